@@ -50,29 +50,38 @@ export interface FindOptions<T> {
 export interface RowField {
   name: string;
   nullable: boolean;
+  /** Whether `find` does not load it, as it is a secret. */
+  lazy: boolean;
 }
 
 /**
  * A transaction in one tenant: a unit of work and single statements on one connection.
  *
- * The unit of work writes inserted, changed and removed rows before the next statement and before the commit. It writes
- * a loaded row if its values differ from the stored ones. Statements of one tick, and the writes before them, take one
- * round trip (docs/architecture.md#transactions).
+ * The unit of work writes inserted, changed and removed rows before the next statement and before the commit, in this
+ * order: remove a row and call `flush` before you insert one with the same unique key. It writes a loaded row if its
+ * values differ from the stored ones; undefined is no change. Nothing checks that a row has not changed since it was
+ * loaded, so load rows to change with a lock, or lock what they belong to. Statements of one tick, and the writes before
+ * them, take one round trip (docs/architecture.md#transactions).
  */
 export interface Transaction {
-  /** Runs a statement. */
+  /** Whether the work runs again after `LostRace`. */
+  readonly isRetry: boolean;
+  /** Runs a statement. Await it: its error is not reported elsewhere. */
   query: Query;
   /** Runs a statement with the next one or the commit. Its rows are ignored; its error fails the transaction. */
   execute(statement: Statement): void;
   /** Returns rows of the tenant. A row that is found twice is the same object. Lazy fields are not loaded. */
   find<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]>;
-  /** Returns the first row that `find` returns, or null. A row that is known by its id takes no statement. */
+  /**
+   * Returns the first row that `find` returns, or null. Without a lock, a row that was found before takes no statement by
+   * its id, and has the values of then.
+   */
   findOne<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T | null>;
   /** Returns the number of rows. */
   count<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>): Promise<number>;
   /** Inserts a row with the values that it has when it is written. Returns the row. */
   insert<T extends StoredRow>(row: T): T;
-  /** Writes values of a found row that are no change of the unit of work, because the caller records them. */
+  /** Writes values of a found row, but leaves them out of `changes`, because the caller records the activity itself. */
   writeUnrecorded<T extends StoredRow>(row: T, values: Partial<T>): void;
   /** Deletes a row that was found. */
   remove(row: StoredRow): void;
@@ -81,7 +90,10 @@ export interface Transaction {
    * error.
    */
   onDuplicate(row: StoredRow, errorOf: (index: string) => Error | null): void;
-  /** Writes pending changes with the next statement, before those that follow. Also done by every statement. */
+  /**
+   * Writes pending changes with the next statement, before those that follow. Every statement does so, too. Changes
+   * within a JSON value that was not replaced are written with the commit.
+   */
   flush(): void;
   /** Returns the changes of the unit of work so far, one per row. Single statements are not included. */
   changes(): readonly RowChange[];
@@ -92,7 +104,7 @@ export interface Transaction {
 /** Access to the rows of one tenant at a time: each statement and transaction sees only the tenant that it names. */
 export interface TenantDatabase {
   query<R extends Record<string, unknown>>(tenantId: string, statement: Parameters<Query>[0]): Promise<R[]>;
-  /** Runs `work` in a transaction, and again if it fails with `LostRace`. */
+  /** Runs `work` in a transaction, and again if it fails with `LostRace`. Throws UNAVAILABLE if that does not help. */
   transaction<T>(tenantId: string, work: (tx: Transaction) => Promise<T>): Promise<T>;
 }
 

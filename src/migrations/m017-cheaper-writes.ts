@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 import { CJK, LETTERS, SEARCHED_TABLES } from './search-constants.ts';
-import { searchFunction } from './searched-table.ts';
+import { searchFunction } from './search-function.ts';
 
 /** Reduces what Postgres does for each change of a resource. */
 export class CheaperWrites extends Migration {
@@ -11,9 +11,10 @@ export class CheaperWrites extends Migration {
   }
 
   /**
-   * Removes the check that the tenant exists from tables to which every change of a resource adds a row. It locks the
-   * row of the tenant, so concurrent changes of one tenant wait for each other's locks. The rows belong to the tenant of
-   * a resource or user, which is checked, and tenants are not deleted.
+   * Removes the check that the tenant exists from tables to which every change of a resource adds a row. It shares a lock
+   * on the row of the tenant with all concurrent changes, and Postgres writes the list of those who share it each time.
+   * The rows belong to the tenant of a resource or user, which is checked, and tenants are not deleted. Both tables of a
+   * key are locked exclusively for a moment.
    */
   private dropTenantChecks(): void {
     for (const table of ['activity', 'audit_event', 'search_entry'])
@@ -26,7 +27,7 @@ export class CheaperWrites extends Migration {
     this.addSql(
       String.raw`create function dws.spaced_words(text) returns text language plpgsql immutable parallel safe as $$
       begin
-        if $1 ~ '^[\x20-\x7e]*$' then return regexp_replace(lower($1), '[^0-9a-z]+', ' ', 'g'); end if;
+        if $1 ~ '^[\x20-\x7e]*$' then return regexp_replace(lower($1 collate "C"), '[^0-9a-z]+', ' ', 'g'); end if;
         return regexp_replace(regexp_replace(dws.fold($1), '([${CJK}])', ' \1 ', 'g'), '[^${LETTERS}]+', ' ', 'g');
       end $$;`,
     );

@@ -1,3 +1,4 @@
+import { searchFunction } from './search-function.ts';
 import { searchedTable } from './searched-table.ts';
 import { ofTenants, ROW } from './tenant-table.ts';
 
@@ -36,4 +37,5 @@ export const ownedTable = (kind: string, table: string, columns: readonly string
   ofTenants(table),
   forgetResourceTrigger(table),
   ...searchedTable({ kind, table, ...OWNED_SEARCH }),
+  searchFunction({ kind, table, ...OWNED_SEARCH }),
 ];

@@ -34,6 +34,8 @@ describe('a connection with a limit of silence', () => {
   test('lasts while no statement runs', async () => {
     await sleep(3 * LIMIT_MS);
     expect((await client.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    const error: unknown = await client.query('select pg_sleep(30)').catch((reason: unknown) => reason);
+    expect(error, 'the limit still holds').toMatchObject({ code: 'ETIMEDOUT' });
   });
 
   test('lasts while a statement sends rows', async () => {

@@ -3,21 +3,19 @@ import type { SqlRow, Statement } from '../../core/database.ts';
 import type { FindOptions, RowClass, RowField, RowFilter, StoredRow } from '../../core/platform.ts';
 import { quoteIdentifier } from '../../core/read/model.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
-import { columnCodec, type ColumnCodec, type StoredValue } from './column-codec.ts';
+import { columnCodec, type ColumnCodec, type Comparison, type StoredValue } from './column-codec.ts';
 
 /** A column of an entity's table. */
 interface TableColumn extends RowField {
   /** The quoted name. */
   sql: string;
-  /** Whether `find` leaves it out. */
-  lazy: boolean;
   codec: ColumnCodec;
   /** Returns the new value for an update that does not set the field. */
   onUpdate?: (() => unknown) | undefined;
 }
 
 /** The values of a row as they are stored, by field. */
-export type Snapshot = Record<string, StoredValue>;
+export type StoredValues = Record<string, StoredValue>;
 
 /**
  * The table of an entity: builds statements for its rows and converts their values, all from MikroORM's metadata. Texts
@@ -97,29 +95,33 @@ export class EntityTable<T extends StoredRow = StoredRow> {
   }
 
   /** Returns the stored values of a row, for a later comparison. Those of lazy fields are unknown until they are set. */
-  snapshot(row: T): Snapshot {
-    const snapshot: Snapshot = {};
+  freeze(row: T): StoredValues {
+    const stored: StoredValues = {};
     for (const { name, lazy, codec } of this.columns) {
       const value = valueOf(row, name);
-      if (value !== undefined) snapshot[name] = codec.freeze(value);
-      else if (!lazy) snapshot[name] = null;
+      if (value !== undefined) stored[name] = codec.freeze(value);
+      else if (!lazy) stored[name] = NULL;
     }
-    return snapshot;
+    return stored;
   }
 
-  /** Returns the fields whose values differ from a snapshot. */
-  changedFields(row: T, snapshot: Snapshot): string[] {
-    return this.columns
-      .filter(({ name, codec }) => {
-        const value = valueOf(row, name);
-        return value !== undefined && codec.differs(value, snapshot[name]);
-      })
-      .map(({ name }) => name);
+  /** Returns the fields whose values differ from the stored ones. An undefined value is no change. */
+  changedFields(row: T, stored: StoredValues, comparison: Comparison): string[] {
+    const changed: string[] = [];
+    for (const { name, codec } of this.columns) {
+      const value = valueOf(row, name);
+      if (value === undefined) continue;
+      const known = stored[name];
+      if (!known || codec.differs(value, known, comparison)) changed.push(name);
+    }
+    return changed;
   }
 
-  /** Returns the values of a snapshot as they were in the row. */
-  restore(snapshot: Snapshot, fields: readonly string[]): Record<string, unknown> {
-    return Object.fromEntries(fields.map((field) => [field, this.#column(field).codec.thaw(snapshot[field])]));
+  /** Returns stored values as they were in the row. */
+  thaw(stored: StoredValues, fields: readonly string[]): Record<string, unknown> {
+    return Object.fromEntries(
+      fields.map((field) => [field, stored[field] && this.#column(field).codec.thaw(stored[field])]),
+    );
   }
 
   #column(field: string): TableColumn {
@@ -148,6 +150,8 @@ export class EntityTable<T extends StoredRow = StoredRow> {
     return text;
   }
 }
+
+const NULL: StoredValue = { content: null };
 
 const namesOf = (columns: readonly TableColumn[]): string => columns.map(({ name }) => name).join();
 

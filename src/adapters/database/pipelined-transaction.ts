@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { isConnectionLoss } from '../../core/connection-loss.ts';
 import type { SqlRow, Statement } from '../../core/database.ts';
-import { databaseError } from './pool.ts';
+import { breaksConnection, databaseError } from './pool.ts';
 import { runBatch } from './statement-batch.ts';
 
 /** How a transaction gets a connection. */
@@ -32,6 +31,8 @@ export class PipelinedTransaction {
   #client: pg.PoolClient | undefined;
   #queue: QueuedStatement[] = [];
   #isScheduled = false;
+  /** Whether there is anything to commit. */
+  #isUsed = false;
   #sending: Promise<void> = Promise.resolve();
   #failure: { error: unknown } | undefined;
   /** The error of the last batch, as Postgres or the connection returned it. */
@@ -42,7 +43,7 @@ export class PipelinedTransaction {
     this.#source = source;
   }
 
-  /** Runs a statement and returns its rows. */
+  /** Runs a statement and returns its rows. Await it: its error is not reported elsewhere. */
   query<R extends SqlRow>(statement: Statement): Promise<R[]> {
     const rows = this.#add(statement);
     if (!this.#isScheduled) {
@@ -67,30 +68,36 @@ export class PipelinedTransaction {
       await this.#commit();
       return result;
     } catch (error) {
-      await this.#rollback();
+      await this.#rollback(error);
       throw error;
     }
   }
 
   async #commit(): Promise<void> {
-    if (this.#client || this.#queue.length > 0) this.execute(COMMIT);
+    if (this.#isUsed) this.execute(COMMIT);
     this.#hasEnded = true;
     await this.#send();
     if (this.#failure) throw this.#failure.error;
     if (this.#client) this.#source.committed?.(this.#client);
     this.#client?.release();
+    this.#client = undefined;
   }
 
-  async #rollback(): Promise<void> {
+  async #rollback(error: unknown): Promise<void> {
     this.#hasEnded = true;
+    this.#failure ??= { error };
+    // What was queued, also by work that still runs, is never sent.
+    for (const { failed } of this.#queue.splice(0)) failed(error);
     await this.#sending;
-    if (!this.#client) return;
-    const isLost = isConnectionLoss(this.#lastError) || (await runBatch(this.#client, [ROLLBACK])).error !== null;
-    this.#client.release(isLost);
+    const client = this.#client;
+    if (!client) return;
+    const isBroken = breaksConnection(this.#lastError) || (await runBatch(client, [ROLLBACK])).error !== null;
+    client.release(isBroken);
   }
 
   #add(statement: Statement, errorOf = (error: unknown): unknown => error): Promise<SqlRow[]> {
     if (this.#hasEnded) return Promise.reject(new Error('The transaction has ended'));
+    this.#isUsed = true;
     return new Promise((done, failed) => {
       this.#queue.push({ statement, done, failed: (error) => failed(this.#fail(error, errorOf)) });
     });
@@ -117,6 +124,7 @@ export class PipelinedTransaction {
     const before: Statement[] = [];
     if (!this.#client) {
       this.#client = await this.#source.connect();
+      if (this.#failure) throw this.#failure.error;
       before.push(...(this.#source.before?.(this.#client) ?? []), BEGIN);
     }
     const { results, error } = await runBatch(this.#client, [...before, ...queue.map(({ statement }) => statement)]);

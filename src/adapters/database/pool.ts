@@ -57,9 +57,20 @@ export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, sta
     failure = error;
     throw databaseError(error);
   } finally {
-    client.release(isConnectionLoss(failure));
+    client.release(breaksConnection(failure));
   }
 }
+
+/** SQLSTATE of a prepared statement that does not exist, or whose columns a migration has changed. */
+const STALE_STATEMENT = new Set(['26000', '0A000']);
+
+/**
+ * Returns whether a connection must not be used again after an error: it is lost, its prepared statements are outdated,
+ * or the error is not Postgres's, so that the state of the connection is unknown.
+ */
+export const breaksConnection = (error: unknown): boolean =>
+  error != null &&
+  (!(error instanceof pg.DatabaseError) || isConnectionLoss(error) || STALE_STATEMENT.has(error.code ?? ''));
 
 /** Returns UNAVAILABLE for a lost connection, other errors as they are. */
 export const databaseError = (error: unknown): unknown =>

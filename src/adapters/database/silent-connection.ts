@@ -16,7 +16,8 @@ interface ClientState {
 export function endSilentConnection(client: pg.ClientBase, timeoutMs: number): void {
   const state = client as unknown as ClientState;
   const { stream } = state.connection;
-  stream.setTimeout(timeoutMs, () => {
+  stream.setTimeout(timeoutMs);
+  stream.on('timeout', () => {
     if (state.readyForQuery) return;
     stream.destroy(Object.assign(new Error('Postgres does not respond'), { code: 'ETIMEDOUT' }));
   });

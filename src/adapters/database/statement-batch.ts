@@ -66,8 +66,8 @@ class StatementBatch {
 
   constructor(statements: readonly Statement[], callback: (error: Error | null) => void) {
     this.statements = statements;
-    this.#messages = statements.map(({ text, values = [] }) => ({
-      name: statementName(text) ?? '',
+    this.#messages = statements.map(({ text, values = [], isSelected }) => ({
+      name: statementName(text, isSelected) ?? '',
       text,
       values,
       shape: undefined,

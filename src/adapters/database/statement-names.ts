@@ -3,27 +3,28 @@ import { LRUCache } from 'lru-cache';
 
 /**
  * A connection keeps its prepared statements until it closes, so their number is limited. Further statements run
- * unprepared.
+ * unprepared. Texts that depend on what callers select have a limit of their own.
  */
 const MAX_PREPARED_STATEMENTS = 1000;
 
-const names = new Map<string, string>();
+const names = { constant: new Map<string, string>(), selected: new Map<string, string>() };
 const usedOnce = new LRUCache<string, true>({ max: 2000 });
 
 /**
  * Returns the name under which connections prepare a statement, from its second use on. Returns undefined for its first
  * use, so that statements that run once are not kept.
  */
-export function statementName(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  if (names.size >= MAX_PREPARED_STATEMENTS) return undefined;
+export function statementName(text: string, isSelected = false): string | undefined {
+  const known = names[isSelected ? 'selected' : 'constant'];
+  const name = known.get(text);
+  if (name !== undefined) return name;
+  if (known.size >= MAX_PREPARED_STATEMENTS) return undefined;
   if (!usedOnce.has(text)) {
     usedOnce.set(text, true);
     return undefined;
   }
-  const name = `dws_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
+  const newName = `dws_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
   usedOnce.delete(text);
-  names.set(text, name);
-  return name;
+  known.set(text, newName);
+  return newName;
 }

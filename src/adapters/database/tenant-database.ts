@@ -1,5 +1,6 @@
 import type { MetadataStorage } from '@mikro-orm/core';
 import { LostRace } from '../../core/database.ts';
+import { unavailable } from '../../core/errors.ts';
 import type { TenantDatabase } from '../../core/platform.ts';
 import { discoverEntities } from './entity-metadata.ts';
 import { EntityTable } from './entity-table.ts';
@@ -19,12 +20,12 @@ export function openTenantDatabase(
     metadata,
     query: (tenantId, statement) => pool.query(tenantId, statement),
     transaction: (tenantId, work) =>
-      retryLostRaces(() => {
+      retryLostRaces((isRetry) => {
         const open = pool.transaction(tenantId);
-        const tx = new TenantTransaction(tenantId, open, tableOf);
+        const tx = new TenantTransaction(tenantId, open, tableOf, isRetry);
         return open.run(async () => {
           const result = await work(tx);
-          tx.flush();
+          tx.flushAll();
           return result;
         });
       }),
@@ -34,14 +35,15 @@ export function openTenantDatabase(
 
 const MAX_ATTEMPTS = 5;
 
-async function retryLostRaces<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let attempts = 1; ; attempts++) {
+async function retryLostRaces<T>(attempt: (isRetry: boolean) => Promise<T>): Promise<T> {
+  for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts++) {
     try {
-      return await attempt();
+      return await attempt(attempts > 1);
     } catch (error) {
-      if (!(error instanceof LostRace) || attempts === MAX_ATTEMPTS) throw error;
+      if (!(error instanceof LostRace)) throw error;
     }
   }
+  throw unavailable('Others change the same at this moment. Try again', { headers: { 'retry-after': '1' } });
 }
 
 /** Returns a function that returns the table of an entity. Builds each table once. */

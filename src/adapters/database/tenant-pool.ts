@@ -1,8 +1,7 @@
 import type pg from 'pg';
-import { isConnectionLoss } from '../../core/connection-loss.ts';
 import type { Statement, SqlRow } from '../../core/database.ts';
 import { PipelinedTransaction } from './pipelined-transaction.ts';
-import { connect, databaseError, openPool } from './pool.ts';
+import { breaksConnection, connect, databaseError, openPool } from './pool.ts';
 import { runBatch } from './statement-batch.ts';
 
 /** The tenant that each connection is set to. A failed batch or transaction leaves the former one. */
@@ -28,7 +27,7 @@ export class TenantPool {
     const client = await this.#connect();
     const { results, error } = await runBatch(client, [...setTenant(client, tenantId), statement]);
     if (!error) tenantOf.set(client, tenantId);
-    client.release(isConnectionLoss(error));
+    client.release(breaksConnection(error));
     if (error) throw databaseError(error);
     return results.at(-1) as R[];
   }

@@ -16,13 +16,15 @@ const UNIQUE_VIOLATION = '23505';
 
 /** A transaction in one tenant: its unit of work, and the statements in which it is written. */
 export class TenantTransaction implements Transaction {
+  readonly isRetry: boolean;
   readonly #tenantId: string;
   readonly #open: PipelinedTransaction;
   readonly #tableOf: TableOf;
   readonly #rows: UnitOfWork;
   readonly #duplicateErrors = new Map<StoredRow, (index: string) => Error | null>();
 
-  constructor(tenantId: string, open: PipelinedTransaction, tableOf: TableOf) {
+  constructor(tenantId: string, open: PipelinedTransaction, tableOf: TableOf, isRetry: boolean) {
+    this.isRetry = isRetry;
     this.#tenantId = tenantId;
     this.#open = open;
     this.#tableOf = tableOf;
@@ -40,8 +42,11 @@ export class TenantTransaction implements Transaction {
   }
 
   async find<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]> {
-    const found = await this.query(this.#tableOf(type).select(this.#tenantId, where, options));
-    return found.map((values) => this.#rows.add(type, values));
+    const statement = this.#tableOf(type).select(this.#tenantId, where, options);
+    this.flush();
+    const sentAt = this.#rows.now;
+    const found = await this.query(statement);
+    return found.map((values) => this.#rows.add(type, values, sentAt));
   }
 
   async findOne<T extends StoredRow>(
@@ -78,12 +83,17 @@ export class TenantTransaction implements Transaction {
   }
 
   flush(): void {
-    for (const pending of this.#rows.takeStatements()) this.#execute(pending);
+    for (const pending of this.#rows.takeStatements('quick')) this.#execute(pending);
   }
 
   changes(): readonly RowChange[] {
-    this.flush();
+    this.flushAll();
     return this.#rows.changes;
+  }
+
+  /** Writes all changes, those within JSON values included. */
+  flushAll(): void {
+    for (const pending of this.#rows.takeStatements('full')) this.#execute(pending);
   }
 
   fieldsOf(type: RowClass): readonly RowField[] {

@@ -1,6 +1,7 @@
 import type { SqlRow, Statement } from '../../core/database.ts';
 import type { RowChange, RowClass, StoredRow } from '../../core/platform.ts';
-import type { EntityTable, Snapshot } from './entity-table.ts';
+import type { Comparison } from './column-codec.ts';
+import type { EntityTable, StoredValues } from './entity-table.ts';
 
 /** Returns the table of an entity. */
 export type TableOf = <T extends StoredRow>(type: RowClass<T>) => EntityTable<T>;
@@ -19,8 +20,10 @@ export class UnitOfWork {
   readonly #tableOf: TableOf;
   readonly #rowsByType = new Map<RowClass, Map<string, StoredRow>>();
   /** The stored values of each row that exists. */
-  readonly #stored = new Map<StoredRow, Snapshot>();
+  readonly #stored = new Map<StoredRow, StoredValues>();
   readonly #changes = new Map<StoredRow, RowChange>();
+  readonly #writtenAt = new Map<StoredRow, number>();
+  #writes = 0;
   #inserted: StoredRow[] = [];
   #removed: StoredRow[] = [];
 
@@ -33,17 +36,26 @@ export class UnitOfWork {
     return [...this.#changes.values()];
   }
 
+  /** The number of writes so far. */
+  get now(): number {
+    return this.#writes;
+  }
+
   /** Returns a row that is known and exists. */
   known<T extends StoredRow>(type: RowClass<T>, id: string): T | undefined {
     return this.#rowsByType.get(type)?.get(id) as T | undefined;
   }
 
-  /** Returns the row for what a statement has returned: a known row with its new values, unless it has changed here. */
-  add<T extends StoredRow>(type: RowClass<T>, values: SqlRow): T {
+  /**
+   * Returns the row for what a statement has returned: a known row with its new values, unless it has changed here or
+   * was written after the statement was sent. `sentAt` is what `now` was then.
+   */
+  add<T extends StoredRow>(type: RowClass<T>, values: SqlRow, sentAt: number): T {
     const table = this.#tableOf(type);
     const found = table.createRow(values);
     const known = this.known(type, found.id);
-    if (known && this.#changedFields(known).length > 0) return known;
+    const isNewer = known && (this.#writtenAt.get(known) ?? 0) > sentAt;
+    if (known && (isNewer || this.#changedFields(known, 'full').length > 0)) return known;
     const row = known ? Object.assign(known, found) : found;
     this.#manage(row);
     return row;
@@ -56,7 +68,7 @@ export class UnitOfWork {
   /** Returns the statement that writes values of a row. They are not recorded as a change. */
   update<T extends StoredRow>(row: T, values: Partial<T>): RowStatement {
     Object.assign(row, values);
-    return this.#writeUpdate(row, this.#changedFields(row)).written;
+    return this.#writeUpdate(row, this.#changedFields(row, 'full')).written;
   }
 
   remove(row: StoredRow): void {
@@ -67,9 +79,9 @@ export class UnitOfWork {
 
   /**
    * Returns the statements for all pending changes: inserts in the order of the calls, then updates, then deletions in
-   * the order of the calls.
+   * the order of the calls. Changes within JSON values are only noticed by a `full` comparison.
    */
-  takeStatements(): RowStatement[] {
+  takeStatements(comparison: Comparison): RowStatement[] {
     const statements: RowStatement[] = [];
     const [inserted, removed] = [this.#inserted, this.#removed];
     if (inserted.length > 0) this.#inserted = [];
@@ -77,7 +89,7 @@ export class UnitOfWork {
     for (const row of inserted) statements.push(this.#writeInsert(row));
     for (const row of this.#stored.keys()) {
       if (inserted.includes(row) || removed.includes(row)) continue;
-      const fields = this.#changedFields(row);
+      const fields = this.#changedFields(row, comparison);
       if (fields.length === 0) continue;
       const { written, change } = this.#writeUpdate(row, fields);
       this.#record(change);
@@ -100,8 +112,9 @@ export class UnitOfWork {
     for (const { name, onUpdate } of automatic) Object.assign(row, { [name]: onUpdate!() });
     const fields = [...changed, ...automatic.map(({ name }) => name)];
     const statement = table.update(row, fields);
-    const before = table.restore(this.#stored.get(row)!, fields);
+    const before = table.thaw(this.#stored.get(row)!, fields);
     row.version++;
+    this.#writtenAt.set(row, ++this.#writes);
     this.#manage(row);
     return { written: { statement, row }, change: { type: 'update', row, fields, before } };
   }
@@ -113,8 +126,8 @@ export class UnitOfWork {
     return { statement: this.#table(row).delete(row), row };
   }
 
-  #changedFields(row: StoredRow): string[] {
-    return this.#table(row).changedFields(row, this.#stored.get(row)!);
+  #changedFields(row: StoredRow, comparison: Comparison): string[] {
+    return this.#table(row).changedFields(row, this.#stored.get(row)!, comparison);
   }
 
   #manage(row: StoredRow): void {
@@ -122,12 +135,13 @@ export class UnitOfWork {
     let rows = this.#rowsByType.get(type);
     if (!rows) this.#rowsByType.set(type, (rows = new Map()));
     rows.set(row.id, row);
-    this.#stored.set(row, this.#table(row).snapshot(row));
+    this.#stored.set(row, this.#table(row).freeze(row));
   }
 
   #record(change: RowChange): void {
     const earlier = this.#changes.get(change.row);
-    this.#changes.set(change.row, earlier ? mergeChanges(earlier, change) : change);
+    if (earlier?.type === 'create' && change.type === 'delete') this.#changes.delete(change.row);
+    else this.#changes.set(change.row, earlier ? mergeChanges(earlier, change) : change);
   }
 
   #table(row: StoredRow): EntityTable {

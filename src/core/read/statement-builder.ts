@@ -49,7 +49,7 @@ export class StatementBuilder extends SqlParameters {
     let text = texts.get(this.#key);
     if (text === undefined)
       texts.set(this.#key, (text = print({ tenant: this.#tenant, access: new Map(this.#access) })));
-    return { text, values: this.values };
+    return { text, values: this.values, isSelected: true };
   }
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { SAVED_QUERY } from '../../../entities/owned-kinds.ts';
 import type { CreateSavedQueryInput, UpdateSavedQueryInput } from '../../../entities/saved-query-input.ts';
 import type { SavedQuery } from '../../../entities/saved-query.ts';
@@ -88,20 +89,31 @@ const DESCRIBE_TIMEOUT_MS = 5000;
 
 /**
  * Returns the fields of the result of a saved query, and saves them, so that reading them again requires no connection.
- * They are empty if the source cannot describe the query in time or rejects it, and for a caller who may not run it.
+ * They are empty if the source refuses the query. They are empty, too, but not saved, if it does not respond in time and
+ * for a caller who may not run the query.
  */
 export async function describe(ctx: Context, id: string): Promise<Field[]> {
-  const run = await prepareRun(ctx, id, (definitions) =>
-    bindParameters(definitions.map((definition) => ({ ...definition, required: false }))),
-  ).catch(ignoreApiError);
-  if (!run) return [];
-  const fields = (await describeResult(ctx, run).catch(ignoreApiError)) ?? [];
-  await ctx.query({
-    text: `update dws.saved_query set fields = $3 where tenant_id = $1 and id = $2 and query = $4`,
-    values: [ctx.viewer.tenantId, id, JSON.stringify(fields), run.text],
-  });
-  return fields;
+  if (recentFailures.has(id)) return [];
+  try {
+    const run = await prepareRun(ctx, id, (definitions) =>
+      bindParameters(definitions.map((definition) => ({ ...definition, required: false }))),
+    );
+    const fields = await describeResult(ctx, run).catch(ignoreRefusal);
+    // Not if the query has changed meanwhile.
+    await ctx.query({
+      text: `update dws.saved_query set fields = $3 where tenant_id = $1 and id = $2 and version = $4`,
+      values: [ctx.viewer.tenantId, id, JSON.stringify(fields), run.version],
+    });
+    return fields;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === 'UPSTREAM_FAILED') recentFailures.set(id, true);
+    return [];
+  }
 }
+
+/** Queries whose source did not respond to this process a moment ago: reading them does not wait for it each time. */
+const recentFailures = new LRUCache<string, true>({ max: 1000, ttl: 60_000 });
 
 async function describeResult(ctx: Context, { source, text, parameters }: PreparedRun): Promise<Field[]> {
   const columns = await withSource(
@@ -114,12 +126,15 @@ async function describeResult(ctx: Context, { source, text, parameters }: Prepar
   return columns.map(({ type }, i) => ({ name: names[i]!, label: names[i]!, type }));
 }
 
-function ignoreApiError(error: unknown): null {
-  if (error instanceof ApiError) return null;
+/** Returns no fields for a query that the source refuses. Other errors may be gone the next time. */
+function ignoreRefusal(error: unknown): Field[] {
+  if (error instanceof ApiError && error.code === 'BAD_USER_INPUT') return [];
   throw error;
 }
 
 interface PreparedRun {
+  /** Version of the saved query. */
+  version: number;
   source: SealedSource;
   text: string;
   parameters: BoundParameter[];
@@ -136,6 +151,7 @@ function prepareRun(
     const saved = await loadUsedResource(ctx, tx, SAVED_QUERY, id, 'query:run');
     await checkOwnerMayUse(tx, tenantId, saved.ownerId, saved.datasourceId, 'datasource:read');
     return {
+      version: saved.version,
       source: await loadSource(tx, tenantId, saved.datasourceId),
       text: saved.query,
       parameters: bind(saved.params),

@@ -14,25 +14,26 @@ export function storeActivities(
   { tenantId, userId }: { tenantId: string; userId: string | null },
   events: readonly ActivityEvent[],
 ): void {
-  for (const { kind, resource, event, message, data = {} } of events)
-    tx.execute({
-      text: `
-        insert into dws.activity
-          (id, tenant_id, kind, resource_id, name, owner_id, user_id, type, message, data, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())`,
-      values: [
-        newId(),
-        tenantId,
-        kind,
-        resource.id,
-        resource.name,
-        resource.ownerId,
-        userId,
-        `${kind}.${event}`,
-        message,
-        JSON.stringify(data),
-      ],
-    });
+  if (events.length === 0) return;
+  tx.execute({
+    text: `
+    insert into dws.activity
+      (tenant_id, user_id, created_at, id, kind, resource_id, name, owner_id, type, message, data)
+    select $1, $2, clock_timestamp(), a.*
+    from unnest($3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::jsonb[]) a`,
+    values: [
+      tenantId,
+      userId,
+      events.map(() => newId()),
+      events.map(({ kind }) => kind),
+      events.map(({ resource }) => resource.id),
+      events.map(({ resource }) => resource.name),
+      events.map(({ resource }) => resource.ownerId),
+      events.map(({ kind, event }) => `${kind}.${event}`),
+      events.map(({ message }) => message),
+      events.map(({ data }) => JSON.stringify(data ?? {})),
+    ],
+  });
 }
 
 /**

@@ -11,6 +11,8 @@ const OWN_COLUMNS: ReadonlySet<string> = new Set<keyof TenantRow>(['id', 'versio
  */
 export function copyRow<T extends TenantRow>(tx: Transaction, row: T, changes: Partial<T>): T {
   const type = row.constructor as RowClass<T>;
+  const lazy = tx.fieldsOf(type).find((field) => field.lazy && row[field.name as keyof T] === undefined);
+  if (lazy) throw new Error(`${type.name}.${lazy.name} is not loaded, so the row cannot be copied`);
   const copied = tx.fieldsOf(type).filter(({ name }) => !OWN_COLUMNS.has(name));
   const values = Object.fromEntries(copied.map(({ name }) => [name, row[name as keyof T]])) as Partial<T>;
   return tx.insert(newRow(type, { ...values, ...changes }));

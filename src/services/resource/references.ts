@@ -137,7 +137,7 @@ function blockingUsersSql(kind: ResourceKind): string | null {
   return uses
     .map(
       (use) => `
-        select u.id, '${use.kind}' as kind, u.name, u.owner_id as "ownerId"
+        select distinct u.id, '${use.kind}' as kind, u.name, u.owner_id as "ownerId"
         from ${use.from}
         where u.tenant_id = $1 and ${use.used} = $2`,
     )

@@ -32,6 +32,12 @@ const LOOKED_UP = 8;
 
 /** Returns the first of `wanted`, `wanted-2`, `wanted-3`, … that no row of the table has. */
 async function findFreeSlug(tx: Transaction, tenantId: string, table: string, wanted: string): Promise<string> {
+  // Those who have lost a race wait for each other, so that each of them wins at last.
+  if (tx.isRetry)
+    tx.execute({
+      text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
+      values: [`slug:${tenantId}:${table}`],
+    });
   for (let first = 1, count = LOOKED_UP; ; first += count, count *= LOOKED_UP) {
     const candidates = Array.from({ length: count }, (_, index) =>
       first + index === 1 ? wanted : `${wanted}-${first + index}`,
