@@ -32,7 +32,7 @@ interface Message {
   shape: RowShape | undefined;
 }
 
-/** What became of the statements of a batch. */
+/** The results of a batch. */
 export interface BatchOutcome {
   /** The rows of each statement that ran, in order. After a failure, these are the statements before the failed one. */
   results: SqlRow[][];
@@ -43,7 +43,8 @@ export interface BatchOutcome {
 const NO_COLUMNS: RowShape = { names: [], parsers: [] };
 
 /**
- * By connection and name of a prepared statement. Postgres refuses to run a statement whose columns have changed since.
+ * The columns of each prepared statement, by connection and name. They stay valid: Postgres refuses to run a statement
+ * whose columns have changed since.
  */
 const shapes = new WeakMap<PgConnection, Map<string, RowShape>>();
 

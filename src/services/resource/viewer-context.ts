@@ -6,7 +6,7 @@ import type { Viewer } from '../../core/viewer.ts';
 import { loadRestrictions } from '../dataset/dataset-restriction.ts';
 import { loadSharedLevels } from './access-level.ts';
 import { modelFor } from './define-model.ts';
-import { runUnitOfWork } from './unit-of-work.ts';
+import { runUnitOfWork } from './run-unit-of-work.ts';
 
 /** Creates the context of a request. Without a viewer it lacks the members that access a tenant. */
 export function createRequestContext(

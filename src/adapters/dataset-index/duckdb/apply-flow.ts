@@ -8,7 +8,7 @@ import type { LoadedField } from './staging-types.ts';
 /** Bytes of rows that are sorted at once: DuckDB's sort stores the texts of its rows in memory. */
 const SORTED_BYTES = 16 << 20;
 
-/** Runs the flow over `staged.data` into `made.data` and returns the resulting fields with their types. */
+/** Runs the flow over `staged.data` into `result.data` and returns the resulting fields with their types. */
 export async function applyFlow(
   statements: LoadStatements,
   plan: LoadPlan,
@@ -28,10 +28,10 @@ export async function applyFlow(
   const order = flow.order.length === 1 ? '' : ` ORDER BY ${flow.order.join(', ')}`;
   // A scan returns rows in the order of the source, so only a flow that sorts needs a sort.
   if (order === '' || size.bytes <= SORTED_BYTES)
-    await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM ${flow.from}${order}`);
+    await statements.change(`CREATE TABLE result.data AS SELECT ${select} FROM ${flow.from}${order}`);
   else await sortInPieces(statements, flow, select, Math.ceil(size.rows / Math.ceil(size.bytes / SORTED_BYTES)));
   const types = new Map(
-    (await statements.rows('DESCRIBE made.data')).map(([column, type]) => [String(column), String(type)]),
+    (await statements.rows('DESCRIBE result.data')).map(([column, type]) => [String(column), String(type)]),
   );
   return fields.map((field) => ({ ...field, sqlType: types.get(field.column)! }));
 }
@@ -48,11 +48,11 @@ async function sortInPieces(
     `CREATE TABLE staged.ranked AS
       SELECT rowid AS number, row_number() OVER (ORDER BY ${flow.order.join(', ')}) AS rank FROM staged.unsorted`,
   );
-  await statements.change(`CREATE TABLE made.data AS SELECT ${select} FROM staged.unsorted LIMIT 0`);
+  await statements.change(`CREATE TABLE result.data AS SELECT ${select} FROM staged.unsorted LIMIT 0`);
   const [count] = await statements.rows('SELECT count(*) FROM staged.ranked');
   await statements.change('BEGIN');
   for (let from = 0; from < Number(count![0]); from += piece) {
-    await statements.change(`INSERT INTO made.data
+    await statements.change(`INSERT INTO result.data
       SELECT ${select} FROM staged.unsorted JOIN staged.ranked ON unsorted.rowid = ranked.number
       WHERE rank > ${from} AND rank <= ${from + piece} ORDER BY rank`);
   }

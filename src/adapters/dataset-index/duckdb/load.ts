@@ -61,11 +61,11 @@ async function loadFile(
   try {
     const load: Load = { folder, statements, plan, columns: stageColumns(columns), segments };
     const fields = plan.flow.length === 0 ? await loadDirectly(load) : await loadThroughFlow(load);
-    const described = await describeValues(statements, 'made.data', fields);
-    const kept = plan.keepTypes ? await keepTypes(statements, 'made.data', described, plan.keepTypes) : described;
-    const [count] = await statements.rows('SELECT count(*) FROM made.data');
+    const described = await describeValues(statements, 'result.data', fields);
+    const kept = plan.keepTypes ? await keepTypes(statements, 'result.data', described, plan.keepTypes) : described;
+    const [count] = await statements.rows('SELECT count(*) FROM result.data');
     const warnings = await warnOfLostValues(load);
-    await statements.finish('made');
+    await statements.finish('result');
     return {
       records: Number(count![0]),
       fields: kept.map(indexedField),
@@ -93,7 +93,7 @@ export const indexedField = ({ name, type, format, column, vanished }: LoadedFie
  */
 async function loadDirectly(load: Load): Promise<LoadedField[]> {
   const kept = keepColumns(load.columns, load.plan);
-  await stageRows(load, 'made', join(load.folder, ROWS), kept);
+  await stageRows(load, 'result', join(load.folder, ROWS), kept);
   return kept;
 }
 
@@ -114,7 +114,7 @@ async function loadThroughFlow(load: Load): Promise<LoadedField[]> {
   const { statements, folder, columns, plan } = load;
   const size = await stageRows(load, 'staged', join(folder, STAGED), columns);
   const typed = await describeValues(statements, 'staged.data', columns);
-  await statements.create(join(folder, ROWS), 'made', columns.length, size.bytes / Math.max(size.rows, 1));
+  await statements.create(join(folder, ROWS), 'result', columns.length, size.bytes / Math.max(size.rows, 1));
   return applyFlow(statements, plan, typed, size);
 }
 

@@ -47,9 +47,9 @@ export async function sendBatches(
   const batches = read(stop);
   const sender = async () => {
     // The senders share one generator, which yields one batch after the other.
-    for (let made = await batches.next(); !made.done; made = await batches.next()) {
-      await sendBatch(target, made.value.body, stop);
-      sent(made.value.rows);
+    for (let batch = await batches.next(); !batch.done; batch = await batches.next()) {
+      await sendBatch(target, batch.value.body, stop);
+      sent(batch.value.rows);
     }
   };
   const senders = Array.from({ length: SENDERS }, () =>

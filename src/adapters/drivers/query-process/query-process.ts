@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { cancelled, upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { databaseFiles } from '../../../core/table-file.ts';
@@ -76,6 +76,9 @@ export async function* segmentsOf(
     { ...limits, signal: AbortSignal.any([limits.signal, readerLeft.signal]) },
     {
       onSegment(segment, acknowledge) {
+        // The process runs the SQL of users, so its loader must not take a file from elsewhere.
+        if (dirname(segment.path) !== dir)
+          return queue.fail(upstreamFailed('The source sent a file of another folder'));
         announced += 1;
         unacknowledged.push(acknowledge);
         queue.put(segment);

@@ -20,21 +20,21 @@ const FIRST_MS = 100;
 
 /** Opens a SQLite file in a query process. */
 export function openEngine(file: string): FileEngine {
-  let begun: BegunQuery | undefined;
+  let started: StartedQuery | undefined;
   return {
     inspect: async () => withDatabase(file, inspectFile),
     tables: async () => withDatabase(file, listTables),
     describe: async (query, provisional) => {
       if (!provisional) return withQuery(file, query, describeRows);
-      begun = withQuery(file, query, (prepared) => beginQuery(query, prepared));
-      return begun.columns;
+      started = withQuery(file, query, (prepared) => beginQuery(query, prepared));
+      return started.columns;
     },
     rows: async (query, limit) => withQuery(file, query, (prepared) => someRows(prepared, limit)),
     count: async (query) => withQuery(file, query, (prepared) => prepared.count()),
     segments: (query, dir, columns, counter) => {
       const writer = new CsvSegmentWriter(dir, counter);
-      return begun && isDeepStrictEqual(begun.query, query)
-        ? continueQuery(begun, writer)
+      return started && isDeepStrictEqual(started.query, query)
+        ? continueQuery(started, writer)
         : writeSegments(file, query, writer, columns);
     },
     detectConfig: async () => withDatabase(file, detectFileConfig),
@@ -100,7 +100,7 @@ const charactersOf = (row: SQLOutputValue[]): number =>
   );
 
 /** A query of which the first rows are read and counted, with the provisional columns that they have. */
-interface BegunQuery {
+interface StartedQuery {
   query: BoundQuery;
   prepared: PreparedQuery;
   tallies: ValueTally[];
@@ -109,7 +109,7 @@ interface BegunQuery {
   others: Iterator<SQLOutputValue[]>;
 }
 
-function beginQuery(query: BoundQuery, prepared: PreparedQuery): BegunQuery {
+function beginQuery(query: BoundQuery, prepared: PreparedQuery): StartedQuery {
   const tallies = tallyColumns(prepared);
   const others = prepared.rows()[Symbol.iterator]();
   const first: SQLOutputValue[][] = [];
@@ -125,7 +125,7 @@ function beginQuery(query: BoundQuery, prepared: PreparedQuery): BegunQuery {
   return { query, prepared, tallies, columns: settle(prepared, tallies), first, others };
 }
 
-function* rowsOf({ first, others }: BegunQuery): Generator<SQLOutputValue[]> {
+function* rowsOf({ first, others }: StartedQuery): Generator<SQLOutputValue[]> {
   yield* first.splice(0);
   yield* { [Symbol.iterator]: () => others };
 }
@@ -134,14 +134,14 @@ function* rowsOf({ first, others }: BegunQuery): Generator<SQLOutputValue[]> {
  * Writes all rows with the provisional columns. Every value counts for its column's type. When they contradict the
  * columns, the others are only counted.
  */
-async function* continueQuery(begun: BegunQuery, writer: CsvSegmentWriter): AsyncGenerator<Segment> {
-  const { prepared, tallies, columns } = begun;
+async function* continueQuery(started: StartedQuery, writer: CsvSegmentWriter): AsyncGenerator<Segment> {
+  const { prepared, tallies, columns } = started;
   const conform = () =>
     settle(prepared, tallies).every(
       ({ type, storage }, i) => type === columns[i]!.type && storage.kind === columns[i]!.storage.kind,
     );
   let conforms = true;
-  for (const row of rowsOf(begun)) {
+  for (const row of rowsOf(started)) {
     if (!conforms) {
       seeRow(tallies, row);
       continue;
