@@ -187,7 +187,7 @@ try {
       (seconds / load).toFixed(2),
     ]),
   );
-  console.log(`\nPeak RSS of the loading process ${peak.toFixed(0)} MiB; a clone ${clone.toFixed(0)} ms`);
+  console.log(`\nPeak RSS of the loading process ${peak.toFixed(0)} MiB; a copy ${clone.toFixed(0)} ms`);
 } finally {
   await engine.close();
   await rm(dir, { recursive: true, force: true });
