@@ -146,7 +146,7 @@ try {
       (seconds / load).toFixed(2),
     ]),
   );
-  console.log(`\nPeak RSS of the loading process ${peak.toFixed(0)} MiB; a clone ${clone.toFixed(0)} ms`);
+  console.log(`\nPeak RSS of the loading process ${peak.toFixed(0)} MiB; a copy ${clone.toFixed(0)} ms`);
   const bulk = best.get('bulk helper of the client, refresh off')!;
   report([
     { what: `refresh of ${ROWS} rows into Elasticsearch, rows/s`, goal: 'bulk', value: bulk / load },

@@ -71,8 +71,8 @@ export async function publishIndex(
   signal: AbortSignal,
 ): Promise<number> {
   const step = <T>(call: (options: { signal: AbortSignal }) => Promise<T>) => withRetry(signal, () => call({ signal }));
-  // A complete generation never changes, and an index must be write-blocked to be cloned. The engine adds a replica
-  // if another node has space for it.
+  // A complete generation never changes: its copies are the same index. The engine adds a replica if another node has
+  // space for it.
   await step((options) =>
     client.indices.putSettings(
       { index, settings: { 'blocks.write': true, auto_expand_replicas: '0-1', refresh_interval: '-1' } },
