@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { openElasticsearchIndex } from '../../src/adapters/dataset-index/elasticsearch/elasticsearch-index.ts';
 import { CsvSegmentWriter } from '../../src/adapters/drivers/csv-encoder.ts';
+import { ColumnsChanged, withFinalColumns } from '../../src/core/columns-changed.ts';
 import type { DatasetIndex, LoadPlan } from '../../src/core/dataset-index.ts';
 import type { Column } from '../../src/core/fields.ts';
 import { newId } from '../../src/core/id.ts';
@@ -163,6 +164,22 @@ describe.skipIf(!HAS_ELASTICSEARCH && !HAS_OPENSEARCH)('rows that a search engin
     expect((await search(index, converted, { fields: ['n'] })).rows).toEqual(
       [0, 1, 2, 3, 4].map((n) => ({ n: String(n) })),
     );
+  });
+
+  test('rows that were sent with provisional columns do not stay when later rows contradict these', async () => {
+    const [id, parts] = [newId(), [numbered(0, 500), numbered(500, 900), [['nine hundred', 'last']] as Rows]];
+    const final = [createColumn('n', 'string'), COLUMNS[1]!];
+    async function* contradicted(): AsyncGenerator<Segment> {
+      yield* segmentsOf(parts.slice(0, 2), received);
+      await received;
+      throw new ColumnsChanged(final);
+    }
+    const generation = await withFinalColumns(COLUMNS, (columns) =>
+      index.load(id, columns, columns === final ? segmentsOf(parts, received) : contradicted(), createLoadPlan()),
+    );
+    const rows = numbered(0, 900).map(([n, x]) => ({ n, x }));
+    expect((await search(index, generation)).rows).toEqual([...rows, { n: 'nine hundred', x: 'last' }]);
+    expect(await index.generations()).toEqual([{ id, complete: true }]);
   });
 
   test('a load that fails after rows were sent leaves nothing', async () => {
