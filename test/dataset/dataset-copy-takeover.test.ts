@@ -25,11 +25,12 @@ async function createDataset(world: World) {
   return { ann, dataset, before: await filesOf(world.dataDir) };
 }
 
-/** Blocks the publication of datasets by a lock on their slugs. Returns a function that releases the lock. */
-async function lockSlugs(world: World, { viewer }: Context): Promise<() => Promise<void>> {
+/** Blocks publication, which records an activity, by a lock. Returns a function that releases the lock. */
+async function lockActivities(world: World): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: world.url });
   await client.connect();
-  await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [`slug:${viewer.tenantId}:dataset`]);
+  await client.query('begin');
+  await client.query('lock table dws.activity in share mode');
   return () => client.end();
 }
 
@@ -40,7 +41,7 @@ const untilPublishing = (world: World) =>
         await rows(
           world,
           `select 1 from pg_locks
-          where locktype = 'advisory' and not granted
+          where relation = 'dws.activity'::regclass and not granted
             and database = (select oid from pg_database where datname = current_database())`,
         )
       ).length > 0,
@@ -67,7 +68,7 @@ test.for(Object.keys(START))(
   async (what, { world }) => {
     const { ann, dataset, before } = await createDataset(world);
     const killed = await world.startWorkerProcess('real');
-    const unlock = await lockSlugs(world, ann);
+    const unlock = await lockActivities(world);
     const { id } = await START[what]!(ann, dataset.id);
     await untilPublishing(world);
     const [orphan] = (await filesOf(world.dataDir)).filter((name) => !before.includes(name));
@@ -96,7 +97,7 @@ test('a promotion whose worker is killed does not change the snapshot, and is re
   const killed = await world.startWorkerProcess('real');
   const { result } = await snapshots.create(ann, dataset.id, { name: 'Kept' }, null, true);
   const { id: snapshot } = result as { id: string };
-  const unlock = await lockSlugs(world, ann);
+  const unlock = await lockActivities(world);
   const { id } = await snapshots.promote(ann, dataset.id, snapshot, { name: 'Free' }, null, false);
   await untilPublishing(world);
   await killed.kill('SIGKILL');
@@ -139,7 +140,7 @@ test('of two promotions of a snapshot one fails', async ({ world }) => {
   await world.startWorker(createHandlers(world.loaders));
   const { result } = await snapshots.create(ann, dataset.id, { name: 'Kept' }, null, true);
   const { id: snapshot } = result as { id: string };
-  const unlock = await lockSlugs(world, ann);
+  const unlock = await lockActivities(world);
   const promotions = [
     await snapshots.promote(ann, dataset.id, snapshot, { name: 'One' }, null, false),
     await snapshots.promote(ann, dataset.id, snapshot, { name: 'Other' }, null, false),

@@ -87,6 +87,13 @@ const meterFunction = (meter: RowMeter): DuckDBScalarFunction =>
     },
   });
 
+/** Returns SQL for a sum. Its terms are nested in pairs, because DuckDB limits the depth of expressions. */
+function sumOf(terms: readonly string[]): string {
+  if (terms.length === 1) return terms[0]!;
+  const half = terms.length >> 1;
+  return `(${sumOf(terms.slice(0, half))} + ${sumOf(terms.slice(half))})`;
+}
+
 /**
  * Writes the rows of a query as the table `data` of a new DuckDB file, with the columns `c0` … `cN` in the types of
  * their storage, and returns it as the only segment; nothing without rows. Values without a JSON form (NaN, dates BC)
@@ -107,7 +114,7 @@ export async function writeTable(
       : String(TEXT_BYTES[storage.kind]),
   );
   // The rows pass the meter with their first column.
-  const metered = `case when ${METER}(${lengths.join(' + ')}) then ${names[0]!} end as ${names[0]!}`;
+  const metered = `case when ${METER}(${sumOf(lengths)}) then ${names[0]!} end as ${names[0]!}`;
   const create = async (rowBytes: number) => {
     await session.run(`attach ${quoteText(file)} as written (${tableFileOptions(names.length, rowBytes)})`);
     await session.run(
