@@ -13,7 +13,7 @@ import { fill, TOKENS } from './fill.ts';
 import { sendLoad } from './load.ts';
 import { printTable } from './markdown.ts';
 import { readOptions } from './options.ts';
-import { ownMemoryOf, startServer, stopServer } from './processes.ts';
+import { SERVICE_FLAGS, ownMemoryOf, startServer, stopServer } from './processes.ts';
 import { report } from './report.ts';
 import { request } from './requests.ts';
 import { mainOf } from './service.ts';
@@ -33,7 +33,7 @@ const port = await freePort();
 
 async function timedStart() {
   const began = performance.now();
-  const command = [process.execPath, '--enable-source-maps', mainOf(dist), 'serve', '--port', String(port)];
+  const command = [process.execPath, ...SERVICE_FLAGS, mainOf(dist), 'serve', '--port', String(port)];
   const child = await startServer('0,1', command, env, `http://127.0.0.1:${port}/readyz`);
   return { child, seconds: (performance.now() - began) / 1000, memory: () => ownMemoryOf(child.pid!) };
 }
