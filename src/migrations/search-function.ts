@@ -1,20 +1,11 @@
-import type { SearchedTable } from './searched-table.ts';
+import { searchEntry, type SearchedTable } from './searched-table.ts';
 
 /**
  * Returns SQL that replaces the function of the trigger of `searchedTable` by one that leaves the document of an entry
  * alone if its texts have not changed.
  */
-export function searchFunction({
-  kind,
-  table,
-  name = 'r.name',
-  slug = 'null',
-  description = 'null',
-  owner = 'null',
-  but = 'false',
-}: SearchedTable): string {
-  const values = `r.tenant_id, '${kind}', r.id, ${owner}, ${name}, ${slug}, ${description}, r.updated_at`;
-  const key = `tenant_id = r.tenant_id and kind = '${kind}' and id = r.id`;
+export function searchFunction(searched: SearchedTable): string {
+  const { table, name, slug, description, owner, but, values, key } = searchEntry(searched);
   const texts = `row(${name}, ${slug}, ${description}, ${but})`;
   const formerTexts = texts.replaceAll(/\br\./g, 'old.');
   return `create or replace function dws.search_${table}() returns trigger language plpgsql as $$

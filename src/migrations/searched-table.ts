@@ -13,10 +13,10 @@ export interface SearchedTable {
 }
 
 /**
- * Returns SQL that adds the rows of a table to the global search and keeps them up to date by a trigger
- * (m005-search.ts).
+ * Returns a searched table with its defaults, the arguments of `dws.put_search_entry`, and the condition that finds the
+ * entry of the row.
  */
-export function searchedTable({
+export function searchEntry({
   kind,
   table,
   name = 'r.name',
@@ -24,10 +24,19 @@ export function searchedTable({
   description = 'null',
   owner = 'null',
   but = 'false',
-}: SearchedTable): string[] {
+}: SearchedTable) {
   const values = `r.tenant_id, '${kind}', r.id, ${owner}, ${name}, ${slug}, ${description}, r.updated_at`;
-  const put = `dws.put_search_entry(${values})`;
   const key = `tenant_id = r.tenant_id and kind = '${kind}' and id = r.id`;
+  return { table, name, slug, description, owner, but, values, key };
+}
+
+/**
+ * Returns SQL that adds the rows of a table to the global search and keeps them up to date by a trigger
+ * (m005-search.ts).
+ */
+export function searchedTable(searched: SearchedTable): string[] {
+  const { table, but, values, key } = searchEntry(searched);
+  const put = `dws.put_search_entry(${values})`;
   return [
     `create function dws.search_${table}() returns trigger language plpgsql as $$
       declare r dws.${table}; begin

@@ -4,7 +4,7 @@ import type { Statement, SqlRow } from '../../core/database.ts';
 import { unavailable } from '../../core/errors.ts';
 import { reportPool } from '../../core/metrics.ts';
 import { endSilentConnection } from './silent-connection.ts';
-import { runStatement } from './statement-batch.ts';
+import { runBatch } from './statement-batch.ts';
 
 /** Counts and sizes stay below 2^53, so a bigint is parsed as a number. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -48,17 +48,20 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Runs one statement and releases the connection. A broken connection is removed from the pool. */
-export async function runAndRelease<R extends SqlRow>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
-  let failure: unknown;
-  try {
-    return await runStatement<R>(client, statement);
-  } catch (error) {
-    failure = error;
-    throw databaseError(error);
-  } finally {
-    client.release(breaksConnection(failure));
-  }
+/**
+ * Runs statements in one round trip, releases the connection and returns the rows of the last one. Calls `succeeded`
+ * before the release. A broken connection is removed from the pool.
+ */
+export async function runAndRelease<R extends SqlRow>(
+  client: pg.PoolClient,
+  statements: readonly Statement[],
+  succeeded?: () => void,
+): Promise<R[]> {
+  const { results, error } = await runBatch(client, statements);
+  if (!error) succeeded?.();
+  client.release(breaksConnection(error));
+  if (error) throw databaseError(error);
+  return results.at(-1) as R[];
 }
 
 /** SQLSTATE of a prepared statement that does not exist, or whose columns a migration has changed. */

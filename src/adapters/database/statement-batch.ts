@@ -173,10 +173,3 @@ export const runBatch = (client: pg.PoolClient, statements: readonly Statement[]
     const batch = new StatementBatch(statements, (error) => done({ results: batch.results, error }));
     client.query(batch as unknown as pg.Submittable);
   });
-
-/** Runs one statement and returns its rows. */
-export async function runStatement<R extends SqlRow>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
-  const { results, error } = await runBatch(client, [statement]);
-  if (error) throw error;
-  return results[0] as R[];
-}

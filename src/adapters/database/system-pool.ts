@@ -16,7 +16,7 @@ export class SystemPool {
 
   /** Runs one statement. */
   async query<R extends SqlRow>(statement: Statement): Promise<R[]> {
-    return runAndRelease<R>(await connect(this.#pool), statement);
+    return runAndRelease<R>(await connect(this.#pool), [statement]);
   }
 
   /** Runs `work` in one transaction. */

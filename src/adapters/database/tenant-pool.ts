@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { Statement, SqlRow } from '../../core/database.ts';
 import { PipelinedTransaction } from './pipelined-transaction.ts';
-import { breaksConnection, connect, databaseError, openPool } from './pool.ts';
-import { runBatch } from './statement-batch.ts';
+import { connect, openPool, runAndRelease } from './pool.ts';
 
 /** The tenant that each connection is set to. A failed batch or transaction leaves the former one. */
 const tenantOf = new WeakMap<pg.PoolClient, string>();
@@ -25,11 +24,8 @@ export class TenantPool {
   /** Runs one statement on a connection of the tenant. Throws UNAVAILABLE if Postgres does not respond. */
   async query<R extends SqlRow>(tenantId: string, statement: Statement): Promise<R[]> {
     const client = await this.#connect();
-    const { results, error } = await runBatch(client, [...setTenant(client, tenantId), statement]);
-    if (!error) tenantOf.set(client, tenantId);
-    client.release(breaksConnection(error));
-    if (error) throw databaseError(error);
-    return results.at(-1) as R[];
+    const statements = [...setTenant(client, tenantId), statement];
+    return runAndRelease<R>(client, statements, () => tenantOf.set(client, tenantId));
   }
 
   /** Begins a transaction on a connection of the tenant. */

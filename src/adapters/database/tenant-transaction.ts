@@ -41,12 +41,9 @@ export class TenantTransaction implements Transaction {
     this.#open.execute(statement);
   }
 
-  async find<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]> {
-    const statement = this.#tableOf(type).select(this.#tenantId, where, options);
+  find<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]> {
     this.flush();
-    const sentAt = this.#rows.now;
-    const found = await this.query(statement);
-    return found.map((values) => this.#rows.add(type, values, sentAt));
+    return this.#select(type, where, options);
   }
 
   async findOne<T extends StoredRow>(
@@ -56,7 +53,7 @@ export class TenantTransaction implements Transaction {
   ): Promise<T | null> {
     this.flush();
     const known = options?.lock ? undefined : this.#known(type, where);
-    return known ?? (await this.find(type, where, options))[0] ?? null;
+    return known ?? (await this.#select(type, where, options))[0] ?? null;
   }
 
   async count<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>): Promise<number> {
@@ -98,6 +95,13 @@ export class TenantTransaction implements Transaction {
 
   fieldsOf(type: RowClass): readonly RowField[] {
     return this.#tableOf(type).columns;
+  }
+
+  /** Finds rows after a flush. */
+  async #select<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]> {
+    const sentAt = this.#rows.now;
+    const found = await this.#open.query(this.#tableOf(type).select(this.#tenantId, where, options));
+    return found.map((values) => this.#rows.add(type, values, sentAt));
   }
 
   #execute({ statement, row }: RowStatement): void {

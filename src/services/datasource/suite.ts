@@ -11,7 +11,7 @@ import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { readable, readableThrough } from '../resource/access-filter.ts';
 import { loadUnowned, type UnownedKind } from '../resource/unowned-kind.ts';
 
-export const SUITE: UnownedKind<Suite> = { entity: Suite, what: 'suite', table: 'suite' };
+export const SUITE: UnownedKind<Suite> = { entity: Suite, what: 'suite' };
 
 /** Creates a suite of datasources that the caller may read. Returns the id. */
 export async function create(ctx: Context, { name, description, datasourceIds }: CreateSuiteInput): Promise<string> {

@@ -18,7 +18,7 @@ export async function create(ctx: Context, input: CreateTokenInput): Promise<New
   const secret = `dws_${generateSecret()}`;
   return ctx.transaction(async (tx) => {
     // Locked before the session, in the order of those who disable or delete the user: another order would deadlock.
-    await tx.query({
+    tx.execute({
       text: `select from dws.app_user where tenant_id = $1 and id = $2 for key share`,
       values: [ctx.viewer.tenantId, ctx.viewer.userId],
     });

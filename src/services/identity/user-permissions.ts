@@ -3,6 +3,7 @@ import type { Context } from '../../core/context.ts';
 import { conflict, refused } from '../../core/errors.ts';
 import { GLOBAL_PERMISSIONS, type GlobalPermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { lockKey } from '../resource/lock-key.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 
@@ -55,10 +56,7 @@ export function requireSession({ viewer }: Context): void {
 export async function requireOtherSuperuser(ctx: Context, tx: Transaction, user: User): Promise<void> {
   if (!user.superuser || !user.enabled) return;
   // The lock serializes concurrent changes, so that two superusers cannot demote each other.
-  tx.execute({
-    text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
-    values: [`superusers:${ctx.viewer.tenantId}`],
-  });
+  lockKey(tx, `superusers:${ctx.viewer.tenantId}`);
   const others = await tx.query({
     text: `select id from dws.app_user where tenant_id = $1 and superuser and enabled and id <> $2 limit 1`,
     values: [ctx.viewer.tenantId, user.id],

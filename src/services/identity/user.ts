@@ -9,6 +9,7 @@ import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
+import { lockKey } from '../resource/lock-key.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteCredentials } from './credential-cleanup.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
@@ -157,10 +158,7 @@ function requireUserEdit({ viewer }: Context, user: User): void {
 
 async function checkUsernameFree(ctx: Context, tx: Transaction, username: string): Promise<void> {
   // The lock serializes concurrent claims, so that none fails with a violation of the unique index.
-  tx.execute({
-    text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
-    values: [`username:${ctx.viewer.tenantId}`],
-  });
+  lockKey(tx, `username:${ctx.viewer.tenantId}`);
   const taken = await tx.query({
     text: `select id from dws.app_user where tenant_id = $1 and lower(username) = lower($2)`,
     values: [ctx.viewer.tenantId, username],

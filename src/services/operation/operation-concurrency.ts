@@ -1,15 +1,13 @@
 import type { Query } from '../../core/database.ts';
 import type { OperationQueue, Transaction } from '../../core/platform.ts';
+import { lockKey } from '../resource/lock-key.ts';
 
 /**
  * Locks a concurrency key until the transaction ends. Starting, claiming and finishing an operation with a key take
  * this lock before they lock any row of it.
  */
 export function lockConcurrencyKey(tx: Pick<Transaction, 'execute'>, concurrencyKey: string): void {
-  tx.execute({
-    text: `select pg_advisory_xact_lock(hashtextextended('dws.concurrency_key:' || $1, 0))`,
-    values: [concurrencyKey],
-  });
+  lockKey(tx, `dws.concurrency_key:${concurrencyKey}`);
 }
 
 /**
@@ -17,10 +15,7 @@ export function lockConcurrencyKey(tx: Pick<Transaction, 'execute'>, concurrency
  * takes.
  */
 export function lockUser(tx: Pick<Transaction, 'execute'>, userId: string): void {
-  tx.execute({
-    text: `select pg_advisory_xact_lock(hashtextextended('dws.operations_of:' || $1, 0))`,
-    values: [userId],
-  });
+  lockKey(tx, `dws.operations_of:${userId}`);
 }
 
 /**

@@ -22,8 +22,11 @@ import { loadNames, type ActivityActor } from './activity.ts';
  * Returns the activity events for the changes of a unit of work. They derive from the written rows, so that no service
  * has to create events, a new kind has them by its declaration, and a change without effect has none.
  */
-export async function collectActivityEvents(viewer: ActivityActor, tx: Transaction): Promise<ActivityEvent[]> {
-  const changes = tx.changes();
+export async function collectActivityEvents(
+  viewer: ActivityActor,
+  tx: Transaction,
+  changes: readonly RowChange[],
+): Promise<ActivityEvent[]> {
   if (changes.length === 0) return [];
   // Rows that are created or deleted with their resource have no events of their own.
   const wholeResources = new Set(

@@ -1,13 +1,14 @@
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { lockKey } from './lock-key.ts';
 
 /**
  * Locks the folder tree of a tenant until the transaction ends. Two concurrent moves, each valid alone, could form a
  * cycle.
  */
 export function lockFolderTree(tx: Transaction, tenantId: string): void {
-  tx.execute({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`folders:${tenantId}`] });
+  lockKey(tx, `folders:${tenantId}`);
 }
 
 interface FolderNode extends Record<string, unknown> {

@@ -10,7 +10,6 @@ import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 export const FOLDER: UnownedKind<Folder> = {
   entity: Folder,
   what: 'folder',
-  table: 'folder',
   permission: 'folders:create',
 };
 

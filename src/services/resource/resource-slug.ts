@@ -3,6 +3,7 @@ import { LostRace } from '../../core/database.ts';
 import { badInput, slugTaken } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { isSlug, slugOf } from '../../core/slug.ts';
+import { lockKey } from './lock-key.ts';
 
 interface SluggedRow extends TenantRow {
   name: string;
@@ -33,11 +34,7 @@ const LOOKED_UP = 8;
 /** Returns the first of `wanted`, `wanted-2`, `wanted-3`, … that no row of the table has. */
 async function findFreeSlug(tx: Transaction, tenantId: string, table: string, wanted: string): Promise<string> {
   // Those who have lost a race wait for each other, so that each of them wins at last.
-  if (tx.isRetry)
-    tx.execute({
-      text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
-      values: [`slug:${tenantId}:${table}`],
-    });
+  if (tx.isRetry) lockKey(tx, `slug:${tenantId}:${table}`);
   for (let first = 1, count = LOOKED_UP; ; first += count, count *= LOOKED_UP) {
     const candidates = Array.from({ length: count }, (_, index) =>
       first + index === 1 ? wanted : `${wanted}-${first + index}`,

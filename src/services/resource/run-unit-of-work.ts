@@ -30,11 +30,12 @@ async function runTransaction<T>(
   try {
     return await platform.database.transaction(viewer.tenantId, async (tx) => {
       const result = await work(tx);
-      const events = await collectActivityEvents(viewer, tx);
+      const changes = tx.changes();
+      const events = await collectActivityEvents(viewer, tx, changes);
       storeActivities(tx, viewer, events);
       if (mutation && (recordsMutation || !mutation.recorded)) {
         mutation.recorded = recordsMutation = true;
-        const resourceId = mutation.resourceId ?? findCreatedId(mutation, tx.changes());
+        const resourceId = mutation.resourceId ?? findCreatedId(mutation, changes);
         tx.execute(buildAuditStatement(request, { ...mutation, resourceId }, actorOf(viewer), 'succeeded'));
       }
       return result;

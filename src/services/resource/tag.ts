@@ -6,9 +6,10 @@ import { isUuid } from '../../core/id.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { lockKey } from './lock-key.ts';
 import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 
-export const TAG: UnownedKind<Tag> = { entity: Tag, what: 'tag', table: 'tag' };
+export const TAG: UnownedKind<Tag> = { entity: Tag, what: 'tag' };
 
 /** Creates a tag. Returns its id. */
 export async function create(ctx: Context, input: CreateTagInput): Promise<string> {
@@ -65,7 +66,7 @@ async function reserveName(
   const name = checkText(text, 'name', MAX_NAME_CHARACTERS);
   if (isUuid(name)) throw invalid('name', 'must not be shaped like a UUID');
   // Concurrent transactions wait for each other here, so that none violates the unique index.
-  tx.execute({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [`tag:${tenantId}`] });
+  lockKey(tx, `tag:${tenantId}`);
   const taken = await tx.query({
     text: `select id from dws.tag where tenant_id = $1 and lower(name) = lower($2) and id is distinct from $3`,
     values: [tenantId, name, ownId],

@@ -19,7 +19,6 @@ export interface UnownedKind<T extends UnownedRow> {
   entity: RowClass<T>;
   /** Noun in error messages. */
   what: string;
-  table: string;
   /** Global permission that allows changes of all rows. */
   permission?: GlobalPermission;
 }
