@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { abortable } from '../../../core/abortable.ts';
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
@@ -11,6 +10,7 @@ import { FairGate, type Caller } from '../../../core/fair-gate.ts';
 import { wordsOf } from '../../../core/search-words.ts';
 import { folder, quotePath, rowsFile } from './generation-files.ts';
 import type { Serving } from './serving.ts';
+import { textFunction } from './text-function.ts';
 
 /** Part of the file's name: another way to split words needs other files. */
 const VERSION = 1;
@@ -103,19 +103,7 @@ export class WordsSidecar {
   #register(connection: DuckDBConnection): void {
     if (this.#registered) return;
     this.#registered = true;
-    connection.registerScalarFunction(
-      DuckDBScalarFunction.create({
-        name: SPLIT_FUNCTION,
-        returnType: VARCHAR,
-        parameterTypes: [VARCHAR],
-        mainFunction: (_info, input, output) => {
-          const texts = input.getColumnVector(0);
-          for (let row = 0; row < input.rowCount; row++)
-            output.setItem(row, wordsOf(String(texts.getItem(row))).join(' '));
-          output.flush();
-        },
-      }),
-    );
+    connection.registerScalarFunction(textFunction(SPLIT_FUNCTION, (text) => wordsOf(text).join(' ')));
   }
 }
 

@@ -1,10 +1,10 @@
-import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBBlobValue } from '@duckdb/node-api';
 import { comparedText } from '../../../core/criteria/value.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { wordsOf } from '../../../core/search-words.ts';
 import { quotePath } from '../duckdb/generation-files.ts';
 import { LoadStatements } from '../duckdb/load-statements.ts';
+import { textFunction } from '../duckdb/text-function.ts';
 import { documentBytesSql, documentSql, WORD_LIST } from './documents.ts';
 
 /** DuckDB's memory limit in bytes, and the number of copies of a long document while it is built. */
@@ -122,15 +122,4 @@ async function* pieces({ statements, table, fields }: DocumentTable, { from, to 
 }
 
 /** Returns the function that splits words (core/search-words.ts), for texts that are long or not ASCII. */
-const wordList = () =>
-  DuckDBScalarFunction.create({
-    name: WORD_LIST,
-    returnType: VARCHAR,
-    parameterTypes: [VARCHAR],
-    mainFunction: (_info, input, output) => {
-      const texts = input.getColumnVector(0);
-      for (let row = 0; row < input.rowCount; row++)
-        output.setItem(row, JSON.stringify([...new Set(wordsOf(String(texts.getItem(row))).map(comparedText))]));
-      output.flush();
-    },
-  });
+const wordList = () => textFunction(WORD_LIST, (text) => JSON.stringify([...new Set(wordsOf(text).map(comparedText))]));
