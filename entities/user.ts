@@ -74,4 +74,12 @@ export class User extends TenantRow {
 
   @Property({ type: 'timestamptz', nullable: true })
   passwordExpiresAt?: Date | null;
+
+  /** Id of the file of the avatar. Its creation time is when the avatar was set. */
+  @Property({ type: 'uuid', nullable: true })
+  avatarId?: string | null;
+
+  /** Id of the file that the avatar was drawn from. */
+  @Property({ type: 'uuid', nullable: true })
+  avatarOriginalId?: string | null;
 }

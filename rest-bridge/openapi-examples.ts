@@ -68,6 +68,8 @@ const BODIES: Record<string, unknown> = {
   setTheme: { theme: 'dark' },
   setGlobalPermissions: { permissions: ['datasets:create', 'reports:create'] },
   setSuperuser: { superuser: true },
+  setAvatar: { file: 'the bytes of a picture' },
+  uploadAvatarPart: { file: 'bytes of a picture', chunk: 0, chunks: 3 },
   createTeam: { name: 'Sales', description: 'Everybody who sells' },
   updateTeam: { name: 'Sales Europe' },
   setTeamMember: { role: 'member' },

@@ -9,6 +9,7 @@ export async function svgImage({ run, reply }: AdapterCall): Promise<string> {
   void reply
     .header('content-type', 'image/svg+xml; charset=utf-8')
     .header('content-security-policy', POLICY)
+    .header('cross-origin-resource-policy', 'same-site')
     .header('x-content-type-options', 'nosniff');
   return body as string;
 }

@@ -87,6 +87,8 @@ grant delete, insert, select, update on dws.app to dws_app;
 grant delete, insert, select, update on dws.app to dws_system;
 
 create table dws.app_user (
+  avatar_id uuid,
+  avatar_original_id uuid,
   created_at timestamp with time zone not null default now(),
   display_name text,
   domain text not null default 'local'::text,
@@ -112,8 +114,12 @@ create table dws.app_user (
 );
 alter table dws.app_user enable row level security;
 alter table dws.app_user force row level security;
+alter table dws.app_user add constraint app_user_avatar_id_fkey FOREIGN KEY (avatar_id) REFERENCES dws.stored_file(id);
+alter table dws.app_user add constraint app_user_avatar_original_id_fkey FOREIGN KEY (avatar_original_id) REFERENCES dws.stored_file(id);
 alter table dws.app_user add constraint app_user_pkey PRIMARY KEY (id);
 alter table dws.app_user add constraint app_user_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX app_user_avatar_id ON dws.app_user USING btree (avatar_id) WHERE (avatar_id IS NOT NULL);
+CREATE INDEX app_user_avatar_original_id ON dws.app_user USING btree (avatar_original_id) WHERE (avatar_original_id IS NOT NULL);
 CREATE UNIQUE INDEX app_user_username ON dws.app_user USING btree (tenant_id, lower(username));
 create policy system on dws.app_user for all to dws_system using (true) with check (true);
 create policy tenant on dws.app_user for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -151,6 +157,31 @@ create policy system on dws.audit_event for all to dws_system using (true) with 
 create policy tenant on dws.audit_event for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select on dws.audit_event to dws_system;
 grant insert, select on dws.audit_event to dws_app;
+
+create table dws.avatar_upload_part (
+  created_at timestamp with time zone not null default now(),
+  file_id uuid not null,
+  part integer not null,
+  parts integer not null,
+  tenant_id uuid not null,
+  upload_id text not null,
+  uploader_id uuid not null,
+  user_id uuid not null
+);
+alter table dws.avatar_upload_part enable row level security;
+alter table dws.avatar_upload_part force row level security;
+alter table dws.avatar_upload_part add constraint avatar_upload_part_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id) ON DELETE CASCADE;
+alter table dws.avatar_upload_part add constraint avatar_upload_part_pkey PRIMARY KEY (file_id);
+alter table dws.avatar_upload_part add constraint avatar_upload_part_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.avatar_upload_part add constraint avatar_upload_part_uploader_id_fkey FOREIGN KEY (uploader_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+alter table dws.avatar_upload_part add constraint avatar_upload_part_uploader_id_user_id_upload_id_part_key UNIQUE (uploader_id, user_id, upload_id, part);
+alter table dws.avatar_upload_part add constraint avatar_upload_part_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX avatar_upload_part_created ON dws.avatar_upload_part USING btree (created_at);
+CREATE INDEX avatar_upload_part_of_user ON dws.avatar_upload_part USING btree (user_id);
+create policy system on dws.avatar_upload_part for all to dws_system using (true) with check (true);
+create policy tenant on dws.avatar_upload_part for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.avatar_upload_part to dws_app;
+grant delete, insert, select, update on dws.avatar_upload_part to dws_system;
 
 create table dws.dataset (
   created_at timestamp with time zone not null default now(),

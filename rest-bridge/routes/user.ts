@@ -8,7 +8,7 @@ interface User {
 }
 
 export const USER_FIELDS = `id username domain displayName givenName familyName middleName email enabled superuser
-  timezone settings locked lockedAt loginAttempts passwordSetAt passwordExpiresAt createdAt updatedAt`;
+  timezone settings locked lockedAt loginAttempts passwordSetAt passwordExpiresAt avatarUrl createdAt updatedAt`;
 const links = ({ username }: User) => ({
   self: `/users/${encodeURIComponent(username)}`,
   'svc:membership': `/users/${encodeURIComponent(username)}/memberships`,

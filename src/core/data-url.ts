@@ -1,4 +1,4 @@
-import type { IncomingFile } from './files.ts';
+import { yieldOnce, type IncomingFile } from './files.ts';
 
 const DATA_URL = /^data:([^,;]*)((?:;[^,;]*)*),/i;
 const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
@@ -29,8 +29,4 @@ function decodePercents(text: string): Buffer | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

@@ -14,10 +14,17 @@ export interface FileStore {
   save(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<SavedFile>;
   /** Returns the path of a file. */
   path(id: string): string;
+  /** Returns the bytes of a small file; undefined if there is none. */
+  read(id: string): Promise<Buffer | undefined>;
   /** Deletes a file, complete or not. Does nothing if there is none. */
   remove(id: string): Promise<void>;
   /** Lists all files, complete or not. `createdAt` is the time at which saving began, in milliseconds since 1970. */
   list(): Promise<{ id: string; createdAt: number }[]>;
+}
+
+/** Yields bytes once, as content of a file. */
+export async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 /** A file that a client uploads. */

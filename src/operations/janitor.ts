@@ -87,6 +87,15 @@ export async function sweepRecords(query: Query): Promise<void> {
   await query({ text: `delete from dws.notification where created_at < now() - interval '${NOTIFICATION_RETENTION}'` });
 }
 
+/** Deletes the parts of avatars whose upload was not completed within a day. `sweepFiles` deletes their bytes. */
+export async function sweepAvatarParts(query: Query): Promise<void> {
+  await query({
+    text: `
+      delete from dws.stored_file
+      where id in (select file_id from dws.avatar_upload_part where created_at < now() - interval '24 hours')`,
+  });
+}
+
 /**
  * Removes stored files that no row names: those of interrupted uploads and those whose rows were deleted. Files younger
  * than `fileAge` milliseconds stay, as an upload inserts its row much earlier.

@@ -2,7 +2,14 @@ import type { Platform } from '../core/platform.ts';
 import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
 import { findAbandoned } from '../services/operation/operation-repository.ts';
 import type { Handlers } from './handler.ts';
-import { sweepFiles, sweepGenerations, sweepMail, sweepRecords, type SweepOptions } from './janitor.ts';
+import {
+  sweepAvatarParts,
+  sweepFiles,
+  sweepGenerations,
+  sweepMail,
+  sweepRecords,
+  type SweepOptions,
+} from './janitor.ts';
 import { retryOrFail } from './record-outcome.ts';
 
 /** Key of an advisory lock, the same in every process. */
@@ -66,6 +73,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     });
     await sweepMail(query);
     await sweepRecords(query);
+    await sweepAvatarParts(query);
     await sweepFiles(platform, options.fileAge);
     await deleteExpiredCredentials(platform.system);
   });

@@ -1,6 +1,7 @@
 import type { Row } from '../../rest-bridge/route.ts';
 import app from '../../rest-bridge/routes/app.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
+import avatar from '../../rest-bridge/routes/avatar.ts';
 import datasetReference from '../../rest-bridge/routes/dataset-reference.ts';
 import dataset from '../../rest-bridge/routes/dataset.ts';
 import datasourceLink from '../../rest-bridge/routes/datasource-link.ts';
@@ -32,6 +33,7 @@ export const ROWS: Row[] = [
   ...session,
   ...passwordReset,
   ...user,
+  ...avatar,
   ...team,
   ...operation,
   ...mail,

@@ -29,6 +29,10 @@ const REFUSED: Record<string, number> = {
   // The operation has ended, the datasource is in use.
   'DELETE /api/progress/{id}': 409,
   'DELETE /api/datasources/{id}': 409,
+  // The generated file is no picture, and the user has no avatar.
+  'PUT /api/users/{username}/avatar': 400,
+  'POST /api/users/{username}/_upload/{uploadId}/avatar-upload': 400,
+  'GET /api/users/{username}/avatar-full': 404,
 };
 
 let service: Service;

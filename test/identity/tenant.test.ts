@@ -197,6 +197,7 @@ describe('connections', () => {
     );
     expect(services).toEqual([
       'src/services/identity/authenticator.ts',
+      'src/services/identity/avatar-image.ts',
       'src/services/identity/bootstrap.ts',
       'src/services/identity/credential-cleanup.ts',
       'src/services/identity/credential.ts',

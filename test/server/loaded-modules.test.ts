@@ -28,12 +28,13 @@ async function loadedModules(variables: Record<string, string>): Promise<string[
   }
 }
 
-/** What only other commands, migrations that are missing, `SMTP_URL` and the demo need. */
-const UNUSED = /^(nodemailer|tar-stream|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema))))/;
+/** What only other commands, migrations that are missing, `SMTP_URL`, the demo and uploaded pictures need. */
+const UNUSED =
+  /^(nodemailer|tar-stream|sharp|saxes|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema))))/;
 const OF_WORKERS = /^src\/(operations|server\/worker)/;
 const OF_WEB = /^(resolvers|rest-bridge\/routes|src\/server\/(http|graphql|pages))/;
 
-test('a process with both roles loads no mail, migrations, backups and other commands', async () => {
+test('a process with both roles loads no mail, migrations, backups, pictures and other commands', async () => {
   const modules = await loadedModules({ ROLE: 'all' });
   expect(modules).toContain('src/server/http.js');
   expect(modules).toContain('src/server/worker.js');

@@ -16,7 +16,7 @@ export const ORDER_ROWS = [
   { id: 3, region: null, amount: 7 },
 ];
 
-interface FormFields {
+export interface FormFields {
   /** Text parts before the file part. */
   before?: Record<string, string>;
   /** Text parts after the file part. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tooLarge } from '../../core/errors.ts';
 import type { FileStore, SavedFile } from '../../core/files.ts';
@@ -20,6 +20,7 @@ export function openFileStore(dir: string): FileStore {
   return {
     path,
     remove,
+    read: (id) => unlessMissing(readFile(path(id)), undefined),
     async save(content, maxBytes) {
       const id = newId();
       await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -34,10 +35,7 @@ export function openFileStore(dir: string): FileStore {
       }
     },
     async list() {
-      const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return [];
-        throw error;
-      });
+      const names = await unlessMissing(readdir(dir), []);
       const ids = new Set(
         names.map((name) => (name.endsWith(UNFINISHED) ? name.slice(0, -UNFINISHED.length) : name)).filter(isUuid),
       );
@@ -45,6 +43,13 @@ export function openFileStore(dir: string): FileStore {
     },
   };
 }
+
+/** Returns what is read, or the other value if there is no such file. */
+const unlessMissing = <T, M>(reading: Promise<T>, missing: M): Promise<T | M> =>
+  reading.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return missing;
+    throw error;
+  });
 
 /** Writes all data and syncs it to disk. */
 async function write(

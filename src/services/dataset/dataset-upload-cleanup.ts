@@ -1,4 +1,5 @@
 import type { Transaction } from '../../core/platform.ts';
+import { deleteStoredFiles } from '../resource/stored-file.ts';
 
 type Queryable = Pick<Transaction, 'query' | 'execute'>;
 
@@ -32,12 +33,7 @@ export async function dropEmbeddedUpload(
       returning id`,
     values,
   });
-  if (deleted.length > 0) dropFileRow(tx, tenantId, found.fileId);
-}
-
-/** Deletes the row of a file that nothing names any more. */
-export function dropFileRow(tx: Pick<Transaction, 'execute'>, tenantId: string, fileId: string): void {
-  tx.execute({ text: `delete from dws.stored_file where tenant_id = $1 and id = $2`, values: [tenantId, fileId] });
+  if (deleted.length > 0) deleteStoredFiles(tx, tenantId, [found.fileId]);
 }
 
 /** Deletes an uploaded dataset whose rows were never loaded, with its datasource. One that has rows is not deleted. */

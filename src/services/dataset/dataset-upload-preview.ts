@@ -7,7 +7,8 @@ import type { FileProblem, QueryResult } from '../../core/row-source.ts';
 import { dialectOf } from '../datasource/datasource-access.ts';
 import { runQuery } from '../datasource/datasource-probe.ts';
 import { storedDefinitions } from '../datasource/query-parameter.ts';
-import { deleteUnreferenced, receiveFile } from '../datasource/upload.ts';
+import { receiveFile } from '../datasource/upload.ts';
+import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { chooseQuery } from './dataset-upload.ts';
 
 const MAX_ROWS = 50;
@@ -32,7 +33,7 @@ export async function preview(ctx: Context, input: UploadDatasetInput): Promise<
       checkParameters(text, definitions, dialectOf(file.driver.id));
       const source = { type: file.driver.id, config: file.config, secrets: null, fileId: file.id };
       const { fields, rows } = await runQuery(ctx, source, text, bindParameters(definitions), MAX_ROWS);
-      await deleteUnreferenced(ctx, file.id);
+      await deleteUnreferenced(ctx, [file.id]);
       return { config: file.config, fields, rows, problems: file.problems };
     });
   } catch (error) {

@@ -7,6 +7,7 @@ import { titleOf } from '../../core/files.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { createOwned } from '../resource/owned-kind.ts';
 import { checkQuota } from '../resource/quota.ts';
+import { insertStoredFile } from '../resource/stored-file.ts';
 import { receiveFile, type ReceivedFile } from './upload.ts';
 
 /** Creates a datasource from a file. Its name defaults to the file name without extension. Returns the id. */
@@ -28,12 +29,7 @@ export async function createUploaded(
 ): Promise<Datasource> {
   const { tenantId } = ctx.viewer;
   await checkQuota(tx, tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, file.size);
-  await tx.query({
-    text: `
-      insert into dws.stored_file (id, tenant_id, filename, content_type, size, sha256)
-      values ($1, $2, $3, $4, $5, $6)`,
-    values: [file.id, tenantId, file.filename, file.contentType, file.size, file.sha256],
-  });
+  insertStoredFile(tx, tenantId, file);
   return createOwned(
     ctx,
     tx,

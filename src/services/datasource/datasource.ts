@@ -6,10 +6,10 @@ import type { Context } from '../../core/context.ts';
 import { forbidden } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { dropFileRow } from '../dataset/dataset-upload-cleanup.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
+import { deleteStoredFiles } from '../resource/stored-file.ts';
 import { driverOf, validateDatasourceConfig, validateDatasourceSecrets } from './datasource-config.ts';
 import { loadSource } from './datasource-connection.ts';
 
@@ -94,7 +94,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     const datasource = await loadResource(ctx, tx, DATASOURCE, id, 'datasource:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'datasource', datasource.id);
     tx.remove(datasource);
-    if (datasource.fileId) dropFileRow(tx, ctx.viewer.tenantId, datasource.fileId);
+    if (datasource.fileId) deleteStoredFiles(tx, ctx.viewer.tenantId, [datasource.fileId]);
   });
 }
 

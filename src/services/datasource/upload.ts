@@ -6,6 +6,7 @@ import { cleanFilename } from '../../core/files.ts';
 import type { Driver, FileProblem } from '../../core/row-source.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { loadBytesUsed } from '../resource/quota.ts';
+import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { isValidConfig, validateDatasourceConfig } from './datasource-config.ts';
 import { notStarted } from './datasource-connection.ts';
 
@@ -56,7 +57,7 @@ export async function receiveFile<I extends UploadInput, T>(
     };
     return await work(received, input);
   } catch (error) {
-    await deleteUnreferenced(ctx, saved.id);
+    await deleteUnreferenced(ctx, [saved.id]);
     throw error;
   }
 }
@@ -107,15 +108,5 @@ async function detectDriver(
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
     throw error;
-  }
-}
-
-/** Deletes the bytes unless a row refers to them. If that fails, the janitor deletes them later. */
-export async function deleteUnreferenced({ platform, query }: Context, id: string): Promise<void> {
-  try {
-    const rows = await query({ text: `select from dws.stored_file where id = $1`, values: [id] });
-    if (rows.length === 0) await platform.files.remove(id);
-  } catch (error) {
-    platform.log.warn({ err: error, file: id }, 'Could not delete an uploaded file');
   }
 }

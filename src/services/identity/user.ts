@@ -11,6 +11,8 @@ import { printPrincipal, type Viewer } from '../../core/viewer.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
 import { lockKey } from '../resource/lock-key.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
+import { deleteStoredBytes } from '../resource/stored-file.ts';
+import { deleteAvatarFiles, deleteAvatarUploads } from './avatar-file.ts';
 import { deleteCredentials } from './credential-cleanup.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';
@@ -103,7 +105,7 @@ export async function setTheme(ctx: Context, key: string, theme: Theme): Promise
  * Deletes a user and transfers their resources to `transferTo`, by default to the viewer. See docs/contract.md#owners.
  */
 export async function remove(ctx: Context, key: string, transferTo?: string | null): Promise<void> {
-  const id = await ctx.transaction(async (tx) => {
+  const { id, files } = await ctx.transaction(async (tx) => {
     const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     if (user.superuser && !ctx.viewer.superuser) throw refused('Only superusers can delete a superuser');
     await requireOtherSuperuser(ctx, tx, user);
@@ -113,10 +115,12 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
       : `user:${ctx.viewer.userId}`;
     if (newOwner === `user:${user.id}`) throw invalid('transferTo', 'must not be the deleted user');
     await transferContent(ctx, tx, `user:${user.id}`, newOwner);
+    deleteAvatarUploads(tx, user);
     tx.remove(user);
-    return user.id;
+    return { id: user.id, files: deleteAvatarFiles(tx, user) };
   });
   invalidateCredentials(ctx, [id]);
+  await deleteStoredBytes(ctx, files);
 }
 
 /** Transfers everything that a principal owns to another one, except drafts, which are deleted. */
@@ -151,7 +155,8 @@ export async function transferContent(ctx: Context, tx: Transaction, from: strin
     recordActivities(viewer, tx, kind, 'owner.changed', transferred[index]!, sentence, data);
 }
 
-function requireUserEdit({ viewer }: Context, user: User): void {
+/** Throws FORBIDDEN unless the caller may change the user: users themselves and admins, of superusers only superusers. */
+export function requireUserEdit({ viewer }: Context, user: Pick<User, 'id' | 'superuser'>): void {
   if (!isAdmin(viewer) && user.id !== viewer.userId) throw forbidden({ permission: 'user:edit' });
   if (user.superuser && !viewer.superuser) throw refused('Only superusers can change a superuser');
 }

@@ -1,0 +1,100 @@
+import sharp from 'sharp';
+import { badInput } from '../../core/errors.ts';
+import type { PictureFormat, PictureShape, PreparedPicture } from '../../core/pictures.ts';
+import { checkPixels, MAX_PIXELS } from './limits.ts';
+import { checkSingleType, formatOf } from './picture-format.ts';
+import { sanitizeSvg } from './svg-sanitizer.ts';
+
+/** The resolution at which an SVG has its own size. */
+const SVG_DPI = 72;
+const MAX_DPI = 100_000;
+const WEBP_QUALITY = 85;
+
+// No loader but those of the supported formats can run, whatever a file contains.
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({
+  operation: [
+    'VipsForeignLoadPng',
+    'VipsForeignLoadJpeg',
+    'VipsForeignLoadWebp',
+    'VipsForeignLoadNsgif',
+    'VipsForeignLoadSvg',
+  ],
+});
+sharp.cache(false);
+sharp.concurrency(1);
+
+/**
+ * Checks a file and draws it in these shapes. Throws BAD_USER_INPUT for what is no supported picture, or could harm those
+ * who open it.
+ */
+export async function drawPicture(bytes: Buffer, shapes: readonly PictureShape[]): Promise<PreparedPicture> {
+  const format = formatOf(bytes);
+  const sanitized = format === 'svg' ? await sanitize(bytes) : null;
+  if (!sanitized) checkSingleType(bytes, format);
+  const source = sanitized ?? bytes;
+  const { width, height } = await measure(source, format);
+  const drawn: Uint8Array[] = [];
+  for (const shape of shapes)
+    drawn.push(await draw(source, format, Math.min(width, height), Math.max(width, height), shape));
+  return { format, sanitized, drawn };
+}
+
+/** Returns the allowed parts of an SVG. Its embedded pictures obey the rules of others. */
+async function sanitize(bytes: Buffer): Promise<Buffer> {
+  const { text, images } = sanitizeSvg(decode(bytes));
+  let pixels = 0;
+  for (const image of images) {
+    const format = formatOf(image);
+    if (format === 'svg') throw badInput('The SVG contains another SVG');
+    checkSingleType(image, format);
+    const { width, height } = await measure(image, format);
+    checkPixels((pixels += width * height));
+  }
+  return Buffer.from(text);
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw badInput('The SVG is not encoded as UTF-8', { cause: error });
+  }
+}
+
+/** Returns the size of a picture in pixels. Throws if the content is of another format than its beginning. */
+async function measure(bytes: Buffer, format: PictureFormat): Promise<{ width: number; height: number }> {
+  const { width, height, format: found } = await read(() => sharp(bytes, optionsOf()).metadata());
+  if (found !== format || !width || !height) throw badInput('The picture is damaged');
+  checkPixels(width * height);
+  return { width, height };
+}
+
+const optionsOf = (density?: number) =>
+  ({ failOn: 'truncated', limitInputPixels: MAX_PIXELS, pages: 1, ...(density && { density }) }) as const;
+
+function draw(
+  bytes: Buffer,
+  format: PictureFormat,
+  shortSide: number,
+  longSide: number,
+  { fit, size }: PictureShape,
+): Promise<Buffer> {
+  const side = fit === 'cover' ? shortSide : longSide;
+  // An SVG is drawn in the size in which it is needed, so that it is sharp and takes no more time than that.
+  const density = format === 'svg' ? Math.min(MAX_DPI, Math.max(1, (SVG_DPI * size) / side)) : undefined;
+  const upright = sharp(bytes, optionsOf(density)).autoOrient();
+  const shaped = upright.resize({ width: size, height: size, fit, withoutEnlargement: fit === 'inside' });
+  return read(() => (fit === 'cover' ? shaped.webp({ quality: WEBP_QUALITY }) : shaped.png()).toBuffer());
+}
+
+/** Runs what reads a picture. All its errors are those of the picture. */
+async function read<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isTooLarge = (error as Error).message.includes('exceeds pixel limit');
+    if (isTooLarge) checkPixels(Infinity);
+    throw badInput('The picture is damaged', { cause: error });
+  }
+}

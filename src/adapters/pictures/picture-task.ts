@@ -1,0 +1,11 @@
+import type { PictureShape, PictureSource, PreparedPicture } from '../../core/pictures.ts';
+
+/** `prepare`: load what every task needs, before a task is known. */
+export type ToPictureProcess = { kind: 'prepare' } | { kind: 'draw'; source: PictureSource; shapes: PictureShape[] };
+
+export type FromPictureProcess =
+  | { kind: 'result'; picture: PreparedPicture }
+  /** BAD_USER_INPUT for the client. */
+  | { kind: 'refused'; message: string }
+  /** An unexpected error. */
+  | { kind: 'broken'; message: string };

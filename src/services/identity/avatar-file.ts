@@ -1,0 +1,28 @@
+import type { User } from '../../../entities/user.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { deleteStoredFiles } from '../resource/stored-file.ts';
+
+/** Deletes the rows of the files of a user's avatar, to which no user refers any more. Returns their ids. */
+export function deleteAvatarFiles(
+  tx: Pick<Transaction, 'execute'>,
+  { tenantId, avatarId, avatarOriginalId }: Pick<User, 'tenantId' | 'avatarId' | 'avatarOriginalId'>,
+): string[] {
+  const ids = [avatarId, avatarOriginalId].filter((id) => id != null);
+  deleteStoredFiles(tx, tenantId, ids);
+  return ids;
+}
+
+/** Deletes the parts of avatars that a user has uploaded, or that others have uploaded for the user. */
+export function deleteAvatarUploads(
+  tx: Pick<Transaction, 'execute'>,
+  { tenantId, id }: Pick<User, 'tenantId' | 'id'>,
+): void {
+  tx.execute({
+    text: `
+      delete from dws.stored_file
+      where tenant_id = $1 and id in (
+        select file_id from dws.avatar_upload_part where tenant_id = $1 and (uploader_id = $2 or user_id = $2)
+      )`,
+    values: [tenantId, id],
+  });
+}
