@@ -1,17 +1,21 @@
 /**
  * Measures reads through both APIs as a multiple of the lower bound (raw-server.ts), on the same rows and in one
  * interleaved run. Prints Markdown. Usage:
- * `npm run build && node bench/reads.ts [rows=10000] [seconds=3] [rounds=3] [warm=8] [growth=1000,100000] [dist=dist]`.
+ * `npm run build && node bench/reads.ts [rows=10000] [seconds=3] [rounds=3] [warm=8] [growth=1000,100000] [feed=100000]
+ * [dist=dist]`.
  *
  * Workloads, each by REST and by GraphQL, as a superuser and as an ordinary user whose access filter selects half of
  * the rows:
  * - W1: 30 saved queries sorted by name, with their owners and the total.
  * - W3: one saved query with its owner, a different one in each request.
+ *
+ * Then, beside W1, the first 30 items of the feed of a team with `feed` items, as a member; by REST with the total.
  */
-import { besideRaw, besides, DEFAULTS, printResults, type Cell } from './beside-raw.ts';
+import { besideRaw, besides, DEFAULTS, printResults, type BesideRaw, type Cell } from './beside-raw.ts';
+import { FEED_TEAM, fillFeed } from './fill-feed.ts';
 import { fill, idOf, TOKENS } from './fill.ts';
 import { readOptions } from './options.ts';
-import { report } from './report.ts';
+import { report, type Measurement } from './report.ts';
 import { graphqlRequest, request } from './requests.ts';
 
 /** GraphQL selection of the fields that the raw server returns. */
@@ -65,8 +69,36 @@ const growing: Cell = {
   requests: [graphqlRequest(listQuery(false), { limit: 30 }, TOKENS.superuser)],
 };
 
-const options = readOptions({ ...DEFAULTS, growth: '1000,100000', only: '' });
-await besideRaw(options, async ({ databaseUrl, measure, memory }) => {
+const feedDocument = (total: string) => `query Feed($id: ID!) {
+  team(id: $id) {
+    feed(limit: 30) { ${total} items { id type entityType entityId message createdAt viewed user { id username } } }
+  }
+}`;
+const feedCell = (name: string, of: string): Cell => ({ name, server: 'service', requests: [of] });
+const feedCells: Cell[] = [
+  feedCell('Feed REST', request('GET', `/api/teams/${FEED_TEAM}/feed?limit=30`, TOKENS.ordinary)),
+  feedCell('Feed GraphQL', graphqlRequest(feedDocument(''), { id: FEED_TEAM }, TOKENS.ordinary)),
+  feedCell('Feed GraphQL, total', graphqlRequest(feedDocument('total'), { id: FEED_TEAM }, TOKENS.ordinary)),
+];
+
+/** Measures the first page of a feed beside W1 as the same caller. Returns it as a multiple of W1 in the same API. */
+async function measureFeed({ databaseUrl, measure }: BesideRaw, items: string): Promise<Measurement[]> {
+  await fillFeed(databaseUrl, Number(items));
+  const results = await measure([...allCells().filter(({ name }) => /^W1 .* ordinary$/.test(name)), ...feedCells]);
+  printResults(`The first page of a feed of ${items} items`, results);
+  return feedCells.flatMap(({ name }) => {
+    const beside = results.get(name.includes('REST') ? 'W1 REST ordinary' : 'W1 GraphQL ordinary')!;
+    return (['cpu', 'postgres'] as const).map((key) => ({
+      what: `${name}, ${key === 'cpu' ? 'server' : 'Postgres'} CPU`,
+      goal: 'feedPage' as const,
+      value: results.get(name)![key] / beside[key],
+    }));
+  });
+}
+
+const options = readOptions({ ...DEFAULTS, growth: '1000,100000', feed: '100000', only: '' });
+await besideRaw(options, async (servers) => {
+  const { databaseUrl, measure, memory } = servers;
   await fill(databaseUrl, Number(options.rows));
   const words = options.only.split(',');
   const selected = allCells().filter(
@@ -74,6 +106,7 @@ await besideRaw(options, async ({ databaseUrl, measure, memory }) => {
   );
   const results = await measure(selected);
   printResults(`Reads of ${options.rows} queries`, results);
+  const feed = options.feed ? await measureFeed(servers, options.feed) : [];
   const grown: number[] = [];
   for (const size of options.growth.split(',').filter(Boolean)) {
     await fill(databaseUrl, Number(size));
@@ -85,6 +118,7 @@ await besideRaw(options, async ({ databaseUrl, measure, memory }) => {
   report([
     ...besides(results, 'cpu', (workload) => (workload === 'W1' ? 'w1' : 'w3')),
     { what: 'W2', goal: 'w2', missing: 'there are no jobs yet' },
+    ...feed,
     ...(grown.length > 1
       ? [
           {

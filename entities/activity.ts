@@ -33,7 +33,7 @@ export class Activity extends TenantRow {
   @Property({ type: 'text', nullable: true })
   name?: string | null;
 
-  /** Owner of the resource at that time. The owner's feed contains the activity. */
+  /** Owner of the resource at that time. The feed of a team contains the activity (src/core/feed.ts). */
   @Property({ type: 'text', nullable: true })
   ownerId?: string | null;
 

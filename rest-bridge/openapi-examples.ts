@@ -73,6 +73,8 @@ const BODIES: Record<string, unknown> = {
   createTeam: { name: 'Sales', description: 'Everybody who sells' },
   updateTeam: { name: 'Sales Europe' },
   setTeamMember: { role: 'member' },
+  createTeamComment: { message: 'The figures of May are complete.' },
+  markFeedViewed: { activityIds: [ID] },
   updateNotification: { read: true },
   createTag: { name: 'Sales', color: '#1a7f37' },
   updateTag: { color: '#0969da' },

@@ -3,6 +3,7 @@ create table dws.activity (
   created_at timestamp with time zone not null default now(),
   data jsonb not null default '{}'::jsonb,
   id uuid not null,
+  in_feed boolean not null default false,
   kind text not null,
   message text not null,
   name text,
@@ -19,10 +20,11 @@ alter table dws.activity force row level security;
 alter table dws.activity add constraint activity_pkey PRIMARY KEY (id);
 alter table dws.activity add constraint activity_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
 CREATE INDEX activity_created ON dws.activity USING btree (created_at);
-CREATE INDEX activity_owner ON dws.activity USING btree (tenant_id, owner_id, created_at DESC, id DESC);
+CREATE INDEX activity_feed ON dws.activity USING btree (tenant_id, owner_id, created_at DESC, id DESC) WHERE in_feed;
 CREATE INDEX activity_resource ON dws.activity USING btree (tenant_id, resource_id, created_at DESC, id DESC);
 create policy system on dws.activity for all to dws_system using (true) with check (true);
 create policy tenant on dws.activity for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER tell_feed AFTER INSERT ON dws.activity FOR EACH ROW WHEN (new.in_feed) EXECUTE FUNCTION dws.tell('dws_feed', 'owner_id');
 grant delete, insert, select on dws.activity to dws_system;
 grant insert, select on dws.activity to dws_app;
 
@@ -363,6 +365,23 @@ create policy system on dws.favorite for all to dws_system using (true) with che
 create policy tenant on dws.favorite for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.favorite to dws_app;
 grant delete, insert, select, update on dws.favorite to dws_system;
+
+create table dws.feed_view (
+  activity_id uuid not null,
+  tenant_id uuid not null,
+  user_id uuid not null
+);
+alter table dws.feed_view enable row level security;
+alter table dws.feed_view force row level security;
+alter table dws.feed_view add constraint feed_view_activity_id_fkey FOREIGN KEY (activity_id) REFERENCES dws.activity(id) ON DELETE CASCADE;
+alter table dws.feed_view add constraint feed_view_pkey PRIMARY KEY (activity_id, user_id);
+alter table dws.feed_view add constraint feed_view_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.feed_view add constraint feed_view_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX feed_view_user ON dws.feed_view USING btree (user_id);
+create policy system on dws.feed_view for all to dws_system using (true) with check (true);
+create policy tenant on dws.feed_view for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.feed_view to dws_app;
+grant delete, insert, select, update on dws.feed_view to dws_system;
 
 create table dws.folder (
   created_at timestamp with time zone not null default now(),
@@ -1189,6 +1208,30 @@ CREATE TRIGGER forget_principal AFTER DELETE ON dws.team FOR EACH ROW EXECUTE FU
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.team FOR EACH ROW EXECUTE FUNCTION dws.search_team();
 grant delete, insert, select, update on dws.team to dws_app;
 grant delete, insert, select, update on dws.team to dws_system;
+
+create table dws.team_comment (
+  created_at timestamp with time zone not null default now(),
+  id uuid not null,
+  message text not null,
+  team_id uuid not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid,
+  version integer not null default 1
+);
+alter table dws.team_comment enable row level security;
+alter table dws.team_comment force row level security;
+alter table dws.team_comment add constraint team_comment_message_check CHECK (((char_length(message) >= 1) AND (char_length(message) <= 10000)));
+alter table dws.team_comment add constraint team_comment_pkey PRIMARY KEY (id);
+alter table dws.team_comment add constraint team_comment_team_id_fkey FOREIGN KEY (team_id) REFERENCES dws.team(id) ON DELETE CASCADE;
+alter table dws.team_comment add constraint team_comment_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.team_comment add constraint team_comment_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+CREATE INDEX team_comment_team ON dws.team_comment USING btree (tenant_id, team_id, created_at, id);
+CREATE INDEX team_comment_user ON dws.team_comment USING btree (user_id);
+create policy system on dws.team_comment for all to dws_system using (true) with check (true);
+create policy tenant on dws.team_comment for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.team_comment to dws_app;
+grant delete, insert, select, update on dws.team_comment to dws_system;
 
 create table dws.team_member (
   created_at timestamp with time zone not null default now(),

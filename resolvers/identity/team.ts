@@ -21,6 +21,7 @@ import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import type { TeamRole } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { isTeamAllowed } from '../../src/services/identity/team-access.ts';
 import * as teams from '../../src/services/identity/team.ts';
 import { Key, Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -35,6 +36,10 @@ class TeamPermissions {
   read!: boolean;
   @Field(() => Boolean, { description: 'Whether the caller can edit the team and its members.' }) edit!: boolean;
   @Field(() => Boolean, { description: 'Whether the caller can delete the team.' }) delete!: boolean;
+  @Field(() => Boolean, {
+    description: 'Whether the caller can read the feed and the comments of the team, and comment.',
+  })
+  participate!: boolean;
 }
 
 @Resolver(() => Team)
@@ -111,8 +116,12 @@ export class TeamResolver {
   @Requires('id')
   @FieldResolver(() => TeamPermissions, { description: 'Permissions of the caller on the team.' })
   permissions(@Ctx() { viewer }: Context, @Root() { id }: { id: string }): TeamPermissions {
-    const admin = viewer.superuser || viewer.teamRoles[id] === 'admin';
-    return { read: true, edit: admin, delete: admin };
+    return {
+      read: true,
+      edit: isTeamAllowed(viewer, id, 'team:edit'),
+      delete: isTeamAllowed(viewer, id, 'team:delete'),
+      participate: isTeamAllowed(viewer, id, 'team:participate'),
+    };
   }
 
   @FieldResolver(() => String, { description: 'Slug of the tenant.' })

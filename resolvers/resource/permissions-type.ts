@@ -3,6 +3,7 @@ import { abilitiesAt, LEVEL, type Ability, type ResourceKind } from '../../src/c
 
 const ABILITY_DESCRIPTIONS: Record<Ability, string> = {
   read: 'Read the resource.',
+  participate: 'Read the feed and the comments, and comment.',
   write: 'Change the content of the resource.',
   edit: 'Change the name and description.',
   run: 'Run queries.',

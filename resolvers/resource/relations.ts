@@ -7,6 +7,7 @@ import { Dataset } from '../../entities/dataset.ts';
 import { DatasourceLink } from '../../entities/datasource-link.ts';
 import { Datasource } from '../../entities/datasource.ts';
 import { Favorite, FavoriteResource } from '../../entities/favorite.ts';
+import { FeedItem } from '../../entities/feed-item.ts';
 import { Folder } from '../../entities/folder.ts';
 import { Mail } from '../../entities/mail.ts';
 import { RefreshBreak } from '../../entities/refresh-preview.ts';
@@ -19,6 +20,7 @@ import { Session } from '../../entities/session.ts';
 import { Share } from '../../entities/share.ts';
 import { TagAssignment } from '../../entities/tag-assignment.ts';
 import { Tag } from '../../entities/tag.ts';
+import { TeamComment } from '../../entities/team-comment.ts';
 import { Team } from '../../entities/team.ts';
 import { User } from '../../entities/user.ts';
 import { Visual } from '../../entities/visual.ts';
@@ -51,6 +53,9 @@ relationField(
   'Saved filter whose rows it shows. Null if the caller cannot read it.',
 );
 relationField(Tag, 'creator', User, 'User who created it; null if the user is deleted.');
+relationField(FeedItem, 'user', User, 'User who caused it; null if the user is deleted.');
+relationField(TeamComment, 'user', User, 'User who wrote it; null if the user is deleted.');
+relationField(TeamComment, 'team', Team, 'Team of the comment.');
 relationField(Favorite, 'user', User, 'User whose favourite it is.');
 relationField(Mail, 'user', User, 'Recipient. Null if the recipient is not a user of the tenant or was deleted.');
 relationField(AuditEvent, 'user', User, 'Caller. Null for operators, failed logins and deleted users.');
@@ -66,6 +71,7 @@ recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. 
 
 nodeField(Activity, 'resource', 'kind', 'resourceId');
 nodeField(AuditEvent, 'resource', 'kind', 'resourceId');
+nodeField(FeedItem, 'entity', 'entityType', 'entityId');
 nodeField(Favorite, 'resource', 'kind', 'resourceId');
 nodeField(Share, 'resource', 'kind', 'resourceId');
 nodeField(TagAssignment, 'resource', 'kind', 'resourceId');

@@ -7,6 +7,7 @@ import { Operation } from '../../entities/operation.ts';
 import { SavedFilter } from '../../entities/saved-filter.ts';
 import { SEARCHABLE_TYPES } from '../../entities/search-hit.ts';
 import { Session } from '../../entities/session.ts';
+import { TeamComment } from '../../entities/team-comment.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import type { EntityType, SelectionSource } from '../../src/core/read/reader.ts';
@@ -17,6 +18,7 @@ import { ChildPageArgs, type PageShape } from './page.ts';
 const TYPE_OF_KIND: Readonly<Record<string, EntityType>> = {
   ...SEARCHABLE_TYPES,
   filter: SavedFilter,
+  comment: TeamComment,
   token: ApiToken,
   session: Session,
   operation: Operation,

@@ -135,6 +135,7 @@ export const CHANNELS = {
   credential: 'dws_credential',
   mail: 'dws_mail',
   notification: 'dws_notification',
+  feed: 'dws_feed',
 } as const;
 
 /** An entry of the queue: ids only. Operations that joined one another share a work item with the id of the first. */

@@ -61,7 +61,8 @@ export const ABILITIES = {
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
   filter: ['read', 'edit', 'delete'],
-  team: ['read', 'edit', 'delete'],
+  team: ['read', 'edit', 'delete', 'participate'],
+  comment: ['read', 'delete'],
   tag: ['read', 'edit', 'delete'],
   user: ['read', 'edit', 'delete'],
 } as const;
@@ -126,6 +127,7 @@ export const LEVEL_OF_ROLE: Record<TeamRole, Level> = {
 /** Minimum level for each ability (docs/contract.md#shares). */
 const REQUIRED_LEVEL: Record<Ability, Level> = {
   read: LEVEL.view,
+  participate: LEVEL.view,
   copy: LEVEL.view,
   write: LEVEL.edit,
   edit: LEVEL.edit,

@@ -24,6 +24,7 @@ const PAGES = ['/api/docs', '/api/openapi.json', '/api/docs/relations/{rel}'];
 const NO_RESOURCE: Record<string, string> = {
   naturalId: 'is the record’s own',
   parentId: 'is linked as svc:parent or svc:parent-folder',
+  entityId: 'is linked as svc:resource',
   sourceDatasourceId: 'is linked as svc:datasource',
   targetDatasourceId: 'is linked as svc:target',
   datasetFilterId: 'is linked as svc:filter',

@@ -45,6 +45,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/filters/': (await create(`${dataset}/filters`, { name: 'All', criteria: {} })).id,
     '/visuals/': (await create(`${dataset}/visuals`, { component: 'table' })).id,
     '/snapshots/': (await create(`${dataset}/snapshots`, { name: 'Then' })).id,
+    '/comments/': (await create(`/teams/${ids['/teams/']}/comments`, { message: 'Hello' })).id,
     '/links/': (await create(`/datasources/${datasourceId}/links`, linkTo(ids['/datasources/']!))).id,
     '/tokens/': (await create('/tokens', { name })).id,
     '/sessions/': session.id,
@@ -91,4 +92,5 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   type: 'postgres',
   measures: [{ fn: 'count', as: 'n' }],
   datasets: {},
+  activityIds: [],
 });

@@ -195,6 +195,7 @@ test('a team has activities for its changes and its members', async ({ admin, an
   await admin.put(`/teams/${id}`, { description: 'They read' });
   await admin.put(`/teams/${id}/members/bob`, { role: 'member' });
   await admin.put(`/teams/${id}/members/bob`, { role: 'admin' });
+  await bob.creates(`/teams/${id}/comments`, { message: 'Hello' });
   await bob.delete(`/teams/${id}/members/bob`);
   await admin.delete(`/teams/${id}`);
   const stored = await readStoredActivities(service, id);

@@ -1,10 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { notify } from '../../src/services/resource/notification.ts';
+import { LAST_SETUP_MESSAGE, subscribeActively } from '../support/active-subscription.ts';
 import type { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
-import { openSocket } from '../support/follow-operation.ts';
 import { BROKEN_FILTER, inTransaction, notifyPrincipals, notifyUser } from '../support/notification-fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import { at } from '../support/service-process.ts';
@@ -17,29 +16,13 @@ interface ReceivedNotification {
   resource: { kind: string } | null;
 }
 
-const LAST_SETUP_MESSAGE = 'The subscription is active.';
-
-/** Subscribes to the notifications of a client. Resolves once the subscription receives notifications. */
-async function subscribe(service: Service, client: Client) {
-  const socket = openSocket(client);
-  const results = socket.iterate<{ notifications: ReceivedNotification }>(
+const subscribe = (service: Service, client: Client) =>
+  subscribeActively<ReceivedNotification>(
+    client,
+    'notifications',
     'subscription { notifications { message type read resource { kind } } }',
-    {},
+    (message) => notifyUser(service, client, message),
   );
-  const next = async () => (await results.next()).value!.data!.notifications;
-  let isActive = false;
-  const first = next().then(() => {
-    isActive = true;
-  });
-  while (!isActive) {
-    await notifyUser(service, client, 'Is the subscription active?');
-    await setTimeout(20);
-  }
-  await first;
-  await notifyUser(service, client, LAST_SETUP_MESSAGE);
-  while ((await next()).message !== LAST_SETUP_MESSAGE);
-  return { next, nextMessage: async () => (await next()).message, dispose: () => socket.dispose() };
-}
 
 describe('a subscriber', () => {
   test('receives new notifications from every process, each once and none of other users', async ({ service, bob }) => {

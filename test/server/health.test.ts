@@ -1,56 +1,15 @@
-import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { createTenant } from '../../src/services/identity/bootstrap.ts';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
 import { PASSWORD, startService } from '../support/service.ts';
 
 const DATABASE_DOWN = 'The database does not respond';
-
-/** A proxy to Postgres that can be closed: connections through it break, new ones are refused. */
-class PostgresProxy {
-  readonly #sockets = new Set<Socket>();
-  readonly #targetPort: number;
-  #server: Server | null = null;
-  port = 0;
-
-  constructor(targetPort: number) {
-    this.#targetPort = targetPort;
-  }
-
-  /** Listens on the port of the first time. */
-  async open(): Promise<void> {
-    const server = (this.#server = createServer((client) => {
-      const upstream = connect(this.#targetPort, '127.0.0.1');
-      this.#pipe(client, upstream);
-      this.#pipe(upstream, client);
-    }));
-    await new Promise<void>((resolve) => {
-      server.listen(this.port, '127.0.0.1', resolve);
-    });
-    this.port = (server.address() as AddressInfo).port;
-  }
-
-  async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server!.close(resolve));
-    for (const socket of this.#sockets) socket.destroy();
-    await closed;
-  }
-
-  #pipe(from: Socket, to: Socket): void {
-    this.#sockets.add(from);
-    from.on('error', () => to.destroy());
-    from.on('close', () => {
-      this.#sockets.delete(from);
-      to.destroy();
-    });
-    from.pipe(to);
-  }
-}
 
 /** Opens an authenticated GraphQL socket. `messages` collects what it receives. */
 async function openSocket({ url, headers }: Client): Promise<{ socket: WebSocket; messages: string[] }> {
@@ -66,11 +25,9 @@ async function openSocket({ url, headers }: Client): Promise<{ socket: WebSocket
 describe('the database connection', () => {
   test('may be lost: requests are 503 then, and work afterwards without a restart', async () => {
     const database = await createDatabase();
-    const databaseUrl = new URL(database.url);
-    const proxy = new PostgresProxy(Number(databaseUrl.port));
+    const proxy = new PostgresProxy(database.url);
     await proxy.open();
-    databaseUrl.port = String(proxy.port);
-    const service = await startService({ ROLE: 'web' }, { databaseUrl: databaseUrl.href });
+    const service = await startService({ ROLE: 'web' }, { databaseUrl: proxy.url });
     try {
       await createTenant(service.platform.system, 'default');
       const ann = await service.user('ann');

@@ -53,6 +53,7 @@ async function createTwins(ann: Client, admin: Client, source: string, orders: {
     });
     await ann.post(`/datasets/${orders.id}/_refresh`, {});
     await admin.put(`/teams/${team.id}/members/${twin ? 'ann' : 'bob'}`, { role: 'member' });
+    await admin.creates(`/teams/${team.id}/comments`, { message: 'Twin' });
   }
 }
 

@@ -17,6 +17,7 @@ const nodeTypes = isInterfaceType(node) ? schema.getPossibleTypes(node).map(({ n
 /** Models that are no records of their own, with the reason. */
 const NO_RECORDS: Readonly<Record<string, string>> = {
   FavoriteResource: 'a view of resources; its id is that of the resource',
+  FeedItem: 'a view of activities; its id is that of the activity',
   Resource: 'a view of resources; its id is that of the resource',
 };
 
@@ -86,6 +87,7 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
     notifications { items { id } }
     me { memberships { id } }
   }`);
+  const comment = await ann.creates(`/teams/${team.id}/comments`, { message: 'Hello' });
   const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
   return {
     private: {
@@ -99,6 +101,7 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
       DatasetReference: report.datasetReferences[0].id,
       ApiToken: tokens[0].id,
       Notification: notifications.items[0].id,
+      TeamComment: comment.id,
     },
     ofTenant: { Membership: me.memberships[0].id },
     ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },

@@ -19,6 +19,7 @@ import { SuiteMember } from '../../../entities/suite-member.ts';
 import { Suite } from '../../../entities/suite.ts';
 import { TagAssignment } from '../../../entities/tag-assignment.ts';
 import { Tag } from '../../../entities/tag.ts';
+import { TeamComment } from '../../../entities/team-comment.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import { Tenant } from '../../../entities/tenant.ts';
@@ -35,6 +36,7 @@ export const ENTITIES = [
   ApiToken,
   Team,
   TeamMember,
+  TeamComment,
   ...OWNED_KINDS.map(({ entity }) => entity),
   Generation,
   Operation,

@@ -1,4 +1,6 @@
+import { FeedItem } from '../../../entities/feed-item.ts';
 import { Resource } from '../../../entities/resource.ts';
+import { TeamComment } from '../../../entities/team-comment.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import { User } from '../../../entities/user.ts';
@@ -7,6 +9,8 @@ import { belongsTo, defineModel, hasMany, hasManyJoined } from '../resource/defi
 export const teamModel = defineModel(Team, {
   relations: {
     members: hasMany(TeamMember, 'team_id', 'joinedAt'),
+    feed: hasManyJoined(FeedItem, `r.owner_id = 'team:' || p.id`, '-createdAt'),
+    comments: hasMany(TeamComment, 'team_id', 'createdAt'),
     resources: hasManyJoined(Resource, `r.owner_id = 'team:' || p.id`, 'name'),
   },
 });

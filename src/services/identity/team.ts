@@ -1,17 +1,17 @@
 import type { CreateTeamInput, UpdateTeamInput } from '../../../entities/team-input.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
-import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
-import { forbidden, notFound } from '../../core/errors.ts';
+import { notFound } from '../../core/errors.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, resourceKey, type ExpectedVersion } from '../resource/load-resource.ts';
+import { checkVersion } from '../resource/load-resource.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { setSlug } from '../resource/resource-slug.ts';
 import { addTeamToViewer, invalidateCredentials } from './credential-invalidation.ts';
+import { loadTeam } from './team-access.ts';
 import { loadUser } from './user-lookup.ts';
 import { transferContent } from './user.ts';
 
@@ -117,25 +117,4 @@ async function loadMember(
   const member = await tx.findOne(TeamMember, { teamId: team.id, userId: user.id });
   checkVersion(ctx, 'member', member?.version ?? 0);
   return { team, user, member };
-}
-
-/**
- * Loads a team by id, slug or natural id and locks it. All users of the tenant can read it; the other permissions
- * require the role `admin` in the team, or a superuser. See docs/contract.md#teams.
- */
-async function loadTeam(
-  ctx: Context,
-  tx: Transaction,
-  id: string,
-  permission: 'team:read' | 'team:edit' | 'team:delete',
-  expected: ExpectedVersion = {},
-): Promise<Team> {
-  const { viewer } = ctx;
-  const team = await tx.findOne(Team, resourceKey(viewer, id), { lock: 'update' });
-  if (!team) throw notFound({ what: 'team', id });
-  recordAuditTarget(ctx.request, 'team', id, team.id);
-  if (permission !== 'team:read' && !viewer.superuser && viewer.teamRoles[team.id] !== 'admin')
-    throw forbidden({ permission });
-  checkVersion(expected, 'team', team.version);
-  return team;
 }

@@ -4,6 +4,7 @@ import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { Report } from '../../../entities/report.ts';
 import { Share } from '../../../entities/share.ts';
 import { TagAssignment } from '../../../entities/tag-assignment.ts';
+import { TeamComment } from '../../../entities/team-comment.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import type { ActivityEvent } from '../../core/activity.ts';
@@ -15,7 +16,7 @@ import {
   draftShareEvent,
   draftTagEvent,
 } from './activity-resource-events.ts';
-import { draftMemberEvent, draftTeamEvents } from './activity-team-events.ts';
+import { draftCommentEvent, draftMemberEvent, draftTeamEvents } from './activity-team-events.ts';
 import { loadNames, type ActivityActor } from './activity.ts';
 
 /**
@@ -52,6 +53,10 @@ async function draftEvents(
   if (row instanceof TeamMember) {
     const team = wholeResources.has(row.teamId) ? null : await tx.findOne(Team, { id: row.teamId });
     return team ? [draftMemberEvent(viewer, change, row, team)] : [];
+  }
+  if (row instanceof TeamComment) {
+    const team = change.type === 'create' ? await tx.findOne(Team, { id: row.teamId }) : null;
+    return team ? [draftCommentEvent(row, team)] : [];
   }
   if (row instanceof DatasetReference) {
     const report = wholeResources.has(row.reportId) ? null : await tx.findOne(Report, { id: row.reportId });

@@ -1,3 +1,4 @@
+import type { TeamComment } from '../../../entities/team-comment.ts';
 import type { TeamMember } from '../../../entities/team-member.ts';
 import type { Team } from '../../../entities/team.ts';
 import type { RowChange } from '../../core/platform.ts';
@@ -16,6 +17,16 @@ export function draftTeamEvents({ type, fields }: RowChange, team: Team): EventD
   const sentence = (name: string) => `changed ${joinWords(changed)} of ${name}`;
   return [{ ...common, event: 'updated', data: { fields: changed }, sentence }];
 }
+
+/** Drafts the event for a new comment. It does not contain the text, which can be deleted. */
+export const draftCommentEvent = ({ id }: TeamComment, team: Team): EventDraft => ({
+  kind: 'comment',
+  resource: { ...teamResource(team), id },
+  event: 'added',
+  keys: [],
+  data: { teamId: team.id },
+  sentence: (name) => `commented in ${name}`,
+});
 
 /** Drafts the event for a new, changed or deleted membership of a team. */
 export function draftMemberEvent(

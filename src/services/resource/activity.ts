@@ -1,6 +1,7 @@
 import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { ActivityEvent } from '../../core/activity.ts';
+import { isInFeed } from '../../core/feed.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
@@ -18,9 +19,11 @@ export function storeActivities(
   tx.execute({
     text: `
     insert into dws.activity
-      (tenant_id, user_id, created_at, id, kind, resource_id, name, owner_id, type, message, data)
+      (tenant_id, user_id, created_at, id, kind, resource_id, name, owner_id, type, message, data, in_feed)
     select $1, $2, clock_timestamp(), a.*
-    from unnest($3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::jsonb[]) a`,
+    from unnest(
+      $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::jsonb[], $11::boolean[]
+    ) a`,
     values: [
       tenantId,
       userId,
@@ -32,6 +35,7 @@ export function storeActivities(
       events.map(({ kind, event }) => `${kind}.${event}`),
       events.map(({ message }) => message),
       events.map(({ data }) => JSON.stringify(data ?? {})),
+      events.map(isInFeed),
     ],
   });
 }

@@ -13,6 +13,8 @@ import { storedFileModel } from '../datasource/stored-file-model.ts';
 import { suiteMemberModel, suiteModel } from '../datasource/suite-model.ts';
 import { apiTokenModel } from '../identity/api-token-model.ts';
 import { sessionModel } from '../identity/session-model.ts';
+import { teamCommentModel } from '../identity/team-comment-model.ts';
+import { feedItemModel } from '../identity/team-feed-model.ts';
 import { teamMemberModel, teamModel } from '../identity/team-model.ts';
 import { userModel } from '../identity/user-model.ts';
 import { operationModel } from '../operation/operation-model.ts';
@@ -43,6 +45,7 @@ export const MODELS: readonly ModelDefinition[] = [
   datasourceLinkModel,
   favoriteModel,
   favoriteResourceModel,
+  feedItemModel,
   folderModel,
   mailModel,
   notificationModel,
@@ -59,6 +62,7 @@ export const MODELS: readonly ModelDefinition[] = [
   tagModel,
   tagAssignmentModel,
   teamModel,
+  teamCommentModel,
   teamMemberModel,
   userModel,
   userSettingModel,

@@ -1,9 +1,8 @@
-import { Repeater } from '@graphql-yoga/subscription';
 import type { UpdateNotificationInput } from '../../../entities/notification-input.ts';
 import { Notification } from '../../../entities/notification.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
-import { ApiError, notFound } from '../../core/errors.ts';
+import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
@@ -12,6 +11,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { ListFilter } from '../../core/read/model.ts';
 import { checkVersion } from './load-resource.ts';
+import { followNewRows } from './new-rows.ts';
 
 export interface NewNotification {
   /** Dotted name that begins with the kind, e.g. `dataset.filter.broken`. */
@@ -90,79 +90,23 @@ export function update(ctx: Context, id: string, { read }: UpdateNotificationInp
 }
 
 /**
- * How far each poll looks back, for notifications created before the last poll and committed after it. Longer than any
- * transaction that creates one, and than clocks differ.
- */
-const LOOKBACK_MS = 600_000;
-
-/** Delay before the next poll after Postgres was unavailable. */
-const RETRY_AFTER_MS = 1000;
-
-/**
  * Subscribes to the notifications of the viewer that are created from now on, by any process. Yields each id once, in
  * order of creation.
  */
-export async function subscribe(ctx: Context): Promise<AsyncIterable<string>> {
-  const {
-    platform: { notifications },
-    viewer: { userId },
-  } = ctx;
-  const poll = await createPoller(ctx);
-  return new Repeater(async (push, stop) => {
-    let pending = false;
-    let polling = false;
-    let stopped = false;
-    let retry: NodeJS.Timeout | undefined;
-    const pollUntilIdle = async () => {
-      pending = true;
-      if (polling) return;
-      polling = true;
-      try {
-        while (pending) {
-          pending = false;
-          for (const id of await poll()) await push(id);
-        }
-      } catch (error) {
-        // A restart of Postgres does not end a subscription.
-        if (!(error instanceof ApiError && error.status === 503)) stop(error);
-        else if (!stopped) retry = setTimeout(() => void pollUntilIdle(), RETRY_AFTER_MS);
-      } finally {
-        polling = false;
-      }
-    };
-    const unsubscribers = [
-      notifications.on(CHANNELS.notification, (recipientId) => {
-        if (recipientId === userId) void pollUntilIdle();
-      }),
-      // A reconnect polls for notifications created while the connection was lost.
-      notifications.onResync(() => void pollUntilIdle()),
-    ];
-    void pollUntilIdle();
-    await stop;
-    stopped = true;
-    clearTimeout(retry);
-    for (const unsubscribe of unsubscribers) unsubscribe();
+export function subscribe(ctx: Context): Promise<AsyncIterable<string>> {
+  const { tenantId, userId } = ctx.viewer;
+  return followNewRows(ctx, {
+    channel: CHANNELS.notification,
+    payload: userId,
+    async findIds(since) {
+      const rows = await ctx.query<{ id: string }>({
+        text: `
+          select id from dws.notification
+          where tenant_id = $1 and user_id = $2 and created_at > $3
+          order by created_at, id`,
+        values: [tenantId, userId, since],
+      });
+      return rows.map(({ id }) => id);
+    },
   });
-}
-
-/** Returns a function that finds the notifications that are new since its last call, oldest first. */
-async function createPoller({ query, viewer: { tenantId, userId } }: Context): Promise<() => Promise<string[]>> {
-  let knownIds = new Set<string>();
-  let since = Date.now() - LOOKBACK_MS;
-  const poll = async (): Promise<string[]> => {
-    const nextSince = Date.now() - LOOKBACK_MS;
-    const rows = await query<{ id: string }>({
-      text: `
-        select id from dws.notification
-        where tenant_id = $1 and user_id = $2 and created_at > $3
-        order by created_at, id`,
-      values: [tenantId, userId, new Date(since)],
-    });
-    const newIds = rows.map(({ id }) => id).filter((id) => !knownIds.has(id));
-    knownIds = new Set(rows.map(({ id }) => id));
-    since = nextSince;
-    return newIds;
-  };
-  await poll();
-  return poll;
 }

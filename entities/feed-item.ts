@@ -1,0 +1,41 @@
+import { Field, ID, ObjectType } from 'type-graphql';
+import { ACTIVITY_TYPES, type ActivityType } from '../src/core/activity.ts';
+import { FEED_TYPES } from '../src/core/feed.ts';
+import type { ResourceKind } from '../src/core/permissions.ts';
+import { DateTime } from '../src/core/scalars.ts';
+import { ResourceKindEnum, wordEnum } from './word-enum.ts';
+
+const descriptions = new Map([...FEED_TYPES].map(([type, feedType]) => [feedType, ACTIVITY_TYPES.get(type)!] as const));
+
+/** Types of feed items. REST prints the words, e.g. `datasetDraftCommitted`. */
+export const FeedItemTypeEnum = wordEnum(
+  'FeedItemType',
+  'Type of a feed item: the kind of the resource and an event.',
+  [...descriptions.keys()],
+  (type) => descriptions.get(type)!,
+);
+
+/** An activity in the feed of a team, read from the table of activities (team-feed-model.ts). */
+@ObjectType({ description: 'An activity in the feed of a team. Its `id` is that of the activity.' })
+export class FeedItem {
+  @Field(() => ID, { description: 'Id of the activity.' })
+  id!: string;
+
+  /** Type of the activity. The API shows that of the feed item. */
+  type!: ActivityType;
+
+  @Field(() => ResourceKindEnum, { description: 'Kind of the resource, e.g. `report` or `comment`.' })
+  entityType!: ResourceKind;
+
+  @Field(() => ID, { description: 'Id of the resource. It may have been deleted since.' })
+  entityId!: string;
+
+  @Field(() => ID, { nullable: true, description: 'Id of the user who caused it; null if the user is deleted.' })
+  userId?: string | null;
+
+  @Field(() => String, { description: 'Sentence that describes what happened. It contains no values of rows.' })
+  message!: string;
+
+  @Field(() => DateTime, { description: 'Time of the activity.' })
+  createdAt!: Date;
+}

@@ -1,0 +1,91 @@
+import type { FeedItem } from '../../../entities/feed-item.ts';
+import { Team } from '../../../entities/team.ts';
+import type { Context } from '../../core/context.ts';
+import { forbidden, notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/id.ts';
+import { CHANNELS } from '../../core/operations.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
+import { followNewRows } from '../resource/new-rows.ts';
+import { checkTeamPermission, loadTeam } from './team-access.ts';
+
+/** Filters feed items: those of the teams in which the viewer participates. */
+export const throughFeeds: AccessFilter = ({ superuser, principals }) =>
+  superuser ? null : { sql: 'r.owner_id = any(?)', params: [principals] };
+
+/** How many items a mutation marked as viewed, and how many of the requested ones are in the feed. */
+interface MarkedRow extends Record<string, unknown> {
+  viewed: number;
+  found: string[];
+}
+
+/**
+ * Marks items of a team's feed as viewed by the viewer. Returns the number of those that were not marked before. Throws
+ * NOT_FOUND, without any effect, for an id that is not in the feed.
+ */
+export function markViewed(ctx: Context, id: string, activityIds: readonly string[]): Promise<number> {
+  const { tenantId, userId } = ctx.viewer;
+  return ctx.transaction(async (tx) => {
+    const team = await loadTeam(ctx, tx, id, 'team:participate');
+    const ids = [...new Set(activityIds.map((activityId) => activityId.toLowerCase()))];
+    const [row] = await tx.query<MarkedRow>({
+      text: `
+        with found as (
+          select id from dws.activity where tenant_id = $1 and owner_id = $2 and in_feed and id = any($3)
+        ), marked as (
+          insert into dws.feed_view (tenant_id, activity_id, user_id)
+          select $1, id, $4::uuid from found order by id
+          on conflict do nothing
+          returning 1
+        )
+        select (select count(*)::int from marked) as viewed, array(select id::text from found) as found`,
+      values: [tenantId, `team:${team.id}`, ids.filter(isUuid), userId],
+    });
+    const found = new Set(row!.found);
+    const missing = activityIds.find((activityId) => !found.has(activityId.toLowerCase()));
+    if (missing !== undefined) throw notFound({ what: 'feed item', id: missing });
+    return row!.viewed;
+  });
+}
+
+/** The state of a subscriber's access to a feed, and the ids of its items. */
+interface FollowedRow extends Record<string, unknown> {
+  exists: boolean;
+  allowed: boolean;
+  ids: string[];
+}
+
+/**
+ * Subscribes to the items of a team's feed that are created from now on, by any process. Yields each id once, in order.
+ * Throws NOT_FOUND for an unknown team and FORBIDDEN for others than members and superusers. Ends with the same errors
+ * once the team is deleted or the viewer may not read the feed any more.
+ */
+export async function follow(ctx: Context, key: string): Promise<AsyncIterable<FeedItem['id']>> {
+  const { tenantId, userId } = ctx.viewer;
+  const team = await ctx.read.one(Team, key, ['id']);
+  checkTeamPermission(ctx.viewer, team.id, 'team:participate');
+  const principal = `team:${team.id}`;
+  return followNewRows(ctx, {
+    channel: CHANNELS.feed,
+    payload: principal,
+    async findIds(since) {
+      const [row] = await ctx.query<FollowedRow>({
+        text: `
+          select
+            exists (select from dws.team where tenant_id = $1 and id = $2) as exists,
+            exists (select from dws.app_user where tenant_id = $1 and id = $3 and superuser)
+              or exists (
+                select from dws.team_member where tenant_id = $1 and team_id = $2 and user_id = $3
+              ) as allowed,
+            array(
+              select id::text from dws.activity
+              where tenant_id = $1 and owner_id = $4 and in_feed and created_at > $5
+              order by created_at, id
+            ) as ids`,
+        values: [tenantId, team.id, userId, principal, since],
+      });
+      if (!row!.exists) throw notFound({ what: 'team', id: key });
+      if (!row!.allowed) throw forbidden({ permission: 'team:participate' });
+      return row!.ids;
+    },
+  });
+}
