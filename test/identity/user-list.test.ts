@@ -32,9 +32,10 @@ describe('the private fields of a user', () => {
     });
   });
 
-  test('are visible to the user, to superusers and with users:view', async ({ service, bob, admin }) => {
+  test('are visible to the user, to superusers and with users:view or users:edit', async ({ service, bob, admin }) => {
     const auditor = await service.user('auditor', { permissions: ['users:view'] });
-    for (const client of [bob, auditor, admin]) {
+    const editor = await service.user('private-editor', { permissions: ['users:edit'] });
+    for (const client of [bob, auditor, editor, admin]) {
       expect((await client.get('/users/bob')).body).toMatchObject({
         settings: {},
         locked: false,
