@@ -17,6 +17,8 @@ export interface OwnedKind<T extends OwnedRow> {
   what: string;
   /** Name of the table in the schema `dws`. */
   table: string;
+  /** Name of the glyph of Lucide that menus show. */
+  icon: string;
   /** Activity event by changed field. Default `updated`. */
   events?: Readonly<Record<string, ActivityEventName>>;
   /** Fields derived from other fields. Their changes are not part of the activity. */
@@ -30,6 +32,7 @@ export const DATASOURCE: OwnedKind<Datasource> = {
   kind: 'datasource',
   what: 'datasource',
   table: 'datasource',
+  icon: 'database',
   events: { config: 'connection.changed', secrets: 'connection.changed' },
 };
 export const SAVED_QUERY: OwnedKind<SavedQuery> = {
@@ -37,6 +40,7 @@ export const SAVED_QUERY: OwnedKind<SavedQuery> = {
   kind: 'query',
   what: 'query',
   table: 'saved_query',
+  icon: 'file-code',
   silent: ['fields'],
 };
 export const DATASET: OwnedKind<Dataset> = {
@@ -44,10 +48,24 @@ export const DATASET: OwnedKind<Dataset> = {
   kind: 'dataset',
   what: 'dataset',
   table: 'dataset',
+  icon: 'table',
   hasParents: true,
 };
-export const REPORT: OwnedKind<Report> = { entity: Report, kind: 'report', what: 'report', table: 'report' };
-export const APP: OwnedKind<App> = { entity: App, kind: 'app', what: 'app', table: 'app', silent: ['envNames'] };
+export const REPORT: OwnedKind<Report> = {
+  entity: Report,
+  kind: 'report',
+  what: 'report',
+  table: 'report',
+  icon: 'file-text',
+};
+export const APP: OwnedKind<App> = {
+  entity: App,
+  kind: 'app',
+  what: 'app',
+  table: 'app',
+  icon: 'app-window',
+  silent: ['envNames'],
+};
 
 /** Every kind with owners. */
 export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET, REPORT, APP];

@@ -42,6 +42,10 @@ export class User extends TenantRow {
   @Property({ type: 'text', nullable: true })
   email?: string | null;
 
+  /** Whether an API token set the address of its own user or of a superuser. See docs/contract.md#passwords. */
+  @Property({ type: 'boolean' })
+  emailSetByToken: boolean = false;
+
   @Field(() => Boolean, { description: 'Whether the user may log in.' })
   @Property({ type: 'boolean' })
   enabled: boolean = false;

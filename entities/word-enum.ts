@@ -24,7 +24,8 @@ export function wordEnum<W extends string>(
   return values;
 }
 
-const plural = (noun: string): string => noun.replace(/y$/, 'ie') + 's';
+/** Returns the plural of a noun, e.g. `queries`. */
+export const plural = (noun: string): string => noun.replace(/y$/, 'ie') + 's';
 
 /** Kinds of the records that activities, audit events, favourites, notifications and operations concern. */
 export const ResourceKindEnum = wordEnum(

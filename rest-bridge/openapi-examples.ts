@@ -207,6 +207,24 @@ const RESPONSES: Record<string, unknown> = {
   },
   getDatasetFavorite: { favorited: true },
   getSuperuser: { username: 'ann', superuser: false },
+  getUsersContent: [
+    {
+      userId: ID,
+      username: 'ann',
+      displayName: 'Ann',
+      counts: { datasource: 1, query: 2, dataset: 3, report: 1, app: 0 },
+      total: 7,
+    },
+  ],
+  getTopMenuTemplates: {
+    templates: [
+      {
+        id: 'content',
+        name: 'Content',
+        items: [{ id: 'datasets', label: 'Datasets', path: '/api/datasets', icon: 'table' }],
+      },
+    ],
+  },
   getUserGlobalPermissions: { permissions: ['datasets:create', 'reports:create'] },
 };
 

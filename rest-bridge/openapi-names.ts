@@ -137,7 +137,7 @@ const THEMES: readonly Theme[] = [
   {
     name: 'People',
     description: 'Users, teams, their members and permissions, and the profile of the caller.',
-    paths: /^\/(users|users-list|me|teams)\b/,
+    paths: /^\/(users|users-list|users-content|top-menu-templates|me|teams)\b/,
   },
   {
     name: 'Datasets',

@@ -95,6 +95,7 @@ create table dws.app_user (
   display_name text,
   domain text not null default 'local'::text,
   email text,
+  email_set_by_token boolean not null default false,
   enabled boolean not null default false,
   family_name text,
   given_name text,

@@ -21,13 +21,13 @@ const canSeePrivateFields = (ctx: Context, user: PrivateRow) =>
   ctx.viewer.permissions.has('users:view') ||
   ctx.viewer.permissions.has('users:edit');
 
-/** Fields that are null to callers other than the user without `users:view`. */
+/** Fields that are null to callers other than the user without `users:view` or `users:edit`. */
 @Resolver(() => User)
 export class UserPrivateFieldsResolver {
   @Requires('settings')
   @FieldResolver(() => JsonObject, {
     nullable: true,
-    description: 'Settings of front-ends. Null if the caller is another user without `users:view`.',
+    description: 'Settings of front-ends. Null if the caller is another user without `users:view` or `users:edit`.',
   })
   settings(@Ctx() ctx: Context, @Root() user: PrivateRow) {
     return canSeePrivateFields(ctx, user) ? user.settings : null;
@@ -36,7 +36,8 @@ export class UserPrivateFieldsResolver {
   @Requires('lockedAt')
   @FieldResolver(() => Boolean, {
     nullable: true,
-    description: 'Whether the login is locked. Null if the caller is another user without `users:view`.',
+    description:
+      'Whether the login is locked. Null if the caller is another user without `users:view` or `users:edit`.',
   })
   locked(@Ctx() ctx: Context, @Root() user: PrivateRow) {
     return canSeePrivateFields(ctx, user) ? isLocked(user.lockedAt) : null;
@@ -45,7 +46,8 @@ export class UserPrivateFieldsResolver {
   @Requires('lockedAt')
   @FieldResolver(() => DateTime, {
     nullable: true,
-    description: 'Time at which the login was locked. Null if the caller is another user without `users:view`.',
+    description:
+      'Time at which the login was locked. Null if the caller is another user without `users:view` or `users:edit`.',
   })
   lockedAt(@Ctx() ctx: Context, @Root() user: PrivateRow) {
     return canSeePrivateFields(ctx, user) ? user.lockedAt : null;
@@ -54,7 +56,8 @@ export class UserPrivateFieldsResolver {
   @Requires('loginAttempts')
   @FieldResolver(() => Int, {
     nullable: true,
-    description: 'Number of consecutive failed logins. Null if the caller is another user without `users:view`.',
+    description:
+      'Number of consecutive failed logins. Null if the caller is another user without `users:view` or `users:edit`.',
   })
   loginAttempts(@Ctx() ctx: Context, @Root() user: PrivateRow) {
     return canSeePrivateFields(ctx, user) ? user.loginAttempts : null;
@@ -63,7 +66,8 @@ export class UserPrivateFieldsResolver {
   @Requires('passwordSetAt')
   @FieldResolver(() => DateTime, {
     nullable: true,
-    description: 'Time at which the password was set. Null if the caller is another user without `users:view`.',
+    description:
+      'Time at which the password was set. Null if the caller is another user without `users:view` or `users:edit`.',
   })
   passwordSetAt(@Ctx() ctx: Context, @Root() user: PrivateRow) {
     return canSeePrivateFields(ctx, user) ? user.passwordSetAt : null;
@@ -72,7 +76,8 @@ export class UserPrivateFieldsResolver {
   @Requires('passwordExpiresAt')
   @FieldResolver(() => DateTime, {
     nullable: true,
-    description: 'Expiry time of the password. Null if the caller is another user without `users:view`.',
+    description:
+      'Expiry time of the password. Null if the caller is another user without `users:view` or `users:edit`.',
   })
   passwordExpiresAt(@Ctx() ctx: Context, @Root() user: PrivateRow) {
     return canSeePrivateFields(ctx, user) ? user.passwordExpiresAt : null;

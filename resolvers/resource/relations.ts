@@ -22,6 +22,7 @@ import { TagAssignment } from '../../entities/tag-assignment.ts';
 import { Tag } from '../../entities/tag.ts';
 import { TeamComment } from '../../entities/team-comment.ts';
 import { Team } from '../../entities/team.ts';
+import { UserContent } from '../../entities/user-content.ts';
 import { User } from '../../entities/user.ts';
 import { Visual } from '../../entities/visual.ts';
 import { AccessReason } from '../dataset/dataset-access.ts';
@@ -67,6 +68,7 @@ recordField(AuditEvent, 'session', 'sessionId', Session, 'Session, if it is an o
 recordField(AccessReason, 'datasetFilter', 'datasetFilterId', SavedFilter, 'Saved filter, if the caller can read it.');
 recordField(DatasetRefresh, 'dataset', 'id', Dataset, 'Dataset with its new rows.');
 recordField(ReferenceSnapshot, 'dataset', 'datasetId', Dataset, 'Snapshot. Null if the caller cannot read it.');
+recordField(UserContent, 'user', 'userId', User, 'The user.');
 recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. Null for the other kinds.');
 
 nodeField(Activity, 'resource', 'kind', 'resourceId');

@@ -1,8 +1,9 @@
 import { isObjectType, type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Extensions } from 'type-graphql';
 import type { PublicContext } from '../../src/core/context.ts';
-import { defineError, forbidden, unauthenticated } from '../../src/core/errors.ts';
+import { defineError, forbidden, unauthenticated, type ApiError } from '../../src/core/errors.ts';
 import { isGlobalPermission, type Permission } from '../../src/core/permissions.ts';
+import type { Viewer } from '../../src/core/viewer.ts';
 import { withAudit } from './with-audit.ts';
 
 const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
@@ -53,6 +54,7 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
 }
 
 type Check = (context: PublicContext) => void;
+type Scope = 'read' | 'write';
 
 const withCheck =
   (check: Check, resolve: GraphQLFieldResolver<unknown, PublicContext>): GraphQLFieldResolver<unknown, PublicContext> =>
@@ -62,12 +64,25 @@ const withCheck =
   };
 
 /** Returns a check that throws UNAUTHENTICATED or FORBIDDEN. */
-function createCheck(permission: Permission, scope: 'read' | 'write'): Check {
+function createCheck(permission: Permission, scope: Scope): Check {
   return ({ viewer }) => {
     if (!viewer) throw unauthenticated();
-    if (!viewer.scopes.has(scope)) throw readOnlyToken(scope);
-    if (permission === 'session' && viewer.authMethod !== 'session') throw sessionRequired();
-    if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission))
-      throw forbidden({ permission });
+    const refusal = refusalOf(viewer, permission, scope);
+    if (refusal) throw refusal;
   };
+}
+
+/** Returns the error with which a root field refuses a viewer; undefined if they may run it. */
+function refusalOf(viewer: Viewer, permission: Permission, scope: Scope): ApiError | undefined {
+  if (!viewer.scopes.has(scope)) return readOnlyToken(scope);
+  if (permission === 'session' && viewer.authMethod !== 'session') return sessionRequired();
+  if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission))
+    return forbidden({ permission });
+  return undefined;
+}
+
+/** Returns whether a viewer may run a root field of the query type. */
+export function mayRun(viewer: Viewer, field: GraphQLField<unknown, unknown>): boolean {
+  const permission = permissionOf(field);
+  return permission === 'public' || (permission !== undefined && !refusalOf(viewer, permission, 'read'));
 }

@@ -49,6 +49,7 @@ const permissions = value('', (list) => ({ permissions: list }), {
 export default [
   get('/users', 'users', collection('user', user)),
   { ...plain('GET', '/users-list', 'usersList'), presenter: withoutHiddenFields(value(USER_FIELDS)) },
+  plain('GET', '/users-content', 'usersContent'),
   create('/users', 'createUser', created),
   get('/users/:username', 'user', user),
   put('/users/:username', 'updateUser', user),
@@ -58,6 +59,7 @@ export default [
     identity: ['id', 'createdAt', 'username', 'domain', 'superuser', ...PRIVATE_FIELDS.slice(1), 'enabled'],
   }),
   put('/me/password', 'changePassword'),
+  plain('GET', '/top-menu-templates', 'topMenuTemplates', 'templates { id name items { id label path icon } }'),
   put('/users/:username/theme', 'setTheme', user),
   get('/users/:username/memberships', 'user.memberships', collection('membership', membership)),
   get('/users/:username/global-permissions', 'user.globalPermissions', permissions),

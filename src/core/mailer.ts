@@ -12,11 +12,14 @@ interface OutgoingMail {
 /** Sends mail by a mail server. */
 export interface Mailer {
   /**
-   * Resolves once the server has accepted the mail. Throws `MailRefused` when it never will, any other error when a
-   * later attempt may succeed.
+   * Resolves once the server has accepted the mail. Throws `MailRefused` when it never will, `MailUnconfirmed` when the
+   * server has the mail but did not confirm it, and any other error when a later attempt may succeed.
    */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<void>;
 }
 
 /** The server refuses the mail permanently. */
 export class MailRefused extends Error {}
+
+/** The server received the whole mail and did not confirm it. It is unknown whether it delivers the mail. */
+export class MailUnconfirmed extends Error {}

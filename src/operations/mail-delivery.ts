@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { MailRefused, type Mailer } from '../core/mailer.ts';
+import { MailRefused, MailUnconfirmed, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { traced } from '../core/tracing.ts';
@@ -23,7 +23,8 @@ export interface DeliveryOptions {
 const MAX_SENDERS = 4;
 const MAX_ERROR_CHARACTERS = 500;
 
-const SENDER_DIED = 'The sending process ended unexpectedly. It is unknown whether the mail arrived';
+const UNKNOWN = 'It is unknown whether the mail arrived';
+const SENDER_DIED = `The sending process ended unexpectedly. ${UNKNOWN}`;
 const EXPIRED = 'The mail expired before it could be sent';
 
 interface DueMail extends Record<string, unknown> {
@@ -132,9 +133,12 @@ async function sendMail(
     );
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const retryDelay = error instanceof MailRefused ? undefined : retryDelays[attempts - 1];
+    const isUnconfirmed = error instanceof MailUnconfirmed;
+    // A mail that may have arrived is not sent again.
+    const isFinal = isUnconfirmed || error instanceof MailRefused;
+    const retryDelay = isFinal ? undefined : retryDelays[attempts - 1];
     log.warn({ mail: id, attempts, code, again: retryDelay !== undefined }, 'Could not send a mail');
-    return recordFailedAttempt(platform, id, message, retryDelay);
+    return recordFailedAttempt(platform, id, isUnconfirmed ? `${message}. ${UNKNOWN}` : message, retryDelay);
   }
   await recordSent(platform, id);
   log.info({ mail: id, attempts }, 'Sent a mail');

@@ -205,6 +205,21 @@ describe('a user who moves to the domain local', () => {
     expect(await mailedTokens(service, user)).toHaveLength(1);
   });
 
+  test('is mailed one link, however often the record is sent back, and none on the way out', async ({
+    service,
+    admin,
+  }) => {
+    const user = await service.user('wanderer');
+    for (const domain of ['ldap', 'saml', 'saml'])
+      await expectBody(admin.put('/users/wanderer', { domain }), 200, { domain });
+    expect(await mailedTokens(service, user)).toEqual([]);
+    const record = await expectBody(admin.put('/users/wanderer', { domain: 'local' }), 200, { domain: 'local' });
+    for (let n = 0; n < 2; n += 1) await expectStatus(admin.put('/users/wanderer', record), 200);
+    expect(await mailedTokens(service, user)).toHaveLength(1);
+    await expectStatus(admin.put('/users/wanderer', { domain: 'ldap' }), 200);
+    expect(await mailedTokens(service, user)).toHaveLength(1);
+  });
+
   test('is mailed nothing if the change is refused', async ({ service, admin, bob }) => {
     const user = await service.user('stayer');
     await systemQuery(service, `update dws.app_user set domain = 'ldap' where id = $1`, user.id);

@@ -32,9 +32,10 @@ describe('the private fields of a user', () => {
     });
   });
 
-  test('are visible to the user, to superusers and with users:view', async ({ service, bob, admin }) => {
+  test('are visible to the user, to superusers and with users:view or users:edit', async ({ service, bob, admin }) => {
     const auditor = await service.user('auditor', { permissions: ['users:view'] });
-    for (const client of [bob, auditor, admin]) {
+    const editor = await service.user('private-editor', { permissions: ['users:edit'] });
+    for (const client of [bob, auditor, editor, admin]) {
       expect((await client.get('/users/bob')).body).toMatchObject({
         settings: {},
         locked: false,
@@ -47,6 +48,31 @@ describe('the private fields of a user', () => {
         loginAttempts: expect.any(Number),
       });
     }
+  });
+});
+
+describe('the private fields of a user that is found another way', () => {
+  test('are hidden in memberships, by node, in teams and after a search', async ({ ann, bob, admin }) => {
+    const team = await admin.creates('/teams', { name: 'Hidden fields' });
+    await admin.put(`/teams/${team.id}/members/bob`, { role: 'member' });
+    const fields = PRIVATE_FIELDS.join(' ');
+    const document = `{
+      user(username: "bob") { memberships { user { ${fields} } team { members { user { ${fields} } } } } }
+      team(id: "${team.id}") { member(username: "bob") { user { ${fields} } } }
+      node(id: "${bob.id}") { ... on User { ${fields} } }
+      users(q: "bob") { items { ${fields} } }
+      _entities(representations: [{ __typename: "User", id: "${bob.id}" }]) { ... on User { ${fields} } }
+      search(q: "bob", kinds: [USER]) { items { node { ... on User { ${fields} } } } }
+    }`;
+    const hidden = JSON.stringify(await ann.data(document));
+    expect(hidden.match(/"loginAttempts":null/g)).toHaveLength(8);
+    for (const field of PRIVATE_FIELDS) expect(hidden).not.toMatch(new RegExp(`"${field}":[^n]`));
+    const visible = JSON.stringify(await admin.data(document));
+    expect(visible.match(/"loginAttempts":0/g)).toHaveLength(8);
+
+    for (const path of ['/users/bob/memberships', `/teams/${team.id}`, `/teams/${team.id}/members`, '/search?q=bob'])
+      expect(JSON.stringify((await ann.get(path)).body), path).not.toMatch(/"(settings|loginAttempts|lockedAt)"/);
+    await admin.delete(`/teams/${team.id}`);
   });
 });
 
@@ -103,12 +129,22 @@ describe('the list of users', () => {
     expect(users).toEqual({ items: [{ username: 'page0' }, { username: 'page1' }], total: 7 });
   });
 
-  test.for(['limit=0', 'limit=1001', 'start=-1', 'sort=passwordHash', 'sort=permissions', 'limit=ten', 'page=2'])(
-    'refuses %s',
-    async (query, { ann }) => {
-      await expectBody(ann.get(`/users?${query}`), 400, { code: 'BAD_USER_INPUT' });
-    },
-  );
+  const UNSORTABLE = ['passwordHash', 'permissions', 'settings', 'lockedAt', 'loginAttempts', 'passwordSetAt'];
+  const REFUSED = ['limit=0', 'limit=1001', 'start=-1', 'limit=ten', 'page=2'];
+
+  test.for([...REFUSED, ...UNSORTABLE.map((field) => `sort=${field}`)])('refuses %s', async (query, { ann }) => {
+    await expectBody(ann.get(`/users?${query}`), 400, { code: 'BAD_USER_INPUT' });
+  });
+
+  test('has 30 users by default', async ({ service, ann }) => {
+    await systemQuery(
+      service,
+      `insert into dws.app_user (id, tenant_id, username)
+      select gen_random_uuid(), tenant_id, 'crowd' || n from dws.app_user, generate_series(1, 31) n where id = $1`,
+      ann.id,
+    );
+    await expectBody(ann.get('/users?q=crowd'), 200, { start: 0, count: 30, total: 31 });
+  });
 
   test('is flat and sorted by username as users-list', async ({ ann }) => {
     const { status, body } = await ann.get('/users-list');

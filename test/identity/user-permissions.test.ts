@@ -1,35 +1,12 @@
 import { describe, expect } from 'vitest';
-import type { ApiResponse, Client } from '../support/client.ts';
+import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { PASSWORD, type Service } from '../support/service.ts';
+import { PASSWORD } from '../support/service.ts';
+import { whileSuperusersAreLocked } from '../support/superuser-lock.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const newUser = (username: string, more = {}) => ({ username, password: PASSWORD, ...more });
-
-/** Starts calls that change superusers of the tenant `other`, and releases their lock once all of them wait for it. */
-async function whileSuperusersAreLocked(service: Service, start: () => Promise<ApiResponse>[]): Promise<ApiResponse[]> {
-  let calls: Promise<ApiResponse>[] = [];
-  await service.platform.system.transaction(async (query) => {
-    await query({
-      text: `
-        select pg_advisory_xact_lock(hashtextextended('superusers:' || id, 0))
-        from dws.tenant where slug = 'other'`,
-    });
-    calls = start();
-    const countWaiting = async () =>
-      (
-        await query<{ count: number }>({
-          text: `
-            select count(*)::int from pg_locks l
-            join pg_database d on d.oid = l.database
-            where l.locktype = 'advisory' and not l.granted and d.datname = current_database()`,
-        })
-      )[0]!.count;
-    await expect.poll(countWaiting, { timeout: 15_000 }).toBe(calls.length);
-  });
-  return Promise.all(calls);
-}
 
 describe('the superuser status', () => {
   const PATH = '/users/ann/superuser';
@@ -125,6 +102,17 @@ describe('the global permissions of a user', () => {
       400,
       /^permissions\.0 must be one of users:view, .+, not "root"$/,
     );
+    await expectError(
+      admin.put(PATH, { permissions: ['users:edit', 'users:Edit'] }),
+      400,
+      /^permissions\.1 must be one of .+, not "users:Edit"$/,
+    );
+    await expectGraphqlError(
+      admin.gql('mutation { setGlobalPermissions(username: "bob", permissions: ["users:edit", "root"]) }'),
+      'BAD_USER_INPUT',
+      /permissions\.1 must be one of .+, not "root"/,
+    );
+    await expectBody(admin.get(PATH), 200, { permissions: GRANTED });
     await expectBody(admin.put(PATH, {}), 400, { code: 'BAD_USER_INPUT' });
     await expectError(ann.put(PATH, { permissions: [] }), 403, 'You lack the permission tenant:superuser');
     await expectGraphqlError(ann.gql('{ user(username: "bob") { globalPermissions } }'), 'FORBIDDEN');

@@ -5,6 +5,25 @@ import { PASSWORD } from '../support/service.ts';
 
 const BAD_INPUT = { code: 'BAD_USER_INPUT' };
 
+/** Two values of every field that the specification lists for an update of a user. */
+const NEW_VALUES = {
+  username: ['one-name', 'another-name'],
+  displayName: ['One', null],
+  givenName: ['One', null],
+  familyName: ['One', null],
+  middleName: ['One', null],
+  email: ['one@example.com', null],
+  enabled: [false, true],
+  settings: [{ language: 'de', notifications: { email: true } }, {}],
+  timezone: ['Europe/Paris', null],
+  domain: ['ldap', 'saml'],
+  locked: [true, false],
+  lockedAt: ['2026-01-31T09:30:00.000Z', null],
+  loginAttempts: [3, 0],
+  passwordSetAt: ['2026-01-31T09:30:00.000Z', null],
+  passwordExpiresAt: ['2030-01-31T09:30:00.000Z', null],
+} satisfies Record<string, readonly [unknown, unknown]>;
+
 describe('updating a user', () => {
   test('lets users change their own profile', async ({ ann }) => {
     await expectBody(
@@ -41,6 +60,29 @@ describe('updating a user', () => {
       { username: 'bob', displayName: 'Robert', loginAttempts: 3 },
     );
     await expectError(editor.put('/users/nobody', { displayName: 'x' }), 404, 'There is no user nobody');
+  });
+
+  test.for(Object.entries(NEW_VALUES))('changes %s, in both APIs', async ([field, values], { service, admin }) => {
+    const { id } = await service.user(`with-${field}`);
+    const [first, second] = values;
+    await expectBody(admin.put(`/users/${id}`, { [field]: first }), 200, { [field]: first });
+    await expectBody(admin.get(`/users/${id}`), 200, { [field]: first });
+    const document = `mutation ($id: String!, $input: UpdateUserInput!) {
+      updateUser(username: $id, input: $input) { ${field} }
+    }`;
+    const { updateUser } = await admin.data(document, { id, input: { [field]: second } });
+    expect(updateUser).toEqual({ [field]: second });
+    await expectBody(admin.get(`/users/${id}`), 200, { [field]: second });
+  });
+
+  test('changes all profile fields of the caller', async ({ service }) => {
+    const client = await service.user('profile');
+    const fields = ['displayName', 'givenName', 'familyName', 'middleName', 'email', 'timezone', 'settings'] as const;
+    const profile = Object.fromEntries(fields.map((field) => [field, NEW_VALUES[field][0]]));
+    await expectBody(client.put('/me', profile), 200, profile);
+    await expectBody(client.get('/me'), 200, { ...profile, username: 'profile' });
+    const cleared = Object.fromEntries(fields.slice(0, -1).map((field) => [field, null]));
+    await expectBody(client.put('/me', cleared), 200, { ...cleared, settings: profile['settings'] });
   });
 
   test('accepts a record that was edited and sent back', async ({ ann, admin }) => {
@@ -88,6 +130,27 @@ describe('updating a user', () => {
     await expectStatus(admin.get('/users/pat'), 404);
   });
 
+  test('obeys If-Match on every route that changes a user', async ({ service, admin, bob }) => {
+    const session = await service.login(admin.username);
+    const path = `/users/${bob.id}`;
+    const etag = (await session.get(path)).headers.get('etag')!;
+    await expectStatus(session.put(path, { middleName: 'Newer' }), 200);
+    const stale = { 'if-match': etag };
+    for (const response of [
+      await session.put(path, { middleName: 'Older' }, stale),
+      await session.put(`${path}/theme`, { theme: 'dark' }, stale),
+      await session.put(`${path}/global-permissions`, { permissions: [] }, stale),
+      await session.put(`${path}/superuser`, { superuser: true }, stale),
+      await session.delete(`${path}/superuser`, stale),
+      await session.delete(path, stale),
+      await bob.put('/me', { middleName: 'Older' }, stale),
+    ])
+      await expectError(response, 412, 'The user has changed since you read it');
+    await expectBody(session.get(path), 200, { middleName: 'Newer', settings: {}, superuser: false });
+    const current = { 'if-match': (await session.get(path)).headers.get('etag')! };
+    await expectStatus(session.put(`${path}/theme`, { theme: 'light' }, current), 200);
+  });
+
   test('obeys If-Match', async ({ admin, bob }) => {
     const path = `/users/${bob.id}`;
     const etag = (await admin.get(path)).headers.get('etag')!;
@@ -110,7 +173,8 @@ describe('setting the theme of a user', () => {
       setTheme: { settings: { language: 'fr', theme: 'auto' } },
     });
     await expectStatus(bob.put('/users/ann/theme', { theme: 'light' }), 403);
-    await expectBody(ann.put('/users/ann/theme', { theme: 'pink' }), 400, BAD_INPUT);
+    await expectError(ann.put('/users/ann/theme', { theme: 'pink' }), 400, /theme.*pink|pink.*theme/);
+    await expectGraphqlError(ann.gql('mutation { setTheme(username: "ann", theme: PINK) { id } }'), 'BAD_USER_INPUT');
     await expectBody(ann.put('/users/ann/theme', {}), 400, BAD_INPUT);
   });
 });

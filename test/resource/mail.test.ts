@@ -125,6 +125,47 @@ describe('a mail', () => {
     expect(server.received).toHaveLength(1);
   });
 
+  test('is retried after a connection that ended before the server had it', async ({ service, ann }) => {
+    let connections = 0;
+    const server: MailServer = await openMailServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      onRcptTo(_address, _session, done) {
+        connections += 1;
+        if (connections < 3) server.disconnect();
+        else done();
+      },
+    });
+    startDelivery(service, server.url);
+    const id = await createMail(service, ann);
+    await waitForMail(service, id, { status: 'sent', attempts: 3, error: null });
+    expect(server.received).toHaveLength(1);
+  });
+
+  test.for(['ends the connection', 'does not reply'])(
+    'is not sent again if the server receives it and %s',
+    async (event, { service, ann }) => {
+      const server = await openMailServer();
+      const messageIds: (string | undefined)[] = [];
+      server.judge = async ({ headers }) => {
+        messageIds.push(headers.get('message-id'));
+        if (event === 'ends the connection') server.disconnect();
+        await new Promise(() => {});
+      };
+      startDelivery(service, server.url, { attemptTimeout: 1000 });
+      const id = await createMail(service, ann);
+      await waitForMail(service, id, {
+        status: 'failed',
+        attempts: 1,
+        error: expect.stringMatching(/\. It is unknown whether the mail arrived$/),
+        sent: false,
+      });
+      const next = await createMail(service, ann, { expiresAt: new Date(Date.now() - 1000) });
+      await waitForMail(service, next, { status: 'failed', attempts: 0 });
+      expect(messageIds).toEqual([`<${id}@example.com>`]);
+    },
+  );
+
   test('fails at once on a permanent refusal, whose quoted link is masked', async ({ service, ann }) => {
     const server = await openMailServer();
     server.judge = ({ text }) => {

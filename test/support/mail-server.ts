@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
@@ -18,6 +18,8 @@ export interface MailServer {
   received: Received[];
   /** Called with each mail; an error that it throws becomes the server's reply, with `responseCode`. */
   judge: (mail: Received) => void | Promise<void>;
+  /** Ends all connections without a reply. */
+  disconnect(): void;
   close(): Promise<void>;
 }
 
@@ -45,11 +47,18 @@ export async function startMailServer(
   });
   // Some tests are about clients that disconnect.
   server.on('error', () => {});
+  const sockets = new Set<Socket>();
+  server.server.on('connection', (socket: Socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const mails: MailServer = {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     received: [],
     judge() {},
+    disconnect() {
+      for (const socket of sockets) socket.destroy();
+    },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
   return mails;

@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { MailRefused, type Mailer } from '../../core/mailer.ts';
+import { MailRefused, MailUnconfirmed, type Mailer } from '../../core/mailer.ts';
 
 interface SmtpOptions {
   /** `smtp://` or `smtps://`, with user and password where the server requires them. Uses STARTTLS where offered. */
@@ -12,7 +12,7 @@ interface SmtpOptions {
 
 /** Time without a response after which a server counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 10_000;
-const RESPONSE_TIMEOUT_MS = 20_000;
+const RESPONSE_TIMEOUT_MS = 45_000;
 
 /** Returns a mailer that sends by SMTP, one connection per mail. The content of a mail never reads files or URLs. */
 export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
@@ -25,12 +25,19 @@ export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  /** Ids of mails whose last byte was read for the connection. */
+  const written = new Set<string>();
+  transport.use('stream', ({ data, message }, done) => {
+    message.processFunc((content) => content.once('end', () => written.add(data.messageId as string)));
+    done();
+  });
   return {
     async send({ id, to, subject, text, html }, signal) {
+      const messageId = `<${id}@${host}>`;
       const headers = { 'Auto-Submitted': 'auto-generated' };
       try {
         await transport.sendMail({
-          messageId: `<${id}@${host}>`,
+          messageId,
           from,
           // An object is one address; a text could be parsed as several.
           to: { name: '', address: to },
@@ -41,7 +48,12 @@ export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
           signal,
         });
       } catch (error) {
-        throw isRefusal(error as SmtpError) ? new MailRefused((error as Error).message, { cause: error }) : error;
+        const { message, responseCode } = error as SmtpError;
+        if (isRefusal(error as SmtpError)) throw new MailRefused(message, { cause: error });
+        if (responseCode === undefined && written.has(messageId)) throw new MailUnconfirmed(message, { cause: error });
+        throw error;
+      } finally {
+        written.delete(messageId);
       }
     },
   };

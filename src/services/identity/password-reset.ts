@@ -3,7 +3,7 @@ import { PasswordReset } from '../../../entities/password-reset.ts';
 import type { User } from '../../../entities/user.ts';
 import { isAccountName } from '../../core/account-rules.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
-import type { PublicContext } from '../../core/context.ts';
+import type { Context, PublicContext } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { gone } from '../../core/errors.ts';
 import { newRow } from '../../core/new-row.ts';
@@ -25,7 +25,10 @@ const MIN_RESPONSE_MS = 200;
 
 const linkGone = () => gone('This link was already used, has expired or never existed');
 
-type LinkRecipient = Pick<User, 'id' | 'tenantId' | 'username' | 'email'>;
+type LinkRecipient = Pick<User, 'id' | 'tenantId' | 'username' | 'email' | 'emailSetByToken'>;
+
+/** Error of a mail to an address that the holder of a token could have set in order to get a session. */
+const ADDRESS_SET_BY_TOKEN = 'An API token set the e-mail address: an operator must hand the mail over';
 
 /**
  * Mails a link for a new password to an enabled user of the domain `local`. Does nothing, in the same time, for any
@@ -54,7 +57,7 @@ async function mailLinkToUser(platform: Platform, slug: string, username: string
     // The row lock serializes concurrent requests, so that each counts the links of the others.
     const [user] = await tx.query<LinkRecipient & Record<string, unknown>>({
       text: `
-        select id, tenant_id as "tenantId", username, email
+        select id, tenant_id as "tenantId", username, email, email_set_by_token as "emailSetByToken"
         from dws.app_user
         where tenant_id = $1 and lower(username) = lower($2) and enabled and domain = 'local'
         for no key update`,
@@ -85,7 +88,8 @@ ${platform.publicUrl}/password-reset/${secret}
 
 If you did not expect this mail, ignore it: your password does not change.
 `;
-  queueMail(platform, tx, { tenantId: user.tenantId, user, subject: 'Set a new password', text, expiresAt });
+  const withheld = user.emailSetByToken ? ADDRESS_SET_BY_TOKEN : undefined;
+  queueMail(platform, tx, { tenantId: user.tenantId, user, subject: 'Set a new password', text, expiresAt, withheld });
 }
 
 /**
@@ -169,17 +173,21 @@ type LinkCriteria = Pick<User, 'email' | 'domain' | 'enabled'>;
 
 /**
  * Updates the links of a user who has changed; `former` is the user before the change. Ends links mailed to a former
- * address and links of accounts that were disabled or moved. Mails a link to a user who moved to the domain `local`,
- * since they have no password here. See docs/contract.md#passwords.
+ * address and links of accounts that were disabled or moved. Records whether the new address may get links. Mails a link
+ * to a user who moved to the domain `local`, since they have no password here. See docs/contract.md#passwords.
  */
 export async function updateResetLinks(
-  platform: Platform,
+  { platform, viewer }: Context,
   tx: Transaction,
   user: User,
   former: LinkCriteria,
 ): Promise<void> {
   const moved = user.domain !== former.domain;
-  if (moved || (former.enabled && !user.enabled) || (user.email ?? null) !== (former.email ?? null))
+  const hasNewAddress = (user.email ?? null) !== (former.email ?? null);
+  // With a link to an address of its choice, a token could get a session: that of its user or of another superuser.
+  if (hasNewAddress)
+    user.emailSetByToken = viewer.authMethod === 'token' && (user.superuser || user.id === viewer.userId);
+  if (moved || (former.enabled && !user.enabled) || hasNewAddress)
     await endResetLinks(tx.query, user.tenantId, user.id);
   if (moved && user.domain === 'local') mailLink(platform, tx, user, 'your account has moved and needs a new password');
 }

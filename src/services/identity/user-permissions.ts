@@ -1,8 +1,9 @@
 import type { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, refused } from '../../core/errors.ts';
-import { GLOBAL_PERMISSIONS, type GlobalPermission } from '../../core/permissions.ts';
+import { GLOBAL_PERMISSIONS, NEW_USER_PERMISSIONS, type GlobalPermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import type { Viewer } from '../../core/viewer.ts';
 import { lockKey } from '../resource/lock-key.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
@@ -45,6 +46,15 @@ async function changeSuperuser(ctx: Context, tx: Transaction, user: User, superu
   if (user.superuser && !superuser) await requireOtherSuperuser(ctx, tx, user);
   user.superuser = superuser;
 }
+
+/**
+ * Returns a global permission of another user that the viewer lacks and that not every new user has. A viewer who could
+ * log in as that user would gain it.
+ */
+export const permissionToGain = (viewer: Viewer, user: User): GlobalPermission | undefined =>
+  viewer.superuser || viewer.userId === user.id
+    ? undefined
+    : user.permissions.find((word) => !NEW_USER_PERMISSIONS.includes(word) && !viewer.permissions.has(word));
 
 /** Throws FORBIDDEN if the caller uses a token. Granting and reading `tenant:superuser` require a session. */
 export function requireSession({ viewer }: Context): void {

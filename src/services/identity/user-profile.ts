@@ -29,6 +29,9 @@ const ADMIN_FIELDS = [
   'passwordExpiresAt',
 ] as const;
 
+/** Fields that decide who can log in as a user, by name and domain or by a password link. */
+const LOGIN_FIELDS = ['username', 'domain', 'email'] as const;
+
 /** Characters of the settings as JSON. */
 const MAX_SETTINGS_CHARACTERS = 65_536;
 
@@ -63,10 +66,22 @@ function checkTimezone(timezone: string): void {
   }
 }
 
-/** Returns an admin field that the input would change, or undefined. A field with its current value is not a change. */
-export function changedAdminField(user: User, input: UpdateUserInput): string | undefined {
+/** Returns an admin field that the input would change, or undefined. */
+export const changedAdminField = (user: User, input: UpdateUserInput): string | undefined =>
+  changedField(ADMIN_FIELDS, user, input);
+
+/** Returns a field that decides who can log in as the user and that the input would change, or undefined. */
+export const changedLoginField = (user: User, input: UpdateUserInput): string | undefined =>
+  changedField(LOGIN_FIELDS, user, input);
+
+/** A field with its current value is not a change. */
+function changedField(
+  fields: readonly (keyof UpdateUserInput)[],
+  user: User,
+  input: UpdateUserInput,
+): string | undefined {
   const current: Record<string, unknown> = { ...user, locked: isLocked(user.lockedAt) };
-  return ADMIN_FIELDS.find(
+  return fields.find(
     (field) => input[field] !== undefined && toComparable(input[field]) !== toComparable(current[field]),
   );
 }

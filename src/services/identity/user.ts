@@ -10,6 +10,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
 import { lockKey } from '../resource/lock-key.ts';
+import { checkNewOwner } from '../resource/owned-kind.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteStoredBytes } from '../resource/stored-file.ts';
 import { deleteAvatarFiles, deleteAvatarUploads } from './avatar-file.ts';
@@ -18,8 +19,8 @@ import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { loadUser } from './user-lookup.ts';
-import { requireOtherSuperuser, requireSession } from './user-permissions.ts';
-import { changedAdminField, checkProfile, isLocked, NULLABLE_USER_FIELDS } from './user-profile.ts';
+import { permissionToGain, requireOtherSuperuser, requireSession } from './user-permissions.ts';
+import { changedAdminField, changedLoginField, checkProfile, isLocked, NULLABLE_USER_FIELDS } from './user-profile.ts';
 import { checkUsername } from './username.ts';
 
 const isAdmin = (viewer: Viewer): boolean => viewer.superuser || viewer.permissions.has('users:edit');
@@ -66,6 +67,7 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
     requireUserEdit(ctx, user);
     const adminField = isAdmin(ctx.viewer) ? undefined : changedAdminField(user, input);
     if (adminField) throw refused(`Changing ${adminField} requires the permission user:edit`);
+    requireNoTakeover(ctx, user, input);
     if (input.superuser != null && input.superuser !== user.superuser)
       throw invalid('superuser', 'can only be changed with setSuperuser (REST: /users/{username}/superuser)');
     if (input.enabled === false && user.enabled) await requireOtherSuperuser(ctx, tx, user);
@@ -82,7 +84,7 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
       Object.assign(user, { lockedAt: null, loginAttempts: 0 });
     // Also when the user is enabled, for credentials that a version before this rule left to a disabled user.
     if (user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
-    await updateResetLinks(ctx.platform, tx, user, { email, domain, enabled });
+    await updateResetLinks(ctx, tx, user, { email, domain, enabled });
     return user.id;
   });
   invalidateCredentials(ctx, [id]);
@@ -123,9 +125,13 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
   await deleteStoredBytes(ctx, files);
 }
 
-/** Transfers everything that a principal owns to another one, except drafts, which are deleted. */
+/**
+ * Transfers everything that a principal owns to another one, except drafts, which are deleted. Throws FORBIDDEN if the
+ * new owner is a team in which the viewer has less than the role `memberPlus`.
+ */
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
   const { viewer } = ctx;
+  checkNewOwner(ctx, to);
   const values = [viewer.tenantId, from, to];
   tx.execute({
     text: `delete from dws.dataset where tenant_id = $1 and owner_id = $2 and is_draft`,
@@ -159,6 +165,13 @@ export async function transferContent(ctx: Context, tx: Transaction, from: strin
 export function requireUserEdit({ viewer }: Context, user: Pick<User, 'id' | 'superuser'>): void {
   if (!isAdmin(viewer) && user.id !== viewer.userId) throw forbidden({ permission: 'user:edit' });
   if (user.superuser && !viewer.superuser) throw refused('Only superusers can change a superuser');
+}
+
+/** Throws FORBIDDEN if the input would let the viewer log in as a user with permissions that the viewer lacks. */
+function requireNoTakeover({ viewer }: Context, user: User, input: UpdateUserInput): void {
+  const permission = permissionToGain(viewer, user);
+  const field = permission && changedLoginField(user, input);
+  if (field) throw refused(`Changing ${field} of a user with the permission ${permission} requires that permission`);
 }
 
 async function checkUsernameFree(ctx: Context, tx: Transaction, username: string): Promise<void> {

@@ -16,6 +16,8 @@ interface NewMail {
   html?: string | null;
   /** Time after which the mail is not sent. */
   expiresAt?: Date;
+  /** Why an operator must hand the mail over although the user has an address. */
+  withheld?: string | undefined;
 }
 
 /**
@@ -25,8 +27,9 @@ interface NewMail {
 export function queueMail(
   { secrets }: Pick<Platform, 'secrets'>,
   tx: Transaction,
-  { tenantId, user, subject, text, html, expiresAt }: NewMail,
+  { tenantId, user, subject, text, html, expiresAt, withheld }: NewMail,
 ): string {
+  const error = user.email ? withheld : NO_ADDRESS;
   const mail = newRow(Mail, {
     tenantId,
     userId: user.id,
@@ -36,7 +39,7 @@ export function queueMail(
     sealedHtml: html ? secrets.seal(html) : null,
     expiresAt: expiresAt ?? null,
     traceparent: currentTraceparent(),
-    ...(!user.email && { status: 'failed', error: NO_ADDRESS }),
+    ...(error !== undefined && { status: 'failed', error }),
   });
   return tx.insert(mail).id;
 }

@@ -6,16 +6,19 @@ import type { ModelDefinition } from './define-model.ts';
 
 const column = (name: string, type: ModelColumn['type']): ModelColumn => ({ column: name, type, nullable: false });
 
-/** The resources of all kinds as one list, without drafts and snapshots. */
+/** The rows of all kinds as one table, without drafts and snapshots. */
+export const RESOURCES = `(${OWNED_KINDS.map(
+  ({ kind, table, hasParents }) =>
+    `select id, tenant_id, owner_id, folder_id, name, '${kind}' as kind
+        from dws.${table}${hasParents ? ' where parent_id is null' : ''}`,
+).join(' union all ')})`;
+
+/** The resources of all kinds as one list. */
 const resources: Model = {
   name: 'Resource',
   label: 'resource',
   tenantColumn: 'tenant_id',
-  table: `(${OWNED_KINDS.map(
-    ({ kind, table, hasParents }) =>
-      `select id, tenant_id, owner_id, folder_id, name, '${kind}' as kind
-        from dws.${table}${hasParents ? ' where parent_id is null' : ''}`,
-  ).join(' union all ')})`,
+  table: RESOURCES,
   columns: {
     id: column('id', 'uuid'),
     kind: column('kind', 'text'),

@@ -1,0 +1,48 @@
+import type { MenuItem, MenuTemplate } from '../../../entities/menu.ts';
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
+import { plural } from '../../../entities/word-enum.ts';
+
+/** An entry of a menu with the root field that its path runs. The permission of that field is the entry's. */
+interface MenuEntry extends MenuItem {
+  field: string;
+}
+
+const entry = (id: string, icon: string, label = titleOf(id), field = id): MenuEntry => ({
+  id,
+  label,
+  path: `/api/${id}`,
+  icon,
+  field,
+});
+
+const titleOf = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+const camelCase = (typeName: string): string => typeName.charAt(0).toLowerCase() + typeName.slice(1);
+
+/** The menus of front-ends with all their entries (docs/contract.md#menus). A kind with owners is in them by itself. */
+export const MENUS: readonly { id: string; name: string; items: readonly MenuEntry[] }[] = [
+  {
+    id: 'content',
+    name: 'Content',
+    items: OWNED_KINDS.map(({ kind, entity, icon }) =>
+      entry(plural(kind), icon, titleOf(plural(kind)), plural(camelCase(entity.name))),
+    ),
+  },
+  {
+    id: 'organization',
+    name: 'Organization',
+    items: [entry('folders', 'folder'), entry('tags', 'tag'), entry('suites', 'layers')],
+  },
+  { id: 'people', name: 'People', items: [entry('users', 'user'), entry('teams', 'users')] },
+  {
+    id: 'administration',
+    name: 'Administration',
+    items: [entry('outbox', 'mail'), entry('audit', 'scroll-text', 'Audit log', 'auditEvents')],
+  },
+];
+
+/** Returns the menus with the entries whose root field `mayRun` permits, without empty menus. */
+export const listMenus = (mayRun: (field: string) => boolean): MenuTemplate[] =>
+  MENUS.map((menu) => ({
+    ...menu,
+    items: menu.items.filter(({ field }) => mayRun(field)),
+  })).filter(({ items }) => items.length > 0);
