@@ -2,7 +2,7 @@ import { isObjectType, type GraphQLField, type GraphQLFieldResolver, type GraphQ
 import { Extensions } from 'type-graphql';
 import type { PublicContext } from '../../src/core/context.ts';
 import { defineError, forbidden, unauthenticated } from '../../src/core/errors.ts';
-import { isGlobalPermission, type Permission } from '../../src/core/permissions.ts';
+import { isGlobalPermission, type GlobalPermission, type Permission } from '../../src/core/permissions.ts';
 import { withAudit } from './with-audit.ts';
 
 const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
@@ -17,12 +17,18 @@ const sessionRequired = defineError(
  */
 export const Can = (permission: Permission) => Extensions({ permission });
 
+/** Declares the permission of a root field like `Can`. The caller also requires a session instead of a token. */
+export const CanInSession = (permission: GlobalPermission) => Extensions({ permission, session: true });
+
 /** Opens a root field to callers without credentials. */
 export const Public = () => Extensions({ permission: 'public' });
 
 /** Returns the permission that a root field declares: a permission, `public` or undefined. */
 export const permissionOf = (field: GraphQLField<unknown, unknown>): Permission | 'public' | undefined =>
   field.extensions.permission as Permission | 'public' | undefined;
+
+/** Returns whether a root field requires a session in addition to its permission. */
+export const requiresSession = (field: GraphQLField<unknown, unknown>): boolean => field.extensions.session === true;
 
 /** Returns the root types of a schema, each with the token scope that it requires. */
 export const rootTypes = (schema: GraphQLSchema) =>
@@ -43,7 +49,7 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
     for (const field of Object.values(type!.getFields())) {
       const permission = permissionOf(field);
       if (!permission) throw new Error(`${type!.name}.${field.name} has no permission: put @Can or @Public above it`);
-      const check = permission === 'public' ? undefined : createCheck(permission, scope);
+      const check = permission === 'public' ? undefined : createCheck(permission, scope, requiresSession(field));
       if (check && field.resolve) field.resolve = withCheck(check, field.resolve);
       if (check && field.subscribe) field.subscribe = withCheck(check, field.subscribe);
       if (scope === 'write' && field.resolve) field.resolve = withAudit(field, permission, field.resolve);
@@ -62,12 +68,13 @@ const withCheck =
   };
 
 /** Returns a check that throws UNAUTHENTICATED or FORBIDDEN. */
-function createCheck(permission: Permission, scope: 'read' | 'write'): Check {
+function createCheck(permission: Permission, scope: 'read' | 'write', inSession: boolean): Check {
   return ({ viewer }) => {
     if (!viewer) throw unauthenticated();
     if (!viewer.scopes.has(scope)) throw readOnlyToken(scope);
     if (permission === 'session' && viewer.authMethod !== 'session') throw sessionRequired();
     if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission))
       throw forbidden({ permission });
+    if (inSession && viewer.authMethod !== 'session') throw sessionRequired();
   };
 }

@@ -28,8 +28,9 @@ async function loadedModules(variables: Record<string, string>): Promise<string[
   }
 }
 
-/** What only other commands, migrations that are missing, `SMTP_URL` and the demo need. */
-const UNUSED = /^(nodemailer|tar-stream|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema))))/;
+/** What only other commands, migrations that are missing, `SMTP_URL`, calls of other hosts and the demo need. */
+const UNUSED =
+  /^(nodemailer|undici|openid-client|tar-stream|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema))))/;
 const OF_WORKERS = /^src\/(operations|server\/worker)/;
 const OF_WEB = /^(resolvers|rest-bridge\/routes|src\/server\/(http|graphql|pages))/;
 

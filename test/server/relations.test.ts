@@ -31,6 +31,7 @@ const NAMED: Readonly<Record<string, string>> = {
 /** Ids without an object, with the reason. */
 const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'AuditEvent.requestId': 'requests are not stored',
+  'IdentityProvider.clientId': 'it names this service at the provider',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
   'Team.usageProfileId': 'there are no usage profiles yet',
   naturalId: 'it identifies the object itself',

@@ -12,6 +12,7 @@ import { savedQueryModel } from '../datasource/saved-query-model.ts';
 import { storedFileModel } from '../datasource/stored-file-model.ts';
 import { suiteMemberModel, suiteModel } from '../datasource/suite-model.ts';
 import { apiTokenModel } from '../identity/api-token-model.ts';
+import { identityProviderModel } from '../identity/identity-provider-model.ts';
 import { sessionModel } from '../identity/session-model.ts';
 import { teamMemberModel, teamModel } from '../identity/team-model.ts';
 import { userModel } from '../identity/user-model.ts';
@@ -44,6 +45,7 @@ export const MODELS: readonly ModelDefinition[] = [
   favoriteModel,
   favoriteResourceModel,
   folderModel,
+  identityProviderModel,
   mailModel,
   notificationModel,
   operationModel,
