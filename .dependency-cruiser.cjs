@@ -72,6 +72,21 @@ module.exports = {
       to: { pathNot: ['^src/migrations/', '^node_modules/', '^(node:)?[a-z_/]+$'] },
     },
     {
+      name: 'a call to another host bypasses the guarded client',
+      severity: 'error',
+      comment:
+        'Use platform.outbound (src/core/outbound.ts): it checks each address. Exempt are clients of hosts that operators name.',
+      from: {
+        path: '^(src|entities|resolvers|rest-bridge)/',
+        // The latter two only take the names of statuses from node:http.
+        pathNot: ['^src/adapters/outbound/', '^rest-bridge/error-response.ts$', '^src/server/unparsable-requests.ts$'],
+      },
+      to: {
+        path: ['^(node:)?(http|https|http2)$', 'node_modules/(undici|axios|got|node-fetch|ky|superagent)/'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'the service imports a development package',
       severity: 'error',
       comment:

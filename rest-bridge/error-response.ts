@@ -3,7 +3,7 @@ import { toApiError } from '../src/core/api-error.ts';
 import type { ValidationIssue, ErrorCode } from '../src/core/errors.ts';
 
 /** The body of an error response. See docs/contract.md#errors. */
-interface ErrorBody {
+export interface ErrorBody {
   statusCode: number;
   error: string;
   message: string;

@@ -1,12 +1,10 @@
 import { Readable } from 'node:stream';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { badInput, defineError } from '../src/core/errors.ts';
-import { logFailure } from '../src/core/log-failure.ts';
 import { MAX_JSON_BYTES, leaveBodiesUnread, acceptOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
-import { errorResponse } from './error-response.ts';
 import {
   allowedVersions,
   chooseContentType,
@@ -16,6 +14,7 @@ import {
   prefersAsync,
 } from './negotiation.ts';
 import type { Row } from './route.ts';
+import { createPageErrorHandler, sendError, type SendErrorPage } from './send-error.ts';
 import { createSofaRunner, type RunPlainRow } from './sofa.ts';
 import { createFormReader } from './upload.ts';
 
@@ -35,6 +34,8 @@ declare module 'fastify' {
 export interface RestOptions extends BridgeOptions {
   schema: GraphQLSchema;
   rows: readonly Row[];
+  /** For rows that browsers open. */
+  sendErrorPage?: SendErrorPage;
   /** Prepares the Fastify scope of the rows that consume forms. */
   readForms?(api: FastifyInstance): void;
   /**
@@ -87,8 +88,11 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
       request.bridgeContext = await options.contextFor(request, reply, endpoint);
     },
     handler,
+    ...(row.options.opensPage && { errorHandler: createPageErrorHandler(options.sendErrorPage) }),
     bodyLimit: MAX_JSON_BYTES,
-    exposeHeadRoute: row.method === 'GET' && row.options.produces !== 'text/event-stream',
+    // A HEAD request must change nothing.
+    exposeHeadRoute:
+      row.method === 'GET' && row.options.produces !== 'text/event-stream' && endpoint.plan?.operation !== 'mutation',
   });
 }
 
@@ -219,17 +223,4 @@ function sendResponse(
   }
   reply.header('content-type', type);
   return text;
-}
-
-/** Sends the response to an error: the only place that does. Logs unexpected exceptions with their stack. */
-export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
-  const { status, headers, body } = errorResponse(error, request.id);
-  if (body.code === 'INTERNAL') {
-    const err = (error as { originalError?: Error }).originalError ?? error;
-    logFailure(request.log, { requestId: request.id, err }, 'Request failed', reply.raw.destroyed);
-  }
-  // A stream that failed before its first byte may have set these.
-  for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);
-  reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8');
-  void reply.send(JSON.stringify(body));
 }

@@ -8,6 +8,9 @@ import { capitalize, toWords } from './words.ts';
 const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
   'GET ': { id: 'getRoot', summary: 'Returns the entry point: links to all top-level resources' },
   'POST /login/:domain': { id: 'loginToDomain', summary: 'Logs in to a domain' },
+  'GET /login': { id: 'listLoginProviders' },
+  'GET /login/:domain': { summary: 'Starts a login at the identity provider of a domain' },
+  'GET /login/:domain/callback': { summary: 'Ends a login at an identity provider' },
   'GET /users-list': { id: 'listAllUsers' },
   'GET /users/:username/superuser': { id: 'getSuperuser', summary: 'Returns whether a user is a superuser' },
   'DELETE /users/:username/superuser': { id: 'revokeSuperuser', summary: 'Revokes the superuser status of a user' },
@@ -182,8 +185,8 @@ const THEMES: readonly Theme[] = [
   },
   {
     name: 'Administration',
-    description: 'The audit log and the outgoing mail of the tenant.',
-    paths: /^\/(audit|outbox)\b/,
+    description: 'The audit log, the outgoing mail and the identity providers of the tenant.',
+    paths: /^\/(audit|outbox|identity-providers)\b/,
   },
 ];
 const OTHER: Theme = { name: 'Other', description: 'Operations of no theme.', paths: /(?:)/ };

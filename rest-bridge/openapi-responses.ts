@@ -9,6 +9,10 @@ import type { Presentation } from './present.ts';
 const LOCATION_HEADER = {
   headers: { Location: { description: 'Path of the new resource.', schema: { type: 'string' } } },
 };
+const REDIRECT = {
+  description: 'Redirect.',
+  headers: { Location: { description: 'Where the browser goes.', schema: { type: 'string' } } },
+};
 const OPERATION_LOCATION_HEADER = {
   headers: { Location: { description: 'Path of the operation.', schema: { type: 'string' } } },
 };
@@ -56,12 +60,14 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
     ...Object.fromEntries(
       statuses.map((code) => [
         code,
-        {
-          description: successDescription(row.options.produces),
-          ...(code === 201 && LOCATION_HEADER),
-          ...(isTagged && ETAG_HEADER),
-          ...success,
-        },
+        code === 302
+          ? REDIRECT
+          : {
+              description: successDescription(row.options.produces),
+              ...(code === 201 && LOCATION_HEADER),
+              ...(isTagged && ETAG_HEADER),
+              ...success,
+            },
       ]),
     ),
     ...(isTagged && { 304: { description: 'The client has this version: `If-None-Match` names it.' } }),

@@ -16,7 +16,7 @@ interface RequestVariables {
 /** Turns the requests of one row into variables. */
 export interface RequestParser {
   /** Returns the variables of a request. Throws 400, or 404 for a path parameter that does not fit its type. */
-  parse(call: Pick<Call, 'params' | 'query' | 'body'>): RequestVariables;
+  parse(call: Pick<Call, 'url' | 'params' | 'query' | 'body'>): RequestVariables;
   /** Returns the error for variables that GraphQL refused with `message`. */
   toError(variables: Readonly<Json>, message: string): ApiError;
   /** Arguments by their keys in the query string. The OpenAPI document lists them. */
@@ -51,6 +51,7 @@ function divideArguments({ options, method }: Row, { slots, bound, chain }: RowP
       !inPath.has(slot) &&
       slot.segment === chain.length - 1 &&
       !(slot.argument.name in (options.fixed ?? {})) &&
+      slot.argument.name !== options.queryText &&
       !(waits && slot.argument.name === 'wait'),
   );
   const hasBody = method === 'POST' || method === 'PUT';
@@ -102,16 +103,19 @@ export function createRequestParser(
   exceptions: Pick<BodyRules, 'ignored' | 'identity'>,
 ): RequestParser {
   const places = divideArguments(row, plan, waits);
-  const { query, bodyArgument, keyArguments } = places;
-  const queryTargets = new Map([...query].map(([key, slot]) => [key, createTarget(slot)]));
+  const { bodyArgument, keyArguments } = places;
+  const queryTargets = new Map([...places.query].map(([key, slot]) => [key, createTarget(slot)]));
   const pathTargets = createPathTargets(plan);
   const fixed = fixedVariables(row.options.fixed, plan);
   const readBody = createBodyReader({ row, bodyArgument, keyArguments, ...exceptions });
   return {
-    query,
+    query: places.query,
     body: { bodyArgument, keyArguments, ...exceptions },
-    parse({ params, query: sent, body }) {
+    parse({ url, params, query, body }) {
       const variables: Json = { ...fixed };
+      const { queryText } = row.options;
+      if (queryText !== undefined) variables[queryText] = /\?(.*)$/s.exec(url)?.[1] ?? '';
+      const sent = queryText === undefined ? query : {};
       for (const { parameter, variable, parseOne, what } of pathTargets) {
         try {
           variables[variable] = parseOne(params[parameter]!);

@@ -16,6 +16,8 @@ export interface RouteOptions {
    * there.
    */
   query?: readonly string[];
+  /** Argument that takes the query string as it is. The row then accepts parameters of any name there. */
+  queryText?: string;
   /** Argument that takes the whole body. Default `input`, if the field has it. */
   body?: string;
   /** Converts the body that clients send to the one that the field takes. Runs before the check for unknown keys. */
@@ -46,6 +48,8 @@ export interface RouteOptions {
   revalidates?: boolean;
   /** Whether the record above the path links it, also as a function of that record. Default true. */
   linked?: boolean | ((record: Readonly<Json>) => boolean);
+  /** Whether browsers open the path: an error is then a page for them. */
+  opensPage?: boolean;
   /** Handler of the row's own, for requests or responses that are not JSON. */
   handler?: Handler;
 }

@@ -89,7 +89,7 @@ export function createFormReader(parser: RequestParser): ReadForm {
 /** Returns the input and the single arguments of a complete body, coerced as GraphQL does. */
 function coerceBody(parser: RequestParser, body: Json, params: Call['params']): Json {
   const { bodyArgument, keyArguments } = parser.body;
-  const { variables } = parser.parse({ params, query: {}, body });
+  const { variables } = parser.parse({ url: '', params, query: {}, body });
   const singles = keyArguments.flatMap(({ key, slot }) =>
     variables[slot.variable] === undefined ? [] : [[key, variables[slot.variable]] as const],
   );

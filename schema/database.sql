@@ -712,6 +712,34 @@ create policy tenant on dws.generation for all to dws_app using ((tenant_id = ( 
 grant delete, insert, select, update on dws.generation to dws_app;
 grant delete, insert, select, update on dws.generation to dws_system;
 
+create table dws.identity_provider (
+  client_id text not null,
+  create_users boolean not null,
+  created_at timestamp with time zone not null default now(),
+  domain text not null,
+  email_domains jsonb not null,
+  enabled boolean not null,
+  id uuid not null,
+  issuer text not null,
+  name text not null,
+  scope text not null,
+  sealed_client_secret text,
+  team_ids jsonb not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  username_claim text not null,
+  version integer not null default 1
+);
+alter table dws.identity_provider enable row level security;
+alter table dws.identity_provider force row level security;
+alter table dws.identity_provider add constraint identity_provider_pkey PRIMARY KEY (id);
+alter table dws.identity_provider add constraint identity_provider_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE UNIQUE INDEX identity_provider_domain ON dws.identity_provider USING btree (tenant_id, lower(domain)) WHERE enabled;
+create policy system on dws.identity_provider for all to dws_system using (true) with check (true);
+create policy tenant on dws.identity_provider for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.identity_provider to dws_app;
+grant delete, insert, select, update on dws.identity_provider to dws_system;
+
 create table dws.known_address (
   address text not null,
   seen_at timestamp with time zone not null,
@@ -1273,6 +1301,34 @@ create policy system on dws.tenant for all to dws_system using (true) with check
 create policy tenant on dws.tenant for select to dws_app using ((id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.tenant to dws_system;
 grant select on dws.tenant to dws_app;
+
+create table dws.used_login (
+  at timestamp with time zone not null default now(),
+  state_hash text not null
+);
+alter table dws.used_login add constraint used_login_pkey PRIMARY KEY (state_hash);
+CREATE INDEX used_login_at ON dws.used_login USING btree (at);
+grant delete, insert, select on dws.used_login to dws_system;
+
+create table dws.user_identity (
+  created_at timestamp with time zone not null default now(),
+  provider_id uuid not null,
+  subject text not null,
+  tenant_id uuid not null,
+  user_id uuid not null
+);
+alter table dws.user_identity enable row level security;
+alter table dws.user_identity force row level security;
+alter table dws.user_identity add constraint user_identity_pkey PRIMARY KEY (provider_id, subject);
+alter table dws.user_identity add constraint user_identity_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES dws.identity_provider(id) ON DELETE CASCADE;
+alter table dws.user_identity add constraint user_identity_provider_id_user_id_key UNIQUE (provider_id, user_id);
+alter table dws.user_identity add constraint user_identity_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.user_identity add constraint user_identity_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX user_identity_user ON dws.user_identity USING btree (user_id);
+create policy system on dws.user_identity for all to dws_system using (true) with check (true);
+create policy tenant on dws.user_identity for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.user_identity to dws_app;
+grant delete, insert, select, update on dws.user_identity to dws_system;
 
 create table dws.user_setting (
   created_at timestamp with time zone not null default now(),

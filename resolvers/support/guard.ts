@@ -2,7 +2,7 @@ import { isObjectType, type GraphQLField, type GraphQLFieldResolver, type GraphQ
 import { Extensions } from 'type-graphql';
 import type { PublicContext } from '../../src/core/context.ts';
 import { defineError, forbidden, unauthenticated, type ApiError } from '../../src/core/errors.ts';
-import { isGlobalPermission, type Permission } from '../../src/core/permissions.ts';
+import { isGlobalPermission, type GlobalPermission, type Permission } from '../../src/core/permissions.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
 import { withAudit } from './with-audit.ts';
 
@@ -18,12 +18,18 @@ const sessionRequired = defineError(
  */
 export const Can = (permission: Permission) => Extensions({ permission });
 
+/** Declares the permission of a root field like `Can`. The caller also requires a session instead of a token. */
+export const CanInSession = (permission: GlobalPermission) => Extensions({ permission, session: true });
+
 /** Opens a root field to callers without credentials. */
 export const Public = () => Extensions({ permission: 'public' });
 
 /** Returns the permission that a root field declares: a permission, `public` or undefined. */
 export const permissionOf = (field: GraphQLField<unknown, unknown>): Permission | 'public' | undefined =>
   field.extensions.permission as Permission | 'public' | undefined;
+
+/** Returns whether a root field requires a session in addition to its permission. */
+export const requiresSession = (field: GraphQLField<unknown, unknown>): boolean => field.extensions.session === true;
 
 /** Returns the root types of a schema, each with the token scope that it requires. */
 export const rootTypes = (schema: GraphQLSchema) =>
@@ -44,7 +50,7 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
     for (const field of Object.values(type!.getFields())) {
       const permission = permissionOf(field);
       if (!permission) throw new Error(`${type!.name}.${field.name} has no permission: put @Can or @Public above it`);
-      const check = permission === 'public' ? undefined : createCheck(permission, scope);
+      const check = permission === 'public' ? undefined : createCheck(field, permission, scope);
       if (check && field.resolve) field.resolve = withCheck(check, field.resolve);
       if (check && field.subscribe) field.subscribe = withCheck(check, field.subscribe);
       if (scope === 'write' && field.resolve) field.resolve = withAudit(field, permission, field.resolve);
@@ -64,25 +70,28 @@ const withCheck =
   };
 
 /** Returns a check that throws UNAUTHENTICATED or FORBIDDEN. */
-function createCheck(permission: Permission, scope: Scope): Check {
+function createCheck(field: GraphQLField<unknown, unknown>, permission: Permission, scope: Scope): Check {
+  const inSession = requiresSession(field);
   return ({ viewer }) => {
     if (!viewer) throw unauthenticated();
-    const refusal = refusalOf(viewer, permission, scope);
+    const refusal = refusalOf(viewer, permission, scope, inSession);
     if (refusal) throw refusal;
   };
 }
 
 /** Returns the error with which a root field refuses a viewer; undefined if they may run it. */
-function refusalOf(viewer: Viewer, permission: Permission, scope: Scope): ApiError | undefined {
+function refusalOf(viewer: Viewer, permission: Permission, scope: Scope, inSession: boolean): ApiError | undefined {
   if (!viewer.scopes.has(scope)) return readOnlyToken(scope);
   if (permission === 'session' && viewer.authMethod !== 'session') return sessionRequired();
   if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission))
     return forbidden({ permission });
+  if (inSession && viewer.authMethod !== 'session') return sessionRequired();
   return undefined;
 }
 
 /** Returns whether a viewer may run a root field of the query type. */
 export function mayRun(viewer: Viewer, field: GraphQLField<unknown, unknown>): boolean {
   const permission = permissionOf(field);
-  return permission === 'public' || (permission !== undefined && !refusalOf(viewer, permission, 'read'));
+  if (permission === undefined || permission === 'public') return permission === 'public';
+  return !refusalOf(viewer, permission, 'read', requiresSession(field));
 }

@@ -14,6 +14,7 @@ const AUDITED_KINDS: ReadonlySet<string> = new Set([
   'session',
   'operation',
   'notification',
+  'provider',
 ]);
 
 const toSingular = (word: string): string => word.replace(/ies$/, 'y').replace(/s$/, '');

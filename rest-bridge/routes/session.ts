@@ -1,5 +1,6 @@
-import { collection, resource } from '../present.ts';
-import { create, del, get, post } from '../route.ts';
+import { collection, resource, value } from '../present.ts';
+import { redirect } from '../redirect.ts';
+import { create, del, get, post, type RouteOptions } from '../route.ts';
 import { USER_FIELDS } from './user.ts';
 
 const login = resource(`user { ${USER_FIELDS} } expiresAt`, () => ({ self: '/session' }));
@@ -17,9 +18,15 @@ const newToken = resource<{ id: string }>('id name prefix scopes lastUsedAt expi
   self: `/tokens/${id}`,
 }));
 
+/** Rows that send the browser elsewhere: to the identity provider, and from there back to a page. */
+const REDIRECT: RouteOptions = { status: 302, handler: redirect, opensPage: true };
+
 export default [
   post('/login', 'login', login),
   post('/login/:domain', 'login', login),
+  get('/login', 'loginProviders', value('domain name href')),
+  get('/login/:domain', 'Mutation.startLogin', value(), REDIRECT),
+  get('/login/:domain/callback', 'Mutation.finishLogin', value(), { ...REDIRECT, queryText: 'parameters' }),
   post('/logout', 'logout'),
   get('/session', 'session', current),
   get('/sessions', 'sessions', collection('session', session)),

@@ -52,6 +52,14 @@ const isOrigin = (text: string): boolean => {
 const hostSchema = z.union([z.ipv4(), z.ipv6(), z.string().regex(/^(?!-)[\w-]+(\.[\w-]+)*$/)], {
   error: 'must be an IP address or a host name',
 });
+/** A host name, an address or a range of addresses. A name that ends with a number would be an address. */
+const allowedHostSchema = z.union([
+  z.ipv4(),
+  z.ipv6(),
+  z.cidrv4(),
+  z.cidrv6(),
+  z.string().regex(/^(?!-)(?:[\w-]+\.)*(?!\d+$|0x[\da-f]*$)[\w-]+$/i),
+]);
 const proxySchema = z.union([
   z.ipv4(),
   z.ipv6(),
@@ -84,6 +92,10 @@ const variables = z.object({
     'must list IP addresses, CIDR ranges, loopback, linklocal or uniquelocal, separated by commas',
   ),
   CORS_ORIGINS: commaSeparated(isOrigin, 'must list origins like https://app.example.com, separated by commas'),
+  OUTBOUND_ALLOW: commaSeparated(
+    (part) => allowedHostSchema.safeParse(part).success,
+    'must list host names, IP addresses and CIDR ranges, separated by commas',
+  ),
   SMTP_URL: urlWith('smtp', 'smtps'),
   MAIL_FROM: z
     .string()

@@ -19,6 +19,11 @@ export interface RequestInfo extends AuditedRequest {
   crossSite?: boolean;
   /** Names the GraphQL operation of the request, for log and metrics. */
   setOperation(operation: GraphqlOperation): void;
+  /**
+   * Reads, sets or clears the cookie with the state of a login at an identity provider. Undefined on channels without
+   * cookies.
+   */
+  loginCookie?: { get(): string | undefined; set(value: string | null): void };
   /** Sets or clears the session cookie in the response. Does nothing on channels without cookies. */
   setSession(value: string | null): void;
 }

@@ -4,6 +4,7 @@ import type { Query, Statement } from './database.ts';
 import type { DatasetIndex } from './dataset-index.ts';
 import type { FileStore } from './files.ts';
 import type { QueuedWork } from './operations.ts';
+import type { OutboundClient } from './outbound.ts';
 import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
 
@@ -154,6 +155,7 @@ export interface Platform {
   drivers: ReadonlyMap<string, Driver>;
   files: FileStore;
   secrets: SecretBox;
+  outbound: OutboundClient;
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
 }

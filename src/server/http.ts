@@ -6,7 +6,8 @@ import multipart from '@fastify/multipart';
 import websocket from '@fastify/websocket';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { registerRest, sendError } from '../../rest-bridge/fastify.ts';
+import { registerRest } from '../../rest-bridge/fastify.ts';
+import { sendError } from '../../rest-bridge/send-error.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import { unauthenticated } from '../core/errors.ts';
 import { parseInOwnTurn } from '../core/large-json.ts';
@@ -16,6 +17,7 @@ import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
+import { sendLoginErrorPage } from './pages/login-error-page.ts';
 import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
 import { registerRelationPages } from './pages/relation-page.ts';
@@ -65,6 +67,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
       void api.register(multipart);
     },
     permissionOf: permissionNames(schema),
+    sendErrorPage: sendLoginErrorPage,
     contextFor: async (request, reply, endpoint) => {
       const context = await createContext(request, reply, 'rest');
       if (!context.viewer && !endpoint.public) throw unauthenticated();

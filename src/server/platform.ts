@@ -8,6 +8,7 @@ import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
+import { openOutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import { createSecretBox } from '../adapters/secrets/secret-box.ts';
 import type { Config } from '../core/config.ts';
@@ -55,6 +56,9 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const index = await openIndex(location);
     closers.push(() => index.close());
 
+    const outbound = openOutboundClient({ allowed: config.OUTBOUND_ALLOW });
+    closers.push(() => outbound.close());
+
     const own = await findOwnIdentity(system, log);
     const { drivers } = createDrivers({ ownDatabase: own });
     return {
@@ -69,6 +73,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         drivers,
         files: openFileStore(join(config.DATA_DIR, 'files')),
         secrets,
+        outbound,
         publicUrl,
       }),
       queue,

@@ -4,9 +4,13 @@ import type { RequestInfo } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
 import type { GraphqlOperation } from '../core/metrics.ts';
 import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
+import { LOGIN_LIFETIME_MS } from '../services/identity/sign-in-state.ts';
 
 /** Name of the session cookie. */
 export const SESSION_COOKIE = 'dws_session';
+/** Name of the cookie with the state of a login at an identity provider, and the only path that gets it. */
+const LOGIN_COOKIE = 'dws_login';
+const LOGIN_PATH = '/api/login';
 
 /**
  * Returns the credential of a request; null without one, and for a malformed one. A bearer token takes precedence over
@@ -80,15 +84,23 @@ export class HttpRequestInfo implements RequestInfo {
   }
 
   setSession(value: string | null): void {
-    const common = {
-      path: '/',
-      httpOnly: true,
-      sameSite: 'lax',
-      secure: this.#secure || this.#request.protocol === 'https',
-    } as const;
     // An unused session expires earlier, on the server.
-    if (value) void this.#reply.setCookie(SESSION_COOKIE, value, { ...common, maxAge: SESSION_ABSOLUTE_MS / 1000 });
-    else void this.#reply.clearCookie(SESSION_COOKIE, common);
+    this.#setCookie(SESSION_COOKIE, value, '/', SESSION_ABSOLUTE_MS);
+  }
+
+  get loginCookie(): NonNullable<RequestInfo['loginCookie']> {
+    return {
+      get: () => this.#request.cookies[LOGIN_COOKIE],
+      set: (value) => this.#setCookie(LOGIN_COOKIE, value, LOGIN_PATH, LOGIN_LIFETIME_MS),
+    };
+  }
+
+  /** Sets or clears a cookie that scripts cannot read and other sites do not send with their requests. */
+  #setCookie(name: string, value: string | null, path: string, lifetimeMs: number): void {
+    const secure = this.#secure || this.#request.protocol === 'https';
+    const common = { path, httpOnly: true, sameSite: 'lax', secure } as const;
+    if (value) void this.#reply.setCookie(name, value, { ...common, maxAge: lifetimeMs / 1000 });
+    else void this.#reply.clearCookie(name, common);
   }
 }
 

@@ -9,6 +9,7 @@ import datasource from '../../rest-bridge/routes/datasource.ts';
 import draft from '../../rest-bridge/routes/draft.ts';
 import favorite from '../../rest-bridge/routes/favorite.ts';
 import folder from '../../rest-bridge/routes/folder.ts';
+import identityProvider from '../../rest-bridge/routes/identity-provider.ts';
 import mail from '../../rest-bridge/routes/mail.ts';
 import notification from '../../rest-bridge/routes/notification.ts';
 import operation from '../../rest-bridge/routes/operation.ts';
@@ -35,6 +36,7 @@ export const ROWS: Row[] = [
   ...user,
   ...avatar,
   ...team,
+  ...identityProvider,
   ...operation,
   ...mail,
   ...notification,

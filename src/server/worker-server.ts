@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { sendError } from '../../rest-bridge/fastify.ts';
+import { sendError } from '../../rest-bridge/send-error.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import type { Platform } from '../core/platform.ts';
 import { registerHealthRoutes } from './health.ts';

@@ -28,6 +28,7 @@ const NO_RESOURCE: Record<string, string> = {
   sourceDatasourceId: 'is linked as svc:datasource',
   targetDatasourceId: 'is linked as svc:target',
   datasetFilterId: 'is linked as svc:filter',
+  clientId: 'names the service at a provider',
   requestId: 'names a line of the log',
   sessionId: 'cannot be read alone',
   tokenId: 'cannot be read alone',

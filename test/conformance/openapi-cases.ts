@@ -68,7 +68,11 @@ function textOf(api: ApiDocument, schema: Schema): fc.Arbitrary<string> {
   const anyText = fc.string({ unit: 'grapheme', ...size });
   if (!pattern) return anyText;
   return fc
-    .oneof(anyText, fc.stringMatching(/^[a-z][a-z0-9]{0,20}$/), fc.constant('ann@example.com'))
+    .oneof(
+      anyText,
+      fc.stringMatching(/^[a-z][a-z0-9]{0,20}$/),
+      fc.constantFrom('ann@example.com', 'https://login.example.com', 'openid email'),
+    )
     .filter((text) => api.accepts({ ...schema, type: 'string' }, text));
 }
 

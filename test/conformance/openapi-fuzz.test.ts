@@ -26,6 +26,9 @@ const REFUSED: Record<string, number> = {
   'POST /api/password-reset/{token}': 410,
   'PUT /api/notifications/{id}': 404,
   'POST /api/datasets/{id}/_promoteRefresh': 404,
+  // Users of the domain log in with passwords, and no login at a provider was started.
+  'GET /api/login/{domain}': 404,
+  'GET /api/login/{domain}/callback': 401,
   // The operation has ended, the datasource is in use.
   'DELETE /api/progress/{id}': 409,
   'DELETE /api/datasources/{id}': 409,

@@ -50,9 +50,12 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/tokens/': (await create('/tokens', { name })).id,
     '/sessions/': session.id,
     '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,
+    '/identity-providers/': (await create('/identity-providers', { ...PROVIDER, name })).id,
     '/login/': 'local',
   };
 }
+
+const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };
 
 const linkTo = (targetDatasourceId: string) => ({ targetDatasourceId, type: 'lookup' });
 
@@ -93,4 +96,5 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   measures: [{ fn: 'count', as: 'n' }],
   datasets: {},
   activityIds: [],
+  issuer: PROVIDER.issuer,
 });

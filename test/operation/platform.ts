@@ -6,6 +6,7 @@ import { openTenantDatabase } from '../../src/adapters/database/tenant-database.
 import { indexLocation, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
+import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
 import { createSecretBox } from '../../src/adapters/secrets/secret-box.ts';
 import { readConfig } from '../../src/core/config.ts';
@@ -45,6 +46,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     files: openFileStore(join(dataDir, 'files')),
     notifications,
     secrets: createSecretBox('a secret of the tests'),
+    outbound: openOutboundClient({ allowed: config.OUTBOUND_ALLOW }),
     publicUrl: 'http://localhost',
     system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
   };

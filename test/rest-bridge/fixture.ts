@@ -1,11 +1,12 @@
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { eventStream } from '../../rest-bridge/event-stream.ts';
-import { registerRest, sendError, type RestOptions } from '../../rest-bridge/fastify.ts';
+import { registerRest, type RestOptions } from '../../rest-bridge/fastify.ts';
 import { kind, permissions } from '../../rest-bridge/kind.ts';
 import { operation } from '../../rest-bridge/operation.ts';
 import { collection, confirmation, resource, value } from '../../rest-bridge/present.ts';
 import { create, del, get, plain, post, put, type Row } from '../../rest-bridge/route.ts';
+import { sendError } from '../../rest-bridge/send-error.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import { unauthenticated } from '../../src/core/errors.ts';
 import type { ApiResponse } from '../support/client.ts';

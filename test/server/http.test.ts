@@ -103,7 +103,8 @@ describe('a request that no route accepts', () => {
     for (const [path, allow] of [
       ['/graphql', graphql],
       ['/api/me', put],
-      ['/api/login', post],
+      ['/api/login', graphql],
+      ['/api/login/x/callback', 'GET, OPTIONS'],
       ['/api/datasets/x/_refresh', post],
       ['/api/progress/1/events', 'GET, OPTIONS'],
       ['/', get],

@@ -18,6 +18,8 @@ const NOT_QUERIED: Readonly<Record<string, string>> = {
 /** Root fields that the test cannot call without arguments. */
 const ARGUMENTS: Readonly<Record<string, string>> = { search: '(q: "Twin", limit: 20)' };
 
+const PROVIDER = { name: 'Twin', issuer: 'https://login.example.com', clientId: 'twin' };
+
 const codesOf = (errors: { extensions: { code: string } }[] = []) => [
   ...new Set(errors.map((one) => one.extensions.code)),
 ];
@@ -69,7 +71,9 @@ describe('two of everything', () => {
     const session = await service.login('ann');
     await service.login('ann');
     await session.creates('/tokens', { name: 'Twin' });
-    const callers = { auditEvents: admin, outbox: admin };
+    const superuser = await service.login(admin.username);
+    for (const domain of ['twin', 'other']) await superuser.creates('/identity-providers', { ...PROVIDER, domain });
+    const callers = { auditEvents: admin, outbox: admin, identityProviders: superuser };
     for (const field of Object.values(schema.getQueryType()!.getFields())) {
       if (!(field.name in ARGUMENTS) && field.args.some(({ type }) => isNonNullType(type))) continue;
       const limit = field.args.some(({ name }) => name === 'limit') ? '(limit: 20)' : '';

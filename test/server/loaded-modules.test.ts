@@ -28,9 +28,9 @@ async function loadedModules(variables: Record<string, string>): Promise<string[
   }
 }
 
-/** What only other commands, migrations that are missing, `SMTP_URL`, the demo and uploaded pictures need. */
+/** What only other commands, missing migrations, `SMTP_URL`, calls of other hosts, the demo and uploaded pictures need. */
 const UNUSED =
-  /^(nodemailer|tar-stream|sharp|saxes|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema))))/;
+  /^(nodemailer|undici|openid-client|tar-stream|sharp|saxes|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema))))/;
 const OF_WORKERS = /^src\/(operations|server\/worker)/;
 const OF_WEB = /^(resolvers|rest-bridge\/routes|src\/server\/(http|graphql|pages))/;
 

@@ -6,6 +6,7 @@ import { DatasourceLink } from '../../../entities/datasource-link.ts';
 import { Favorite } from '../../../entities/favorite.ts';
 import { Folder } from '../../../entities/folder.ts';
 import { Generation } from '../../../entities/generation.ts';
+import { IdentityProvider } from '../../../entities/identity-provider.ts';
 import { Mail } from '../../../entities/mail.ts';
 import { Notification } from '../../../entities/notification.ts';
 import { Operation } from '../../../entities/operation.ts';
@@ -34,6 +35,7 @@ export const ENTITIES = [
   UserSetting,
   Session,
   ApiToken,
+  IdentityProvider,
   Team,
   TeamMember,
   TeamComment,

@@ -7,7 +7,7 @@ import {
   lexicographicSortSchema,
   printSchema,
 } from 'graphql';
-import { permissionOf, rootTypes } from '../../../resolvers/support/guard.ts';
+import { permissionOf, requiresSession, rootTypes } from '../../../resolvers/support/guard.ts';
 import { compileRows, type Endpoint } from '../../../rest-bridge/bridge.ts';
 import { openApi } from '../../../rest-bridge/openapi.ts';
 import { VERSION } from '../package-root.ts';
@@ -87,13 +87,16 @@ export const openapiOf = (endpoints: readonly Endpoint[]) =>
       'and requires the permission in `x-permission`.',
   });
 
-/** Returns a look-up of the permissions of root fields by their coordinates, e.g. `Query.me`. */
+/**
+ * Returns a look-up of the permissions of root fields by their coordinates, e.g. `Query.me`. That of a field which
+ * requires a session in addition ends with `, session`.
+ */
 export function permissionNames(schema: GraphQLSchema): (coordinate: string) => string | undefined {
   const names = new Map(
     rootTypes(schema).flatMap(([, type]) =>
       Object.values(type!.getFields()).map((field): [string, string | undefined] => [
         `${type!.name}.${field.name}`,
-        permissionOf(field),
+        requiresSession(field) ? `${permissionOf(field)}, session` : permissionOf(field),
       ]),
     ),
   );

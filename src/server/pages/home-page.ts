@@ -26,6 +26,7 @@ export const homePage = (isLoggedIn: boolean, sendsMail: boolean): string =>
     <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
     <label>Tenant <input name="tenant" value="default" required></label>
     <button>Log in</button> <button id="forgotten" type="button" class="quiet">Forgot password</button>
+    <p id="providers"></p>
     <p id="problem" role="alert"></p>
     <p id="hint" role="status" data-requested="${sendsMail ? MAIL_SENT : NO_MAIL}"></p>
   </form>

@@ -143,7 +143,18 @@ const connect = () => {
   };
 };
 
+let offers = 0;
+// Links the identity providers of the tenant in the form.
+const offerProviders = async () => {
+  const turn = ++offers;
+  const response = await call('GET', '/login?tenant=' + encodeURIComponent(byId('login').elements.tenant.value));
+  const providers = response.ok ? await response.json() : [];
+  if (turn !== offers) return;
+  byId('providers').replaceChildren(...providers.map(({ name, href }) =>
+    create('a', { className: 'button quiet', href: href + '&returnTo=/' }, 'Log in with ' + name)));
+};
 const showLogin = () => {
+  offerProviders();
   byId('login').hidden = false;
   for (const id of ['session', 'workspace', 'running']) byId(id).hidden = true;
   showDatasets([]);
@@ -205,6 +216,10 @@ byId('logout').addEventListener('click', async () => {
   showLogin();
 });
 let typed;
+byId('login').elements.tenant.addEventListener('input', () => {
+  clearTimeout(typed);
+  typed = setTimeout(offerProviders, 200);
+});
 byId('search').addEventListener('input', () => {
   clearTimeout(typed);
   typed = setTimeout(load, 200);

@@ -35,6 +35,10 @@ ${body}
 </html>
 `;
 
+/** Returns a text as HTML, for contents of elements and attributes. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
 const createCard = (href: string, name: string, text: string): string =>
   `<a href="${href}"><strong>${name}</strong><span>${text}</span></a>`;
 

@@ -34,13 +34,16 @@ button, .button {
   background: light-dark(#2563eb, #2f66d8); color: #fff; cursor: pointer; white-space: nowrap;
 }
 button.quiet { background: none; color: var(--accent); padding-inline: .4rem; }
+#providers { display: grid; gap: .5rem; margin: 1rem 0 0; border-top: 1px solid var(--line); padding-top: 1rem; }
+#providers a { text-align: center; text-decoration: none; }
+a.quiet { background: none; color: var(--accent); border: 1px solid var(--line); }
 button:disabled { opacity: .5; cursor: default; }
 .button { margin: 0; font-size: inherit; }
 .button input { position: absolute; opacity: 0; width: 1px; height: 1px; }
 :is(input, button, a):focus-visible, .button:focus-within { outline: 2px solid var(--accent); outline-offset: 2px; }
 .problem, #problem { color: var(--problem); }
 #problem { margin: .75rem 0 0; }
-:is(#problem, #hint, #notice, #more):empty { display: none; }
+:is(#problem, #hint, #notice, #more, #providers):empty { display: none; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: .75rem; margin-bottom: .75rem; }
 .bar h2 { margin: 0 auto 0 0; }
 .bar input[type=search] { width: 14rem; max-width: 100%; margin: 0; }

@@ -6,11 +6,8 @@ import { describeRelations } from '../../../rest-bridge/relations.ts';
 import { noRoute } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { CreateContext } from '../request-context.ts';
-import { htmlPage, sendHtml } from './html.ts';
+import { escapeHtml, htmlPage, sendHtml } from './html.ts';
 import { requireSchemaAccess } from './schema-access.ts';
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 interface LinkedRoute {
   method: string;

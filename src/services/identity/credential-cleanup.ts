@@ -5,11 +5,13 @@ const STATEMENTS = [
   `delete from dws.session where expires_at < now()`,
   `delete from dws.api_token where expires_at < now() - interval '30 days'`,
   `delete from dws.login_attempt where at < now() - interval '1 minute'`,
+  `delete from dws.used_login where at < now() - interval '1 hour'`,
   `delete from dws.rate_count where at < now() - interval '2 minutes'`,
   `delete from dws.known_address where seen_at < now() - interval '30 days'`,
 ];
 
-/** Deletes expired sessions and tokens, and the outdated records of login attempts, call counts and known addresses. */
+/** Deletes expired sessions and tokens, and the outdated records of login attempts, used logins, call
+ * counts and known addresses. */
 export async function deleteExpiredCredentials(system: SystemDatabase): Promise<void> {
   for (const text of STATEMENTS) await system.query({ text });
 }

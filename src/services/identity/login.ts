@@ -32,11 +32,14 @@ interface Account extends Record<string, unknown> {
   /** Whether the user logged in from the address of the request during the last 30 days. */
   known_address: boolean;
   password_expired: boolean;
+  /** Whether the users of the domain log in at an identity provider. */
+  has_provider: boolean;
 }
 
 /**
  * Opens a session and sets its cookie. Throws the same 401 after the same time for a wrong password and for an unknown,
- * disabled or locked user. Throws 429 past the limit of attempts, before it checks the password.
+ * disabled or locked user, and for one whose domain has an identity provider. Throws 429 past the limit of attempts,
+ * before it checks the password.
  */
 export async function login(ctx: PublicContext, input: LoginInput): Promise<{ viewer: Viewer; expiresAt: Date }> {
   const { platform, request } = ctx;
@@ -45,7 +48,11 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
 
   const account = isWellFormed(tenant, input) ? await findAccount(platform, tenant, input, request.address) : undefined;
   const mayLogIn =
-    account !== undefined && account.enabled && !account.password_expired && (!account.locked || account.known_address);
+    account !== undefined &&
+    account.enabled &&
+    !account.password_expired &&
+    !account.has_provider &&
+    (!account.locked || account.known_address);
   // The attempt counts as a failure before its result is known, so that concurrent attempts cannot bypass the lock.
   // A success resets the count.
   const [passwordMatches, wasUnlocked] = await Promise.all([
@@ -53,7 +60,7 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
     mayLogIn ? countFailure(platform, account) : false,
   ]);
   const isAccepted = mayLogIn && passwordMatches && (wasUnlocked || account.known_address);
-  const session = isAccepted ? await openSession(ctx, account) : null;
+  const session = isAccepted ? await openSession(ctx, sessionUserOf(account)) : null;
   const found = session && (await findViewer(platform.system, { method: 'session', secret: session.secret }));
   if (!found) {
     recordFailedLogin(ctx, tenant, input.username);
@@ -120,6 +127,10 @@ async function findAccount(
         coalesce(u.locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' > now(), false) as locked,
         coalesce(u.password_expires_at <= now(), false) as password_expired,
         exists (
+          select from dws.identity_provider p
+          where p.tenant_id = u.tenant_id and lower(p.domain) = lower(u.domain) and p.enabled
+        ) as has_provider,
+        exists (
           select from dws.known_address k
           where k.user_id = u.id and k.address = $4 and k.seen_at > now() - interval '30 days'
         ) as known_address
@@ -150,10 +161,26 @@ async function countFailure(platform: Platform, account: Account): Promise<boole
   return counted.length > 0;
 }
 
-/** Creates a session. Returns null if the user was disabled since the password was checked. */
-async function openSession(
+/** A user who has proved who they are. */
+interface SessionUser {
+  id: string;
+  tenantId: string;
+  username: string;
+  /** Whether the user stays locked for other addresses. */
+  isLocked: boolean;
+}
+
+const sessionUserOf = ({ id, tenant_id: tenantId, username, locked: isLocked }: Account): SessionUser => ({
+  id,
+  tenantId,
+  username,
+  isLocked,
+});
+
+/** Creates a session. Returns null if the user was disabled since they proved who they are. */
+export async function openSession(
   { platform, request }: PublicContext,
-  account: Account,
+  user: SessionUser,
 ): Promise<{ secret: string; expiresAt: Date } | null> {
   const secret = generateSecret();
   const sessionId = newId();
@@ -161,7 +188,7 @@ async function openSession(
   return platform.system.transaction(async (query) => {
     const [enabled] = await query({
       text: `select id from dws.app_user where id = $1 and enabled for no key update`,
-      values: [account.id],
+      values: [user.id],
     });
     if (!enabled) return null;
     await query({
@@ -169,27 +196,27 @@ async function openSession(
         insert into dws.session
           (id, tenant_id, user_id, token_hash, address, user_agent, last_used_at, expires_at)
         values ($1, $2, $3, $4, $5, $6, now(), $7)`,
-      values: [sessionId, account.tenant_id, account.id, digest(secret), request.address, request.userAgent, expiresAt],
+      values: [sessionId, user.tenantId, user.id, digest(secret), request.address, request.userAgent, expiresAt],
     });
     await query({
       text: `
         insert into dws.known_address (tenant_id, user_id, address, seen_at) values ($1, $2, $3, now())
         on conflict (user_id, address) do update set seen_at = now()`,
-      values: [account.tenant_id, account.id, request.address],
+      values: [user.tenantId, user.id, request.address],
     });
     // A user who is locked stays locked for other addresses. Otherwise a success resets the count of failures.
-    if (!account.locked)
+    if (!user.isLocked)
       await query({
         text: `
           update dws.app_user set login_attempts = 0, locked_at = null
           where id = $1 and (login_attempts > 0 or locked_at is not null)`,
-        values: [account.id],
+        values: [user.id],
       });
-    recordAuditTarget(request, 'user', request.mutation?.key ?? '', account.id);
+    recordAuditTarget(request, 'user', request.mutation?.key ?? '', user.id);
     await recordAuditInTransaction(query, request, {
-      tenant: { id: account.tenant_id },
-      userId: account.id,
-      username: account.username,
+      tenant: { id: user.tenantId },
+      userId: user.id,
+      username: user.username,
       sessionId,
     });
     return { secret, expiresAt };

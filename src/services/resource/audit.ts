@@ -89,10 +89,10 @@ export function findCreatedId({ kind, key }: AuditedMutation, changes: readonly 
   return created ? (created.row as { id: string }).id : null;
 }
 
+/** Kinds of rows whose names in the audit log differ from those of their classes. */
+const OWN_KINDS: Readonly<Record<string, string>> = { ApiToken: 'token', IdentityProvider: 'provider' };
+
 const kindOf = ({ constructor }: object): string => {
   const owned = OWNED_KINDS.find(({ entity }) => entity === constructor);
-  return (
-    owned?.kind ??
-    (constructor.name === 'ApiToken' ? 'token' : constructor.name[0]!.toLowerCase() + constructor.name.slice(1))
-  );
+  return owned?.kind ?? OWN_KINDS[constructor.name] ?? constructor.name[0]!.toLowerCase() + constructor.name.slice(1);
 };

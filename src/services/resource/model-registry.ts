@@ -12,6 +12,7 @@ import { savedQueryModel } from '../datasource/saved-query-model.ts';
 import { storedFileModel } from '../datasource/stored-file-model.ts';
 import { suiteMemberModel, suiteModel } from '../datasource/suite-model.ts';
 import { apiTokenModel } from '../identity/api-token-model.ts';
+import { identityProviderModel } from '../identity/identity-provider-model.ts';
 import { sessionModel } from '../identity/session-model.ts';
 import { teamCommentModel } from '../identity/team-comment-model.ts';
 import { feedItemModel } from '../identity/team-feed-model.ts';
@@ -47,6 +48,7 @@ export const MODELS: readonly ModelDefinition[] = [
   favoriteResourceModel,
   feedItemModel,
   folderModel,
+  identityProviderModel,
   mailModel,
   notificationModel,
   operationModel,

@@ -1,0 +1,35 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { logFailure } from '../src/core/log-failure.ts';
+import { errorResponse, type ErrorBody } from './error-response.ts';
+
+/** Sends the page of an error to a browser. Returns false for other clients, who get JSON. */
+export type SendErrorPage = (request: FastifyRequest, reply: FastifyReply, message: string) => boolean;
+
+/** Sends the response to an error: the only place that does. */
+export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  sendJson(reply, prepareError(error, request, reply));
+}
+
+/** Sets status and headers of the response to an error. Returns its body. Logs unexpected exceptions with their stack. */
+function prepareError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): ErrorBody {
+  const { status, headers, body } = errorResponse(error, request.id);
+  if (body.code === 'INTERNAL') {
+    const err = (error as { originalError?: Error }).originalError ?? error;
+    logFailure(request.log, { requestId: request.id, err }, 'Request failed', reply.raw.destroyed);
+  }
+  // A stream that failed before its first byte may have set these.
+  for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);
+  reply.code(status).headers(headers);
+  return body;
+}
+
+const sendJson = (reply: FastifyReply, body: ErrorBody): void =>
+  void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+
+/** Creates the error handler of a row that browsers open. */
+export const createPageErrorHandler =
+  (sendPage?: SendErrorPage) =>
+  (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void => {
+    const body = prepareError(error, request, reply);
+    if (!sendPage?.(request, reply, body.message)) sendJson(reply, body);
+  };

@@ -1,0 +1,145 @@
+import * as client from 'openid-client';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { OutboundClient } from '../../core/outbound.ts';
+import { invalidResponse, toLoginError } from './oidc-error.ts';
+
+/** Maximum size of a response of a provider. */
+const MAX_RESPONSE_BYTES = 1_000_000;
+/** Time of one request to a provider. */
+const REQUEST_TIMEOUT_SECONDS = 15;
+
+/** As the protocol demands. */
+const MAX_SUBJECT_CHARACTERS = 255;
+
+/** What identifies this service at a provider. */
+export interface OidcRegistration {
+  issuer: string;
+  clientId: string;
+  /** Null for a client that proves itself by PKCE alone. */
+  clientSecret: string | null;
+  redirectUri: string;
+}
+
+/** The secrets of one login, of which the provider gets `state`, `nonce` and a digest of `verifier`. */
+export interface LoginChecks {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** Claims about the user, those of the ID token before those of the user info. */
+export type Claims = Readonly<Record<string, unknown>> & { sub: string };
+
+/** Generates the secrets of one login. */
+export const generateLoginChecks = (): LoginChecks => ({
+  state: client.randomState(),
+  nonce: client.randomNonce(),
+  verifier: client.randomPKCECodeVerifier(),
+});
+
+/**
+ * Returns the URL at which the user logs in, by the code flow with PKCE. Throws UNAVAILABLE if the provider does not
+ * respond, UPSTREAM_FAILED for other responses than those of a provider with this issuer.
+ */
+export async function buildLoginUrl(
+  outbound: OutboundClient,
+  registration: OidcRegistration,
+  scope: string,
+  { state, nonce, verifier }: LoginChecks,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const provider = await discover(outbound, registration, signal);
+    const url = client.buildAuthorizationUrl(provider, {
+      redirect_uri: registration.redirectUri,
+      scope,
+      state,
+      nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+    if (url.protocol !== 'https:' && url.protocol !== new URL(registration.issuer).protocol)
+      throw upstreamFailed('The authorization endpoint of the identity provider is no https: URL');
+    return url.href;
+  } catch (error) {
+    throw await toLoginError(error, secretsOf(registration), false);
+  }
+}
+
+/**
+ * Exchanges the code of a callback for the claims about the user. `parameters` is the query string of the callback.
+ * Checks state, issuer, PKCE, and the signature, issuer, audience, nonce and times of the ID token. Asks the user info
+ * for claims of `wanted` that the ID token lacks. Throws UNAUTHENTICATED if a check fails or the provider refuses the
+ * login, otherwise like `buildLoginUrl`.
+ */
+export async function redeemCode(
+  outbound: OutboundClient,
+  registration: OidcRegistration,
+  parameters: string,
+  { state, nonce, verifier }: LoginChecks,
+  wanted: readonly string[],
+  signal: AbortSignal,
+): Promise<Claims> {
+  try {
+    const provider = await discover(outbound, registration, signal);
+    const url = new URL(registration.redirectUri);
+    url.search = parameters;
+    const tokens = await client.authorizationCodeGrant(provider, url, {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims()!;
+    if (claims.sub.trim() === '' || claims.sub.length > MAX_SUBJECT_CHARACTERS) throw invalidResponse();
+    if (wanted.every((name) => name in claims) || !provider.serverMetadata().userinfo_endpoint) return claims;
+    return { ...(await client.fetchUserInfo(provider, tokens.access_token, claims.sub)), ...claims };
+  } catch (error) {
+    throw await toLoginError(error, [...secretsOf(registration), verifier, ...codesOf(parameters)], true);
+  }
+}
+
+const secretsOf = ({ clientSecret }: OidcRegistration): string[] => (clientSecret === null ? [] : [clientSecret]);
+
+const codesOf = (parameters: string): string[] => new URLSearchParams(parameters).getAll('code');
+
+/**
+ * Loads the configuration of the provider, at every login: it may change, and no provider that is down passes for one
+ * that works. Its issuer must be the registered one, which excludes issuers for the users of many organisations.
+ */
+async function discover(
+  outbound: OutboundClient,
+  { issuer, clientId, clientSecret }: OidcRegistration,
+  signal: AbortSignal,
+): Promise<client.Configuration> {
+  const server = new URL(issuer);
+  const provider = await client.discovery(server, clientId, undefined, authenticateClient(clientSecret), {
+    [client.customFetch]: (url, options) =>
+      outbound.fetch(url, {
+        method: options.method,
+        headers: options.headers,
+        body: options.body == null ? null : String(options.body as URLSearchParams),
+        signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
+        maxBytes: MAX_RESPONSE_BYTES,
+      }),
+    timeout: REQUEST_TIMEOUT_SECONDS,
+    // Without these, the signature of the ID token would not be checked. http: is left to the guarded client.
+    execute: [
+      client.enableNonRepudiationChecks,
+      ...(server.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+    ],
+  });
+  if (new URL(provider.serverMetadata().issuer).href !== server.href)
+    throw upstreamFailed('The identity provider has another issuer than the one that is configured');
+  return provider;
+}
+
+/** Authenticates this service by the secret, in the form that the provider supports. */
+function authenticateClient(secret: string | null): client.ClientAuth {
+  if (secret === null) return client.None();
+  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];
+  return (server, ...request) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    (methods.includes('client_secret_basic') ? basic : post)(server, ...request);
+  };
+}

@@ -1,0 +1,77 @@
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import { badInput } from '../../core/errors.ts';
+import { AddressRules } from './address-rules.ts';
+
+/** Times in milliseconds after which a call fails. */
+export interface OutboundTimeouts {
+  connect: number;
+  /** From the request to the headers of its response. */
+  firstByte: number;
+  /** Between two parts of a response body. */
+  idle: number;
+  /** From the first request to the end of the body, redirects included. */
+  total: number;
+}
+
+interface AgentOptions {
+  /** The value of `OUTBOUND_ALLOW`. */
+  allowed: readonly string[];
+  lookup: LookupFunction;
+  timeouts: OutboundTimeouts;
+}
+
+/** Names the host and not its address, which is private. */
+const refusedHost = (host: string, isSecure: boolean) =>
+  badInput(
+    isSecure
+      ? `Outgoing calls to the host "${host}" are not allowed: its address is not public`
+      : `Outgoing calls to the host "${host}" are not allowed over http:, only over https:`,
+  );
+
+/**
+ * Creates an agent that checks the address of each connection when it is opened. All addresses of a name must be
+ * allowed, so that a name cannot hide one behind another, nor change between a check and the connection.
+ */
+export function createGuardedAgent({ allowed, lookup, timeouts }: AgentOptions): Agent {
+  const rules = new AddressRules(allowed);
+  const connectors = {
+    'https:': createConnector(rules, true, lookup, timeouts.connect),
+    'http:': createConnector(rules, false, lookup, timeouts.connect),
+  };
+  return new Agent({
+    connect: (options, callback) => connectors[options.protocol as keyof typeof connectors](options, callback),
+    headersTimeout: timeouts.firstByte,
+    bodyTimeout: timeouts.idle,
+    allowH2: false,
+  });
+}
+
+function createConnector(
+  rules: AddressRules,
+  isSecure: boolean,
+  lookup: LookupFunction,
+  timeout: number,
+): buildConnector.connector {
+  const connect = buildConnector({
+    allowH2: false,
+    timeout,
+    lookup: (host, options, callback) =>
+      lookup(host, { ...options, all: true }, (error, found) => {
+        if (error) return callback(error, '', 0);
+        const addresses = found as { address: string; family: number }[];
+        const isAllowed =
+          rules.namesHost(host) ||
+          (addresses.length > 0 && addresses.every(({ address }) => rules.allows(address, isSecure)));
+        if (!isAllowed) return callback(refusedHost(host, isSecure), '', 0);
+        if (options.all) return callback(null, addresses);
+        callback(null, addresses[0]!.address, addresses[0]!.family);
+      }),
+  });
+  return (options, callback) => {
+    const host = options.hostname.replace(/^\[|\]$/g, '');
+    // Node looks up names only, so that a literal address is checked here.
+    if (isIP(host) !== 0 && !rules.allows(host, isSecure)) return callback(refusedHost(host, isSecure), null);
+    connect(options, callback);
+  };
+}

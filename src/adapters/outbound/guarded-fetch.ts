@@ -1,0 +1,114 @@
+import dns from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { ReadableStream } from 'node:stream/web';
+import { Response as UndiciResponse, fetch, type Agent } from 'undici';
+import { ApiError, badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
+import type { OutboundClient, OutboundRequest } from '../../core/outbound.ts';
+import { createGuardedAgent, type OutboundTimeouts } from './guarded-agent.ts';
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Statuses of a host, or of a proxy before it, that is not there or has no time. */
+const NOT_AVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const TIMEOUTS: OutboundTimeouts = { connect: 10_000, firstByte: 30_000, idle: 30_000, total: 300_000 };
+
+/** What the guarded client needs, with what tests replace. */
+export interface GuardedFetchOptions {
+  /** The value of `OUTBOUND_ALLOW`. */
+  allowed: readonly string[];
+  timeouts?: Partial<OutboundTimeouts>;
+  /** Resolves host names. Default: that of the system. */
+  lookup?: LookupFunction;
+}
+
+/** Creates the client of `src/core/outbound.ts`. */
+export function createGuardedFetch({ allowed, timeouts, lookup = dns.lookup }: GuardedFetchOptions): OutboundClient {
+  const limits = { ...TIMEOUTS, ...timeouts };
+  const agent = createGuardedAgent({ allowed, lookup, timeouts: limits });
+  return {
+    async fetch(url, request) {
+      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(limits.total)]);
+      return followRedirects(agent, toUrl(url), request, signal);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function toUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw badInput(`Outgoing calls go to https: URLs, not to ${JSON.stringify(text.slice(0, 100))}`);
+  if (url.username !== '' || url.password !== '')
+    throw badInput(`The URL of the host "${url.hostname}" must not contain a username or password`);
+  return url;
+}
+
+async function followRedirects(
+  agent: Agent,
+  start: URL,
+  request: OutboundRequest,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { method = 'GET', maxBytes } = request;
+  let [url, headers] = [start, request.headers ?? {}];
+  for (let count = 0; ; count += 1) {
+    const response = await send(agent, url, { ...request, headers }, signal);
+    const location = REDIRECTS.has(response.status) && method === 'GET' ? response.headers.get('location') : null;
+    if (location === null) return limitBody(response, url.hostname, maxBytes, request.signal);
+    await response.body?.cancel();
+    if (count === MAX_REDIRECTS)
+      throw upstreamFailed(`The host "${start.hostname}" redirects more than ${MAX_REDIRECTS} times`);
+    const next = toUrl(location, url);
+    // Credentials of the caller are in headers of any name.
+    if (next.origin !== url.origin) headers = {};
+    url = next;
+  }
+}
+
+async function send(
+  agent: Agent,
+  url: URL,
+  { method, headers, body, signal: ofCaller }: OutboundRequest,
+  signal: AbortSignal,
+): Promise<UndiciResponse> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'user-agent': 'data-workspace-service', ...headers },
+    body,
+    signal,
+    redirect: 'manual',
+    dispatcher: agent,
+  }).catch((error: unknown) => {
+    throw toOutboundError(error, url.hostname, ofCaller);
+  });
+  if (!NOT_AVAILABLE.has(response.status)) return response;
+  await response.body?.cancel();
+  throw unavailable(`The host "${url.hostname}" is not available at present: it responded with ${response.status}`);
+}
+
+/** Returns the response with a body that fails past the limit. The limit applies after decompression. */
+function limitBody(response: UndiciResponse, host: string, maxBytes: number, ofCaller: AbortSignal): Response {
+  const { body, status, statusText, headers } = response;
+  if (!body) return response as unknown as Response;
+  async function* limited(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    try {
+      for await (const part of parts) {
+        size += part.length;
+        if (size > maxBytes) throw upstreamFailed(`The response of the host "${host}" has more than ${maxBytes} bytes`);
+        yield part;
+      }
+    } catch (error) {
+      throw toOutboundError(error, host, ofCaller);
+    }
+  }
+  const stream = ReadableStream.from(limited(body));
+  return new UndiciResponse(stream as never, { status, statusText, headers }) as unknown as Response;
+}
+
+/** Returns the error that clients see: that of the guard, the reason of the caller's signal, or UNAVAILABLE. */
+function toOutboundError(error: unknown, host: string, ofCaller: AbortSignal): unknown {
+  if (ofCaller.aborted) return ofCaller.reason;
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof ApiError) return cause;
+  return unavailable(`The host "${host}" does not respond`, { cause: error });
+}

@@ -1,0 +1,12 @@
+import type { OutboundClient } from '../../core/outbound.ts';
+import type { GuardedFetchOptions } from './guarded-fetch.ts';
+
+/** Opens the guarded client for calls that users steer. Its modules are loaded with the first call. */
+export function openOutboundClient(options: GuardedFetchOptions): OutboundClient {
+  let client: Promise<OutboundClient> | undefined;
+  const load = () => (client ??= import('./guarded-fetch.ts').then((module) => module.createGuardedFetch(options)));
+  return {
+    fetch: async (url, request) => (await load()).fetch(url, request),
+    close: async () => (await client)?.close(),
+  };
+}

@@ -1,0 +1,37 @@
+/** A request to an address that a user names. */
+export interface OutboundRequest {
+  /** Default: GET. */
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Uint8Array | null;
+  signal: AbortSignal;
+  /** Maximum size of the decoded response body. */
+  maxBytes: number;
+}
+
+/**
+ * The only client for calls to addresses that users name. It connects to public addresses and to what `OUTBOUND_ALLOW`
+ * names. See docs/contract.md#outgoing-calls.
+ */
+export interface OutboundClient {
+  /**
+   * Sends a request and returns the response, of any status but those below. A GET follows up to five redirects, and
+   * sends `headers` to the origin of `url` only; other methods follow none. Throws BAD_USER_INPUT, before anything is
+   * sent, for an address that is not allowed; UNAVAILABLE if the host does not respond in time, or with 429 or 502 to
+   * 504; UPSTREAM_FAILED for too many redirects. The body fails likewise, and with UPSTREAM_FAILED past `maxBytes`.
+   */
+  fetch(url: string, request: OutboundRequest): Promise<Response>;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+const MAX_QUOTED_CHARACTERS = 300;
+
+/** Returns the beginning of a text from outside for an error message, in one line and with dots in place of secrets. */
+export function quoteUpstream(text: string, secrets: readonly string[] = []): string {
+  const masked = secrets.filter((secret) => secret !== '').reduce((part, secret) => part.replaceAll(secret, '…'), text);
+  const line = masked.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();
+  return line.length > MAX_QUOTED_CHARACTERS
+    ? `${line.slice(0, MAX_QUOTED_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`
+    : line;
+}

@@ -1,0 +1,185 @@
+import { TeamMember } from '../../../entities/team-member.ts';
+import { User } from '../../../entities/user.ts';
+import { isAccountName, usernameIssue } from '../../core/account-rules.ts';
+import { newRow } from '../../core/new-row.ts';
+import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
+import { lockKey } from '../resource/lock-key.ts';
+import { isLocked } from './user-profile.ts';
+
+/** An identity provider, as far as a login requires it. */
+export interface LoginProvider extends Record<string, unknown> {
+  id: string;
+  tenantId: string;
+  domain: string;
+  usernameClaim: string;
+  createUsers: boolean;
+  emailDomains: string[];
+  teamIds: string[];
+}
+
+/** A user as the provider describes them. */
+export interface ExternalUser {
+  subject: string;
+  /** Null if the provider sends no valid username. */
+  username: string | null;
+  /** Null unless the provider has verified the address. */
+  email: string | null;
+  displayName: string | null;
+  givenName: string | null;
+  familyName: string | null;
+}
+
+/** The user who may log in, or the reason for the log why there is none, with the user concerned. */
+export type LoginUser =
+  | { id: string; tenantId: string; username: string; refusal?: never }
+  | { refusal: string; id: string | null };
+
+interface KnownUser extends Record<string, unknown> {
+  id: string;
+  tenantId: string;
+  username: string;
+  domain: string;
+  enabled: boolean;
+  superuser: boolean;
+  lockedAt: Date | null;
+}
+
+const KNOWN_USER = `
+  select u.id, u.tenant_id as "tenantId", u.username, u.domain, u.enabled, u.superuser, u.locked_at as "lockedAt"
+  from dws.app_user u`;
+
+/**
+ * Finds the user of an account at the provider: the one who is linked with it, else an unlinked user of this name in
+ * the domain of the provider, who is linked, else a new user if the provider may create users. Never a superuser or a
+ * user of another domain. See docs/contract.md#identity-providers.
+ */
+export function findLoginUser(platform: Platform, provider: LoginProvider, external: ExternalUser): Promise<LoginUser> {
+  return platform.database.transaction(provider.tenantId, async (tx) => {
+    // Concurrent logins create one user for an account, and link a user with one account.
+    lockKey(tx, `login:${provider.id}`);
+    const [linked] = await tx.query<KnownUser>({
+      text: `
+        ${KNOWN_USER} join dws.user_identity i on i.user_id = u.id
+        where i.tenant_id = $1 and i.provider_id = $2 and i.subject = $3`,
+      values: [provider.tenantId, provider.id, external.subject],
+    });
+    if (linked) return checkUser(provider, linked);
+    if (external.username === null)
+      return { refusal: `The claim ${provider.usernameClaim} is no valid username`, id: null };
+    return (await findByName(tx, provider, external)) ?? createUser(tx, provider, external);
+  });
+}
+
+/** Returns the user, or why they may not log in with this provider. */
+function checkUser({ domain }: LoginProvider, user: KnownUser): LoginUser {
+  const refusal =
+    user.domain.toLowerCase() !== domain.toLowerCase()
+      ? `The user belongs to the domain ${user.domain}`
+      : user.superuser
+        ? 'The user is a superuser'
+        : !user.enabled
+          ? 'The user is disabled'
+          : isLocked(user.lockedAt)
+            ? 'The user is locked'
+            : undefined;
+  return refusal === undefined ? user : { refusal, id: user.id };
+}
+
+/** Returns the user of this name in any domain, whose account is then linked. Returns undefined if there is none. */
+async function findByName(
+  tx: Transaction,
+  provider: LoginProvider,
+  external: ExternalUser,
+): Promise<LoginUser | undefined> {
+  const [named] = await tx.query<KnownUser & { isLinked: boolean }>({
+    text: `
+      select k.*, exists (
+        select from dws.user_identity i where i.tenant_id = $1 and i.provider_id = $2 and i.user_id = k.id
+      ) as "isLinked"
+      from (${KNOWN_USER} where u.tenant_id = $1 and lower(u.username) = lower($3)) k`,
+    values: [provider.tenantId, provider.id, external.username],
+  });
+  if (!named) return undefined;
+  const checked = checkUser(provider, named);
+  if (checked.refusal !== undefined) return checked;
+  if (named.isLinked) return { refusal: 'The user is linked with another account of the provider', id: named.id };
+  link(tx, provider, external, named.id);
+  return checked;
+}
+
+function createUser(tx: Transaction, provider: LoginProvider, external: ExternalUser): Promise<LoginUser> | LoginUser {
+  const { createUsers, emailDomains } = provider;
+  const emailDomain = external.email?.split('@').at(-1)?.toLowerCase();
+  if (!createUsers) return { refusal: 'There is no such user, and the provider creates none', id: null };
+  if (emailDomains.length > 0 && (emailDomain === undefined || !emailDomains.includes(emailDomain)))
+    return { refusal: 'There is no such user, and the e-mail address has none of the domains for new users', id: null };
+  return insertUser(tx, provider, external);
+}
+
+async function insertUser(tx: Transaction, provider: LoginProvider, external: ExternalUser): Promise<LoginUser> {
+  const { tenantId, domain, teamIds } = provider;
+  // As in user.ts: the name may have been taken since it was looked up.
+  lockKey(tx, `username:${tenantId}`);
+  const [taken] = await tx.query<{ id: string }>({
+    text: `select id from dws.app_user where tenant_id = $1 and lower(username) = lower($2)`,
+    values: [tenantId, external.username],
+  });
+  if (taken) return { refusal: 'Another user has the name', id: taken.id };
+  const teams = await tx.query<{ id: string }>({
+    text: `select id from dws.team where tenant_id = $1 and id = any($2) for key share`,
+    values: [tenantId, teamIds],
+  });
+  const { subject: _subject, username, ...profile } = external;
+  const user = tx.insert(
+    newRow(User, {
+      ...profile,
+      tenantId,
+      domain,
+      username: username!,
+      enabled: true,
+      permissions: [...NEW_USER_PERMISSIONS],
+    }),
+  );
+  for (const team of teams)
+    tx.insert(newRow(TeamMember, { tenantId, teamId: team.id, userId: user.id, role: 'member' }));
+  link(tx, provider, external, user.id);
+  return { id: user.id, tenantId, username: user.username };
+}
+
+const link = (tx: Transaction, provider: LoginProvider, { subject }: ExternalUser, userId: string): void =>
+  tx.execute({
+    text: `insert into dws.user_identity (tenant_id, provider_id, subject, user_id) values ($1, $2, $3, $4)`,
+    values: [provider.tenantId, provider.id, subject, userId],
+  });
+
+/** Reads the description of a user from the claims of an ID token. */
+export function readClaims(
+  { usernameClaim }: LoginProvider,
+  claims: Readonly<Record<string, unknown>> & { sub: string },
+): ExternalUser {
+  const email = isTrue(claims['email_verified']) ? textOf(claims['email'], 320) : null;
+  const username = usernameClaim === 'email' ? email : claims[usernameClaim];
+  return {
+    subject: claims.sub,
+    username: typeof username === 'string' && isUsername(username) ? username : null,
+    email: email !== null && /^[^\s@]+@[^\s@]+$/.test(email) ? email : null,
+    displayName: textOf(claims['name'], 255),
+    givenName: textOf(claims['given_name'], 255),
+    familyName: textOf(claims['family_name'], 255),
+  };
+}
+
+const isUsername = (text: string): boolean => isAccountName(text) && usernameIssue(text) === undefined;
+
+/** Some providers send booleans as texts. */
+const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
+
+/** Returns a claim as one line of text; null for anything else and for an empty text. */
+const textOf = (claim: unknown, maxLength: number): string | null =>
+  typeof claim === 'string'
+    ? claim
+        .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+        .trim()
+        .slice(0, maxLength) || null
+    : null;

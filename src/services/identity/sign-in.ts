@@ -1,0 +1,177 @@
+import type { LoginChecks, OidcRegistration } from '../../adapters/oidc/oidc-client.ts';
+import { isAccountName } from '../../core/account-rules.ts';
+import type { PublicContext } from '../../core/context.ts';
+import { ApiError, defineError, notFound } from '../../core/errors.ts';
+import { FairGate, callerAt } from '../../core/fair-gate.ts';
+import type { Platform } from '../../core/platform.ts';
+import { isSlug } from '../../core/slug.ts';
+import { openSession } from './login.ts';
+import { checkReturnPath, storeLoginState, takeLoginState } from './sign-in-state.ts';
+import { findLoginUser, readClaims, type LoginProvider } from './sign-in-user.ts';
+
+/** Logins that call an identity provider at once. Callers without credentials share it by their addresses. */
+const PROVIDER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'logins' });
+
+const accountRefused = defineError(
+  401,
+  'UNAUTHENTICATED',
+  () => 'You cannot log in here with this account. Ask an administrator for access',
+);
+
+/** A provider on the login page. */
+export interface LoginProviderLink extends Record<string, unknown> {
+  domain: string;
+  name: string;
+  /** Path that starts the login. */
+  href: string;
+}
+
+interface StoredProvider extends LoginProvider {
+  issuer: string;
+  clientId: string;
+  sealedClientSecret: string | null;
+  scope: string;
+  tenant: string;
+}
+
+const PROVIDER = `
+  select p.id, p.tenant_id as "tenantId", t.slug as tenant, p.domain, p.issuer, p.client_id as "clientId",
+    p.sealed_client_secret as "sealedClientSecret", p.scope, p.username_claim as "usernameClaim",
+    p.create_users as "createUsers", p.email_domains as "emailDomains", p.team_ids as "teamIds"
+  from dws.identity_provider p
+  join dws.tenant t on t.id = p.tenant_id
+  where p.enabled`;
+
+/** Lists the enabled identity providers of a tenant, by name. A tenant that does not exist has none. */
+export async function listLoginProviders(
+  { platform }: PublicContext,
+  tenant: string | null | undefined,
+): Promise<LoginProviderLink[]> {
+  const slug = tenant || 'default';
+  const providers = await platform.system.query<{ domain: string; name: string }>({
+    text: `
+      select p.domain, p.name
+      from dws.identity_provider p
+      join dws.tenant t on t.id = p.tenant_id
+      where p.enabled and t.slug = $1
+      order by lower(p.name), p.id`,
+    values: [isSlug(slug) ? slug : ''],
+  });
+  return providers.map(({ domain, name }) => ({
+    domain,
+    name,
+    href: `/api/login/${encodeURIComponent(domain)}?tenant=${encodeURIComponent(slug)}`,
+  }));
+}
+
+/**
+ * Starts a login at the identity provider of a domain. Returns the URL to which the browser goes, and stores the state
+ * of the login in a cookie. Throws NOT_FOUND if the domain has no enabled provider, UNAVAILABLE if it does not respond.
+ */
+export async function startLogin(
+  ctx: PublicContext,
+  domain: string,
+  { tenant, returnTo }: { tenant?: string | null | undefined; returnTo?: string | null | undefined },
+): Promise<string> {
+  const path = checkReturnPath(returnTo || '/');
+  const slug = tenant || 'default';
+  const provider = isSlug(slug) && isAccountName(domain) ? await findProvider(ctx.platform, slug, domain) : undefined;
+  if (!provider) throw notFound({ what: 'identity provider of the domain', id: domain });
+  const { buildLoginUrl, generateLoginChecks } = await import('../../adapters/oidc/oidc-client.ts');
+  const checks: LoginChecks = generateLoginChecks();
+  const registration = registrationOf(ctx.platform, provider);
+  const url = await callProvider(ctx, (signal) =>
+    buildLoginUrl(ctx.platform.outbound, registration, provider.scope, checks, signal),
+  );
+  storeLoginState(ctx, {
+    ...checks,
+    purpose: 'login',
+    providerId: provider.id,
+    tenantId: provider.tenantId,
+    tenant: provider.tenant,
+    returnTo: path,
+    startedAt: Date.now(),
+  });
+  return url;
+}
+
+/**
+ * Ends a login at an identity provider: opens a session and sets its cookie. `parameters` is the query string with which
+ * the provider sent the browser back. Returns the path to which the browser goes. Throws UNAUTHENTICATED unless the
+ * provider proves that its user may log in, in this browser, within ten minutes, once.
+ */
+export async function finishLogin(ctx: PublicContext, domain: string, parameters: string): Promise<string> {
+  const { platform, request } = ctx;
+  const state = await takeLoginState(ctx, parameters);
+  const { mutation } = request;
+  // From here on the tenant is known, whose audit log records the refusals.
+  if (mutation) Object.assign(mutation, { actor: { tenant: { id: state.tenantId }, userId: null, username: '' } });
+  const [provider] = await platform.system.query<StoredProvider>({
+    text: `${PROVIDER} and p.id = $1 and lower(p.domain) = lower($2)`,
+    values: [state.providerId, domain],
+  });
+  if (!provider) throw refuse(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
+  const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
+  const registration = registrationOf(platform, provider);
+  const claims = await callProvider(ctx, (signal) =>
+    redeemCode(platform.outbound, registration, parameters, state, [provider.usernameClaim, 'email'], signal),
+  ).catch((error: unknown) => {
+    if (mutation && error instanceof ApiError) mutation.refused = error.status === 401;
+    throw error;
+  });
+  const external = readClaims(provider, claims);
+  const user = await findLoginUser(platform, provider, external);
+  if (user.refusal !== undefined)
+    throw refuse(ctx, state.tenantId, user.refusal, external.username ?? '', user.id ?? undefined);
+  const session = await openSession(ctx, {
+    id: user.id,
+    tenantId: user.tenantId,
+    username: user.username,
+    isLocked: false,
+  });
+  if (!session) throw refuse(ctx, state.tenantId, 'The user is disabled', user.username, user.id);
+  request.setSession(session.secret);
+  return state.returnTo;
+}
+
+async function findProvider({ system }: Platform, tenant: string, domain: string): Promise<StoredProvider | undefined> {
+  const [provider] = await system.query<StoredProvider>({
+    text: `${PROVIDER} and t.slug = $1 and lower(p.domain) = lower($2)`,
+    values: [tenant, domain],
+  });
+  return provider;
+}
+
+/** The redirect URI comes from `PUBLIC_URL`, never from the request. */
+const registrationOf = (
+  { secrets, publicUrl }: Platform,
+  { issuer, clientId, sealedClientSecret, domain }: StoredProvider,
+): OidcRegistration => ({
+  issuer,
+  clientId,
+  clientSecret: sealedClientSecret === null ? null : secrets.open(sealedClientSecret),
+  redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback`,
+});
+
+const callProvider = <T>({ request }: PublicContext, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+  PROVIDER_GATE.run(callerAt(request.address), request.signal, () => call(request.signal));
+
+/** Records a refused login in the audit log, with the name that was used and the user concerned. Returns the error. */
+function refuse(
+  { platform, request: { id, mutation } }: PublicContext,
+  tenantId: string,
+  reason: string,
+  username = '',
+  userId?: string,
+): Error {
+  platform.log.info({ requestId: id, userId, reason }, 'A login with an identity provider was refused');
+  if (mutation)
+    Object.assign(mutation, {
+      refused: true,
+      kind: 'user',
+      key: username || null,
+      resourceId: userId ?? null,
+      actor: { tenant: { id: tenantId }, userId: null, username },
+    });
+  return accountRefused();
+}

@@ -1,0 +1,321 @@
+import { describe, expect } from 'vitest';
+import { BrowserSession } from '../support/browser-session.ts';
+import { Client } from '../support/client.ts';
+import { expectError } from '../support/expect.ts';
+import type { Forgery } from '../support/forging-provider.ts';
+import { CLIENT } from '../support/identity-provider-server.ts';
+import { startService } from '../support/service.ts';
+import { expectNotLoggedIn, signIn, stopAtCallback, test, userOf } from '../support/sign-in-fixture.ts';
+import { systemQuery } from '../support/system-query.ts';
+
+const GONE = 'not started in this browser, took more than ten minutes or was already used';
+const NOT_VALID = 'not valid for this login';
+const DANA = { sub: 'sub-of-dana', preferred_username: 'dana' };
+const hour = 3600;
+const now = (): number => Math.floor(Date.now() / 1000);
+
+describe('a callback', () => {
+  test('works once: not for a second time, nor for another browser', async ({ service, provider, register }) => {
+    await register('once', { createUsers: true });
+    provider.account = { ...DANA, preferred_username: 'dana-once' };
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, 'once', browser);
+    const cookie = browser.cookie(service.url, 'dws_login')!.value;
+    const stranger = new BrowserSession();
+    await expectNotLoggedIn(service, stranger, await stranger.open(url), 401, GONE);
+
+    expect((await browser.open(url)).url).toBe(`${service.url}/`);
+    expect(await userOf(service, browser)).toMatchObject({ username: 'dana-once' });
+    const again = new Client(service.url, { cookie: `dws_login=${cookie}` });
+    await expectError(again.request('GET', url.slice(service.url.length)), 401, new RegExp(GONE));
+    expect(provider.requests.filter(({ path }) => path === '/token')).toHaveLength(1);
+  });
+
+  test('without the cookie, which an attacker cannot set for a victim, logs no one in', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    await register('csrf', { createUsers: true });
+    provider.account = { ...DANA, sub: 'attacker', preferred_username: 'attacker' };
+    const url = await stopAtCallback(service, 'csrf', new BrowserSession());
+    const victim = new BrowserSession();
+    await expectNotLoggedIn(service, victim, await victim.open(url), 401, GONE);
+    await stopAtCallback(service, 'csrf', victim);
+    await expectNotLoggedIn(service, victim, await victim.open(url), 401, GONE);
+    expect(provider.requests.some(({ path }) => path === '/token')).toBe(false);
+  });
+
+  test('with another state, none, or a forged cookie logs no one in', async ({ service, provider, register }) => {
+    await register('state', { createUsers: true });
+    provider.account = DANA;
+    for (const change of [
+      (url: URL) => url.searchParams.set('state', 'x'.repeat(43)),
+      (url: URL) => url.searchParams.delete('state'),
+      (url: URL) => url.searchParams.set('state', ''),
+    ]) {
+      const browser = new BrowserSession();
+      const url = new URL(await stopAtCallback(service, 'state', browser));
+      change(url);
+      await expectNotLoggedIn(service, browser, await browser.open(url.href), 401, GONE);
+    }
+    for (const forged of ['nonsense', 'v1.a.b.c.d', service.platform.secrets.seal('{"purpose":"mail"}')]) {
+      const browser = new BrowserSession();
+      const url = await stopAtCallback(service, 'state', browser);
+      browser.setCookie(service.url, 'dws_login', forged);
+      await expectNotLoggedIn(service, browser, await browser.open(url), 401, GONE);
+    }
+    expect(provider.requests.some(({ path }) => path === '/token')).toBe(false);
+  });
+
+  test('with a state given twice logs no one in', async ({ service, provider, register }) => {
+    await register('twice', { createUsers: true });
+    provider.account = DANA;
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, 'twice', browser);
+    await expectNotLoggedIn(service, browser, await browser.open(`${url}&state=other`), 401, NOT_VALID);
+  });
+
+  test('after more than ten minutes logs no one in', async ({ service, provider, register }) => {
+    await register('late', { createUsers: true });
+    provider.account = { ...DANA, sub: 'late', preferred_username: 'dana-late' };
+    const { secrets } = service.platform;
+    /** Moves the start of the login into the past. */
+    const age = (browser: BrowserSession, milliseconds: number) => {
+      const state = JSON.parse(secrets.open(browser.cookie(service.url, 'dws_login')!.value));
+      state.startedAt -= milliseconds;
+      browser.setCookie(service.url, 'dws_login', secrets.seal(JSON.stringify(state)));
+    };
+    const late = new BrowserSession();
+    const lateUrl = await stopAtCallback(service, 'late', late);
+    age(late, 600_001);
+    await expectNotLoggedIn(service, late, await late.open(lateUrl), 401, GONE);
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, 'late', browser);
+    age(browser, 500_000);
+    await browser.open(url);
+    expect(await userOf(service, browser)).toMatchObject({ username: 'dana-late' });
+  });
+
+  test('at the path of another domain logs no one in', async ({ service, provider, register }) => {
+    await register('first', { createUsers: true });
+    await register('second', { createUsers: true });
+    provider.account = DANA;
+    const browser = new BrowserSession();
+    const url = (await stopAtCallback(service, 'first', browser)).replace('/login/first/', '/login/second/');
+    await expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here');
+  });
+
+  test('for a provider that was disabled meanwhile logs no one in', async ({ service, provider, register, admin }) => {
+    const { id } = await register('closing', { createUsers: true });
+    provider.account = DANA;
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, 'closing', browser);
+    await admin.put(`/identity-providers/${id}`, { enabled: false });
+    await expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here');
+  });
+});
+
+describe('a response of the provider', () => {
+  const FORGERIES: Record<string, Forgery> = {
+    'another nonce': { claims: { nonce: 'x'.repeat(43) } },
+    'no nonce': { claims: { nonce: undefined } },
+    'another issuer in the ID token': { claims: { iss: 'https://attacker.example' } },
+    'another issuer in the callback': { callback: { iss: 'https://attacker.example' } },
+    'no issuer in the callback': { callback: { iss: null } },
+    'another audience': { claims: { aud: 'another-client' } },
+    'several audiences for another party': { claims: { aud: [CLIENT.clientId, 'other'], azp: 'other' } },
+    'a key that the provider does not publish': { foreignKey: true },
+    'a key with another id': { foreignKey: true, header: { kid: 'other' } },
+    'no signature': { header: { alg: 'none' } },
+    'a signature by the client secret': { header: { alg: 'HS256' } },
+    'an ID token that has expired': { claims: { iat: now() - 2 * hour, exp: now() - hour } },
+    'an ID token without a time of expiry': { claims: { exp: undefined } },
+    'no user': { claims: { sub: undefined } },
+    'an empty user': { claims: { sub: '' } },
+    'a user of too many characters': { claims: { sub: 'x'.repeat(256) } },
+  };
+
+  test.for(Object.entries(FORGERIES))(
+    'with %s logs no one in',
+    async ([name, forgery], { service, provider, register }) => {
+      const domain = name.replaceAll(' ', '-').toLowerCase();
+      await register(domain, { createUsers: true });
+      provider.account = { sub: domain, preferred_username: domain };
+      provider.forgery = forgery;
+      const browser = new BrowserSession();
+      await expectNotLoggedIn(service, browser, await signIn(service, domain, browser), 401, NOT_VALID);
+      expect(await systemQuery(service, 'select id from dws.app_user where username = $1', domain)).toEqual([]);
+      const [event] = await systemQuery(
+        service,
+        `select action, outcome from dws.audit_event order by created_at desc limit 1`,
+      );
+      expect(event).toEqual({ action: 'finishLogin', outcome: 'denied' });
+
+      provider.forgery = {};
+      const honest = new BrowserSession();
+      await signIn(service, domain, honest);
+      expect(await userOf(service, honest), 'without the forgery').toMatchObject({ username: domain });
+    },
+  );
+
+  test('with the user info of another user logs no one in', async ({ service, provider, register }) => {
+    await register('userinfo', { createUsers: true });
+    provider.account = { sub: 'own' };
+    const userInfo = { sub: 'own', preferred_username: 'from-user-info', email: 'u@x.example', email_verified: true };
+    const respondWith = (body: object): Forgery => ({
+      configuration: { userinfo_endpoint: `${provider.url}/userinfo` },
+      paths: {
+        '/userinfo': (_, response) =>
+          void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+      },
+    });
+    provider.forgery = respondWith({ ...userInfo, sub: 'another' });
+    const browser = new BrowserSession();
+    await expectNotLoggedIn(service, browser, await signIn(service, 'userinfo', browser), 401, NOT_VALID);
+    provider.forgery = respondWith(userInfo);
+    const honest = new BrowserSession();
+    await signIn(service, 'userinfo', honest);
+    expect(await userOf(service, honest)).toMatchObject({ username: 'from-user-info', email: 'u@x.example' });
+  });
+
+  test('for a code of another login, with another PKCE verifier, logs no one in', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    await register('pkce', { createUsers: true });
+    provider.account = DANA;
+    const [one, other] = [new BrowserSession(), new BrowserSession()];
+    const stolen = new URL(await stopAtCallback(service, 'pkce', one)).searchParams.get('code')!;
+    const url = new URL(await stopAtCallback(service, 'pkce', other));
+    url.searchParams.set('code', stolen);
+    await expectNotLoggedIn(service, other, await other.open(url.href), 401, 'invalid_grant');
+  });
+});
+
+describe('a provider', () => {
+  test('that is down is a page with 503, and JSON for other clients', async ({ service, provider, register }) => {
+    await register('down');
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, 'down', browser);
+    await provider.close();
+    await expectNotLoggedIn(
+      service,
+      browser,
+      await browser.open(url),
+      503,
+      'The host &quot;127.0.0.1&quot; does not respond',
+    );
+    const other = new BrowserSession();
+    await expectNotLoggedIn(service, other, await signIn(service, 'down', other), 503, /does not respond/);
+    const client = new Client(service.url);
+    const { status, body, headers } = await client.get('/login/down');
+    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '5']);
+  });
+
+  test('at a private address that the operator does not allow is 400, and is not called', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    await register('inside');
+    const strict = await startService({ ROLE: 'web' }, service);
+    try {
+      const { status, body } = await new Client(strict.url).get('/login/inside');
+      expect([status, body.message]).toEqual([400, expect.stringContaining('"127.0.0.1"')]);
+      expect(provider.requests).toEqual([]);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  test.for<[name: string, Forgery]>([
+    ['another issuer', { configuration: { issuer: 'https://attacker.example' } }],
+    [
+      'no configuration',
+      { paths: { '/.well-known/openid-configuration': (_, response) => void response.writeHead(404).end('gone') } },
+    ],
+    [
+      'a redirect to a page',
+      {
+        paths: {
+          '/.well-known/openid-configuration': (_, response) =>
+            void response.writeHead(302, { location: '/nowhere' }).end(),
+        },
+      },
+    ],
+    ['no JSON', { paths: { '/.well-known/openid-configuration': (_, response) => void response.end('<html>') } }],
+    ['a script as login page', { configuration: { authorization_endpoint: 'javascript:alert(1)' } }],
+    ['a login page of ftp', { configuration: { authorization_endpoint: 'ftp://attacker.example/' } }],
+    ['no login page', { configuration: { authorization_endpoint: undefined } }],
+    [
+      'an endless configuration',
+      { paths: { '/.well-known/openid-configuration': (_, response) => void response.end('x'.repeat(2_000_000)) } },
+    ],
+  ])('with %s is 500 with its words', async ([name, forgery], { service, provider, register }) => {
+    const domain = `broken-${name.replaceAll(' ', '-')}`;
+    await register(domain);
+    provider.forgery = forgery;
+    const { status, body, headers } = await new Client(service.url).get(`/login/${domain}`);
+    expect([status, body.code], body.message).toEqual([500, 'UPSTREAM_FAILED']);
+    expect(headers.getSetCookie()).toEqual([]);
+  });
+
+  test('is quoted with at most 300 characters and without secrets', async ({ service, provider, register }) => {
+    await register('chatty');
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, 'chatty', browser);
+    provider.forgery.paths = {
+      '/token': (_, response) =>
+        void response.writeHead(401, { 'content-type': 'application/json' }).end(
+          JSON.stringify({
+            error: 'invalid_client',
+            error_description: `wrong: ${CLIENT.clientSecret} ${new URL(url).searchParams.get('code')} <script> ${'y'.repeat(500)}`,
+          }),
+        ),
+    };
+    const shown = await browser.open(url);
+    await expectNotLoggedIn(service, browser, shown, 500, /invalid_client: wrong: … … &lt;script> y+…/);
+    expect(shown.text.match(/y+/g)!.every((word) => word.length <= 300)).toBe(true);
+    expect(shown.text).not.toContain(CLIENT.clientSecret);
+  });
+
+  test('gets the secret in the form that it supports, and no redirect of its token endpoint is followed', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    await register('basic', { createUsers: true });
+    provider.account = { sub: 'basic', preferred_username: 'basic' };
+    await signIn(service, 'basic');
+    provider.forgery.configuration = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
+    await signIn(service, 'basic');
+    const [basic, post] = provider.requests.filter(({ path }) => path === '/token');
+    expect(basic!.headers.authorization).toMatch(/^Basic /);
+    expect(basic!.body.has('client_secret')).toBe(false);
+    expect(post!.headers.authorization).toBeUndefined();
+    expect(post!.body.get('client_secret')).toBe(CLIENT.clientSecret);
+
+    provider.forgery.paths = {
+      '/token': (_, response) => void response.writeHead(307, { location: `${provider.url}/stolen` }).end(),
+    };
+    const browser = new BrowserSession();
+    await expectNotLoggedIn(service, browser, await signIn(service, 'basic', browser), 500, 'not usable');
+    expect(provider.requests.some(({ path }) => path === '/stolen')).toBe(false);
+  });
+
+  test('without a client secret is called with PKCE alone', async ({ service, provider, register }) => {
+    await register('public', { createUsers: true, clientSecret: null });
+    provider.account = { sub: 'public', preferred_username: 'public-user' };
+    const browser = new BrowserSession();
+    await signIn(service, 'public', browser);
+    expect(await userOf(service, browser)).toMatchObject({ username: 'public-user' });
+    const { headers, body } = provider.requests.find(({ path }) => path === '/token')!;
+    expect([headers.authorization, body.get('client_id'), body.has('client_secret')]).toEqual([
+      undefined,
+      CLIENT.clientId,
+      false,
+    ]);
+  });
+});

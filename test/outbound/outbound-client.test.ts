@@ -1,0 +1,219 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createGuardedFetch } from '../../src/adapters/outbound/guarded-fetch.ts';
+import { quoteUpstream, type OutboundClient, type OutboundRequest } from '../../src/core/outbound.ts';
+import { startListener, type Listener } from './listener.ts';
+
+const TIMEOUTS = { connect: 1000, firstByte: 700, idle: 700, total: 2500 };
+
+let client: OutboundClient;
+/** A host that is allowed, one that is not, and one of another origin that is. */
+let allowed: Listener;
+let forbidden: Listener;
+let other: Listener;
+
+beforeAll(async () => {
+  client = createGuardedFetch({ allowed: ['127.0.0.1', '127.0.0.3'], timeouts: TIMEOUTS });
+  [allowed, forbidden, other] = await Promise.all([
+    startListener('127.0.0.1'),
+    startListener('127.0.0.2'),
+    startListener('127.0.0.3'),
+  ]);
+});
+beforeEach(() => {
+  for (const listener of [allowed, forbidden, other])
+    Object.assign(listener, {
+      connections: 0,
+      requests: [],
+      respond: (_: unknown, to: { end(text: string): void }) => to.end('ok'),
+    });
+});
+afterAll(async () => {
+  await client.close();
+  await Promise.all([allowed, forbidden, other].map((listener) => listener.close()));
+});
+
+const send = (path = '/', more: Partial<OutboundRequest> = {}): Promise<Response> =>
+  client.fetch(`http://127.0.0.1:${allowed.port}${path}`, {
+    signal: new AbortController().signal,
+    maxBytes: 1000,
+    ...more,
+  });
+const redirectTo = (location: string, status = 302): void => {
+  allowed.respond = (_request, response) => void response.writeHead(status, { location }).end();
+};
+
+test('an outgoing call sends method, headers and body, and returns status, headers and body', async () => {
+  allowed.respond = (_request, response) => void response.writeHead(404, { 'x-kind': 'test' }).end('nothing');
+  const response = await send('/path?q=1', { method: 'POST', headers: { 'x-api-key': 'k' }, body: 'text' });
+  expect([response.status, response.headers.get('x-kind'), await response.text()]).toEqual([404, 'test', 'nothing']);
+  expect(allowed.requests).toMatchObject([
+    { method: 'POST', url: '/path?q=1', body: 'text', headers: { 'x-api-key': 'k' } },
+  ]);
+});
+
+describe('a redirect', () => {
+  test('of a GET is followed within an origin with all headers', async () => {
+    allowed.respond = ({ url }, response) =>
+      void (url === '/' ? response.writeHead(307, { location: '/there' }).end() : response.end('there'));
+    expect(await (await send('/', { headers: { 'x-api-key': 'k' } })).text()).toBe('there');
+    expect(allowed.requests.map(({ url, headers }) => [url, headers['x-api-key']])).toEqual([
+      ['/', 'k'],
+      ['/there', 'k'],
+    ]);
+  });
+
+  test('to another origin loses the headers of the caller, also on the way back', async () => {
+    allowed.respond = ({ url }, response) =>
+      void (url === '/'
+        ? response.writeHead(302, { location: `http://127.0.0.3:${other.port}/` }).end()
+        : response.end('back'));
+    other.respond = (_request, response) =>
+      void response.writeHead(302, { location: `http://127.0.0.1:${allowed.port}/back` }).end();
+    const headers = { authorization: 'Bearer secret', cookie: 'a=secret', 'x-api-key': 'secret', 'x-other': 'secret' };
+    expect(await (await send('/', { headers })).text()).toBe('back');
+    expect(JSON.stringify(other.requests)).not.toContain('secret');
+    expect(JSON.stringify(allowed.requests[1])).not.toContain('secret');
+    expect(allowed.requests[0]!.headers).toMatchObject(headers);
+  });
+
+  test.each(['http://127.0.0.2:PORT/', '//127.0.0.2:PORT/', 'https://127.0.0.2:PORT/'])(
+    'to %s, which is not allowed, is refused, and the host does not receive a connection',
+    async (location) => {
+      redirectTo(location.replace('PORT', String(forbidden.port)));
+      await expect(send()).rejects.toMatchObject({ status: 400, code: 'BAD_USER_INPUT' });
+      expect(forbidden.connections).toBe(0);
+    },
+  );
+
+  test.each(['file:///etc/passwd', 'javascript:1', 'http://ann:secret@127.0.0.1/'])(
+    'to %s is refused',
+    async (location) => {
+      redirectTo(location);
+      await expect(send()).rejects.toMatchObject({ status: 400 });
+      expect(allowed.requests).toHaveLength(1);
+    },
+  );
+
+  test('is followed five times, and not a sixth time', async () => {
+    allowed.respond = ({ url }, response) => {
+      const left = Number(url!.slice(1));
+      if (left === 0) response.end('end');
+      else response.writeHead(301, { location: `/${left - 1}` }).end();
+    };
+    expect(await (await send('/5')).text()).toBe('end');
+    await expect(send('/6')).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED' });
+    expect(allowed.requests).toHaveLength(12);
+  });
+
+  test('of any other method is returned as it is', async () => {
+    redirectTo(`http://127.0.0.3:${other.port}/`, 307);
+    expect((await send('/', { method: 'POST', body: 'secret' })).status).toBe(307);
+    expect(other.connections).toBe(0);
+  });
+});
+
+describe('a host that does not respond is 503:', () => {
+  const UNAVAILABLE = { status: 503, code: 'UNAVAILABLE', message: expect.stringContaining('"127.0.0.1"') };
+
+  test('nothing listens', async () => {
+    const closed = await startListener('127.0.0.1');
+    await closed.close();
+    await expect(
+      client.fetch(`http://127.0.0.1:${closed.port}/`, { signal: new AbortController().signal, maxBytes: 1 }),
+    ).rejects.toMatchObject(UNAVAILABLE);
+  });
+
+  test('its name does not exist', async () => {
+    await expect(
+      client.fetch('https://does-not-exist.invalid/', { signal: new AbortController().signal, maxBytes: 1 }),
+    ).rejects.toMatchObject({ status: 503, message: expect.stringContaining('"does-not-exist.invalid"') });
+  });
+
+  test('it does not use TLS', async () => {
+    const plain = createServer((socket) => socket.end('hello\n')).listen(0, '127.0.0.1');
+    await new Promise((resolve) => plain.once('listening', resolve));
+    const { port } = plain.address() as AddressInfo;
+    await expect(
+      client.fetch(`https://127.0.0.1:${port}/`, { signal: new AbortController().signal, maxBytes: 1 }),
+    ).rejects.toMatchObject(UNAVAILABLE);
+    plain.close();
+  });
+
+  test('it accepts the connection and sends nothing', async () => {
+    allowed.respond = () => {};
+    await expect(send()).rejects.toMatchObject(UNAVAILABLE);
+  });
+
+  test('it stops in the middle of the body', async () => {
+    allowed.respond = (_request, response) => void response.writeHead(200).write('part');
+    await expect((await send()).text()).rejects.toMatchObject(UNAVAILABLE);
+  });
+
+  test('its body never ends', async () => {
+    allowed.respond = (_request, response) => {
+      const timer = setInterval(() => response.write('x'), 100);
+      response.on('close', () => clearInterval(timer));
+    };
+    await expect((await send('/', { maxBytes: 1e6 })).text()).rejects.toMatchObject(UNAVAILABLE);
+  });
+
+  test.each([429, 502, 503, 504])('it responds with %i', async (status) => {
+    allowed.respond = (_request, response) => void response.writeHead(status).end('secret');
+    await expect(send()).rejects.toMatchObject({
+      ...UNAVAILABLE,
+      message: expect.stringMatching(`"127.0.0.1".*${status}`),
+    });
+  });
+});
+
+describe('a body', () => {
+  test('past the limit fails, whether its length was announced or not, or it is compressed', async () => {
+    const bodies = [
+      (response: any) => response.end('x'.repeat(1001)),
+      (response: any) => (response.write('x'.repeat(1000)), response.end('x')),
+      (response: any) => response.setHeader('content-encoding', 'gzip').end(gzipSync('x'.repeat(1001))),
+    ];
+    for (const body of bodies) {
+      allowed.respond = (_request, response) => body(response);
+      await expect((await send()).text()).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED' });
+    }
+    allowed.respond = (_request, response) =>
+      void response.setHeader('content-encoding', 'gzip').end(gzipSync('x'.repeat(1000)));
+    expect(await (await send()).text()).toHaveLength(1000);
+  });
+
+  test('is no longer received once it is past the limit', async () => {
+    const closed = Promise.withResolvers<void>();
+    allowed.respond = (_request, response) => {
+      response.on('close', closed.resolve);
+      const part = Buffer.alloc(65_536);
+      const write = () => {
+        while (!response.destroyed && response.write(part));
+      };
+      response.on('drain', write);
+      write();
+    };
+    await expect((await send()).text()).rejects.toMatchObject({ status: 500 });
+    await closed.promise;
+  });
+});
+
+test('the signal of the caller ends a call with its reason', async () => {
+  allowed.respond = () => {};
+  const controller = new AbortController();
+  const sent = send('/', { signal: controller.signal });
+  controller.abort(new Error('The caller is gone'));
+  await expect(sent).rejects.toThrow('The caller is gone');
+});
+
+describe('a quotation of an outside text', () => {
+  test('has at most 300 characters, one line and no secret', () => {
+    expect(quoteUpstream('x'.repeat(301))).toBe(`${'x'.repeat(300)}…`);
+    expect(quoteUpstream('x'.repeat(300))).toHaveLength(300);
+    expect(quoteUpstream(' a\r\n\u0000b\tc ')).toBe('a b c');
+    expect(quoteUpstream('Wrong secret s3cret, not s3cret', ['s3cret', ''])).toBe('Wrong secret …, not …');
+  });
+});
