@@ -49,11 +49,12 @@ describe('the menus', () => {
     expect(missing.filter((path) => !IN_NO_MENU.includes(path))).toEqual([]);
   });
 
-  test('of a superuser have every entry, which leads to a list that they may open', async ({ admin }) => {
-    const menus = await menusOf(admin);
+  test('of a superuser have every entry, which leads to a list that they may open', async ({ service, admin }) => {
+    const session = await service.login(admin.username);
+    const menus = await menusOf(session);
     expect(menus.map(({ id, name }) => [id, name])).toEqual(MENUS.map(({ id, name }) => [id, name]));
     expect(pathsOf(menus)).toEqual(ENTRIES.map(({ path }) => path));
-    for (const path of pathsOf(menus)) expect(await statusOf(admin, path), path).toBe(200);
+    for (const path of pathsOf(menus)) expect(await statusOf(session, path), path).toBe(200);
     expect(menus[0]).toEqual({
       id: 'content',
       name: 'Content',
@@ -65,12 +66,18 @@ describe('the menus', () => {
     for (const { icon } of ENTRIES) expect(icon).toMatch(/^[a-z]+(-[a-z]+)*$/);
   });
 
+  test('of a token lack what requires a session', async ({ service, admin }) => {
+    const ofSession = pathsOf(await menusOf(await service.login(admin.username)));
+    const ofToken = pathsOf(await menusOf(admin));
+    expect(ofSession.filter((path) => !ofToken.includes(path))).toEqual(['/api/identity-providers']);
+  });
+
   test('of other users have the entries that they may open, and no others', async ({ ann }) => {
     const paths = pathsOf(await menusOf(ann));
     expect(paths).toContain('/api/datasets');
     for (const path of paths) expect(await statusOf(ann, path), path).toBe(200);
     const missing = ENTRIES.map(({ path }) => path).filter((path) => !paths.includes(path));
-    expect(missing).toEqual(['/api/outbox', '/api/audit']);
+    expect(missing).toEqual(['/api/identity-providers', '/api/outbox', '/api/audit']);
     for (const path of missing) expect(await statusOf(ann, path), path).toBe(403);
     expect((await menusOf(ann)).map(({ id }) => id)).toEqual(['content', 'organization', 'people']);
   });

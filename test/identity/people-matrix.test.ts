@@ -3,7 +3,15 @@ import type { Endpoint } from '../../rest-bridge/bridge.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { bodyOf, queryOf } from '../conformance/calls.ts';
-import { CALLERS, startPeopleWorld, type PeopleWorld, type Targets } from '../support/people-world.ts';
+import { pictureForm } from '../support/avatar-fixture.ts';
+import {
+  CALLERS,
+  createProviderInput,
+  startPeopleWorld,
+  type PeopleWorld,
+  type Targets,
+} from '../support/people-world.ts';
+import { pngOf, RED } from '../support/picture-files.ts';
 import { PASSWORD } from '../support/service.ts';
 
 /*
@@ -34,10 +42,13 @@ const GROUPS = [
  * Status by route and caller. `stranger` is a superuser of another tenant. `outsider`, `member` and `editor` are users of
  * the tenant: without a team, member of the team of the path, with `users:edit`. `readOnly` is a token with the scope
  * `read` of another superuser; the others have sessions. `:username` is another user, `:id` a team, or a session, token
- * or notification of `member`.
+ * notification or comment of `member`, or an identity provider.
  */
 const TABLE = `
                                             anonymous stranger outsider member editor superuser readOnly
+GET    /login                               200       200      200      200    200    200       200
+GET    /login/:domain                       404       404      404      404    404    404       404
+GET    /login/:domain/callback              401       401      401      401    401    401       401
 POST   /login                               200       200      200      200    200    200       200
 POST   /login/:domain                       200       200      200      200    200    200       200
 POST   /logout                              204       204      204      204    204    204       204
@@ -62,6 +73,11 @@ GET    /users/:username                     401       404      200      200    2
 PUT    /users/:username                     401       404      403      403    200    200       403
 DELETE /users/:username                     401       404      403      403    403    204       403
 PUT    /users/:username/theme               401       404      403      403    200    200       403
+GET    /users/:username/avatar              200       200      200      200    200    200       200
+GET    /users/:username/avatar-full         401       404      404      404    404    404       404
+PUT    /users/:username/avatar              401       404      403      403    200    200       403
+DELETE /users/:username/avatar              401       404      403      403    204    204       403
+POST   /users/:username/_upload/:uploadId/avatar-upload 401 404 403     403    200    200       403
 GET    /users/:username/memberships         401       404      200      200    200    200       200
 GET    /users/:username/global-permissions  401       404      403      403    403    200       200
 PUT    /users/:username/global-permissions  401       404      403      403    403    200       403
@@ -78,6 +94,17 @@ GET    /teams/:id/members                   401       404      200      200    2
 GET    /teams/:id/members/:username         401       404      200      200    200    200       200
 PUT    /teams/:id/members/:username         401       404      403      403    403    200       403
 DELETE /teams/:id/members/:username         401       404      403      403    403    204       403
+GET    /teams/:id/feed                      401       404      403      200    403    200       200
+POST   /teams/:id/_markFeedViewed           401       404      403      200    403    200       403
+GET    /teams/:id/comments                  401       404      403      200    403    200       200
+POST   /teams/:teamId/comments              401       404      403      201    403    201       403
+GET    /teams/:teamId/comments/:id          401       404      403      200    403    200       200
+DELETE /teams/:teamId/comments/:id          401       404      403      204    403    204       403
+GET    /identity-providers                  401       200      403      403    403    200       403
+POST   /identity-providers                  401       201      403      403    403    201       403
+GET    /identity-providers/:id              401       404      403      403    403    200       403
+PUT    /identity-providers/:id              401       404      403      403    403    200       403
+DELETE /identity-providers/:id              401       404      403      403    403    204       403
 GET    /outbox                              401       200      403      403    403    200       200
 GET    /notifications                       401       200      200      200    200    200       200
 PUT    /notifications/:id                   401       404      404      200    404    404       403
@@ -95,12 +122,19 @@ const endpoints = endpointsOf(await createSchema())
   .filter(({ row }) => GROUPS.includes(row.path.split('/')[1]!))
   .map((endpoint) => [`${endpoint.row.method} ${endpoint.row.path}`, endpoint] as const);
 
+const pictureOf = async () => pictureForm(await pngOf(RED));
+
 /** Bodies of routes whose generated body would not be valid. */
-const BODIES: Record<string, (targets: Targets) => object> = {
+const BODIES: Record<string, (targets: Targets) => object | Promise<object>> = {
   'POST /users': ({ username }) => ({ username: `new-${username}`, password: PASSWORD }),
   'PUT /me/password': () => ({ currentPassword: PASSWORD, password: PASSWORD }),
   'POST /login': ({ username }) => ({ username, password: PASSWORD }),
   'POST /login/:domain': ({ username }) => ({ username, password: PASSWORD }),
+  'PUT /users/:username/avatar': pictureOf,
+  'POST /users/:username/_upload/:uploadId/avatar-upload': async () =>
+    pictureForm(await pngOf(RED), { before: { chunk: '0', chunks: '1' } }),
+  'POST /teams/:id/_markFeedViewed': () => ({ activityIds: [] }),
+  'POST /identity-providers': ({ username }) => createProviderInput(`other-${username}`),
 };
 
 /** Returns the path of a route with its targets. */
@@ -110,11 +144,14 @@ function pathOf({ row }: Endpoint, targets: Targets): string {
     sessions: targets.session,
     tokens: targets.token,
     notifications: targets.notification,
-    teams: targets.team,
+    teams: row.path.includes('/comments/') ? targets.comment : targets.team,
+    'identity-providers': targets.identityProvider,
   };
   const values: Record<string, string | undefined> = {
     username: targets.username,
     id: ids[group],
+    teamId: targets.team,
+    uploadId: 'upload',
     domain: 'local',
     token: 'unknown',
   };
@@ -142,7 +179,7 @@ describe('each caller of', () => {
     const statuses: Record<string, number> = {};
     for (const callerName of CALLERS) {
       const [targets, caller] = [await world.createTargets(), await world.caller(callerName)];
-      const body = BODIES[name]?.(targets) ?? bodyOf(endpoint);
+      const body = (await BODIES[name]?.(targets)) ?? bodyOf(endpoint);
       const path = `/api${pathOf(endpoint, targets)}${queryOf(endpoint)}`;
       statuses[callerName] = (await caller.request(endpoint.row.method, path, body)).status;
     }

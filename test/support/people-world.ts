@@ -15,11 +15,21 @@ export interface Targets {
   username: string;
   /** A team of the members `member` and `username`. */
   team: string;
-  /** A session, a token and a notification of `member`. */
+  /** A session, a token and a notification of `member`, and a comment of theirs in the team. */
   session: string;
   token: string;
   notification: string;
+  comment: string;
+  identityProvider: string;
 }
+
+/** Returns an input of an identity provider that is not called. */
+export const createProviderInput = (name: string) => ({
+  domain: `${name}.example`,
+  name,
+  issuer: 'https://login.example.com',
+  clientId: 'workspace',
+});
 
 /** A service with callers of all kinds. */
 export interface PeopleWorld {
@@ -64,7 +74,10 @@ export async function startPeopleWorld(): Promise<PeopleWorld> {
       `select id from dws.notification where user_id = $1 order by id desc limit 1`,
       member.id,
     );
-    return { username, team, session, token, notification: notification!.id };
+    const { id: comment } = await member.creates(`/teams/${team}/comments`, { message: 'Done' });
+    const { client } = await openSession(service, admin);
+    const { id: identityProvider } = await client.creates('/identity-providers', createProviderInput(username));
+    return { username, team, session, token, notification: notification!.id, comment, identityProvider };
   };
 
   return {

@@ -36,7 +36,11 @@ export const MENUS: readonly { id: string; name: string; items: readonly MenuEnt
   {
     id: 'administration',
     name: 'Administration',
-    items: [entry('outbox', 'mail'), entry('audit', 'scroll-text', 'Audit log', 'auditEvents')],
+    items: [
+      entry('identity-providers', 'key-round', 'Identity providers', 'identityProviders'),
+      entry('outbox', 'mail'),
+      entry('audit', 'scroll-text', 'Audit log', 'auditEvents'),
+    ],
   },
 ];
 
