@@ -51,7 +51,7 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
   const statuses = typeof status === 'number' ? [status] : status.oneOf;
   const success = row.options.produces
     ? { content: mediaTypesOf([row.options.produces].flat()) }
-    : presentation
+    : presentation && status !== 302
       ? content(presentation)
       : {};
   const isTagged =

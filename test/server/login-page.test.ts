@@ -1,7 +1,12 @@
 import { describe, expect } from 'vitest';
 import { BROWSER_FIXTURE, openPage, takeScreenshot, type WithBrowser } from '../support/browser.ts';
 import { HAS_CHROMIUM } from '../support/engines.ts';
-import { CLIENT, startOidcProvider, type LoopbackServer } from '../support/identity-provider-server.ts';
+import {
+  CLIENT,
+  logInAtProvider,
+  startOidcProvider,
+  type LoopbackServer,
+} from '../support/identity-provider-server.ts';
 import { test as base } from '../support/sign-in-fixture.ts';
 
 const test = base.extend<WithBrowser & { corp: LoopbackServer }>({
@@ -36,11 +41,7 @@ describe.skipIf(!HAS_CHROMIUM)('the login form', () => {
 
     await links.first().click();
     await page.waitForURL(`${corp.url}/**`);
-    await page.locator('input[name=login]').fill('uma');
-    await page.locator('input[name=password]').fill('any');
-    await page.locator('button[type=submit]').click();
-    await page.locator('form[action$="/submit"], form button[type=submit]').first().waitFor();
-    await page.locator('button[type=submit]').click();
+    await logInAtProvider(page, 'uma');
     await page.waitForURL(`${service.url}/`);
     await page.getByRole('button', { name: 'Log out' }).waitFor();
     expect(await page.locator('#who').innerText()).toBe('uma');

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
+import type { Page } from 'playwright-core';
 
 /** Registration of the service at the providers of the tests. */
 export const CLIENT = { clientId: 'workspace', clientSecret: 'the secret of the workspace' };
@@ -52,3 +53,12 @@ export const startOidcProvider = (accounts: Accounts, redirectUri: string): Prom
         accounts[sub] && { accountId: sub, claims: async () => ({ sub, ...accounts[sub] }) },
     }).callback(),
   );
+
+/** Fills in the forms for login and consent of `startOidcProvider` in a page. */
+export async function logInAtProvider(page: Page, login: string): Promise<void> {
+  await page.locator('input[name=login]').fill(login);
+  await page.locator('input[name=password]').fill('any');
+  await page.locator('button[type=submit]').click();
+  await page.locator('input[name=login]').waitFor({ state: 'detached' });
+  await page.locator('button[type=submit]').click();
+}
