@@ -4,7 +4,7 @@ import type { RequestInfo } from '../core/context.ts';
 import { refused } from '../core/errors.ts';
 import type { GraphqlOperation } from '../core/metrics.ts';
 import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
-import { LOGIN_LIFETIME_MS } from '../services/identity/sign-in-state.ts';
+import { LOGIN_LIFETIME_MS } from '../services/identity/provider-login-state.ts';
 
 /** Name of the session cookie. */
 export const SESSION_COOKIE = 'dws_session';

@@ -204,8 +204,8 @@ describe('connections', () => {
       'src/services/identity/login.ts',
       'src/services/identity/operator.ts',
       'src/services/identity/password-reset.ts',
-      'src/services/identity/sign-in-state.ts',
-      'src/services/identity/sign-in.ts',
+      'src/services/identity/provider-login-state.ts',
+      'src/services/identity/provider-login.ts',
       'src/services/operation/operation-repository.ts',
       'src/services/resource/audit.ts',
     ]);

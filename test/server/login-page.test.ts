@@ -7,7 +7,7 @@ import {
   startOidcProvider,
   type LoopbackServer,
 } from '../support/identity-provider-server.ts';
-import { test as base } from '../support/sign-in-fixture.ts';
+import { test as base } from '../support/provider-login-fixture.ts';
 
 const test = base.extend<WithBrowser & { corp: LoopbackServer }>({
   ...BROWSER_FIXTURE,

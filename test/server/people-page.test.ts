@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { BROWSER_FIXTURE, openPage, takeScreenshot, type WithBrowser } from '../support/browser.ts';
 import { HAS_CHROMIUM } from '../support/engines.ts';
 import { CLIENT, logInAtProvider, startOidcProvider } from '../support/identity-provider-server.ts';
-import { test as base } from '../support/sign-in-fixture.ts';
+import { test as base } from '../support/provider-login-fixture.ts';
 
 const test = base.extend<WithBrowser>(BROWSER_FIXTURE);
 

@@ -5,7 +5,7 @@ import { expectError } from '../support/expect.ts';
 import type { Forgery } from '../support/forging-provider.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
 import { startService } from '../support/service.ts';
-import { expectNotLoggedIn, signIn, stopAtCallback, test, userOf } from '../support/sign-in-fixture.ts';
+import { expectNotLoggedIn, logInByProvider, stopAtCallback, test, userOf } from '../support/provider-login-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const GONE = 'not started in this browser, took more than ten minutes or was already used';
@@ -144,7 +144,7 @@ describe('a response of the provider', () => {
       provider.account = { sub: domain, preferred_username: domain };
       provider.forgery = forgery;
       const browser = new BrowserSession();
-      await expectNotLoggedIn(service, browser, await signIn(service, domain, browser), 401, NOT_VALID);
+      await expectNotLoggedIn(service, browser, await logInByProvider(service, domain, browser), 401, NOT_VALID);
       expect(await systemQuery(service, 'select id from dws.app_user where username = $1', domain)).toEqual([]);
       const [event] = await systemQuery(
         service,
@@ -154,7 +154,7 @@ describe('a response of the provider', () => {
 
       provider.forgery = {};
       const honest = new BrowserSession();
-      await signIn(service, domain, honest);
+      await logInByProvider(service, domain, honest);
       expect(await userOf(service, honest), 'without the forgery').toMatchObject({ username: domain });
     },
   );
@@ -172,10 +172,10 @@ describe('a response of the provider', () => {
     });
     provider.forgery = respondWith({ ...userInfo, sub: 'another' });
     const browser = new BrowserSession();
-    await expectNotLoggedIn(service, browser, await signIn(service, 'userinfo', browser), 401, NOT_VALID);
+    await expectNotLoggedIn(service, browser, await logInByProvider(service, 'userinfo', browser), 401, NOT_VALID);
     provider.forgery = respondWith(userInfo);
     const honest = new BrowserSession();
-    await signIn(service, 'userinfo', honest);
+    await logInByProvider(service, 'userinfo', honest);
     expect(await userOf(service, honest)).toMatchObject({ username: 'from-user-info', email: 'u@x.example' });
   });
 
@@ -208,7 +208,7 @@ describe('a provider', () => {
       'The host &quot;127.0.0.1&quot; does not respond',
     );
     const other = new BrowserSession();
-    await expectNotLoggedIn(service, other, await signIn(service, 'down', other), 503, /does not respond/);
+    await expectNotLoggedIn(service, other, await logInByProvider(service, 'down', other), 503, /does not respond/);
     const client = new Client(service.url);
     const { status, body, headers } = await client.get('/login/down');
     expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '5']);
@@ -288,9 +288,9 @@ describe('a provider', () => {
   }) => {
     await register('basic', { createUsers: true });
     provider.account = { sub: 'basic', preferred_username: 'basic' };
-    await signIn(service, 'basic');
+    await logInByProvider(service, 'basic');
     provider.forgery.configuration = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
-    await signIn(service, 'basic');
+    await logInByProvider(service, 'basic');
     const [basic, post] = provider.requests.filter(({ path }) => path === '/token');
     expect(basic!.headers.authorization).toMatch(/^Basic /);
     expect(basic!.body.has('client_secret')).toBe(false);
@@ -301,7 +301,7 @@ describe('a provider', () => {
       '/token': (_, response) => void response.writeHead(307, { location: `${provider.url}/stolen` }).end(),
     };
     const browser = new BrowserSession();
-    await expectNotLoggedIn(service, browser, await signIn(service, 'basic', browser), 500, 'not usable');
+    await expectNotLoggedIn(service, browser, await logInByProvider(service, 'basic', browser), 500, 'not usable');
     expect(provider.requests.some(({ path }) => path === '/stolen')).toBe(false);
   });
 
@@ -309,7 +309,7 @@ describe('a provider', () => {
     await register('public', { createUsers: true, clientSecret: null });
     provider.account = { sub: 'public', preferred_username: 'public-user' };
     const browser = new BrowserSession();
-    await signIn(service, 'public', browser);
+    await logInByProvider(service, 'public', browser);
     expect(await userOf(service, browser)).toMatchObject({ username: 'public-user' });
     const { headers, body } = provider.requests.find(({ path }) => path === '/token')!;
     expect([headers.authorization, body.get('client_id'), body.has('client_secret')]).toEqual([

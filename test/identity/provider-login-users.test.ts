@@ -6,7 +6,7 @@ import { Client } from '../support/client.ts';
 import { expectError, expectStatus } from '../support/expect.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
 import { PASSWORD } from '../support/service.ts';
-import { createDomainUser, expectNotLoggedIn, signIn, test, userOf } from '../support/sign-in-fixture.ts';
+import { createDomainUser, expectNotLoggedIn, logInByProvider, test, userOf } from '../support/provider-login-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const REFUSED = 'You cannot log in here with this account';
@@ -24,18 +24,18 @@ describe('the user of a login at a provider', () => {
     // Providers add parameters of their own.
     provider.forgery = { callback: { session_state: 'a.b', authuser: '0', scope: 'openid email' } };
     const first = new BrowserSession();
-    await signIn(service, 'linking', first);
+    await logInByProvider(service, 'linking', first);
     expect((await userOf(service, first))!['id']).toBe(id);
 
     await expectStatus(admin.put('/users/Erin', { username: 'erin.married' }), 200);
     provider.account = { sub: 'erin', preferred_username: 'erin-renamed-there' };
     const second = new BrowserSession();
-    await signIn(service, 'linking', second);
+    await logInByProvider(service, 'linking', second);
     expect(await userOf(service, second), 'both names have changed').toMatchObject({ id, username: 'erin.married' });
 
     provider.account = { sub: 'someone else', preferred_username: 'erin.married' };
     const other = new BrowserSession();
-    await expectNotLoggedIn(service, other, await signIn(service, 'linking', other), 401, REFUSED);
+    await expectNotLoggedIn(service, other, await logInByProvider(service, 'linking', other), 401, REFUSED);
   });
 
   test('is never one of another domain, a local one or a superuser; the audit log says whose name it is', async ({
@@ -58,7 +58,7 @@ describe('the user of a login at a provider', () => {
       provider.account = { sub: `sub of ${username}`, preferred_username: username };
       const browser = new BrowserSession();
       const events = await recordEvents(service, async () =>
-        expectNotLoggedIn(service, browser, await signIn(service, 'greedy', browser), 401, REFUSED),
+        expectNotLoggedIn(service, browser, await logInByProvider(service, 'greedy', browser), 401, REFUSED),
       );
       expect(events, username).toMatchObject([
         { action: 'finishLogin', outcome: 'denied', kind: 'user', resourceId: id, userId: null, username },
@@ -80,7 +80,7 @@ describe('the user of a login at a provider', () => {
     provider.account = { sub: 'ivan', preferred_username: 'ivan' };
     const signedIn = async () => {
       const browser = new BrowserSession();
-      const shown = await signIn(service, 'moving', browser);
+      const shown = await logInByProvider(service, 'moving', browser);
       if (!(await userOf(service, browser))) await expectNotLoggedIn(service, browser, shown, 401, REFUSED);
       return (await userOf(service, browser)) !== null;
     };
@@ -98,7 +98,7 @@ describe('the user of a login at a provider', () => {
     const id = await createDomainUser(service, 'judy', 'closed');
     provider.account = { sub: 'judy', preferred_username: 'judy' };
     const browser = new BrowserSession();
-    await signIn(service, 'closed', browser);
+    await logInByProvider(service, 'closed', browser);
     expect(await userOf(service, browser)).toMatchObject({ id });
     for (const [refused, open] of [
       [{ enabled: false }, { enabled: true }],
@@ -106,10 +106,10 @@ describe('the user of a login at a provider', () => {
     ]) {
       await expectStatus(admin.put(`/users/${id}`, refused), 200);
       const other = new BrowserSession();
-      await expectNotLoggedIn(service, other, await signIn(service, 'closed', other), 401, REFUSED);
+      await expectNotLoggedIn(service, other, await logInByProvider(service, 'closed', other), 401, REFUSED);
       await expectStatus(admin.put(`/users/${id}`, open), 200);
       const again = new BrowserSession();
-      await signIn(service, 'closed', again);
+      await logInByProvider(service, 'closed', again);
       expect(await userOf(service, again)).toMatchObject({ id });
     }
   });
@@ -128,7 +128,7 @@ describe('the user of a login at a provider', () => {
     });
     provider.account = { sub: 'karl', preferred_username: 'karl' };
     const browser = new BrowserSession();
-    await signIn(service, 'shared', browser, '?tenant=other');
+    await logInByProvider(service, 'shared', browser, '?tenant=other');
     const there = (await userOf(service, browser))!;
     expect(there).toMatchObject({ username: 'karl', domain: 'shared' });
     expect(there['id']).not.toBe(here);
@@ -139,7 +139,7 @@ describe('the user of a login at a provider', () => {
     const { id } = await register('issuer');
     const first = await createDomainUser(service, 'lena', 'issuer');
     provider.account = { sub: '1', preferred_username: 'lena' };
-    await signIn(service, 'issuer');
+    await logInByProvider(service, 'issuer');
     const links = () => systemQuery(service, 'select subject from dws.user_identity where user_id = $1', first);
     expect(await links()).toEqual([{ subject: '1' }]);
     await admin.put(`/identity-providers/${id}`, { name: 'Same issuer' });
@@ -153,9 +153,9 @@ describe('the user of a login at a provider', () => {
 });
 
 describe('a login of an account without a user', () => {
-  const refused = async (service: Parameters<typeof signIn>[0], domain: string) => {
+  const refused = async (service: Parameters<typeof logInByProvider>[0], domain: string) => {
     const browser = new BrowserSession();
-    await expectNotLoggedIn(service, browser, await signIn(service, domain, browser), 401, REFUSED);
+    await expectNotLoggedIn(service, browser, await logInByProvider(service, domain, browser), 401, REFUSED);
   };
 
   test('is refused unless the provider creates users', async ({ service, provider, register, admin }) => {
@@ -164,7 +164,7 @@ describe('a login of an account without a user', () => {
     await refused(service, 'strict');
     await expectStatus(admin.get('/users/mia'), 404);
     await admin.put(`/identity-providers/${id}`, { createUsers: true });
-    await signIn(service, 'strict');
+    await logInByProvider(service, 'strict');
     await expectStatus(admin.get('/users/mia'), 200);
   });
 
@@ -180,7 +180,7 @@ describe('a login of an account without a user', () => {
     await admin.delete(`/teams/${gone.id}`);
     provider.account = { sub: 'nina', preferred_username: 'nina', email: 'n@x.example', email_verified: false };
     const browser = new BrowserSession();
-    await signIn(service, 'welcome', browser);
+    await logInByProvider(service, 'welcome', browser);
     const user = (await userOf(service, browser))!;
     expect(user).toMatchObject({ username: 'nina', domain: 'welcome', enabled: true, superuser: false, email: null });
     const { body } = await admin.get('/users/nina/memberships');
@@ -212,7 +212,7 @@ describe('a login of an account without a user', () => {
     }
     provider.account = { sub: 'o', preferred_username: 'olga', email: 'a@CORP.example', email_verified: true };
     const browser = new BrowserSession();
-    await signIn(service, 'limited', browser);
+    await logInByProvider(service, 'limited', browser);
     expect(await userOf(service, browser)).toMatchObject({ username: 'olga', email: 'a@CORP.example' });
   });
 
@@ -242,7 +242,7 @@ describe('a login of an account without a user', () => {
     await refused(service, 'names');
     provider.account = { sub: 'p', email: 'paul@corp.example', email_verified: true };
     const browser = new BrowserSession();
-    await signIn(service, 'names', browser);
+    await logInByProvider(service, 'names', browser);
     expect(await userOf(service, browser)).toMatchObject({ username: 'paul@corp.example' });
   });
 
@@ -250,7 +250,7 @@ describe('a login of an account without a user', () => {
     await register('crowd', { createUsers: true });
     provider.account = { sub: 'quinn', preferred_username: 'quinn' };
     const browsers = Array.from({ length: 6 }, () => new BrowserSession());
-    await Promise.all(browsers.map((browser) => signIn(service, 'crowd', browser)));
+    await Promise.all(browsers.map((browser) => logInByProvider(service, 'crowd', browser)));
     const users = await Promise.all(browsers.map((browser) => userOf(service, browser)));
     expect(users[0]).toMatchObject({ username: 'quinn' });
     expect(new Set(users.map((user) => user?.['id'])).size).toBe(1);
@@ -298,7 +298,7 @@ describe('a password', () => {
 test('the cleanup deletes the records of used logins after an hour', async ({ service, provider, register }) => {
   await register('cleanup', { createUsers: true });
   provider.account = { sub: 'tina', preferred_username: 'tina' };
-  await signIn(service, 'cleanup');
+  await logInByProvider(service, 'cleanup');
   const count = async () => (await systemQuery(service, 'select from dws.used_login')).length;
   const before = await count();
   expect(before).toBeGreaterThan(0);

@@ -6,8 +6,8 @@ import { FairGate, callerAt } from '../../core/fair-gate.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
 import { openSession } from './login.ts';
-import { checkReturnPath, storeLoginState, takeLoginState } from './sign-in-state.ts';
-import { findLoginUser, readClaims, type LoginProvider } from './sign-in-user.ts';
+import { checkReturnPath, storeLoginState, takeLoginState } from './provider-login-state.ts';
+import { findLoginUser, readClaims, type LoginProvider } from './provider-login-user.ts';
 
 /** Logins that call an identity provider at once. Callers without credentials share it by their addresses. */
 const PROVIDER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'logins' });

@@ -13,7 +13,7 @@ async function startLoopbackService(): Promise<Service> {
   return service;
 }
 
-interface SignInWorld {
+interface ProviderLoginWorld {
   service: Service;
   /** Session of a superuser. */
   admin: Client;
@@ -23,7 +23,7 @@ interface SignInWorld {
 }
 
 /** The service with a provider that the test controls. */
-export const test = base.extend<SignInWorld>({
+export const test = base.extend<ProviderLoginWorld>({
   service: [
     async ({}, use) => {
       const service = await startLoopbackService();
@@ -46,7 +46,7 @@ export const test = base.extend<SignInWorld>({
 });
 
 /** Logs in at the provider of a domain and follows the redirects up to the end. */
-export const signIn = (service: Service, domain: string, browser = new BrowserSession(), query = '') =>
+export const logInByProvider = (service: Service, domain: string, browser = new BrowserSession(), query = '') =>
   browser.open(`${service.url}/api/login/${domain}${query}`);
 
 /** Starts a login and returns the URL of the callback, which the browser does not open. */

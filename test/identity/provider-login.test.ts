@@ -4,7 +4,7 @@ import { BrowserSession } from '../support/browser-session.ts';
 import { Client } from '../support/client.ts';
 import { expectError, expectGraphqlError } from '../support/expect.ts';
 import { CLIENT, startOidcProvider, type LoopbackServer } from '../support/identity-provider-server.ts';
-import { expectNotLoggedIn, signIn, test as base, userOf } from '../support/sign-in-fixture.ts';
+import { expectNotLoggedIn, logInByProvider, test as base, userOf } from '../support/provider-login-fixture.ts';
 
 const ACCOUNTS = {
   'sub-of-carol': {
@@ -33,7 +33,7 @@ const test = base.extend<{ corp: LoopbackServer }>({
 describe('a login at a real OpenID Connect provider', () => {
   test('opens a session, and returns to the path that was asked for', async ({ service, corp }) => {
     const browser = new BrowserSession();
-    const loginPage = await signIn(service, 'corp', browser, '?returnTo=/graphiql%3Fa%3Db');
+    const loginPage = await logInByProvider(service, 'corp', browser, '?returnTo=/graphiql%3Fa%3Db');
     expect(loginPage.url, loginPage.text).toContain(corp.url);
     const state = browser.cookie(service.url, 'dws_login')!;
     expect(state.path).toBe('/api/login');
@@ -74,7 +74,7 @@ describe('a login at a real OpenID Connect provider', () => {
     expect(browser.cookie(service.url, 'dws_session')!.attributes).toMatch(/Path=\/; HttpOnly; SameSite=Lax/);
 
     const again = new BrowserSession();
-    const page = await signIn(service, 'corp', again);
+    const page = await logInByProvider(service, 'corp', again);
     const second = await again.submit(page, { login: 'sub-of-carol', password: 'any' });
     await again.submit(second, {});
     expect((await userOf(service, again))!['id']).toBe(user['id']);
@@ -113,7 +113,7 @@ describe('a login at a real OpenID Connect provider', () => {
 
   test('that the user aborts there ends on a page with the way back', async ({ service, corp }) => {
     const browser = new BrowserSession();
-    const page = await signIn(service, 'corp', browser);
+    const page = await logInByProvider(service, 'corp', browser);
     const abort = /href="([^"]*abort)"/.exec(page.text)![1]!;
     expect(abort).toContain(corp.url);
     await expectNotLoggedIn(
@@ -134,7 +134,7 @@ describe('the start of a login', () => {
     for (const name of ['asleep', 'local', 'unknown', 'no%20domain', '%00']) {
       await expectError(client.get(`/login/${name}`), 404, /^There is no identity provider of the domain /);
       const browser = new BrowserSession();
-      await expectNotLoggedIn(service, browser, await signIn(service, name, browser), 404, 'no identity provider');
+      await expectNotLoggedIn(service, browser, await logInByProvider(service, name, browser), 404, 'no identity provider');
     }
     for (const tenant of ['other', 'unknown', 'No Slug'])
       await expectError(client.get(`/login/corp?tenant=${encodeURIComponent(tenant)}`), 404);

@@ -6,7 +6,7 @@ import {
   listLoginProviders,
   startLogin,
   type LoginProviderLink,
-} from '../../src/services/identity/sign-in.ts';
+} from '../../src/services/identity/provider-login.ts';
 import { Public } from '../support/guard.ts';
 
 /** An identity provider with which users can log in. */
@@ -22,7 +22,7 @@ const Tenant = () =>
   Arg('tenant', () => String, { nullable: true, description: 'Slug of the tenant. Default: `default`.' });
 
 @Resolver()
-export class SignInResolver {
+export class ProviderLoginResolver {
   @Public()
   @Query(() => [LoginProvider], {
     description: 'Lists the identity providers with which users of a tenant can log in, by name.',
