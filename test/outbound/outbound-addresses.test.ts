@@ -103,6 +103,15 @@ describe('an outgoing call to an address that is not public', () => {
     expect(listener.connections).toBe(0);
   });
 
+  test('says over http: that OUTBOUND_ALLOW does not name the host, and over https: that its address is not public', async () => {
+    await expect(createClient([]).fetch('http://127.0.0.1/', request)).rejects.toThrow(
+      'Outgoing calls over http: to the host "127.0.0.1" are not allowed: OUTBOUND_ALLOW does not name it',
+    );
+    await expect(createClient([]).fetch('https://127.0.0.1/', request)).rejects.toThrow(
+      'Outgoing calls to the host "127.0.0.1" are not allowed: its address is not public',
+    );
+  });
+
   test('is refused if any of the addresses of the name is', async () => {
     for (const addresses of [
       ['127.0.0.1'],

@@ -41,6 +41,22 @@ const send = (path = '/', more: Partial<OutboundRequest> = {}): Promise<Response
     maxBytes: 1000,
     ...more,
   });
+/** Sends a request to a server that responds with these bytes, whatever they are, and closes the connection. */
+async function fetchFrom(bytes: string, protocol = 'http'): Promise<Response> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.end(bytes));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    return await client.fetch(`${protocol}://127.0.0.1:${port}/`, {
+      signal: new AbortController().signal,
+      maxBytes: 1000,
+    });
+  } finally {
+    server.close();
+  }
+}
 const redirectTo = (location: string, status = 302): void => {
   allowed.respond = (_request, response) => void response.writeHead(status, { location }).end();
 };
@@ -133,13 +149,14 @@ describe('a host that does not respond is 503:', () => {
   });
 
   test('it does not use TLS', async () => {
-    const plain = createServer((socket) => socket.end('hello\n')).listen(0, '127.0.0.1');
-    await new Promise((resolve) => plain.once('listening', resolve));
-    const { port } = plain.address() as AddressInfo;
-    await expect(
-      client.fetch(`https://127.0.0.1:${port}/`, { signal: new AbortController().signal, maxBytes: 1 }),
-    ).rejects.toMatchObject(UNAVAILABLE);
-    plain.close();
+    await expect(fetchFrom('hello\n', 'https')).rejects.toMatchObject(UNAVAILABLE);
+  });
+
+  test('it closes the connection before the response, or in the middle of one', async () => {
+    await expect(fetchFrom('')).rejects.toMatchObject(UNAVAILABLE);
+    await expect(fetchFrom('HTTP/1.1 200 OK\r\ncontent-')).rejects.toMatchObject(UNAVAILABLE);
+    const response = await fetchFrom('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\npart');
+    await expect(response.text()).rejects.toMatchObject(UNAVAILABLE);
   });
 
   test('it accepts the connection and sends nothing', async () => {
@@ -166,6 +183,31 @@ describe('a host that does not respond is 503:', () => {
       ...UNAVAILABLE,
       message: expect.stringMatching(`"127.0.0.1".*${status}`),
     });
+  });
+});
+
+describe('a response that is not valid HTTP is 500, with the reason:', () => {
+  const invalid = (reason: RegExp) => ({
+    status: 500,
+    code: 'UPSTREAM_FAILED',
+    message: expect.stringMatching(
+      new RegExp(`^The response of the host "127.0.0.1" is not valid HTTP: .*${reason.source}`),
+    ),
+  });
+
+  test('another protocol', async () => {
+    await expect(fetchFrom('220 mail.example ESMTP\r\n')).rejects.toMatchObject(invalid(/Expected HTTP/));
+  });
+
+  test('a malformed length', async () => {
+    const sent = fetchFrom('HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\nbody');
+    await expect(sent).rejects.toMatchObject(invalid(/Content-Length/));
+  });
+
+  test('a body in another encoding than it names', async () => {
+    allowed.respond = (_request, response) => void response.setHeader('content-encoding', 'gzip').end('no gzip');
+    const reading = send().then((response) => response.text());
+    await expect(reading).rejects.toMatchObject(invalid(/incorrect header check/));
   });
 });
 

@@ -31,7 +31,10 @@ export class AddressRules {
     return this.#hosts.has(host.toLowerCase());
   }
 
-  /** Returns whether a call may connect to an address. An IPv4 address in the form of IPv6 is that IPv4 address. */
+  /**
+   * Returns whether a call may connect to an address. An IPv4-mapped address counts as its IPv4 address; NAT64 and 6to4
+   * addresses are not public.
+   */
   allows(text: string, isSecure: boolean): boolean {
     if (!ipaddr.isValid(text)) return false;
     const address = ipaddr.process(text);

@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { badInput } from '../../core/errors.ts';
+import { ApiError, badInput, defineError } from '../../core/errors.ts';
 import { AddressRules } from './address-rules.ts';
 
 /** Times in milliseconds after which a call fails. */
@@ -21,17 +21,20 @@ interface AgentOptions {
   timeouts: OutboundTimeouts;
 }
 
+/** A host that cannot be connected to, or whose connection is lost. */
+export const notResponding = defineError(503, 'UNAVAILABLE', (host: string) => `The host "${host}" does not respond`);
+
 /** Names the host and not its address, which is private. */
 const refusedHost = (host: string, isSecure: boolean) =>
   badInput(
     isSecure
       ? `Outgoing calls to the host "${host}" are not allowed: its address is not public`
-      : `Outgoing calls to the host "${host}" are not allowed over http:, only over https:`,
+      : `Outgoing calls over http: to the host "${host}" are not allowed: OUTBOUND_ALLOW does not name it`,
   );
 
 /**
- * Creates an agent that checks the address of each connection when it is opened. All addresses of a name must be
- * allowed, so that a name cannot hide one behind another, nor change between a check and the connection.
+ * Creates an agent that checks the address of each connection when it is opened, so that a name cannot change its
+ * address between a check and the connection. All addresses of a name must be allowed, so that none hides behind another.
  */
 export function createGuardedAgent({ allowed, lookup, timeouts }: AgentOptions): Agent {
   const rules = new AddressRules(allowed);
@@ -72,6 +75,11 @@ function createConnector(
     const host = options.hostname.replace(/^\[|\]$/g, '');
     // Node looks up names only, so that a literal address is checked here.
     if (isIP(host) !== 0 && !rules.allows(host, isSecure)) return callback(refusedHost(host, isSecure), null);
-    connect(options, callback);
+    // Whatever fails here, be it DNS, TCP or TLS, happens before the host has received a request.
+    connect(options, (...result) => {
+      const [error] = result;
+      if (error === null || error instanceof ApiError) callback(...result);
+      else callback(notResponding(host, { cause: error }), null);
+    });
   };
 }

@@ -3,16 +3,19 @@ import type { LookupFunction } from 'node:net';
 import { ReadableStream } from 'node:stream/web';
 import { Response as UndiciResponse, fetch, type Agent } from 'undici';
 import { ApiError, badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
-import type { OutboundClient, OutboundRequest } from '../../core/outbound.ts';
-import { createGuardedAgent, type OutboundTimeouts } from './guarded-agent.ts';
+import { quoteUpstream, type OutboundClient, type OutboundRequest } from '../../core/outbound.ts';
+import { createGuardedAgent, notResponding, type OutboundTimeouts } from './guarded-agent.ts';
 
 const MAX_REDIRECTS = 5;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Statuses of a host, or of a proxy before it, that is not there or has no time. */
-const NOT_AVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Codes of errors of an open connection: ended, reset, too slow, or refused by TLS after the handshake. */
+const LOST_CONNECTION =
+  /^(?:UND_ERR_(?:SOCKET|CLOSED|DESTROYED|(?:HEADERS|BODY)_TIMEOUT)|ECONN(?:RESET|ABORTED)|EPIPE|ETIMEDOUT|EPROTO|ERR_SSL_.+)$/;
 const TIMEOUTS: OutboundTimeouts = { connect: 10_000, firstByte: 30_000, idle: 30_000, total: 300_000 };
 
-/** What the guarded client needs, with what tests replace. */
+/** Options of the guarded client. Tests set `timeouts` and `lookup`. */
 export interface GuardedFetchOptions {
   /** The value of `OUTBOUND_ALLOW`. */
   allowed: readonly string[];
@@ -53,7 +56,7 @@ async function followRedirects(
   let [url, headers] = [start, request.headers ?? {}];
   for (let count = 0; ; count += 1) {
     const response = await send(agent, url, { ...request, headers }, signal);
-    const location = REDIRECTS.has(response.status) && method === 'GET' ? response.headers.get('location') : null;
+    const location = REDIRECT_STATUSES.has(response.status) && method === 'GET' ? response.headers.get('location') : null;
     if (location === null) return limitBody(response, url.hostname, maxBytes, request.signal);
     await response.body?.cancel();
     if (count === MAX_REDIRECTS)
@@ -68,7 +71,7 @@ async function followRedirects(
 async function send(
   agent: Agent,
   url: URL,
-  { method, headers, body, signal: ofCaller }: OutboundRequest,
+  { method, headers, body, signal: callerSignal }: OutboundRequest,
   signal: AbortSignal,
 ): Promise<UndiciResponse> {
   const response = await fetch(url, {
@@ -79,15 +82,15 @@ async function send(
     redirect: 'manual',
     dispatcher: agent,
   }).catch((error: unknown) => {
-    throw toOutboundError(error, url.hostname, ofCaller);
+    throw toOutboundError(error, url.hostname, callerSignal);
   });
-  if (!NOT_AVAILABLE.has(response.status)) return response;
+  if (!UNAVAILABLE_STATUSES.has(response.status)) return response;
   await response.body?.cancel();
   throw unavailable(`The host "${url.hostname}" is not available at present: it responded with ${response.status}`);
 }
 
 /** Returns the response with a body that fails past the limit. The limit applies after decompression. */
-function limitBody(response: UndiciResponse, host: string, maxBytes: number, ofCaller: AbortSignal): Response {
+function limitBody(response: UndiciResponse, host: string, maxBytes: number, callerSignal: AbortSignal): Response {
   const { body, status, statusText, headers } = response;
   if (!body) return response as unknown as Response;
   async function* limited(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -99,16 +102,31 @@ function limitBody(response: UndiciResponse, host: string, maxBytes: number, ofC
         yield part;
       }
     } catch (error) {
-      throw toOutboundError(error, host, ofCaller);
+      throw toOutboundError(error, host, callerSignal);
     }
   }
   const stream = ReadableStream.from(limited(body));
   return new UndiciResponse(stream as never, { status, statusText, headers }) as unknown as Response;
 }
 
-/** Returns the error that clients see: that of the guard, the reason of the caller's signal, or UNAVAILABLE. */
-function toOutboundError(error: unknown, host: string, ofCaller: AbortSignal): unknown {
-  if (ofCaller.aborted) return ofCaller.reason;
-  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof ApiError) return cause;
-  return unavailable(`The host "${host}" does not respond`, { cause: error });
+/**
+ * Returns the error that clients see: that of the guard or the connector, the reason of the caller's signal, UNAVAILABLE
+ * for a connection that was lost or timed out, or UPSTREAM_FAILED for what is not HTTP.
+ */
+function toOutboundError(error: unknown, host: string, callerSignal: AbortSignal): unknown {
+  if (callerSignal.aborted) return callerSignal.reason;
+  let innermost = error;
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ApiError) return cause;
+    if (isLostConnection(cause)) return notResponding(host, { cause: error });
+    innermost = cause;
+  }
+  const reason = innermost instanceof Error ? innermost.message : String(innermost);
+  return upstreamFailed(`The response of the host "${host}" is not valid HTTP: ${quoteUpstream(reason)}`, {
+    cause: error,
+  });
 }
+
+/** Returns whether an error is that of an open connection, or of a limit of time. */
+const isLostConnection = ({ name, code }: NodeJS.ErrnoException): boolean =>
+  name === 'TimeoutError' || (code !== undefined && LOST_CONNECTION.test(code));
