@@ -13,6 +13,9 @@ export const usernameIssue = (username: string): string | undefined =>
     ? undefined
     : `must match ${USERNAME_RULE.pattern}, have at most ${USERNAME_RULE.maxLength} characters and not have the form of a UUID`;
 
+/** Returns whether a text has the form of an e-mail address. */
+export const isEmailAddress = (text: string): boolean => /^[^\s@]+@[^\s@]+$/.test(text);
+
 /** Returns what is wrong with a user's password; undefined for a valid one. See docs/contract.md#passwords. */
 export function passwordIssue(password: string, username: string): string | undefined {
   const issue = violation(PASSWORD_RULE, password);

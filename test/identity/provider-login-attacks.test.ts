@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { describe, expect } from 'vitest';
 import { BrowserSession } from '../support/browser-session.ts';
 import { Client } from '../support/client.ts';
@@ -5,12 +6,13 @@ import { expectError } from '../support/expect.ts';
 import type { Forgery } from '../support/forging-provider.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
 import { startService } from '../support/service.ts';
-import { expectNotLoggedIn, logInByProvider, stopAtCallback, test, userOf } from '../support/provider-login-fixture.ts';
+import { expectNotLoggedIn, logInByProvider, recordLog, stopAtCallback, test, userOf } from '../support/provider-login-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const GONE = 'not started in this browser, took more than ten minutes or was already used';
 const NOT_VALID = 'not valid for this login';
 const DANA = { sub: 'sub-of-dana', preferred_username: 'dana' };
+const REFUSED_LOGIN = 'A login with an identity provider was refused';
 const hour = 3600;
 const now = (): number => Math.floor(Date.now() / 1000);
 
@@ -97,13 +99,16 @@ describe('a callback', () => {
     expect(await userOf(service, browser)).toMatchObject({ username: 'dana-late' });
   });
 
-  test('at the path of another domain logs no one in', async ({ service, provider, register }) => {
+  test('at the path of another domain logs no one in, and is logged as such', async ({ service, provider, register }) => {
     await register('first', { createUsers: true });
     await register('second', { createUsers: true });
     provider.account = DANA;
     const browser = new BrowserSession();
     const url = (await stopAtCallback(service, 'first', browser)).replace('/login/first/', '/login/second/');
-    await expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here');
+    const lines = await recordLog(service, async () =>
+      expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here'),
+    );
+    expect(lines).toMatchObject([[{ reason: 'The callback is that of another domain' }, REFUSED_LOGIN]]);
   });
 
   test('for a provider that was disabled meanwhile logs no one in', async ({ service, provider, register, admin }) => {
@@ -112,7 +117,11 @@ describe('a callback', () => {
     const browser = new BrowserSession();
     const url = await stopAtCallback(service, 'closing', browser);
     await admin.put(`/identity-providers/${id}`, { enabled: false });
-    await expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here');
+    const lines = await recordLog(service, async () =>
+      expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here'),
+    );
+    const reason = 'The provider was disabled or deleted during the login';
+    expect(lines).toMatchObject([[{ reason }, REFUSED_LOGIN]]);
   });
 });
 
@@ -158,6 +167,33 @@ describe('a response of the provider', () => {
       expect(await userOf(service, honest), 'without the forgery').toMatchObject({ username: domain });
     },
   );
+
+  test('that is refused is logged with its cause and provider, without secrets', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    const { id: providerId } = await register('skewed', { createUsers: true });
+    provider.account = { sub: 'skewed', preferred_username: 'skewed', email: 'private@x.example' };
+    provider.forgery = { claims: { iat: now() - 2 * hour, exp: now() - hour } };
+    const browser = new BrowserSession();
+    const url = new URL(await stopAtCallback(service, 'skewed', browser));
+    const lines = await recordLog(service, async () => {
+      const { headers, text } = await browser.open(url.href);
+      expect(text).toMatch(NOT_VALID);
+      expect(headers.get('x-request-id')).toBeTruthy();
+    });
+    expect(lines).toEqual([
+      [
+        { requestId: expect.any(String), providerId, err: expect.any(Error) },
+        'The response of an identity provider was refused',
+      ],
+    ]);
+    const printed = JSON.stringify(pino.stdSerializers.err(lines[0]![0]['err'] as Error));
+    expect(printed).toMatch(/JWT \\"exp\\" .* past current timestamp/);
+    for (const secret of [CLIENT.clientSecret, url.searchParams.get('code')!, 'private@x.example', 'eyJ'])
+      expect(printed).not.toContain(secret);
+  });
 
   test('with the user info of another user logs no one in', async ({ service, provider, register }) => {
     await register('userinfo', { createUsers: true });
@@ -230,11 +266,16 @@ describe('a provider', () => {
     }
   });
 
-  test.for<[name: string, Forgery]>([
-    ['another issuer', { configuration: { issuer: 'https://attacker.example' } }],
+  test.for<[name: string, Forgery, message: RegExp]>([
+    [
+      'another issuer',
+      { configuration: { issuer: 'https://attacker.example' } },
+      /^The identity provider names the issuer "https:\/\/attacker.example", not "http:\/\/127.0.0.1:\d+"$/,
+    ],
     [
       'no configuration',
       { paths: { '/.well-known/openid-configuration': (_, response) => void response.writeHead(404).end('gone') } },
+      /not usable: unexpected HTTP response status code: 404 gone$/,
     ],
     [
       'a redirect to a page',
@@ -244,21 +285,36 @@ describe('a provider', () => {
             void response.writeHead(302, { location: '/nowhere' }).end(),
         },
       },
+      /not usable: unexpected HTTP response status code: 404/,
     ],
-    ['no JSON', { paths: { '/.well-known/openid-configuration': (_, response) => void response.end('<html>') } }],
-    ['a script as login page', { configuration: { authorization_endpoint: 'javascript:alert(1)' } }],
-    ['a login page of ftp', { configuration: { authorization_endpoint: 'ftp://attacker.example/' } }],
-    ['no login page', { configuration: { authorization_endpoint: undefined } }],
+    [
+      'no JSON',
+      { paths: { '/.well-known/openid-configuration': (_, response) => void response.end('<html>') } },
+      /not usable: unexpected response content-type: 200 <html>$/,
+    ],
+    [
+      'a script as login page',
+      { configuration: { authorization_endpoint: 'javascript:alert(1)' } },
+      /^The authorization endpoint "javascript:alert\(1\)" of the identity provider is not an https: URL$/,
+    ],
+    [
+      'a login page of ftp',
+      { configuration: { authorization_endpoint: 'ftp://attacker.example/' } },
+      /^The authorization endpoint "ftp:\/\/attacker.example\/" of the identity provider is not an https: URL$/,
+    ],
+    ['no login page', { configuration: { authorization_endpoint: undefined } }, /authorization_endpoint/],
     [
       'an endless configuration',
       { paths: { '/.well-known/openid-configuration': (_, response) => void response.end('x'.repeat(2_000_000)) } },
+      /^The response of the host "127.0.0.1" has more than 1000000 bytes$/,
     ],
-  ])('with %s is 500 with its words', async ([name, forgery], { service, provider, register }) => {
+  ])('with %s is 500 with its words', async ([name, forgery, message], { service, provider, register }) => {
     const domain = `broken-${name.replaceAll(' ', '-')}`;
     await register(domain);
     provider.forgery = forgery;
     const { status, body, headers } = await new Client(service.url).get(`/login/${domain}`);
     expect([status, body.code], body.message).toEqual([500, 'UPSTREAM_FAILED']);
+    expect(body.message).toMatch(message);
     expect(headers.getSetCookie()).toEqual([]);
   });
 

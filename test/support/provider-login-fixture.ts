@@ -89,3 +89,19 @@ export async function createDomainUser(
   await systemQuery(service, `update dws.app_user set domain = $2, ${assignments} where id = $1`, id, domain);
   return id;
 }
+
+/** Runs `work` and returns what the service logs meanwhile with the level `info`: objects and messages. */
+export async function recordLog(
+  { platform: { log } }: Service,
+  work: () => Promise<unknown>,
+): Promise<[Record<string, unknown>, string][]> {
+  const { info } = log;
+  const lines: [Record<string, unknown>, string][] = [];
+  log.info = (...line: unknown[]) => void lines.push(line as (typeof lines)[number]);
+  try {
+    await work();
+    return lines;
+  } finally {
+    log.info = info;
+  }
+}

@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
 import { upstreamFailed } from '../../core/errors.ts';
-import type { OutboundClient } from '../../core/outbound.ts';
+import { quoteUpstream, type OutboundClient } from '../../core/outbound.ts';
 import { invalidResponse, toLoginError } from './oidc-error.ts';
 
 /** Maximum size of a response of a provider. */
@@ -29,6 +29,12 @@ export interface LoginChecks {
 
 /** Claims about the user, those of the ID token before those of the user info. */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
+
+const loginPageRefused = (url: string): Error =>
+  upstreamFailed(`The authorization endpoint "${quoteUpstream(url)}" of the identity provider is not an https: URL`);
+
+const issuerRefused = (found: string, configured: string): Error =>
+  upstreamFailed(`The identity provider names the issuer "${quoteUpstream(found)}", not "${configured}"`);
 
 /** Generates the secrets of one login. */
 export const generateLoginChecks = (): LoginChecks => ({
@@ -59,7 +65,7 @@ export async function buildLoginUrl(
       code_challenge_method: 'S256',
     });
     if (url.protocol !== 'https:' && url.protocol !== new URL(registration.issuer).protocol)
-      throw upstreamFailed('The authorization endpoint of the identity provider is no https: URL');
+      throw loginPageRefused(provider.serverMetadata().authorization_endpoint!);
     return url.href;
   } catch (error) {
     throw await toLoginError(error, secretsOf(registration), false);
@@ -104,8 +110,8 @@ const secretsOf = ({ clientSecret }: OidcRegistration): string[] => (clientSecre
 const codesOf = (parameters: string): string[] => new URLSearchParams(parameters).getAll('code');
 
 /**
- * Loads the configuration of the provider, at every login: it may change, and no provider that is down passes for one
- * that works. Its issuer must be the registered one, which excludes issuers for the users of many organisations.
+ * Loads the configuration of the provider, at every login: it may change, and so that a provider that is down is noticed.
+ * Its issuer must be the registered one, which excludes issuers for the users of many organisations.
  */
 async function discover(
   outbound: OutboundClient,
@@ -113,13 +119,13 @@ async function discover(
   signal: AbortSignal,
 ): Promise<client.Configuration> {
   const server = new URL(issuer);
-  const provider = await client.discovery(server, clientId, undefined, authenticateClient(clientSecret), {
-    [client.customFetch]: (url, options) =>
+  const options: client.DiscoveryRequestOptions = {
+    [client.customFetch]: (url, request) =>
       outbound.fetch(url, {
-        method: options.method,
-        headers: options.headers,
-        body: options.body == null ? null : String(options.body as URLSearchParams),
-        signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
+        method: request.method,
+        headers: request.headers,
+        body: request.body == null ? null : String(request.body as URLSearchParams),
+        signal: request.signal ? AbortSignal.any([signal, request.signal]) : signal,
         maxBytes: MAX_RESPONSE_BYTES,
       }),
     timeout: REQUEST_TIMEOUT_SECONDS,
@@ -128,10 +134,24 @@ async function discover(
       client.enableNonRepudiationChecks,
       ...(server.protocol === 'http:' ? [client.allowInsecureRequests] : []),
     ],
-  });
-  if (new URL(provider.serverMetadata().issuer).href !== server.href)
-    throw upstreamFailed('The identity provider has another issuer than the one that is configured');
+  };
+  const provider = await client
+    .discovery(server, clientId, undefined, authenticateClient(clientSecret), options)
+    .catch((error: unknown) => {
+      const found = foreignIssuerOf(error);
+      throw found === undefined ? error : issuerRefused(found, issuer);
+    });
+  // openid-client accepts other issuers of some providers.
+  const { issuer: found } = provider.serverMetadata();
+  if (URL.parse(found)?.href !== server.href) throw issuerRefused(found, issuer);
   return provider;
+}
+
+/** Returns the issuer of a configuration that openid-client refused because of it; undefined for other errors. */
+function foreignIssuerOf(error: unknown): string | undefined {
+  const cause = error instanceof client.ClientError ? error.cause : undefined;
+  const { attribute, body } = (cause ?? {}) as { attribute?: unknown; body?: { issuer: string } };
+  return attribute === 'issuer' ? body?.issuer : undefined;
 }
 
 /** Authenticates this service by the secret, in the form that the provider supports. */

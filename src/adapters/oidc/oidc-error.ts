@@ -22,8 +22,8 @@ const REJECTED: ReadonlySet<string> = new Set([
 const TIMED_OUT: ReadonlySet<string> = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
 
 /**
- * Returns the error that the user sees for one of openid-client: what the provider said, without the secrets. In a
- * callback, a response that is not valid refuses the login.
+ * Converts an error of openid-client to one for the user: quotes the provider, masks the secrets. In a callback, a
+ * response that is not valid refuses the login.
  */
 export async function toLoginError(error: unknown, secrets: readonly string[], inCallback: boolean): Promise<Error> {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof ApiError) return cause;

@@ -1,6 +1,7 @@
 import type { LoginChecks } from '../../adapters/oidc/oidc-client.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, defineError } from '../../core/errors.ts';
+import { invalid } from '../../core/input-checks.ts';
 import { digest } from './credential.ts';
 
 /** Time from the start of a login at an identity provider to its callback. */
@@ -30,7 +31,7 @@ export function storeLoginState({ platform, request }: PublicContext, state: Log
 }
 
 /**
- * Returns the state of the browser's login, and removes it there and for good: a second callback fails. Throws
+ * Reads and deletes the state of this browser's login, and records it as used: a second callback fails. Throws
  * UNAUTHENTICATED if this browser started no such login, or too long ago.
  */
 export async function takeLoginState({ platform, request }: PublicContext, parameters: string): Promise<LoginState> {
@@ -66,8 +67,6 @@ export function checkReturnPath(path: string): string {
   const base = 'http://service.invalid';
   const isPath = /^\/(?![/\\])[^\\\p{Cc}\s]*$/u.test(path) && path.length <= 2000;
   if (!isPath || URL.parse(path, base)?.origin !== base)
-    throw badInput('returnTo must be a path of this service, e.g. /', {
-      validation: [{ path: ['returnTo'], message: 'returnTo must be a path of this service', code: 'invalid' }],
-    });
+    throw invalid('returnTo', 'must be a path of this service, e.g. /');
   return path;
 }

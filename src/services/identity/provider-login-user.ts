@@ -1,14 +1,15 @@
 import { TeamMember } from '../../../entities/team-member.ts';
 import { User } from '../../../entities/user.ts';
-import { isAccountName, usernameIssue } from '../../core/account-rules.ts';
+import { isAccountName, isEmailAddress, usernameIssue } from '../../core/account-rules.ts';
 import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { lockKey } from '../resource/lock-key.ts';
+import { findUsernameOwner } from './user-lookup.ts';
 import { isLocked } from './user-profile.ts';
 
 /** An identity provider, as far as a login requires it. */
-export interface LoginProvider extends Record<string, unknown> {
+export interface ProviderSettings extends Record<string, unknown> {
   id: string;
   tenantId: string;
   domain: string;
@@ -30,7 +31,7 @@ export interface ExternalUser {
   familyName: string | null;
 }
 
-/** The user who may log in, or the reason for the log why there is none, with the user concerned. */
+/** The user who logs in, or why the login is refused, with the id of the user concerned. */
 export type LoginUser =
   | { id: string; tenantId: string; username: string; refusal?: never }
   | { refusal: string; id: string | null };
@@ -54,7 +55,7 @@ const KNOWN_USER = `
  * the domain of the provider, who is linked, else a new user if the provider may create users. Never a superuser or a
  * user of another domain. See docs/contract.md#identity-providers.
  */
-export function findLoginUser(platform: Platform, provider: LoginProvider, external: ExternalUser): Promise<LoginUser> {
+export function findLoginUser(platform: Platform, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
   return platform.database.transaction(provider.tenantId, async (tx) => {
     // Concurrent logins create one user for an account, and link a user with one account.
     lockKey(tx, `login:${provider.id}`);
@@ -72,24 +73,26 @@ export function findLoginUser(platform: Platform, provider: LoginProvider, exter
 }
 
 /** Returns the user, or why they may not log in with this provider. */
-function checkUser({ domain }: LoginProvider, user: KnownUser): LoginUser {
-  const refusal =
-    user.domain.toLowerCase() !== domain.toLowerCase()
-      ? `The user belongs to the domain ${user.domain}`
-      : user.superuser
-        ? 'The user is a superuser'
-        : !user.enabled
-          ? 'The user is disabled'
-          : isLocked(user.lockedAt)
-            ? 'The user is locked'
-            : undefined;
+function checkUser(provider: ProviderSettings, user: KnownUser): LoginUser {
+  const refusal = refusalOf(provider, user);
   return refusal === undefined ? user : { refusal, id: user.id };
 }
 
-/** Returns the user of this name in any domain, whose account is then linked. Returns undefined if there is none. */
+function refusalOf({ domain }: ProviderSettings, user: KnownUser): string | undefined {
+  if (user.domain.toLowerCase() !== domain.toLowerCase()) return `The user belongs to the domain ${user.domain}`;
+  if (user.superuser) return 'The user is a superuser';
+  if (!user.enabled) return 'The user is disabled';
+  if (isLocked(user.lockedAt)) return 'The user is locked';
+  return undefined;
+}
+
+/**
+ * Returns the user of this name in any domain, whose account is then linked, or why the login is refused. Returns
+ * undefined if there is none.
+ */
 async function findByName(
   tx: Transaction,
-  provider: LoginProvider,
+  provider: ProviderSettings,
   external: ExternalUser,
 ): Promise<LoginUser | undefined> {
   const [named] = await tx.query<KnownUser & { isLinked: boolean }>({
@@ -108,7 +111,11 @@ async function findByName(
   return checked;
 }
 
-function createUser(tx: Transaction, provider: LoginProvider, external: ExternalUser): Promise<LoginUser> | LoginUser {
+async function createUser(
+  tx: Transaction,
+  provider: ProviderSettings,
+  external: ExternalUser,
+): Promise<LoginUser> {
   const { createUsers, emailDomains } = provider;
   const emailDomain = external.email?.split('@').at(-1)?.toLowerCase();
   if (!createUsers) return { refusal: 'There is no such user, and the provider creates none', id: null };
@@ -117,15 +124,11 @@ function createUser(tx: Transaction, provider: LoginProvider, external: External
   return insertUser(tx, provider, external);
 }
 
-async function insertUser(tx: Transaction, provider: LoginProvider, external: ExternalUser): Promise<LoginUser> {
+async function insertUser(tx: Transaction, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
   const { tenantId, domain, teamIds } = provider;
-  // As in user.ts: the name may have been taken since it was looked up.
-  lockKey(tx, `username:${tenantId}`);
-  const [taken] = await tx.query<{ id: string }>({
-    text: `select id from dws.app_user where tenant_id = $1 and lower(username) = lower($2)`,
-    values: [tenantId, external.username],
-  });
-  if (taken) return { refusal: 'Another user has the name', id: taken.id };
+  // The name may have been taken since it was looked up.
+  const taken = await findUsernameOwner(tx, tenantId, external.username!);
+  if (taken !== undefined) return { refusal: 'Another user has the name', id: taken };
   const teams = await tx.query<{ id: string }>({
     text: `select id from dws.team where tenant_id = $1 and id = any($2) for key share`,
     values: [tenantId, teamIds],
@@ -147,15 +150,15 @@ async function insertUser(tx: Transaction, provider: LoginProvider, external: Ex
   return { id: user.id, tenantId, username: user.username };
 }
 
-const link = (tx: Transaction, provider: LoginProvider, { subject }: ExternalUser, userId: string): void =>
+const link = (tx: Transaction, provider: ProviderSettings, { subject }: ExternalUser, userId: string): void =>
   tx.execute({
     text: `insert into dws.user_identity (tenant_id, provider_id, subject, user_id) values ($1, $2, $3, $4)`,
     values: [provider.tenantId, provider.id, subject, userId],
   });
 
-/** Reads the description of a user from the claims of an ID token. */
+/** Reads the description of a user from the claims of an ID token and of the user info. */
 export function readClaims(
-  { usernameClaim }: LoginProvider,
+  { usernameClaim }: ProviderSettings,
   claims: Readonly<Record<string, unknown>> & { sub: string },
 ): ExternalUser {
   const email = isTrue(claims['email_verified']) ? textOf(claims['email'], 320) : null;
@@ -163,7 +166,7 @@ export function readClaims(
   return {
     subject: claims.sub,
     username: typeof username === 'string' && isUsername(username) ? username : null,
-    email: email !== null && /^[^\s@]+@[^\s@]+$/.test(email) ? email : null,
+    email: email !== null && isEmailAddress(email) ? email : null,
     displayName: textOf(claims['name'], 255),
     givenName: textOf(claims['given_name'], 255),
     familyName: textOf(claims['family_name'], 255),

@@ -7,7 +7,7 @@ import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
 import { openSession } from './login.ts';
 import { checkReturnPath, storeLoginState, takeLoginState } from './provider-login-state.ts';
-import { findLoginUser, readClaims, type LoginProvider } from './provider-login-user.ts';
+import { findLoginUser, readClaims, type ProviderSettings } from './provider-login-user.ts';
 
 /** Logins that call an identity provider at once. Callers without credentials share it by their addresses. */
 const PROVIDER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'logins' });
@@ -26,7 +26,8 @@ export interface LoginProviderLink extends Record<string, unknown> {
   href: string;
 }
 
-interface StoredProvider extends LoginProvider {
+/** An enabled provider as it is stored. */
+interface StoredProvider extends ProviderSettings {
   issuer: string;
   clientId: string;
   sealedClientSecret: string | null;
@@ -34,7 +35,7 @@ interface StoredProvider extends LoginProvider {
   tenant: string;
 }
 
-const PROVIDER = `
+const SELECT_PROVIDER = `
   select p.id, p.tenant_id as "tenantId", t.slug as tenant, p.domain, p.issuer, p.client_id as "clientId",
     p.sealed_client_secret as "sealedClientSecret", p.scope, p.username_claim as "usernameClaim",
     p.create_users as "createUsers", p.email_domains as "emailDomains", p.team_ids as "teamIds"
@@ -107,36 +108,37 @@ export async function finishLogin(ctx: PublicContext, domain: string, parameters
   // From here on the tenant is known, whose audit log records the refusals.
   if (mutation) Object.assign(mutation, { actor: { tenant: { id: state.tenantId }, userId: null, username: '' } });
   const [provider] = await platform.system.query<StoredProvider>({
-    text: `${PROVIDER} and p.id = $1 and lower(p.domain) = lower($2)`,
-    values: [state.providerId, domain],
+    text: `${SELECT_PROVIDER} and p.id = $1`,
+    values: [state.providerId],
   });
-  if (!provider) throw refuse(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
+  if (!provider) throw recordRefusal(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
+  if (provider.domain.toLowerCase() !== domain.toLowerCase())
+    throw recordRefusal(ctx, state.tenantId, 'The callback is that of another domain');
   const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
   const registration = registrationOf(platform, provider);
   const claims = await callProvider(ctx, (signal) =>
     redeemCode(platform.outbound, registration, parameters, state, [provider.usernameClaim, 'email'], signal),
   ).catch((error: unknown) => {
-    if (mutation && error instanceof ApiError) mutation.refused = error.status === 401;
-    throw error;
+    throw recordRefusedResponse(ctx, provider.id, error);
   });
   const external = readClaims(provider, claims);
   const user = await findLoginUser(platform, provider, external);
   if (user.refusal !== undefined)
-    throw refuse(ctx, state.tenantId, user.refusal, external.username ?? '', user.id ?? undefined);
+    throw recordRefusal(ctx, state.tenantId, user.refusal, external.username ?? '', user.id ?? undefined);
   const session = await openSession(ctx, {
     id: user.id,
     tenantId: user.tenantId,
     username: user.username,
     isLocked: false,
   });
-  if (!session) throw refuse(ctx, state.tenantId, 'The user is disabled', user.username, user.id);
+  if (!session) throw recordRefusal(ctx, state.tenantId, 'The user is disabled', user.username, user.id);
   request.setSession(session.secret);
   return state.returnTo;
 }
 
 async function findProvider({ system }: Platform, tenant: string, domain: string): Promise<StoredProvider | undefined> {
   const [provider] = await system.query<StoredProvider>({
-    text: `${PROVIDER} and t.slug = $1 and lower(p.domain) = lower($2)`,
+    text: `${SELECT_PROVIDER} and t.slug = $1 and lower(p.domain) = lower($2)`,
     values: [tenant, domain],
   });
   return provider;
@@ -156,8 +158,16 @@ const registrationOf = (
 const callProvider = <T>({ request }: PublicContext, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
   PROVIDER_GATE.run(callerAt(request.address), request.signal, () => call(request.signal));
 
+/** Logs why a response of the provider does not log a user in, and records the refusal. Returns the error. */
+function recordRefusedResponse({ platform, request }: PublicContext, providerId: string, error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.status !== 401) return error;
+  platform.log.info({ requestId: request.id, providerId, err: error }, 'The response of an identity provider was refused');
+  if (request.mutation) request.mutation.refused = true;
+  return error;
+}
+
 /** Records a refused login in the audit log, with the name that was used and the user concerned. Returns the error. */
-function refuse(
+function recordRefusal(
   { platform, request: { id, mutation } }: PublicContext,
   tenantId: string,
   reason: string,

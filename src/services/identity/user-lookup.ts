@@ -5,6 +5,7 @@ import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion, type ExpectedVersion } from '../resource/load-resource.ts';
+import { lockKey } from '../resource/lock-key.ts';
 
 /**
  * Loads a user by id or username and locks the row until the transaction ends. Throws NOT_FOUND, and
@@ -22,4 +23,28 @@ export async function loadUser(
   recordAuditTarget(ctx.request, 'user', key, user.id);
   checkVersion(expected, 'user', user.version);
   return user;
+}
+
+/** SQL condition for the user with the key `$2`, `$3` (`userKeyValues`) in the tenant `$1`. `u` is the user. */
+export const IS_USER = 'u.tenant_id = $1 and (u.id = $2 or lower(u.username) = lower($3))';
+
+/** Returns a user's key as id and as username, one of which is null. */
+export const userKeyValues = (key: string): [string | null, string | null] =>
+  isUuid(key) ? [key.toLowerCase(), null] : [null, key];
+
+/**
+ * Returns the id of the user with a username, undefined if it is free. A lock serializes concurrent claims until the
+ * transaction ends, so that none fails with a violation of the unique index.
+ */
+export async function findUsernameOwner(
+  tx: Transaction,
+  tenantId: string,
+  username: string,
+): Promise<string | undefined> {
+  lockKey(tx, `username:${tenantId}`);
+  const [owner] = await tx.query<{ id: string }>({
+    text: `select id from dws.app_user where tenant_id = $1 and lower(username) = lower($2)`,
+    values: [tenantId, username],
+  });
+  return owner?.id;
 }

@@ -1,6 +1,6 @@
 import type { UpdateUserInput } from '../../../entities/user-input.ts';
 import type { User } from '../../../entities/user.ts';
-import { isAccountName } from '../../core/account-rules.ts';
+import { isAccountName, isEmailAddress } from '../../core/account-rules.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { LOGIN_LOCK_MINUTES } from './login.ts';
 
@@ -54,7 +54,7 @@ export function checkProfile<T extends UpdateUserInput>(input: T): T {
 function checkEmail(email: string): string | null {
   if (email.trim() === '') return null;
   const address = checkText(email, 'email', 320);
-  if (!/^[^\s@]+@[^\s@]+$/.test(address)) throw invalid('email', 'must be an e-mail address');
+  if (!isEmailAddress(address)) throw invalid('email', 'must be an e-mail address');
   return address;
 }
 

@@ -9,7 +9,6 @@ import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
-import { lockKey } from '../resource/lock-key.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteStoredBytes } from '../resource/stored-file.ts';
@@ -18,7 +17,7 @@ import { deleteCredentials } from './credential-cleanup.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
-import { loadUser } from './user-lookup.ts';
+import { findUsernameOwner, loadUser } from './user-lookup.ts';
 import { permissionToGain, requireOtherSuperuser, requireSession } from './user-permissions.ts';
 import { changedAdminField, changedLoginField, checkProfile, isLocked, NULLABLE_USER_FIELDS } from './user-profile.ts';
 import { checkUsername } from './username.ts';
@@ -161,7 +160,7 @@ export async function transferContent(ctx: Context, tx: Transaction, from: strin
     recordActivities(viewer, tx, kind, 'owner.changed', transferred[index]!, sentence, data);
 }
 
-/** Throws FORBIDDEN unless the caller may change the user: users themselves and admins, of superusers only superusers. */
+/** Throws FORBIDDEN unless the caller is the user or an admin of users. Only superusers change a superuser. */
 export function requireUserEdit({ viewer }: Context, user: Pick<User, 'id' | 'superuser'>): void {
   if (!isAdmin(viewer) && user.id !== viewer.userId) throw forbidden({ permission: 'user:edit' });
   if (user.superuser && !viewer.superuser) throw refused('Only superusers can change a superuser');
@@ -175,11 +174,6 @@ function requireNoTakeover({ viewer }: Context, user: User, input: UpdateUserInp
 }
 
 async function checkUsernameFree(ctx: Context, tx: Transaction, username: string): Promise<void> {
-  // The lock serializes concurrent claims, so that none fails with a violation of the unique index.
-  lockKey(tx, `username:${ctx.viewer.tenantId}`);
-  const taken = await tx.query({
-    text: `select id from dws.app_user where tenant_id = $1 and lower(username) = lower($2)`,
-    values: [ctx.viewer.tenantId, username],
-  });
-  if (taken.length) throw conflict(`The username "${username}" is already in use`);
+  const owner = await findUsernameOwner(tx, ctx.viewer.tenantId, username);
+  if (owner !== undefined) throw conflict(`The username "${username}" is already in use`);
 }
