@@ -18,7 +18,11 @@ export class IdentityProvider extends TenantRow {
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => String, { description: 'URL of the issuer, below which the provider publishes its configuration.' })
+  @Field(() => String, {
+    description:
+      'URL of the issuer, below which the provider publishes its configuration. A change unlinks all users from their ' +
+      'accounts at the provider.',
+  })
   @Property({ type: 'text' })
   issuer!: string;
 
@@ -48,7 +52,7 @@ export class IdentityProvider extends TenantRow {
   @Property({ type: 'json' })
   emailDomains: string[] = [];
 
-  @Field(() => [ID], { description: 'Ids of the teams of which created users become members.' })
+  @Field(() => [ID], { description: 'Ids of the teams that new users join.' })
   @Property({ type: 'json' })
   teamIds: string[] = [];
 

@@ -1,4 +1,5 @@
 import { registerEnumType } from 'type-graphql';
+import { capitalize } from '../src/core/capitalize.ts';
 import { ABILITIES } from '../src/core/permissions.ts';
 
 /** Returns the name of a word in GraphQL, e.g. `DATASET_PROMOTE_REFRESH` for `dataset.promoteRefresh`. */
@@ -32,5 +33,5 @@ export const ResourceKindEnum = wordEnum(
   'ResourceKind',
   'Kind of a record.',
   [...Object.keys(ABILITIES), 'token', 'session', 'operation', 'notification'],
-  (kind) => `${kind.charAt(0).toUpperCase()}${plural(kind.slice(1))}.`,
+  (kind) => `${capitalize(plural(kind))}.`,
 );

@@ -12,6 +12,7 @@ import {
   type GraphQLInputType,
   type GraphQLSchema,
 } from 'graphql';
+import { capitalize } from '../src/core/capitalize.ts';
 import type { Row } from './route.ts';
 
 /** One field of the chain from the root type to the field that a row presents. */
@@ -130,7 +131,7 @@ function bindPath(row: Row, chain: readonly FieldSegment[], slots: readonly Argu
   bind(
     (parameter, { segment, argument }) =>
       segment < chain.length - 1 &&
-      parameter === chain[segment]!.name + argument.name[0]!.toUpperCase() + argument.name.slice(1),
+      parameter === chain[segment]!.name + capitalize(argument.name),
   );
   bind((parameter, { argument }) => parameter === argument.name);
   const boundByName = bound.size;

@@ -1,8 +1,9 @@
+import { capitalize } from '../src/core/capitalize.ts';
 import { collection, resource, value, type Presenter } from './present.ts';
 import { create, del, get, plain, put, type RouteOptions, type Row } from './route.ts';
 import type { Links } from './selection.ts';
 import { tag } from './tag.ts';
-import { capitalize, toCamelCase } from './words.ts';
+import { toCamelCase } from './words.ts';
 
 /** The names of a kind, e.g. of saved queries. */
 interface KindNames {

@@ -1,6 +1,7 @@
 import { OperationTypeNode } from 'graphql';
+import { capitalize } from '../src/core/capitalize.ts';
 import type { Endpoint } from './bridge.ts';
-import { capitalize, toWords } from './words.ts';
+import { toWords } from './words.ts';
 
 /* What the OpenAPI document calls its operations: ids, summaries and themes. */
 

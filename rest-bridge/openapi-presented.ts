@@ -8,12 +8,12 @@ import {
   OperationTypeNode,
   type GraphQLOutputType,
 } from 'graphql';
+import { capitalize } from '../src/core/capitalize.ts';
 import type { Endpoint } from './bridge.ts';
 import { linksSchema } from './openapi-links.ts';
 import { operationId } from './openapi-names.ts';
 import { selectionOf, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
-import { capitalize } from './words.ts';
 
 /* Schemas of what presenters print. */
 

@@ -1,4 +1,5 @@
 import { getNamedType, getNullableType, GraphQLNonNull, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import { capitalize } from '../src/core/capitalize.ts';
 import { ruleOf } from '../src/core/input-rules.ts';
 import { isJsonScalar } from '../src/core/query-language.ts';
 import type { Endpoint } from './bridge.ts';
@@ -7,7 +8,6 @@ import { bodyExample, parameterExample } from './openapi-examples.ts';
 import { operationId } from './openapi-names.ts';
 import { BYTES } from './openapi-shared.ts';
 import { withDefault, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
-import { capitalize } from './words.ts';
 
 const PREFER_HEADER = {
   name: 'Prefer',

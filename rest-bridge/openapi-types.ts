@@ -19,11 +19,11 @@ import {
   type GraphQLOutputType,
   type SelectionSetNode,
 } from 'graphql';
+import { capitalize } from '../src/core/capitalize.ts';
 import { ruleOf, type InputRule } from '../src/core/input-rules.ts';
 import type { JsonScalarExtensions } from '../src/core/query-language.ts';
 import { restValuesOf } from './enums.ts';
 import type { Json } from './route.ts';
-import { capitalize } from './words.ts';
 
 /** JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
 export type JsonSchema = Json;

@@ -1,8 +1,5 @@
 /* Conversions of names and paths. */
 
-/** Returns a word with a first capital letter. */
-export const capitalize = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-
 /** Returns the words of a name in camel or Pascal case: `saved query` for `SavedQuery`. */
 export const toWords = (name: string): string =>
   name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();

@@ -58,7 +58,7 @@ export class IdentityProviderResolver {
     return id;
   }
 
-  @FieldResolver(() => [Team], { description: 'Teams of which created users become members, by name.' })
+  @FieldResolver(() => [Team], { description: 'Teams that new users join, by name.' })
   teams(
     @Ctx() ctx: Context,
     @Root() provider: { id: string },

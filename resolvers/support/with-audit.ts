@@ -1,5 +1,6 @@
 import type { GraphQLField, GraphQLFieldResolver } from 'graphql';
 import type { AuditedMutation } from '../../src/core/audit.ts';
+import { uncapitalize } from '../../src/core/capitalize.ts';
 import type { PublicContext } from '../../src/core/context.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { ABILITIES } from '../../src/core/permissions.ts';
@@ -14,22 +15,27 @@ const AUDITED_KINDS: ReadonlySet<string> = new Set([
   'session',
   'operation',
   'notification',
-  'provider',
+  'identityProvider',
 ]);
 
 const toSingular = (word: string): string => word.replace(/ies$/, 'y').replace(/s$/, '');
 
+/** Returns the words of a name and their sequences, the longer ones first: `savedFilter`, `saved`, `filter`. */
+function phrasesOf(name: string): string[] {
+  const words = [...name.matchAll(/[A-Z][a-z]+/g)].map(([word]) => toSingular(word));
+  return words.flatMap((_, start) =>
+    words.slice(start).map((_word, dropped) => uncapitalize(words.slice(start, words.length - dropped).join(''))),
+  );
+}
+
 /**
  * Returns the kind of resource that a mutation changes: that of its permission, else the first kind in its name
- * (`deleteToken`), else `user` if it has an argument `username`.
+ * (`deleteToken`, `createIdentityProvider`), else `user` if it has an argument `username`.
  */
 function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission: string): string | null {
   const [ability = ''] = permission.split(':');
-  const words = [
-    ...(ability in ABILITIES ? [ability] : []),
-    ...[...name.matchAll(/[A-Z][a-z]+/g)].map(([word]) => toSingular(word.toLowerCase())),
-  ];
-  const kind = words.find((word) => AUDITED_KINDS.has(word));
+  const candidates = [...(ability in ABILITIES ? [ability] : []), ...phrasesOf(name)];
+  const kind = candidates.find((candidate) => AUDITED_KINDS.has(candidate));
   if (kind) return kind;
   return args.some((argument) => argument.name === 'username') ? 'user' : null;
 }

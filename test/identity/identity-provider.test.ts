@@ -254,7 +254,7 @@ describe('an identity provider', () => {
     expect(events).toEqual(
       ['createIdentityProvider', 'updateIdentityProvider', 'deleteIdentityProvider'].map((action) => ({
         action,
-        kind: 'provider',
+        kind: 'identityProvider',
         outcome: 'succeeded',
       })),
     );

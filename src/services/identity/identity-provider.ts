@@ -1,6 +1,7 @@
-import type {
-  CreateIdentityProviderInput,
-  UpdateIdentityProviderInput,
+import {
+  ISSUER_RULE,
+  type CreateIdentityProviderInput,
+  type UpdateIdentityProviderInput,
 } from '../../../entities/identity-provider-input.ts';
 import { IdentityProvider } from '../../../entities/identity-provider.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
@@ -13,7 +14,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { lockKey } from '../resource/lock-key.ts';
 
-const PROVIDER = 'identity provider';
+const PROVIDER_NOUN = 'identity provider';
 
 /** Creates an identity provider. Returns its id. Throws CONFLICT if the domain has an enabled one. */
 export async function create(ctx: Context, { clientSecret, ...input }: CreateIdentityProviderInput): Promise<string> {
@@ -27,7 +28,7 @@ export async function create(ctx: Context, { clientSecret, ...input }: CreateIde
 }
 
 /**
- * Updates an identity provider. Returns its id. A change of the issuer separates the users from their accounts there,
+ * Updates an identity provider. Returns its id. A change of the issuer unlinks all users from their accounts there,
  * since another issuer may give the same id to another person.
  */
 export async function update(
@@ -38,15 +39,15 @@ export async function update(
   const changes = checkInput(input);
   return ctx.transaction(async (tx) => {
     const provider = await loadProvider(ctx, tx, id);
-    const isMoved = changes.issuer !== undefined && changes.issuer !== provider.issuer;
+    const hasNewIssuer = changes.issuer !== undefined && changes.issuer !== provider.issuer;
     await Promise.all([
       requireTeams(ctx, tx, changes.teamIds ?? []),
       requireFreeDomain(ctx, tx, { ...provider, ...changes }),
-      isMoved && clientSecret === undefined ? requireNoSecret(ctx, tx, provider.id) : undefined,
+      hasNewIssuer && clientSecret === undefined ? requireNoSecret(ctx, tx, provider.id) : undefined,
     ]);
     assignPresent(provider, changes);
     if (clientSecret !== undefined) provider.sealedClientSecret = seal(ctx, clientSecret);
-    if (isMoved)
+    if (hasNewIssuer)
       tx.execute({
         text: `delete from dws.user_identity where tenant_id = $1 and provider_id = $2`,
         values: [ctx.viewer.tenantId, provider.id],
@@ -55,26 +56,30 @@ export async function update(
   });
 }
 
-/** Deletes an identity provider. Its users stay, separated from their accounts at the provider. */
+/** Deletes an identity provider. Its users stay, unlinked from their accounts at the provider. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => tx.remove(await loadProvider(ctx, tx, id)));
 }
 
 async function loadProvider(ctx: Context, tx: Transaction, id: string): Promise<IdentityProvider> {
   const provider = isUuid(id) ? await tx.findOne(IdentityProvider, { id: id.toLowerCase() }, { lock: 'update' }) : null;
-  if (!provider) throw notFound({ what: PROVIDER, id });
-  recordAuditTarget(ctx.request, 'provider', id, provider.id);
-  checkVersion(ctx, PROVIDER, provider.version);
+  if (!provider) throw notFound({ what: PROVIDER_NOUN, id });
+  recordAuditTarget(ctx.request, 'identityProvider', id, provider.id);
+  checkVersion(ctx, PROVIDER_NOUN, provider.version);
   return provider;
 }
 
-/** Returns the input with its texts trimmed. Throws BAD_USER_INPUT that names the invalid field. */
+/**
+ * Returns the input with `name` trimmed, and `emailDomains` and `teamIds` in lower case without duplicates. Throws
+ * BAD_USER_INPUT that names the invalid field.
+ */
 function checkInput<T extends Omit<UpdateIdentityProviderInput, 'clientSecret'>>(input: T): T {
   const checked = { ...input };
   if (checked.domain?.toLowerCase() === 'local')
     throw invalid('domain', 'must not be local, whose users have passwords');
   if (checked.name !== undefined) checked.name = checkText(checked.name, 'name');
-  if (checked.issuer !== undefined && !URL.canParse(checked.issuer)) throw invalid('issuer', 'must be an https: URL');
+  if (checked.issuer !== undefined && !URL.canParse(checked.issuer)) 
+    throw invalid('issuer', ISSUER_RULE.patternMessage);
   if (checked.emailDomains) checked.emailDomains = distinct(checked.emailDomains);
   if (checked.teamIds) checked.teamIds = distinct(checked.teamIds);
   return checked;

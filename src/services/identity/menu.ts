@@ -1,13 +1,14 @@
 import type { MenuItem, MenuTemplate } from '../../../entities/menu.ts';
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { plural } from '../../../entities/word-enum.ts';
+import { capitalize, uncapitalize } from '../../core/capitalize.ts';
 
 /** An entry of a menu with the root field that its path runs. The permission of that field is the entry's. */
 interface MenuEntry extends MenuItem {
   field: string;
 }
 
-const entry = (id: string, icon: string, label = titleOf(id), field = id): MenuEntry => ({
+const entry = (id: string, icon: string, label = capitalize(id), field = id): MenuEntry => ({
   id,
   label,
   path: `/api/${id}`,
@@ -15,16 +16,13 @@ const entry = (id: string, icon: string, label = titleOf(id), field = id): MenuE
   field,
 });
 
-const titleOf = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
-const camelCase = (typeName: string): string => typeName.charAt(0).toLowerCase() + typeName.slice(1);
-
 /** The menus of front-ends with all their entries (docs/contract.md#menus). A kind with owners is in them by itself. */
 export const MENUS: readonly { id: string; name: string; items: readonly MenuEntry[] }[] = [
   {
     id: 'content',
     name: 'Content',
     items: OWNED_KINDS.map(({ kind, entity, icon }) =>
-      entry(plural(kind), icon, titleOf(plural(kind)), plural(camelCase(entity.name))),
+      entry(plural(kind), icon, capitalize(plural(kind)), plural(uncapitalize(entity.name))),
     ),
   },
   {

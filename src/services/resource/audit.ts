@@ -1,5 +1,6 @@
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { AuditActor, AuditedMutation, AuditedRequest, AuditOutcome } from '../../core/audit.ts';
+import { uncapitalize } from '../../core/capitalize.ts';
 import type { PublicContext } from '../../core/context.ts';
 import type { Query, Statement } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
@@ -90,9 +91,9 @@ export function findCreatedId({ kind, key }: AuditedMutation, changes: readonly 
 }
 
 /** Kinds of rows whose names in the audit log differ from those of their classes. */
-const OWN_KINDS: Readonly<Record<string, string>> = { ApiToken: 'token', IdentityProvider: 'provider' };
+const OWN_KINDS: Readonly<Record<string, string>> = { ApiToken: 'token' };
 
 const kindOf = ({ constructor }: object): string => {
   const owned = OWNED_KINDS.find(({ entity }) => entity === constructor);
-  return owned?.kind ?? OWN_KINDS[constructor.name] ?? constructor.name[0]!.toLowerCase() + constructor.name.slice(1);
+  return owned?.kind ?? OWN_KINDS[constructor.name] ?? uncapitalize(constructor.name);
 };
