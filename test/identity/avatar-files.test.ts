@@ -44,8 +44,7 @@ test('deleting a user deletes the files of the avatar and of unfinished uploads'
     await expectStatus(admin.delete('/users/ann'), 204);
     expect(await systemQuery(service, 'select upload_id as id from dws.avatar_upload_part')).toEqual([{ id: 'own' }]);
     expect(await systemQuery(service, 'select from dws.stored_file')).toHaveLength(1);
-    // The janitor deletes the bytes of parts.
-    expect(storedFiles(service)).toHaveLength(3);
+    expect(storedFiles(service)).toHaveLength(1);
     expect((await getPicture(admin, `/users/${ann.id}/avatar`)).bytes).toEqual(
       (await getPicture(admin, '/users/unknown/avatar')).bytes,
     );

@@ -107,20 +107,19 @@ describe('uploads in parts do not mix', () => {
     const cleo = await service.user('cleo');
     const [red0, red1] = splitInto(PNG, 2);
     const [blue0, blue1] = splitInto(OTHER, 2);
-    const send = (...args: Parameters<typeof uploadPart>) => uploadPart(...args);
-    await expectBody(send(cleo, 'cleo', 'x', red0!, numbers(0, 2)), 200, { received: 1 });
-    await expectBody(send(cleo, 'cleo', 'y', blue0!, numbers(0, 2)), 200, { received: 1 });
-    await expectBody(send(admin, 'cleo', 'x', blue0!, numbers(0, 2)), 200, { received: 1 });
-    await expectBody(send(admin, 'ann', 'x', red0!, numbers(0, 2)), 200, { received: 1 });
+    await expectBody(uploadPart(cleo, 'cleo', 'x', red0!, numbers(0, 2)), 200, { received: 1 });
+    await expectBody(uploadPart(cleo, 'cleo', 'y', blue0!, numbers(0, 2)), 200, { received: 1 });
+    await expectBody(uploadPart(admin, 'cleo', 'x', blue0!, numbers(0, 2)), 200, { received: 1 });
+    await expectBody(uploadPart(admin, 'ann', 'x', red0!, numbers(0, 2)), 200, { received: 1 });
     // The upload of another user is none.
-    await expectError(send(ann, 'cleo', 'x', blue1!, numbers(1, 2)), 403);
-    await expectBody(send(admin, cleo.id, 'x', blue1!, numbers(1, 2)), 200, { received: 2, complete: true });
+    await expectError(uploadPart(ann, 'cleo', 'x', blue1!, numbers(1, 2)), 403);
+    await expectBody(uploadPart(admin, cleo.id, 'x', blue1!, numbers(1, 2)), 200, { received: 2, complete: true });
     expect(await colorOf(ann, 'cleo')).toBe('blue');
-    await expectBody(send(cleo, 'cleo', 'x', red1!, numbers(1, 2)), 200, { received: 2, complete: true });
+    await expectBody(uploadPart(cleo, 'cleo', 'x', red1!, numbers(1, 2)), 200, { received: 2, complete: true });
     expect(await colorOf(ann, 'cleo')).toBe('red');
-    await expectBody(send(cleo, 'cleo', 'y', blue1!, numbers(1, 2)), 200, { received: 2, complete: true });
+    await expectBody(uploadPart(cleo, 'cleo', 'y', blue1!, numbers(1, 2)), 200, { received: 2, complete: true });
     expect(await colorOf(ann, 'cleo')).toBe('blue');
-    await expectBody(send(admin, 'ann', 'x', red1!, numbers(1, 2)), 200, { received: 2, complete: true });
+    await expectBody(uploadPart(admin, 'ann', 'x', red1!, numbers(1, 2)), 200, { received: 2, complete: true });
   });
 });
 

@@ -206,6 +206,7 @@ describe('connections', () => {
       'src/services/identity/password-reset.ts',
       'src/services/identity/provider-login-state.ts',
       'src/services/identity/provider-login.ts',
+      'src/services/identity/session-opening.ts',
       'src/services/operation/operation-repository.ts',
       'src/services/resource/audit.ts',
     ]);

@@ -1,3 +1,4 @@
+import { capitalize } from '../capitalize.ts';
 import type { Aggregation } from '../dataset-index.ts';
 import type { FieldType } from '../fields.ts';
 import { invalid } from '../input-checks.ts';
@@ -124,5 +125,5 @@ export function readableName(name: string): string {
   const words = name
     .replaceAll(/[_-]+/g, ' ')
     .replaceAll(/([a-z0-9])([A-Z])(?=[a-z])/g, (_, end, begin) => `${end} ${begin.toLowerCase()}`);
-  return words[0]!.toUpperCase() + words.slice(1);
+  return capitalize(words);
 }

@@ -12,17 +12,22 @@ export function deleteAvatarFiles(
   return ids;
 }
 
-/** Deletes the parts of avatars that a user has uploaded, or that others have uploaded for the user. */
-export function deleteAvatarUploads(
-  tx: Pick<Transaction, 'execute'>,
+/**
+ * Deletes the rows of the parts of avatars that a user has uploaded, or that others have uploaded for the user. Returns
+ * the ids of their files.
+ */
+export async function deleteAvatarUploads(
+  tx: Pick<Transaction, 'query'>,
   { tenantId, id }: Pick<User, 'tenantId' | 'id'>,
-): void {
-  tx.execute({
+): Promise<string[]> {
+  const files = await tx.query<{ id: string }>({
     text: `
       delete from dws.stored_file
       where tenant_id = $1 and id in (
         select file_id from dws.avatar_upload_part where tenant_id = $1 and (uploader_id = $2 or user_id = $2)
-      )`,
+      )
+      returning id`,
     values: [tenantId, id],
   });
+  return files.map((file) => file.id);
 }

@@ -3,8 +3,8 @@ import type { Context, PublicContext } from '../../core/context.ts';
 import { badInput, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { isSlug } from '../../core/slug.ts';
-import { userKeyValues } from './avatar.ts';
 import { defaultAvatar } from './default-avatar.ts';
+import { IS_USER, userKeyValues } from './user-lookup.ts';
 
 /** A picture with its bytes. */
 export interface AvatarImage {
@@ -79,7 +79,7 @@ export async function readOriginal(ctx: Context, key: string): Promise<AvatarIma
       select case when f.id is not null
         then json_build_object('id', f.id, 'contentType', f.content_type, 'sha256', f.sha256) end as file
       from dws.app_user u left join dws.stored_file f on f.id = u.avatar_original_id
-      where u.tenant_id = $1 and (u.id = $2 or lower(u.username) = lower($3))`,
+      where ${IS_USER}`,
     values: [tenantId, ...userKeyValues(key)],
   });
   if (!user) throw notFound({ what: 'user', id: key });

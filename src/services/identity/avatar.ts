@@ -4,13 +4,13 @@ import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, tooLarge } from '../../core/errors.ts';
 import { cleanFilename, yieldOnce, type IncomingFile, type SavedFile } from '../../core/files.ts';
-import { creationTimeOf, isUuid } from '../../core/id.ts';
+import { creationTimeOf } from '../../core/id.ts';
 import { MAX_PICTURE_BYTES, PICTURE_TYPES, type PictureShape } from '../../core/pictures.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { deleteStoredBytes, deleteUnreferenced, insertStoredFile, type LabelledFile } from '../resource/stored-file.ts';
 import { deleteAvatarFiles } from './avatar-file.ts';
-import { loadUser } from './user-lookup.ts';
+import { IS_USER, loadUser, userKeyValues } from './user-lookup.ts';
 import { requireUserEdit } from './user.ts';
 
 /** An avatar is a square of 256 pixels. */
@@ -30,9 +30,10 @@ export type AvatarSource = SavedFile & { filename: string };
  * stays. See docs/contract.md#avatars.
  */
 export async function set(ctx: Context, key: string, { file }: SetAvatarInput): Promise<string> {
-  await checkAvatarEdit(ctx, key);
-  const source = await receivePicture(ctx, file);
-  return (await storeAvatar(ctx, key, source)).id;
+  const userId = await checkAvatarEdit(ctx, key);
+  const { source } = await receivePicture(ctx, file);
+  await storeAvatar(ctx, userId, source);
+  return userId;
 }
 
 /** Removes the avatar of a user, if there is one. Returns the id of the user. */
@@ -49,37 +50,43 @@ export async function remove(ctx: Context, key: string): Promise<string> {
 }
 
 /**
- * Checks before a file is received that the caller may change the avatar of a user. For the own one there is nothing to
- * find out.
+ * Checks before a file is received that the caller may change the avatar of a user. Returns the id of the user. Does
+ * nothing for the caller's own avatar.
  */
-export async function checkAvatarEdit(ctx: Context, key: string): Promise<void> {
+export async function checkAvatarEdit(ctx: Context, key: string): Promise<string> {
   const { viewer } = ctx;
-  if ([viewer.userId, viewer.username.toLowerCase()].includes(key.toLowerCase())) return;
-  const [user] = await ctx.query<{ id: string; superuser: boolean }>({
-    text: `
-      select id, superuser
-      from dws.app_user
-      where tenant_id = $1 and (id = $2 or lower(username) = lower($3))`,
+  const isOwn = [viewer.userId, viewer.username.toLowerCase()].includes(key.toLowerCase());
+  const user = isOwn ? { id: viewer.userId, superuser: viewer.superuser } : await findUser(ctx, key);
+  recordAuditTarget(ctx.request, 'user', key, user.id);
+  requireUserEdit(ctx, user);
+  return user.id;
+}
+
+async function findUser({ query, viewer }: Context, key: string): Promise<{ id: string; superuser: boolean }> {
+  const [user] = await query<{ id: string; superuser: boolean }>({
+    text: `select u.id, u.superuser from dws.app_user u where ${IS_USER}`,
     values: [viewer.tenantId, ...userKeyValues(key)],
   });
   if (!user) throw notFound({ what: 'user', id: key });
-  recordAuditTarget(ctx.request, 'user', key, user.id);
-  requireUserEdit(ctx, user);
+  return user;
 }
 
-/** Returns a user's key as id and as username, one of which is null. */
-export const userKeyValues = (key: string): [string | null, string | null] =>
-  isUuid(key) ? [key.toLowerCase(), null] : [null, key];
-
-/** Stores an uploaded picture, of which nothing is known yet. The caller deletes the file. */
-export async function receivePicture(ctx: Context, file: IncomingFile): Promise<AvatarSource> {
+/**
+ * Saves an upload without checking it. The caller deletes the file if it is not used. `check` receives the input with the
+ * parts that a form may have after the file; if it throws, the file is deleted.
+ */
+export async function receivePicture<T = undefined>(
+  ctx: Context,
+  file: IncomingFile,
+  check?: (wholeInput: object | undefined) => T,
+): Promise<{ source: AvatarSource; checked: T | undefined }> {
   if (file.minSize > MAX_PICTURE_BYTES)
     throw tooLarge(`The file is larger than the maximum of ${MAX_PICTURE_BYTES} bytes`);
   const saved = await ctx.platform.files.save(file.content, MAX_PICTURE_BYTES);
   try {
-    // A form may have further parts after the file, which are refused.
-    await file.wholeInput?.();
-    return { ...saved, filename: cleanFilename(file.filename ?? 'avatar') };
+    // Unknown parts after the file are refused.
+    const wholeInput = await file.wholeInput?.();
+    return { source: { ...saved, filename: cleanFilename(file.filename ?? 'avatar') }, checked: check?.(wholeInput) };
   } catch (error) {
     await deleteStoredBytes(ctx, [saved.id]);
     throw error;
@@ -93,12 +100,12 @@ interface AvatarOwner {
 }
 
 /**
- * Draws the avatar from a stored file and sets it. The file becomes the original, or is deleted. `alsoDelete` are further
- * changes of the transaction; it returns the ids of files whose rows it deletes.
+ * Draws the avatar of a user from a stored file and sets it. The file becomes the original, or is deleted. `alsoDelete`
+ * deletes further file rows in the same transaction and returns their ids.
  */
 export async function storeAvatar(
   ctx: Context,
-  key: string,
+  userId: string,
   source: AvatarSource,
   alsoDelete: (tx: Transaction) => string[] = () => [],
 ): Promise<AvatarOwner> {
@@ -116,7 +123,7 @@ export async function storeAvatar(
     const avatar = await files.save(yieldOnce(drawn[0]!), 0);
     stored.push(avatar.id);
     const { owner, replaced } = await ctx.transaction((tx) =>
-      replaceAvatar(ctx, tx, key, {
+      replaceAvatar(ctx, tx, userId, {
         avatar: { ...avatar, filename: 'avatar.webp', contentType: AVATAR_TYPE },
         original: { ...original, filename: source.filename, contentType: PICTURE_TYPES[format] },
         alsoDelete,
@@ -134,7 +141,7 @@ export async function storeAvatar(
 async function replaceAvatar(
   ctx: Context,
   tx: Transaction,
-  key: string,
+  userId: string,
   {
     avatar,
     original,
@@ -142,7 +149,7 @@ async function replaceAvatar(
   }: { avatar: LabelledFile; original: LabelledFile; alsoDelete: (tx: Transaction) => string[] },
 ): Promise<{ owner: AvatarOwner; replaced: string[] }> {
   const { tenantId } = ctx.viewer;
-  const user = await loadUser(ctx, tx, key);
+  const user = await loadUser(ctx, tx, userId);
   requireUserEdit(ctx, user);
   insertStoredFile(tx, tenantId, avatar);
   insertStoredFile(tx, tenantId, original);

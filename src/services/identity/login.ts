@@ -1,15 +1,12 @@
 import { MAX_PASSWORD_LENGTH, isAccountName } from '../../core/account-rules.ts';
-import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, wrongCredentials } from '../../core/errors.ts';
-import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { actorOf, recordAuditInTransaction } from '../resource/audit.ts';
-import { invalidateCredentials } from './credential-invalidation.ts';
-import { digest, findViewer, generateSecret, SESSION_SLIDING_MS } from './credential.ts';
+import { digest, findViewer } from './credential.ts';
 import { verifyPassword } from './password.ts';
+import { openSession, type SessionUser } from './session-opening.ts';
 
 /** Consecutive failed logins that lock a user. See docs/contract.md#credentials. */
 const MAX_FAILED_LOGINS = 10;
@@ -161,77 +158,9 @@ async function countFailure(platform: Platform, account: Account): Promise<boole
   return counted.length > 0;
 }
 
-/** A user who has proved who they are. */
-interface SessionUser {
-  id: string;
-  tenantId: string;
-  username: string;
-  /** Whether the user stays locked for other addresses. */
-  isLocked: boolean;
-}
-
 const sessionUserOf = ({ id, tenant_id: tenantId, username, locked: isLocked }: Account): SessionUser => ({
   id,
   tenantId,
   username,
   isLocked,
 });
-
-/** Creates a session. Returns null if the user was disabled since they proved who they are. */
-export async function openSession(
-  { platform, request }: PublicContext,
-  user: SessionUser,
-): Promise<{ secret: string; expiresAt: Date } | null> {
-  const secret = generateSecret();
-  const sessionId = newId();
-  const expiresAt = new Date(Date.now() + SESSION_SLIDING_MS);
-  return platform.system.transaction(async (query) => {
-    const [enabled] = await query({
-      text: `select id from dws.app_user where id = $1 and enabled for no key update`,
-      values: [user.id],
-    });
-    if (!enabled) return null;
-    await query({
-      text: `
-        insert into dws.session
-          (id, tenant_id, user_id, token_hash, address, user_agent, last_used_at, expires_at)
-        values ($1, $2, $3, $4, $5, $6, now(), $7)`,
-      values: [sessionId, user.tenantId, user.id, digest(secret), request.address, request.userAgent, expiresAt],
-    });
-    await query({
-      text: `
-        insert into dws.known_address (tenant_id, user_id, address, seen_at) values ($1, $2, $3, now())
-        on conflict (user_id, address) do update set seen_at = now()`,
-      values: [user.tenantId, user.id, request.address],
-    });
-    // A user who is locked stays locked for other addresses. Otherwise a success resets the count of failures.
-    if (!user.isLocked)
-      await query({
-        text: `
-          update dws.app_user set login_attempts = 0, locked_at = null
-          where id = $1 and (login_attempts > 0 or locked_at is not null)`,
-        values: [user.id],
-      });
-    recordAuditTarget(request, 'user', request.mutation?.key ?? '', user.id);
-    await recordAuditInTransaction(query, request, {
-      tenant: { id: user.tenantId },
-      userId: user.id,
-      username: user.username,
-      sessionId,
-    });
-    return { secret, expiresAt };
-  });
-}
-
-/** Ends the session of the request, if it has one, and clears the cookie. */
-export async function logout(ctx: PublicContext): Promise<void> {
-  const { viewer, platform, request } = ctx;
-  if (viewer?.authMethod === 'session') {
-    await platform.system.transaction(async (query) => {
-      await query({ text: `delete from dws.session where id = $1`, values: [viewer.credentialId] });
-      await recordAuditInTransaction(query, request, actorOf(viewer));
-    });
-    invalidateCredentials(ctx, [viewer.userId]);
-  }
-  request.setSession(null);
-}

@@ -5,9 +5,9 @@ import { ApiError, defineError, notFound } from '../../core/errors.ts';
 import { FairGate, callerAt } from '../../core/fair-gate.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
-import { openSession } from './login.ts';
 import { checkReturnPath, storeLoginState, takeLoginState } from './provider-login-state.ts';
 import { findLoginUser, readClaims, type ProviderSettings } from './provider-login-user.ts';
+import { openSession } from './session-opening.ts';
 
 /** Logins that call an identity provider at once. Callers without credentials share it by their addresses. */
 const PROVIDER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'logins' });

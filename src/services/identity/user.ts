@@ -115,10 +115,12 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
       ? await resolvePrincipal(tx, ctx.viewer.tenantId, transferTo)
       : `user:${ctx.viewer.userId}`;
     if (newOwner === `user:${user.id}`) throw invalid('transferTo', 'must not be the deleted user');
-    await transferContent(ctx, tx, `user:${user.id}`, newOwner);
-    deleteAvatarUploads(tx, user);
+    const [parts] = await Promise.all([
+      deleteAvatarUploads(tx, user),
+      transferContent(ctx, tx, `user:${user.id}`, newOwner),
+    ]);
     tx.remove(user);
-    return { id: user.id, files: deleteAvatarFiles(tx, user) };
+    return { id: user.id, files: [...deleteAvatarFiles(tx, user), ...parts] };
   });
   invalidateCredentials(ctx, [id]);
   await deleteStoredBytes(ctx, files);
