@@ -13,23 +13,14 @@ export const PICTURE_TYPES: Readonly<Record<PictureFormat, string>> = {
 /** Maximum bytes of an uploaded picture. */
 export const MAX_PICTURE_BYTES = 5_000_000;
 
-/**
- * How a picture is drawn: `cover` fills a square with its centre, as WebP; `inside` fits all of it into a square without
- * enlarging a raster picture, as PNG. `size` is the side of the square in pixels.
- */
-export interface PictureShape {
-  fit: 'cover' | 'inside';
-  size: number;
-}
-
-/** A picture of which all is known to be harmless. */
+/** A checked picture and what was drawn from it. */
 export interface PreparedPicture {
   /** Format by the content alone. */
   format: PictureFormat;
   /** Allowed content of an SVG, in place of the file; null for other formats, which are kept as they are. */
   sanitized: Uint8Array | null;
-  /** The pictures in the requested shapes: upright, the first frame, without metadata. */
-  drawn: Uint8Array[];
+  /** The middle of the picture as a square in WebP: upright, the first frame, without metadata. */
+  drawn: Uint8Array;
 }
 
 /** What a picture is read from: the path of a stored file, or its bytes. */

@@ -3,30 +3,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test, vi } from 'vitest';
+import { drawPicture } from '../../src/adapters/pictures/draw.ts';
 import { preparePicture } from '../../src/adapters/pictures/pictures.ts';
-import type { PictureShape, PictureSource } from '../../src/core/pictures.ts';
+import type { PictureSource } from '../../src/core/pictures.ts';
 import {
   animatedGif,
   BLUE,
   colorAt,
+  distanceOf,
   lyingJpeg,
   nameOf,
   pngOf,
   rasterOf,
   RED,
+  svgBomb,
   svgOf,
 } from '../support/picture-files.ts';
+import { pictureProcesses } from '../support/picture-processes.ts';
 
 // Each picture is read in a process of its own.
 vi.setConfig({ testTimeout: 60_000 });
 
 const CALLER = { tenantId: 'tenant', userId: 'user' };
-const COVER: PictureShape = { fit: 'cover', size: 256 };
-const INSIDE: PictureShape = { fit: 'inside', size: 512 };
 
-const prepare = (source: PictureSource, shapes = [COVER]) =>
-  preparePicture(source, shapes, CALLER, new AbortController().signal);
-const drawOne = async (source: PictureSource, shape = COVER) => (await prepare(source, [shape])).drawn[0]!;
+const prepare = (source: PictureSource) => preparePicture(source, 256, CALLER, new AbortController().signal);
+const drawOne = async (source: PictureSource) => (await prepare(source)).drawn;
 
 /** Returns format, width and height of a picture. */
 async function facts(bytes: Uint8Array): Promise<[string, number, number]> {
@@ -38,8 +39,8 @@ describe('a picture', () => {
   test.each(['png', 'jpeg', 'webp', 'gif'] as const)('of the format %s is recognised and drawn', async (format) => {
     const picture = await prepare(await rasterOf(format));
     expect([picture.format, picture.sanitized]).toEqual([format, null]);
-    expect(await facts(picture.drawn[0]!)).toEqual(['webp', 256, 256]);
-    expect(nameOf(await colorAt(picture.drawn[0]!, 128, 128))).toBe('red');
+    expect(await facts(picture.drawn)).toEqual(['webp', 256, 256]);
+    expect(nameOf(await colorAt(picture.drawn, 128, 128))).toBe('red');
   });
 
   test('can be read from a stored file', async () => {
@@ -50,13 +51,11 @@ describe('a picture', () => {
     rmSync(dir, { recursive: true });
   });
 
-  test('is drawn in several shapes, without being enlarged inside one', async () => {
-    const { drawn } = await prepare(await pngOf(RED, 1000, 400), [COVER, INSIDE]);
-    expect(await Promise.all(drawn.map(facts))).toEqual([
-      ['webp', 256, 256],
-      ['png', 512, 205],
-    ]);
-    expect(await facts(await drawOne(await pngOf(RED, 100, 40), INSIDE))).toEqual(['png', 100, 40]);
+  test.each([
+    [1000, 400],
+    [30, 40],
+  ])('of %i by %i pixels is drawn as a square', async (width, height) => {
+    expect(await facts(await drawOne(await pngOf(RED, width, height)))).toEqual(['webp', 256, 256]);
   });
 
   test('is drawn upright', async () => {
@@ -97,16 +96,13 @@ describe('an SVG', () => {
   test('is sanitised and drawn in the size in which it is needed', async () => {
     const half = '<rect width="12" height="24" fill="#dc1414"/><rect x="12" width="12" height="24" fill="#1414dc"/>';
     const source = Buffer.from(svgOf(`${half}<unknown/>`, 'width="24" height="24"'));
-    const { format, sanitized, drawn } = await prepare(source, [COVER, INSIDE]);
+    const { format, sanitized, drawn } = await prepare(source);
     expect(format).toBe('svg');
     expect(Buffer.from(sanitized!).toString()).not.toContain('unknown');
-    expect(await Promise.all(drawn.map(facts))).toEqual([
-      ['webp', 256, 256],
-      ['png', 512, 512],
-    ]);
-    // An enlarged raster picture would be mixed here.
-    expect(await colorAt(drawn[1]!, 254, 200)).toEqual(RED);
-    expect(await colorAt(drawn[1]!, 257, 200)).toEqual(BLUE);
+    expect(await facts(drawn)).toEqual(['webp', 256, 256]);
+    // The colours of an enlarged raster picture would be mixed here.
+    expect(distanceOf(await colorAt(drawn, 126, 200), RED)).toBeLessThan(40);
+    expect(distanceOf(await colorAt(drawn, 129, 200), BLUE)).toBeLessThan(40);
   });
 
   test('with an embedded picture shows it', async () => {
@@ -116,9 +112,46 @@ describe('an SVG', () => {
   });
 });
 
-test('the process of a picture ends when its request does', async () => {
-  const request = new AbortController();
-  const reading = preparePicture(await rasterOf('png'), [COVER], CALLER, request.signal);
-  request.abort(new Error('The client left'));
-  await expect(reading).rejects.toThrow('The client left');
+describe('the process of a picture', () => {
+  /** Starts to read a picture that takes long. Returns the process that reads it. */
+  async function startReading(signal: AbortSignal) {
+    const reading = preparePicture(Buffer.from(svgBomb()), 256, CALLER, signal);
+    reading.catch(() => {});
+    const [pid] = await vi.waitUntil(async () => {
+      const pids = await pictureProcesses();
+      return pids.length > 0 && pids;
+    });
+    return { reading, pid: pid! };
+  }
+
+  test('ends when the request does', async () => {
+    const request = new AbortController();
+    const { reading, pid } = await startReading(request.signal);
+    request.abort(new Error('The client left'));
+    await expect(reading).rejects.toThrow('The client left');
+    await expect.poll(pictureProcesses).not.toContain(pid);
+  });
+
+  test('that ends unexpectedly is a failure of the service, not of the picture', async () => {
+    const { reading, pid } = await startReading(new AbortController().signal);
+    process.kill(pid, 'SIGKILL');
+    await expect(reading).rejects.toMatchObject({
+      status: 500,
+      code: 'UPSTREAM_FAILED',
+      message: 'The picture could not be read: its process ended unexpectedly',
+      cause: { message: expect.stringMatching(/^SIGKILL: /) },
+    });
+  });
+
+  test('without a loader is a failure of the service, and a damaged WebP is not', async () => {
+    const [png, webp] = [await rasterOf('png'), await rasterOf('webp')];
+    sharp.block({ operation: ['VipsForeignLoadPng'] });
+    try {
+      await expect(drawPicture(png, 256)).rejects.toThrow(/^Input buffer contains unsupported image format$/);
+    } finally {
+      sharp.unblock({ operation: ['VipsForeignLoadPng'] });
+    }
+    expect((await drawPicture(png, 256)).format).toBe('png');
+    await expect(drawPicture(webp.fill(0, 12, 20), 256)).rejects.toMatchObject({ status: 400 });
+  });
 });

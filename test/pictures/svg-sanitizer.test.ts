@@ -79,9 +79,9 @@ describe('an SVG is refused with', () => {
     ['a style sheet', '<?xml-stylesheet href="x.css"?>', /style sheet/],
     ['an unknown entity', '<text>&secret;</text>', /not well-formed/],
     ['an open element', '<g>', /not well-formed/],
-    ['too many levels', depth(100), /nested more than 100 times/],
+    ['too many levels', depth(100), /elements nested more than 100 levels deep/],
     ['too many elements', '<g/>'.repeat(20_000), /more than 20000 elements/],
-    ['too many copies', '<use href="#a"/>'.repeat(501), /more than 500 elements use/],
+    ['too many copies', '<use href="#a"/>'.repeat(501), /more than 500 "use" elements/],
     ['too many pictures', '<image href="data:image/png;base64,AAEC"/>'.repeat(21), /more than 20 pictures/],
   ])('%s', (_, content, message) => expect(() => sanitizeSvg(svgOf(content))).toThrow(message));
 

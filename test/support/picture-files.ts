@@ -49,6 +49,10 @@ export async function colorAt(picture: Uint8Array, left: number, top: number): P
   return { r: r!, g: g!, b: b! };
 }
 
+/** Returns the sum of the differences of two colours. */
+export const distanceOf = (one: Rgb, other: Rgb): number =>
+  Math.abs(one.r - other.r) + Math.abs(one.g - other.g) + Math.abs(one.b - other.b);
+
 /** Returns which of the two colours a colour is near. */
 export const nameOf = ({ r, b }: Rgb): 'red' | 'blue' => (r > b ? 'red' : 'blue');
 
@@ -77,3 +81,12 @@ export function pngBomb(side = 20_000): Buffer {
 /** Creates an SVG with this content. */
 export const svgOf = (content: string, attributes = 'width="64" height="64"'): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${attributes}>${content}</svg>`;
+
+/** Creates an SVG that takes too much memory or time: 10 copies of 10 copies, and so on. */
+export function svgBomb(): string {
+  const levels = Array.from(
+    { length: 40 },
+    (_, n) => `<g id="l${n + 1}">${`<use href="#l${n}"/>`.repeat(10)}</g>`,
+  ).join('');
+  return svgOf(`<defs><rect id="l0" width="9" height="9" opacity=".5"/>${levels}</defs><use href="#l40"/>`);
+}

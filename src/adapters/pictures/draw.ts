@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import { badInput } from '../../core/errors.ts';
-import type { PictureFormat, PictureShape, PreparedPicture } from '../../core/pictures.ts';
-import { checkPixels, MAX_PIXELS } from './limits.ts';
+import type { PictureFormat, PreparedPicture } from '../../core/pictures.ts';
 import { checkSingleType, formatOf } from './picture-format.ts';
+import { checkPixels, MAX_PIXELS, tooManyPixels } from './pixel-limit.ts';
 import { sanitizeSvg } from './svg-sanitizer.ts';
 
 /** The resolution at which an SVG has its own size. */
@@ -25,19 +25,16 @@ sharp.cache(false);
 sharp.concurrency(1);
 
 /**
- * Checks a file and draws it in these shapes. Throws BAD_USER_INPUT for what is no supported picture, or could harm those
- * who open it.
+ * Checks a file and draws it in a square of `size` pixels. Throws BAD_USER_INPUT for what is no supported picture, or
+ * could harm those who open it.
  */
-export async function drawPicture(bytes: Buffer, shapes: readonly PictureShape[]): Promise<PreparedPicture> {
+export async function drawPicture(bytes: Buffer, size: number): Promise<PreparedPicture> {
   const format = formatOf(bytes);
   const sanitized = format === 'svg' ? await sanitize(bytes) : null;
   if (!sanitized) checkSingleType(bytes, format);
   const source = sanitized ?? bytes;
   const { width, height } = await measure(source, format);
-  const drawn: Uint8Array[] = [];
-  for (const shape of shapes)
-    drawn.push(await draw(source, format, Math.min(width, height), Math.max(width, height), shape));
-  return { format, sanitized, drawn };
+  return { format, sanitized, drawn: await draw(source, format, Math.min(width, height), size) };
 }
 
 /** Returns the allowed parts of an SVG. Its embedded pictures obey the rules of others. */
@@ -64,37 +61,42 @@ function decode(bytes: Buffer): string {
 
 /** Returns the size of a picture in pixels. Throws if the content is of another format than its beginning. */
 async function measure(bytes: Buffer, format: PictureFormat): Promise<{ width: number; height: number }> {
-  const { width, height, format: found } = await read(() => sharp(bytes, optionsOf()).metadata());
+  const { width, height, format: found } = await withPictureErrors(format, () => sharp(bytes, readOptions()).metadata());
   if (found !== format || !width || !height) throw badInput('The picture is damaged');
   checkPixels(width * height);
   return { width, height };
 }
 
-const optionsOf = (density?: number) =>
+const readOptions = (density?: number) =>
   ({ failOn: 'truncated', limitInputPixels: MAX_PIXELS, pages: 1, ...(density && { density }) }) as const;
 
-function draw(
-  bytes: Buffer,
-  format: PictureFormat,
-  shortSide: number,
-  longSide: number,
-  { fit, size }: PictureShape,
-): Promise<Buffer> {
-  const side = fit === 'cover' ? shortSide : longSide;
+/** Draws the middle of a picture in a square of `size` pixels. `shortSide` is that of the picture. */
+function draw(bytes: Buffer, format: PictureFormat, shortSide: number, size: number): Promise<Buffer> {
   // An SVG is drawn in the size in which it is needed, so that it is sharp and takes no more time than that.
-  const density = format === 'svg' ? Math.min(MAX_DPI, Math.max(1, (SVG_DPI * size) / side)) : undefined;
-  const upright = sharp(bytes, optionsOf(density)).autoOrient();
-  const shaped = upright.resize({ width: size, height: size, fit, withoutEnlargement: fit === 'inside' });
-  return read(() => (fit === 'cover' ? shaped.webp({ quality: WEBP_QUALITY }) : shaped.png()).toBuffer());
+  const density = format === 'svg' ? Math.min(MAX_DPI, Math.max(1, (SVG_DPI * size) / shortSide)) : undefined;
+  const upright = sharp(bytes, readOptions(density)).autoOrient();
+  const squared = upright.resize({ width: size, height: size, fit: 'cover' });
+  return withPictureErrors(format, () => squared.webp({ quality: WEBP_QUALITY }).toBuffer());
 }
 
-/** Runs what reads a picture. All its errors are those of the picture. */
-async function read<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Runs what reads a picture. Throws BAD_USER_INPUT for errors of the picture. Those of the system and of the library
+ * itself stay as they are.
+ */
+async function withPictureErrors<T>(format: PictureFormat, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isTooLarge = (error as Error).message.includes('exceeds pixel limit');
-    if (isTooLarge) checkPixels(Infinity);
+    if (!(error instanceof Error) || isOwnError(error, format)) throw error;
+    if (error.message.includes('exceeds pixel limit')) throw tooManyPixels();
     throw badInput('The picture is damaged', { cause: error });
   }
 }
+
+/** Returns whether an error is not that of a picture, but of its caller, of the system, or of a loader that is missing. */
+const isOwnError = (error: Error, format: PictureFormat): boolean =>
+  error.constructor !== Error ||
+  'code' in error ||
+  /out of memory|unable to allocate|cannot allocate/i.test(error.message) ||
+  // Only the loader of WebP looks further than the signature before it is chosen.
+  (format !== 'webp' && error.message.includes('unsupported image format'));

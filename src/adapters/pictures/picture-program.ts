@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { clientErrorOf, stackOf } from '../process/program-error.ts';
 import { showSpare } from '../process/spare-process.ts';
-import type { FromPictureProcess, ToPictureProcess } from './picture-task.ts';
+import { MEMORY_MESSAGE, type FromPictureProcess, type ToPictureProcess } from './picture-task.ts';
 
 const MAX_MEMORY_BYTES = 768 * 1024 ** 2;
 const WATCH_MS = 20;
@@ -15,11 +15,11 @@ const end = (): void => {
   process.kill(process.pid, 'SIGKILL');
 };
 
-async function run({ source, shapes }: Extract<ToPictureProcess, { kind: 'draw' }>): Promise<FromPictureProcess> {
+async function run({ source, size }: Extract<ToPictureProcess, { kind: 'draw' }>): Promise<FromPictureProcess> {
   try {
     const { drawPicture } = await import('./draw.ts');
     const bytes = typeof source === 'string' ? await readFile(source) : Buffer.from(source);
-    return { kind: 'result', picture: await drawPicture(bytes, shapes) };
+    return { kind: 'result', picture: await drawPicture(bytes, size) };
   } catch (error) {
     const known = clientErrorOf(error);
     return known ? { kind: 'refused', message: known.message } : { kind: 'broken', message: stackOf(error) };
@@ -40,7 +40,7 @@ process.on('SIGTERM', end);
 setInterval(() => {
   if (process.memoryUsage.rss() > MAX_MEMORY_BYTES)
     process.send?.(
-      { kind: 'refused', message: 'The picture needs too much memory' } satisfies FromPictureProcess,
+      { kind: 'refused', message: MEMORY_MESSAGE } satisfies FromPictureProcess,
       undefined,
       undefined,
       end,

@@ -1,7 +1,10 @@
-import type { PictureShape, PictureSource, PreparedPicture } from '../../core/pictures.ts';
+import type { PictureSource, PreparedPicture } from '../../core/pictures.ts';
 
-/** `prepare`: load what every task needs, before a task is known. */
-export type ToPictureProcess = { kind: 'prepare' } | { kind: 'draw'; source: PictureSource; shapes: PictureShape[] };
+/** `prepare`: load what every task needs, before a task is known. `size` is the side of the square to draw, in pixels. */
+export type ToPictureProcess = { kind: 'prepare' } | { kind: 'draw'; source: PictureSource; size: number };
+
+/** Message to clients of a picture that needs more memory than its process may have. */
+export const MEMORY_MESSAGE = 'The picture needs too much memory';
 
 export type FromPictureProcess =
   | { kind: 'result'; picture: PreparedPicture }

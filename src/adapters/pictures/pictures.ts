@@ -1,13 +1,13 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { badInput } from '../../core/errors.ts';
+import { badInput, upstreamFailed } from '../../core/errors.ts';
 import { FairGate, type Caller } from '../../core/fair-gate.ts';
-import type { PictureShape, PictureSource, PreparedPicture } from '../../core/pictures.ts';
+import type { PictureSource, PreparedPicture } from '../../core/pictures.ts';
 import { childEnvironment } from '../../core/process-environment.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { lowerProcessPriority } from '../process/priority.ts';
 import { programBeside } from '../process/program.ts';
 import { SpareProcess } from '../process/spare-process.ts';
-import type { FromPictureProcess, ToPictureProcess } from './picture-task.ts';
+import { MEMORY_MESSAGE, type FromPictureProcess, type ToPictureProcess } from './picture-task.ts';
 
 const PROGRAM = programBeside(import.meta.url, 'picture-program');
 /** Each task is a process with up to 768 MiB. */
@@ -15,21 +15,26 @@ const GATE = FairGate.shared({ places: 2, maxWaiting: 100, taskNoun: 'uploads of
 /** A large photo takes a second. */
 const TIMEOUT_MS = 20_000;
 const HEAP_MB = 256;
+/** Maximum length of the stderr of a crashed process in the log. */
+const MAX_STDERR_LENGTH = 4000;
+/** What V8 writes when it ends a process whose heap is exhausted. */
+const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
 const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToPictureProcess);
 
 /**
- * Checks a picture and draws it in these shapes, in a process of its own. Throws BAD_USER_INPUT for what is no supported
- * picture, could harm those who open it, or takes too much memory or time. Throws like `FairGate`.
+ * Checks a picture and draws it in a square of `size` pixels, in a process of its own. Throws BAD_USER_INPUT for what is
+ * no supported picture, could harm those who open it, or takes too much memory or time; UPSTREAM_FAILED if the process
+ * ends unexpectedly. Throws like `FairGate`.
  */
 export const preparePicture = (
   source: PictureSource,
-  shapes: PictureShape[],
+  size: number,
   caller: Caller,
   signal: AbortSignal,
 ): Promise<PreparedPicture> =>
   GATE.run(caller, signal, () => {
     const timeoutError = () => badInput(`The picture takes longer than ${TIMEOUT_MS / 1000} seconds to draw`);
-    return withTimeout(TIMEOUT_MS, timeoutError, [signal], (stop) => runTask({ kind: 'draw', source, shapes }, stop));
+    return withTimeout(TIMEOUT_MS, timeoutError, [signal], (stop) => runTask({ kind: 'draw', source, size }, stop));
   });
 
 /** Runs one task in a process, which has ended when this settles. An abort kills it. */
@@ -47,6 +52,8 @@ async function runTask(task: ToPictureProcess, signal: AbortSignal): Promise<Pre
     const message = messageOf(child);
     child.send(task, () => {});
     return resultOf(await message);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
   } finally {
     signal.removeEventListener('abort', kill);
     kill();
@@ -54,19 +61,30 @@ async function runTask(task: ToPictureProcess, signal: AbortSignal): Promise<Pre
   }
 }
 
-/** Returns the first message of a process; undefined if it ends without one. Rejects if it cannot be started. */
-const messageOf = (child: ChildProcess): Promise<FromPictureProcess | undefined> =>
-  new Promise((resolve, reject) => {
-    child.once('message', (message: FromPictureProcess) => resolve(message));
-    child.once('error', reject);
-    // Its last message may still be in the channel.
-    child.once('exit', () =>
-      child.connected ? child.once('disconnect', () => resolve(undefined)) : resolve(undefined),
-    );
+/** Returns the first message of a process. Rejects if it ends without one or cannot be started. */
+function messageOf(child: ChildProcess): Promise<FromPictureProcess> {
+  let stderrTail = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderrTail = (stderrTail + text).slice(-MAX_STDERR_LENGTH);
   });
+  return new Promise((resolve, reject) => {
+    child.once('message', (message: FromPictureProcess) => resolve(message));
+    child.once('error', (error) => reject(upstreamFailed('The picture process could not be started', { cause: error })));
+    child.once('exit', (code, signal) => {
+      const rejectEnded = () => reject(endedError(new Error(`${signal ?? `status ${code}`}: ${stderrTail}`)));
+      // Its last message may still be in the channel.
+      if (child.connected) child.once('disconnect', rejectEnded);
+      else rejectEnded();
+    });
+  });
+}
 
-function resultOf(message: FromPictureProcess | undefined): PreparedPicture {
-  if (message === undefined) throw badInput('The picture is damaged: the process that reads it ended');
+const endedError = (cause: Error): Error =>
+  HEAP_EXHAUSTED.test(cause.message)
+    ? badInput(MEMORY_MESSAGE, { cause })
+    : upstreamFailed('The picture could not be read: its process ended unexpectedly', { cause });
+
+function resultOf(message: FromPictureProcess): PreparedPicture {
   if (message.kind === 'refused') throw badInput(message.message);
   if (message.kind === 'broken') throw new Error(`The picture process failed: ${message.message}`);
   return message.picture;
@@ -77,7 +95,7 @@ function startProcess(): ChildProcess {
     // In a separate process group, so that Ctrl-C reaches only the parent.
     detached: true,
     cwd: '/',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
     execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MB}`],
     env: childEnvironment(),

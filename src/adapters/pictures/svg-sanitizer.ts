@@ -32,7 +32,7 @@ export interface SanitizedSvg {
   images: Buffer[];
 }
 
-const refuse = (what: string): Error => badInput(`The SVG contains ${what}`);
+const svgError = (what: string): Error => badInput(`The SVG contains ${what}`);
 
 /**
  * Writes the allowed parts of an SVG again: shapes, texts, gradients, filters and embedded raster pictures. Throws
@@ -46,10 +46,10 @@ export function sanitizeSvg(source: string): SanitizedSvg {
     throw badInput(`The SVG is not well-formed XML: ${error.message}`);
   });
   parser.on('doctype', (text) => {
-    if (text.includes('[')) throw refuse('declarations of entities');
+    if (text.includes('[')) throw svgError('declarations of entities');
   });
   parser.on('processinginstruction', ({ target }) => {
-    if (target.toLowerCase() === 'xml-stylesheet') throw refuse('a reference to a style sheet');
+    if (target.toLowerCase() === 'xml-stylesheet') throw svgError('a reference to a style sheet');
   });
   parser.on('opentag', (tag) => writer.open(tag));
   parser.on('closetag', () => writer.close());
@@ -70,12 +70,12 @@ class SvgWriter {
 
   open({ local, uri, attributes }: SaxesTagNS): void {
     this.#elements += 1;
-    if (this.#elements > MAX_ELEMENTS) throw refuse(`more than ${MAX_ELEMENTS} elements`);
-    if (this.#ends.length >= MAX_DEPTH) throw refuse(`elements that are nested more than ${MAX_DEPTH} times`);
-    if (INTERPRETED.has(uri) && REFUSED_ELEMENTS.has(local.toLowerCase())) throw refuse(`the element ${local}`);
+    if (this.#elements > MAX_ELEMENTS) throw svgError(`more than ${MAX_ELEMENTS} elements`);
+    if (this.#ends.length >= MAX_DEPTH) throw svgError(`elements nested more than ${MAX_DEPTH} levels deep`);
+    if (INTERPRETED.has(uri) && REFUSED_ELEMENTS.has(local.toLowerCase())) throw svgError(`the element ${local}`);
     if (this.#elements === 1 && (local !== 'svg' || uri !== SVG)) throw badInput('The file is not an SVG');
     for (const attribute of Object.values(attributes)) this.#check(attribute, local);
-    if (local === 'use' && ++this.#uses > MAX_USES) throw refuse(`more than ${MAX_USES} elements use`);
+    if (local === 'use' && ++this.#uses > MAX_USES) throw svgError(`more than ${MAX_USES} "use" elements`);
 
     const isInside = this.#ends.at(-1) !== null;
     if (!isInside || uri !== SVG || !(ALLOWED_ELEMENTS.has(local) || UNWRAPPED_ELEMENTS.has(local)))
@@ -99,7 +99,7 @@ class SvgWriter {
     const end = this.#ends.at(-1);
     if (end !== null && end !== undefined) this.#parts.push(escapeText(text));
     else if (/@import/i.test(text) || targetsOf(text).some((target) => !/^(?:#|data:)/i.test(target)))
-      throw refuse('a reference to another file');
+      throw svgError('a reference to another file');
   }
 
   result(): SanitizedSvg {
@@ -108,12 +108,12 @@ class SvgWriter {
 
   /** Throws for an attribute that would run code or load another file, also of an element that is left out. */
   #check({ local, value }: SaxesAttributeNS, element: string): void {
-    if (/^on/i.test(local)) throw refuse(`the attribute ${local}`);
-    if (/^\s*(?:javascript|vbscript):/i.test(value)) throw refuse('a script');
-    if (targetsOf(value).some((target) => !LOCAL.test(target))) throw refuse('a reference to another file');
+    if (/^on/i.test(local)) throw svgError(`the attribute ${local}`);
+    if (/^\s*(?:javascript|vbscript):/i.test(value)) throw svgError('a script');
+    if (targetsOf(value).some((target) => !LOCAL.test(target))) throw svgError('a reference to another file');
     const isReference = /^(?:href|src)$/i.test(local) && element !== 'a';
     if (isReference && !LOCAL.test(value.trim()) && !RASTER_URL.test(value.trim()))
-      throw refuse('a reference to another file');
+      throw svgError('a reference to another file');
   }
 
   #keptAttributes(attributes: readonly SaxesAttributeNS[], element: string): Map<string, string> {
@@ -145,7 +145,7 @@ class SvgWriter {
       return;
     }
     if (element !== 'image') return;
-    if (this.#images.length >= MAX_IMAGES) throw refuse(`more than ${MAX_IMAGES} pictures`);
+    if (this.#images.length >= MAX_IMAGES) throw svgError(`more than ${MAX_IMAGES} pictures`);
     this.#images.push(Buffer.from(base64, 'base64'));
     kept.set('href', value.replace(/\s+/g, ''));
   }

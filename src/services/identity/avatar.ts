@@ -5,7 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound, tooLarge } from '../../core/errors.ts';
 import { cleanFilename, yieldOnce, type IncomingFile, type SavedFile } from '../../core/files.ts';
 import { creationTimeOf } from '../../core/id.ts';
-import { MAX_PICTURE_BYTES, PICTURE_TYPES, type PictureShape } from '../../core/pictures.ts';
+import { MAX_PICTURE_BYTES, PICTURE_TYPES } from '../../core/pictures.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { deleteStoredBytes, deleteUnreferenced, insertStoredFile, type LabelledFile } from '../resource/stored-file.ts';
@@ -13,8 +13,8 @@ import { deleteAvatarFiles } from './avatar-file.ts';
 import { IS_USER, loadUser, userKeyValues } from './user-lookup.ts';
 import { requireUserEdit } from './user.ts';
 
-/** An avatar is a square of 256 pixels. */
-export const AVATAR_SHAPE: PictureShape = { fit: 'cover', size: 256 };
+/** Side of an avatar in pixels. */
+export const AVATAR_SIZE = 256;
 export const AVATAR_TYPE = 'image/webp';
 
 /** Returns the path of a user's avatar. It differs for each avatar, so that clients can keep one for long. */
@@ -114,13 +114,13 @@ export async function storeAvatar(
   try {
     const { format, sanitized, drawn } = await preparePicture(
       files.path(source.id),
-      [AVATAR_SHAPE],
+      AVATAR_SIZE,
       ctx.viewer,
       ctx.request.signal,
     );
     const original = sanitized ? await files.save(yieldOnce(sanitized), 0) : source;
     if (sanitized) stored.push(original.id);
-    const avatar = await files.save(yieldOnce(drawn[0]!), 0);
+    const avatar = await files.save(yieldOnce(drawn), 0);
     stored.push(avatar.id);
     const { owner, replaced } = await ctx.transaction((tx) =>
       replaceAvatar(ctx, tx, userId, {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { preparePicture } from '../../adapters/pictures/pictures.ts';
 import { callerAt } from '../../core/fair-gate.ts';
 import type { AvatarImage } from './avatar-image.ts';
-import { AVATAR_SHAPE, AVATAR_TYPE } from './avatar.ts';
+import { AVATAR_SIZE, AVATAR_TYPE } from './avatar.ts';
 
 /** Head and shoulders on grey. */
 const SOURCE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="64" height="64">
@@ -24,7 +24,7 @@ export function defaultAvatar(): Promise<AvatarImage> {
 async function draw(): Promise<AvatarImage> {
   // Other requests wait for the same picture, so it does not end with the request that comes first.
   const { signal } = new AbortController();
-  const { drawn } = await preparePicture(Buffer.from(SOURCE), [AVATAR_SHAPE], callerAt(''), signal);
-  const bytes = Buffer.from(drawn[0]!);
+  const { drawn } = await preparePicture(Buffer.from(SOURCE), AVATAR_SIZE, callerAt(''), signal);
+  const bytes = Buffer.from(drawn);
   return { contentType: AVATAR_TYPE, bytes, sha256: hash('sha256', bytes) };
 }

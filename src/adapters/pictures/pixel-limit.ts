@@ -3,7 +3,10 @@ import { badInput } from '../../core/errors.ts';
 /** Maximum pixels of a picture, of all that are embedded in an SVG together, and of what is drawn. */
 export const MAX_PIXELS = 40_000_000;
 
+/** The error of a picture with too many pixels. */
+export const tooManyPixels = () => badInput(`The picture has more than ${MAX_PIXELS} pixels`);
+
 /** Throws BAD_USER_INPUT for a picture with too many pixels. */
 export function checkPixels(pixels: number): void {
-  if (pixels > MAX_PIXELS) throw badInput(`The picture has more than ${MAX_PIXELS} pixels`);
+  if (pixels > MAX_PIXELS) throw tooManyPixels();
 }
