@@ -9,7 +9,9 @@ const MAX_COMMENT_CHARACTERS = 10_000;
 export class CreateTeamCommentInput {
   @Rule(textRule(MAX_COMMENT_CHARACTERS))
   @Field(() => String, {
-    description: 'Text of 1 to 10,000 characters (code points), not only white space. It is stored as it is sent.',
+    description:
+      'Text of 1 to 10,000 characters (code points), not only white space, without control characters other than tabs ' +
+      'and line breaks. It is stored as it is sent.',
   })
   message!: string;
 }

@@ -37,45 +37,17 @@ const mediaTypesOf = (mediaTypes: readonly string[]): JsonSchema =>
 
 /** Returns the responses of an endpoint by their status. */
 export function responsesOf(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
-  const { row, plan, presentation } = endpoint;
-  const leafType = plan?.chain.at(-1)!.field.type;
-  // A null is 404, unless the row returns it.
-  const type = leafType && !row.options.nullable ? new GraphQLNonNull(getNullableType(leafType)) : leafType;
-  const content = (by: Presentation) => {
-    const example = by === presentation ? responseExample(endpoint) : undefined;
-    const body = { schema: resultSchema(components, endpoint, type!, by), ...(example !== undefined && { example }) };
-    const { links, collection } = by.unwraps?.inner ?? by;
-    return { content: { 'application/json': body, ...((links ?? collection) && { 'application/hal+json': body }) } };
-  };
-  const { status = presentation || row.options.handler ? 200 : 204 } = row.options;
-  const statuses = typeof status === 'number' ? [status] : status.oneOf;
-  const success = row.options.produces
-    ? { content: mediaTypesOf([row.options.produces].flat()) }
-    : presentation && status !== 302
-      ? content(presentation)
-      : {};
+  const { row, presentation } = endpoint;
   const isTagged =
     row.options.revalidates || (presentation?.single && row.method === 'GET' && !row.plain && !row.options.handler);
   return {
-    ...Object.fromEntries(
-      statuses.map((code) => [
-        code,
-        code === 302
-          ? REDIRECT
-          : {
-              description: successDescription(row.options.produces),
-              ...(code === 201 && LOCATION_HEADER),
-              ...(isTagged && ETAG_HEADER),
-              ...success,
-            },
-      ]),
-    ),
+    ...successResponses(components, endpoint, isTagged ? ETAG_HEADER : {}),
     ...(isTagged && { 304: { description: 'The client has this version: `If-None-Match` names it.' } }),
     ...(presentation?.deferred && {
       202: {
         description: 'The operation has started. `Location` is the path of its record.',
         ...OPERATION_LOCATION_HEADER,
-        ...content(presentation.deferred),
+        ...contentOf(components, endpoint, presentation.deferred),
       },
     }),
     ...(row.options.produces === 'text/event-stream' && {
@@ -84,6 +56,34 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
     '4XX': { $ref: '#/components/responses/Error' },
     '5XX': { $ref: '#/components/responses/Error' },
   };
+}
+
+/** Returns the responses with the result of the field, or without one. */
+function successResponses(components: SchemaComponents, endpoint: Endpoint, headers: JsonSchema): JsonSchema {
+  const { row, presentation } = endpoint;
+  const { produces, handler, status = presentation || handler ? 200 : 204 } = row.options;
+  const content = produces
+    ? { content: mediaTypesOf([produces].flat()) }
+    : presentation && status !== 302
+      ? contentOf(components, endpoint, presentation)
+      : {};
+  const success = { description: successDescription(produces), ...headers, ...content };
+  const responseOf = (code: number) =>
+    code === 302 ? REDIRECT : code === 201 ? { ...success, ...LOCATION_HEADER } : success;
+  const statuses = typeof status === 'number' ? [status] : status.oneOf;
+  return Object.fromEntries(statuses.map((code) => [code, responseOf(code)]));
+}
+
+/** Returns the content of a response that is the result as `by` presents it. */
+function contentOf(components: SchemaComponents, endpoint: Endpoint, by: Presentation): JsonSchema {
+  const { row, plan, presentation } = endpoint;
+  const leafType = plan?.chain.at(-1)!.field.type;
+  // A null is 404, unless the row returns it.
+  const type = leafType && !row.options.nullable ? new GraphQLNonNull(getNullableType(leafType)) : leafType;
+  const example = by === presentation ? responseExample(endpoint) : undefined;
+  const body = { schema: resultSchema(components, endpoint, type!, by), ...(example !== undefined && { example }) };
+  const { links, collection } = by.unwraps?.inner ?? by;
+  return { content: { 'application/json': body, ...((links ?? collection) && { 'application/hal+json': body }) } };
 }
 
 function successDescription(produces: string | readonly string[] | undefined): string {

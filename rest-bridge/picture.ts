@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { isUuid } from '../src/core/id.ts';
 import type { AdapterCall } from './call.ts';
 import { matchesEntityTag } from './negotiation.ts';
 
@@ -14,7 +15,6 @@ interface Picture {
 const POLICY = `default-src 'none'; img-src data:; frame-ancestors 'none'; sandbox`;
 const YEAR_SECONDS = 31_536_000;
 const MINUTE_SECONDS = 60;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Sends a field that contains a picture as its bytes, or 304 if the client has them. */
 async function sendPicture({ run, request, reply }: AdapterCall, headers: Record<string, string>) {
@@ -36,7 +36,7 @@ async function sendPicture({ run, request, reply }: AdapterCall, headers: Record
  * for all callers, so caches that callers share keep no other. Pages of any origin may show it.
  */
 export function avatarPicture(call: AdapterCall): Promise<Buffer | FastifyReply> {
-  const scope = UUID.test(call.params['username']!) ? 'public' : 'private';
+  const scope = isUuid(call.params['username']!) ? 'public' : 'private';
   const age = call.query['t'] === undefined ? `max-age=${MINUTE_SECONDS}` : `max-age=${YEAR_SECONDS}, immutable`;
   return sendPicture(call, {
     'cache-control': `${scope}, ${age}`,

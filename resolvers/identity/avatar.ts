@@ -79,7 +79,7 @@ export class AvatarResolver {
     tenant?: string | null,
     @Arg('t', () => Float, {
       nullable: true,
-      description: 'Any integer. In REST, caches keep a response to a request with it for a year.',
+      description: 'Any integer. It has no effect in GraphQL; in REST, caches then keep the response for a year.',
     })
     @Rule(intRule(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))
     _t?: number | null,
@@ -118,7 +118,7 @@ export class AvatarResolver {
   @Mutation(() => AvatarUpload, {
     description:
       'Stores a part of an avatar, and sets the avatar when all parts are there. Parts may be sent in any order, and again. ' +
-      'The same users as of `setAvatar` can do so. Unfinished uploads are deleted after 24 hours.',
+      'Permitted to the same callers as `setAvatar`. Unfinished uploads are deleted after 24 hours.',
   })
   uploadAvatarPart(
     @Ctx() ctx: Context,
@@ -134,7 +134,7 @@ export class AvatarResolver {
   @Can('user:edit')
   @Mutation(() => User, {
     description:
-      'Removes the avatar of a user, if there is one. The same users as of `setAvatar` can do so. Returns the user.',
+      'Removes the avatar of a user, if there is one. Permitted to the same callers as `setAvatar`. Returns the user.',
   })
   async deleteAvatar(@Ctx() ctx: Context, @Username() username: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(User, await avatars.remove(ctx, username), info);

@@ -5,7 +5,7 @@ import { IdentityProvider } from '../../entities/identity-provider.ts';
 import { Team } from '../../entities/team.ts';
 import type { Context } from '../../src/core/context.ts';
 import * as providers from '../../src/services/identity/identity-provider.ts';
-import { CanInSession } from '../support/guard.ts';
+import { Can } from '../support/guard.ts';
 import { ChildPageArgs, PageArgs, pageOf } from '../support/page.ts';
 
 const IdentityProviderPage = pageOf(IdentityProvider, 'IdentityProvider');
@@ -14,19 +14,19 @@ const ProviderId = () => Arg('id', () => ID, { description: 'Id of the identity 
 
 @Resolver(() => IdentityProvider)
 export class IdentityProviderResolver {
-  @CanInSession('tenant:superuser')
+  @Can('tenant:superuser', { session: true })
   @Query(() => IdentityProvider, { nullable: true, description: 'Returns an identity provider.' })
   identityProvider(@Ctx() ctx: Context, @ProviderId() id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(IdentityProvider, id, info);
   }
 
-  @CanInSession('tenant:superuser')
+  @Can('tenant:superuser', { session: true })
   @Query(() => IdentityProviderPage, { description: 'Lists the identity providers of the tenant.' })
   identityProviders(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(IdentityProvider, page, info);
   }
 
-  @CanInSession('tenant:superuser')
+  @Can('tenant:superuser', { session: true })
   @Mutation(() => IdentityProvider, {
     description: 'Creates an identity provider for a domain. The provider is called at the first login.',
   })
@@ -38,7 +38,7 @@ export class IdentityProviderResolver {
     return ctx.read.readAfterWrite(IdentityProvider, await providers.create(ctx, input), info);
   }
 
-  @CanInSession('tenant:superuser')
+  @Can('tenant:superuser', { session: true })
   @Mutation(() => IdentityProvider, { description: 'Updates an identity provider.' })
   async updateIdentityProvider(
     @Ctx() ctx: Context,
@@ -49,7 +49,7 @@ export class IdentityProviderResolver {
     return ctx.read.readAfterWrite(IdentityProvider, await providers.update(ctx, id, input), info);
   }
 
-  @CanInSession('tenant:superuser')
+  @Can('tenant:superuser', { session: true })
   @Mutation(() => ID, {
     description: 'Deletes an identity provider. Its users stay. Returns the `id` argument.',
   })

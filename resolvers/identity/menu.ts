@@ -13,6 +13,11 @@ export class MenuResolver {
   })
   topMenuTemplates(@Ctx() { viewer }: Context, @Info() { schema }: GraphQLResolveInfo): MenuTemplates {
     const fields = schema.getQueryType()!.getFields();
-    return { templates: listMenus((field) => mayRun(viewer, fields[field]!)) };
+    const templates = listMenus((name) => {
+      const field = fields[name];
+      if (!field) throw new Error(`An entry of the menus runs ${name}, which is not a field of the query type`);
+      return mayRun(viewer, field);
+    });
+    return { templates };
   }
 }

@@ -39,7 +39,7 @@ export class TeamCommentsResolver {
 
   @FieldResolver(() => TeamComment, {
     nullable: true,
-    description: 'A comment. Fails with `FORBIDDEN` for callers who are neither members nor superusers.',
+    description: 'A comment. Null with the error `FORBIDDEN` for callers who are neither members nor superusers.',
   })
   async comment(
     @Ctx() ctx: Context,
@@ -69,7 +69,9 @@ export class TeamCommentResolver {
 
   @Can('comment:delete')
   @Mutation(() => ID, {
-    description: 'Deletes a comment. Permitted to its writer and to admins of the team. Returns the `id` argument.',
+    description:
+      'Deletes a comment. Permitted to its writer while in the team, to admins of the team and to superusers. Returns ' +
+      'the `id` argument.',
   })
   async deleteTeamComment(@Ctx() ctx: Context, @Key('team', 'teamId') teamId: string, @Id('comment') id: string) {
     await comments.remove(ctx, teamId, id);

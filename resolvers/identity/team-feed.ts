@@ -89,7 +89,7 @@ export class FeedItemResolver {
     description:
       'Emits each new item in the feed of a team. Ends with the error `FORBIDDEN` once the caller is neither a member ' +
       'nor a superuser, and with `NOT_FOUND` once the team is deleted.',
-    subscribe: ({ context, args }) => feeds.follow(context as Context, (args as { teamId: string }).teamId),
+    subscribe: ({ context, args }) => feeds.subscribe(context as Context, (args as { teamId: string }).teamId),
   })
   teamFeed(
     @Root() id: string,

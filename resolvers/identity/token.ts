@@ -15,7 +15,7 @@ export class TokenResolver {
     return ctx.read.list(ApiToken, info, { userId: ctx.viewer.userId }, page);
   }
 
-  @Can('session')
+  @Can('authenticated', { session: true })
   @Mutation(() => NewApiToken, { description: 'Creates an API token of the caller. Requires a session.' })
   createToken(
     @Ctx() ctx: Context,

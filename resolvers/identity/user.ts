@@ -133,7 +133,7 @@ export class UserResolver {
     return username;
   }
 
-  @Can('session')
+  @Can('authenticated', { session: true })
   @Mutation(() => Boolean, {
     description:
       'Changes the password of the caller and ends their other sessions. API tokens stay valid. Requires a session.',

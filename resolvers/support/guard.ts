@@ -1,25 +1,19 @@
 import { isObjectType, type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Extensions } from 'type-graphql';
 import type { PublicContext } from '../../src/core/context.ts';
-import { defineError, forbidden, unauthenticated, type ApiError } from '../../src/core/errors.ts';
-import { isGlobalPermission, type GlobalPermission, type Permission } from '../../src/core/permissions.ts';
+import { defineError, forbidden, sessionRequired, unauthenticated, type ApiError } from '../../src/core/errors.ts';
+import { isGlobalPermission, type Permission } from '../../src/core/permissions.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
 import { withAudit } from './with-audit.ts';
 
 const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
-const sessionRequired = defineError(
-  403,
-  'FORBIDDEN',
-  () => 'This needs a session: log in with a password instead of a token',
-);
 
 /**
- * Declares the permission of a root field, which `guard` enforces. Access to the row itself is checked by the service.
+ * Declares the permission of a root field, which `guard` enforces. With `session` the caller also requires a session
+ * instead of a token. Access to the row itself is checked by the service.
  */
-export const Can = (permission: Permission) => Extensions({ permission });
-
-/** Declares the permission of a root field like `Can`. The caller also requires a session instead of a token. */
-export const CanInSession = (permission: GlobalPermission) => Extensions({ permission, session: true });
+export const Can = (permission: Permission, { session = false }: { session?: boolean } = {}) =>
+  Extensions({ permission, session });
 
 /** Opens a root field to callers without credentials. */
 export const Public = () => Extensions({ permission: 'public' });
@@ -82,16 +76,15 @@ function createCheck(field: GraphQLField<unknown, unknown>, permission: Permissi
 /** Returns the error with which a root field refuses a viewer; undefined if they may run it. */
 function refusalOf(viewer: Viewer, permission: Permission, scope: Scope, inSession: boolean): ApiError | undefined {
   if (!viewer.scopes.has(scope)) return readOnlyToken(scope);
-  if (permission === 'session' && viewer.authMethod !== 'session') return sessionRequired();
   if (isGlobalPermission(permission) && !viewer.superuser && !viewer.permissions.has(permission))
     return forbidden({ permission });
-  if (inSession && viewer.authMethod !== 'session') return sessionRequired();
-  return undefined;
+  return inSession && viewer.authMethod !== 'session' ? sessionRequired() : undefined;
 }
 
 /** Returns whether a viewer may run a root field of the query type. */
 export function mayRun(viewer: Viewer, field: GraphQLField<unknown, unknown>): boolean {
   const permission = permissionOf(field);
-  if (permission === undefined || permission === 'public') return permission === 'public';
+  if (permission === undefined) return false;
+  if (permission === 'public') return true;
   return !refusalOf(viewer, permission, 'read', requiresSession(field));
 }

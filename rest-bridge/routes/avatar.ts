@@ -1,11 +1,12 @@
+import { PICTURE_TYPES } from '../../src/core/pictures.ts';
 import { avatarPicture, privatePicture } from '../picture.ts';
 import { value } from '../present.ts';
 import { del, get, post, put, type Json } from '../route.ts';
 
 const image = value('contentType content sha256');
 
-/** Parts of a form that upload libraries add (Flow.js, Plupload), which say nothing that is needed. */
-const UNUSED = new Set([
+/** Form fields that Flow.js and Plupload add. They are ignored. */
+const IGNORED = new Set([
   'name',
   'flowChunkSize',
   'flowCurrentChunkSize',
@@ -14,16 +15,14 @@ const UNUSED = new Set([
   'flowFilename',
   'flowRelativePath',
 ]);
-const withoutUnused = (body: Json): Json =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => !UNUSED.has(name)));
-
-const RASTER_AND_SVG = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/svg+xml'];
+const withoutIgnored = (body: Json): Json =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !IGNORED.has(name)));
 
 export default [
   get('/users/:username/avatar', 'avatar', image, { handler: avatarPicture, produces: 'image/webp' }),
   get('/users/:username/avatar-full', 'originalAvatar', image, {
     handler: privatePicture,
-    produces: RASTER_AND_SVG,
+    produces: Object.values(PICTURE_TYPES),
     linked: ({ avatarUrl }) => String(avatarUrl).includes('?'),
   }),
   put('/users/:username/avatar', 'setAvatar', value('username avatarUrl'), { consumes: 'multipart' }),
@@ -32,6 +31,6 @@ export default [
     '/users/:username/_upload/:uploadId/avatar-upload',
     'uploadAvatarPart',
     value('uploadId received total complete avatarUrl'),
-    { consumes: 'multipart', map: withoutUnused },
+    { consumes: 'multipart', map: withoutIgnored },
   ),
 ];

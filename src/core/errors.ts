@@ -80,6 +80,11 @@ export const forbidden = defineError(
   'FORBIDDEN',
   (d: { permission: string }) => `You lack the permission ${d.permission}`,
 );
+export const sessionRequired = defineError(
+  403,
+  'FORBIDDEN',
+  () => 'This requires a session: log in instead of using a token',
+);
 export const refused = defineError(403, 'FORBIDDEN', (message: string) => message);
 export const notFound = defineError(
   404,

@@ -1,8 +1,8 @@
 import { ACTIVITY_TYPES, type ActivityEvent, type ActivityEventName, type ActivityType } from './activity.ts';
 
 /**
- * The events that the feed of a team shows, of every kind that has them (docs/contract.md#feeds). An event is
- * added by its name alone, e.g. `run.failed` of jobs; it is shown from then on.
+ * The events that the feed of a team shows, of every kind that has them (docs/contract.md#feeds). A kind
+ * that declares one of these events is shown from then on.
  */
 const FEED_EVENTS: ReadonlySet<ActivityEventName> = new Set<ActivityEventName>([
   'created',

@@ -71,11 +71,8 @@ export type ResourceKind = keyof typeof ABILITIES;
 export type Ability<K extends ResourceKind = ResourceKind> = (typeof ABILITIES)[K][number];
 export type ResourcePermission = { [K in ResourceKind]: `${K}:${Ability<K>}` }[ResourceKind];
 
-/**
- * The permissions that `@Can` accepts. `authenticated` requires a caller, `session` a caller with a session instead of
- * a token.
- */
-export type Permission = GlobalPermission | ResourcePermission | 'authenticated' | 'session';
+/** The permissions that `@Can` accepts. `authenticated` requires a caller. */
+export type Permission = GlobalPermission | ResourcePermission | 'authenticated';
 
 const globals: ReadonlySet<string> = new Set(GLOBAL_PERMISSIONS);
 export const isGlobalPermission = (permission: string): permission is GlobalPermission => globals.has(permission);
@@ -127,6 +124,7 @@ export const LEVEL_OF_ROLE: Record<TeamRole, Level> = {
 /** Minimum level for each ability (docs/contract.md#shares). */
 const REQUIRED_LEVEL: Record<Ability, Level> = {
   read: LEVEL.view,
+  // Decided by team-access.ts.
   participate: LEVEL.view,
   copy: LEVEL.view,
   write: LEVEL.edit,

@@ -23,8 +23,8 @@ export interface DeliveryOptions {
 const MAX_SENDERS = 4;
 const MAX_ERROR_CHARACTERS = 500;
 
-const UNKNOWN = 'It is unknown whether the mail arrived';
-const SENDER_DIED = `The sending process ended unexpectedly. ${UNKNOWN}`;
+const ARRIVAL_UNKNOWN = 'It is unknown whether the mail arrived';
+const SENDER_DIED = `The sending process ended unexpectedly. ${ARRIVAL_UNKNOWN}`;
 const EXPIRED = 'The mail expired before it could be sent';
 
 interface DueMail extends Record<string, unknown> {
@@ -138,7 +138,7 @@ async function sendMail(
     const isFinal = isUnconfirmed || error instanceof MailRefused;
     const retryDelay = isFinal ? undefined : retryDelays[attempts - 1];
     log.warn({ mail: id, attempts, code, again: retryDelay !== undefined }, 'Could not send a mail');
-    return recordFailedAttempt(platform, id, isUnconfirmed ? `${message}. ${UNKNOWN}` : message, retryDelay);
+    return recordFailedAttempt(platform, id, isUnconfirmed ? `${message}. ${ARRIVAL_UNKNOWN}` : message, retryDelay);
   }
   await recordSent(platform, id);
   log.info({ mail: id, attempts }, 'Sent a mail');

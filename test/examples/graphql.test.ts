@@ -69,7 +69,7 @@ describe('the GraphQL example', { timeout: 120_000 }, () => {
       'Not found: second: There is no dataset no-such-dataset',
       'Invalid: name: name is required',
       'Invalid: slug: slug must match ^[a-z0-9][a-z0-9-]*$',
-      'Forbidden: This needs a session: log in with a password instead of a token',
+      'Forbidden: This requires a session: log in instead of using a token',
     ]);
   });
 

@@ -8,7 +8,7 @@ import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 const SECRET = 'the secret of the client';
 const PROVIDER = { name: 'Corp', issuer: 'https://login.corp.example', clientId: 'workspace', clientSecret: SECRET };
-const SESSION_REQUIRED = 'This needs a session: log in with a password instead of a token';
+const SESSION_REQUIRED = 'This requires a session: log in instead of using a token';
 const LIST = '/identity-providers';
 
 let count = 0;

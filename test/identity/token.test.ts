@@ -47,7 +47,7 @@ describe('an API token', () => {
     await expectError(
       ann.post('/tokens', { name: 'more' }),
       403,
-      'This needs a session: log in with a password instead of a token',
+      'This requires a session: log in instead of using a token',
     );
     expect(await ann.gql('mutation { createToken(input: { name: "more" }) { token } }')).toMatchObject({
       status: 200,

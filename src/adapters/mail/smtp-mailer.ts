@@ -16,21 +16,7 @@ const RESPONSE_TIMEOUT_MS = 45_000;
 
 /** Returns a mailer that sends by SMTP, one connection per mail. The content of a mail never reads files or URLs. */
 export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
-  const transport = createTransport({
-    url,
-    connectionTimeout: CONNECT_TIMEOUT_MS,
-    greetingTimeout: CONNECT_TIMEOUT_MS,
-    dnsTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: RESPONSE_TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
-  /** Ids of mails whose last byte was read for the connection. */
-  const written = new Set<string>();
-  transport.use('stream', ({ data, message }, done) => {
-    message.processFunc((content) => content.once('end', () => written.add(data.messageId as string)));
-    done();
-  });
+  const { transport, written } = createRecordingTransport(url);
   return {
     async send({ id, to, subject, text, html }, signal) {
       const messageId = `<${id}@${host}>`;
@@ -57,6 +43,25 @@ export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
       }
     },
   };
+}
+
+/** Creates a transport, with the ids of the mails whose last byte was read for the connection. */
+function createRecordingTransport(url: string) {
+  const transport = createTransport({
+    url,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    dnsTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: RESPONSE_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const written = new Set<string>();
+  transport.use('stream', ({ data, message }, done) => {
+    message.processFunc((content) => content.once('end', () => written.add(data.messageId as string)));
+    done();
+  });
+  return { transport, written };
 }
 
 interface SmtpError extends Error {

@@ -89,14 +89,14 @@ export const openapiOf = (endpoints: readonly Endpoint[]) =>
 
 /**
  * Returns a look-up of the permissions of root fields by their coordinates, e.g. `Query.me`. That of a field which
- * requires a session in addition ends with `, session`.
+ * requires a session in addition ends with `, session`; without a further permission it is `session`.
  */
 export function permissionNames(schema: GraphQLSchema): (coordinate: string) => string | undefined {
   const names = new Map(
     rootTypes(schema).flatMap(([, type]) =>
       Object.values(type!.getFields()).map((field): [string, string | undefined] => [
         `${type!.name}.${field.name}`,
-        requiresSession(field) ? `${permissionOf(field)}, session` : permissionOf(field),
+        requiresSession(field) ? `${permissionOf(field)}, session`.replace('authenticated, ', '') : permissionOf(field),
       ]),
     ),
   );

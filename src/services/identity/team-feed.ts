@@ -12,7 +12,7 @@ import { checkTeamPermission, loadTeam } from './team-access.ts';
 export const throughFeeds: AccessFilter = ({ superuser, principals }) =>
   superuser ? null : { sql: 'r.owner_id = any(?)', params: [principals] };
 
-/** How many items a mutation marked as viewed, and how many of the requested ones are in the feed. */
+/** Number of newly marked items, and ids of the requested ones that are in the feed. */
 interface MarkedRow extends Record<string, unknown> {
   viewed: number;
   found: string[];
@@ -59,7 +59,7 @@ interface FollowedRow extends Record<string, unknown> {
  * Throws NOT_FOUND for an unknown team and FORBIDDEN for others than members and superusers. Ends with the same errors
  * once the team is deleted or the viewer may not read the feed any more.
  */
-export async function follow(ctx: Context, key: string): Promise<AsyncIterable<FeedItem['id']>> {
+export async function subscribe(ctx: Context, key: string): Promise<AsyncIterable<FeedItem['id']>> {
   const { tenantId, userId } = ctx.viewer;
   const team = await ctx.read.one(Team, key, ['id']);
   checkTeamPermission(ctx.viewer, team.id, 'team:participate');

@@ -1,6 +1,6 @@
 import type { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
-import { conflict, refused } from '../../core/errors.ts';
+import { conflict, sessionRequired } from '../../core/errors.ts';
 import { GLOBAL_PERMISSIONS, NEW_USER_PERMISSIONS, type GlobalPermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
@@ -58,8 +58,7 @@ export const permissionToGain = (viewer: Viewer, user: User): GlobalPermission |
 
 /** Throws FORBIDDEN if the caller uses a token. Granting and reading `tenant:superuser` require a session. */
 export function requireSession({ viewer }: Context): void {
-  if (viewer.authMethod !== 'session')
-    throw refused('tenant:superuser requires a session: log in with a password instead of a token');
+  if (viewer.authMethod !== 'session') throw sessionRequired();
 }
 
 /** Throws CONFLICT if the user is the last enabled superuser of the tenant. See docs/contract.md#users. */

@@ -31,51 +31,73 @@ const RETRY_AFTER_MS = 1000;
 export async function followNewRows(ctx: Context, source: NewRowSource): Promise<AsyncIterable<string>> {
   const { notifications } = ctx.platform;
   const { userId } = ctx.viewer;
-  const poll = await createPoller(source);
+  const findNewIds = await createPoller(source);
   return new Repeater(async (push, stop) => {
-    let pending = false;
-    let polling = false;
-    let stopped = false;
-    let retry: NodeJS.Timeout | undefined;
-    // A restart of Postgres does not end a subscription.
-    const endOrRetry = (error: unknown) => {
-      if (!(error instanceof ApiError && error.status === 503)) return stop(error);
-      clearTimeout(retry);
-      if (!stopped) retry = setTimeout(() => void pollUntilIdle(), RETRY_AFTER_MS);
-    };
-    const pollUntilIdle = async () => {
-      pending = true;
-      if (polling) return;
-      polling = true;
-      try {
-        while (pending && !stopped) {
-          pending = false;
-          for (const id of await poll()) await push(id);
-        }
-      } catch (error) {
-        endOrRetry(error);
-      } finally {
-        polling = false;
-      }
-    };
+    const loop = createPollLoop(findNewIds, push, stop);
     // Beside the polls, because a slow client delays these.
-    const checkAccess = () => void source.findIds(new Date()).catch(endOrRetry);
+    const checkAccess = () => void source.findIds(new Date()).catch(loop.fail);
     const unsubscribers = [
       notifications.on(source.channel, (payload) => {
-        if (payload === source.payload) void pollUntilIdle();
+        if (payload === source.payload) loop.poll();
       }),
       notifications.on(CHANNELS.credential, (changedId) => {
         if (changedId === userId) checkAccess();
       }),
       // A reconnect polls for rows created while the connection was lost.
-      notifications.onResync(() => void pollUntilIdle()),
+      notifications.onResync(loop.poll),
     ];
-    void pollUntilIdle();
+    loop.poll();
     await stop;
-    stopped = true;
-    clearTimeout(retry);
+    loop.stop();
     for (const unsubscribe of unsubscribers) unsubscribe();
   });
+}
+
+/** The polls of one subscription, one after the other. */
+interface PollLoop {
+  /** Polls now, or once more after the poll that runs. */
+  poll(): void;
+  /** Ends the subscription with an error, or polls again later if Postgres was unavailable. */
+  fail(error: unknown): void;
+  stop(): void;
+}
+
+function createPollLoop(
+  findNewIds: () => Promise<string[]>,
+  push: (id: string) => Promise<unknown>,
+  end: (error: unknown) => void,
+): PollLoop {
+  let pending = false;
+  let polling = false;
+  let stopped = false;
+  let retry: NodeJS.Timeout | undefined;
+  const pollUntilIdle = async () => {
+    pending = true;
+    if (polling) return;
+    polling = true;
+    try {
+      while (pending && !stopped) {
+        pending = false;
+        for (const id of await findNewIds()) await push(id);
+      }
+    } catch (error) {
+      fail(error);
+    } finally {
+      polling = false;
+    }
+  };
+  const poll = () => void pollUntilIdle();
+  // A restart of Postgres does not end a subscription.
+  const fail = (error: unknown) => {
+    if (!(error instanceof ApiError && error.status === 503)) return end(error);
+    clearTimeout(retry);
+    if (!stopped) retry = setTimeout(poll, RETRY_AFTER_MS);
+  };
+  const stop = () => {
+    stopped = true;
+    clearTimeout(retry);
+  };
+  return { poll, fail, stop };
 }
 
 /** Returns a function that finds the rows that are new since its last call, oldest first. */
