@@ -67,9 +67,9 @@ function successResponses(components: SchemaComponents, endpoint: Endpoint, head
     : presentation && status !== 302
       ? contentOf(components, endpoint, presentation)
       : {};
-  const success = { description: successDescription(produces), ...headers, ...content };
+  const description = successDescription(produces);
   const responseOf = (code: number) =>
-    code === 302 ? REDIRECT : code === 201 ? { ...success, ...LOCATION_HEADER } : success;
+    code === 302 ? REDIRECT : { description, ...(code === 201 ? LOCATION_HEADER : headers), ...content };
   const statuses = typeof status === 'number' ? [status] : status.oneOf;
   return Object.fromEntries(statuses.map((code) => [code, responseOf(code)]));
 }

@@ -33,7 +33,7 @@ const KIND_EVENTS = {
     'member.removed': 'A user left the team or was removed.',
     'member.role.changed': 'A member got another role.',
   },
-  comment: { added: 'A member commented in a team.' },
+  comment: { added: 'A comment was created in the team.' },
 } as const;
 
 type KindEvents = typeof KIND_EVENTS;

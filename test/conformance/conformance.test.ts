@@ -6,6 +6,7 @@ import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { ApiResponse, Client } from '../support/client.ts';
 import { expectError } from '../support/expect.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { bodyOf, kindOf, pathOf, queryOf } from './calls.ts';
 import { privateOf, startConformanceClients, type ConformanceClients } from './conformance-clients.ts';
@@ -164,19 +165,11 @@ describe('every list', () => {
   for (const [name, endpoint] of rowsWhere(isRootList)) {
     test(`${name} runs at most one statement`, async () => {
       const reader = endpoint.permission.includes('session') ? await clients.service.login(admin.username) : admin;
-      const { database } = clients.service.platform;
-      const { query } = database;
-      const statements: string[] = [];
-      database.query = (tenantId, statement) => (statements.push(statement.text), query(tenantId, statement));
-      try {
-        expect(await reader.get(endpoint.row.path + queryOf(endpoint))).toMatchObject({
-          status: 200,
-          body: { total: expect.any(Number) },
-        });
-      } finally {
-        database.query = query;
-      }
-      expect(statements.length, statements.join('\n')).toBeLessThanOrEqual(1);
+      const { result, statements } = await recordStatements(clients.service, () =>
+        reader.get(endpoint.row.path + queryOf(endpoint)),
+      );
+      expect(result).toMatchObject({ status: 200, body: { total: expect.any(Number) } });
+      expect(statements.length, statements.map(({ text }) => text).join('\n')).toBeLessThanOrEqual(1);
     });
   }
 });

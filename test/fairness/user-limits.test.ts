@@ -9,7 +9,7 @@ import type { Client } from '../support/client.ts';
 import { expectError } from '../support/expect.ts';
 import { runSql } from '../support/run-sql.ts';
 import { test as base } from '../support/shop-fixture.ts';
-import { counted } from '../support/statement-log.ts';
+import { recordStatements } from '../support/statement-log.ts';
 
 const test = base.extend<{ orders: { id: string } }>({
   orders: [async ({ ann, source }, use) => use(await createOrders(ann, source, { refresh: true })), { scope: 'file' }],
@@ -151,7 +151,7 @@ test('subscriptions of one user to one dataset share its reads', async ({ servic
   };
   /** Publishes an update. Returns the statements that it takes until every subscription has received it. */
   const publish = async (round: number): Promise<number> => {
-    const { statements } = await counted(service, async () => {
+    const { statements } = await recordStatements(service, async () => {
       service.platform.notifications.notifyLocally(CHANNELS.dataset, orders.id);
       await socket.received('next', (expected += subscribed + 1));
       await ofAdmin.received('next', round + 1);

@@ -41,12 +41,12 @@ describe('the menus', () => {
     expect(new Set(ENTRIES.map(({ id }) => id)).size).toBe(ENTRIES.length);
   });
 
-  test('have every list without parameters', () => {
+  test('have every list without parameters, except those that are meant to be in none', () => {
     const lists = endpoints
       .filter(({ row, presentation }) => row.method === 'GET' && presentation?.collection && !row.path.includes(':'))
       .map(({ row }) => row.path);
     const missing = lists.filter((path) => !ENTRIES.some((entry) => entry.path === `/api${path}`));
-    expect(missing.filter((path) => !IN_NO_MENU.includes(path))).toEqual([]);
+    expect(missing.toSorted()).toEqual(IN_NO_MENU.toSorted());
   });
 
   test('of a superuser have every entry, which leads to a list that they may open', async ({ service, admin }) => {

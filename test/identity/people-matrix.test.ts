@@ -7,6 +7,7 @@ import { pictureForm } from '../support/avatar-fixture.ts';
 import {
   CALLERS,
   createProviderInput,
+  PROVIDER_DOMAIN,
   startPeopleWorld,
   type PeopleWorld,
   type Targets,
@@ -41,13 +42,13 @@ const GROUPS = [
 /**
  * Status by route and caller. `stranger` is a superuser of another tenant. `outsider`, `member` and `editor` are users of
  * the tenant: without a team, member of the team of the path, with `users:edit`. `readOnly` is a token with the scope
- * `read` of another superuser; the others have sessions. `:username` is another user, `:id` a team, or a session, token
- * notification or comment of `member`, or an identity provider.
+ * `read` of another superuser; the others have sessions. `:username` is another user, `:domain` that of an identity
+ * provider, `:id` a team, or a session, token, notification or comment of `member`, or an identity provider.
  */
 const TABLE = `
                                             anonymous stranger outsider member editor superuser readOnly
 GET    /login                               200       200      200      200    200    200       200
-GET    /login/:domain                       404       404      404      404    404    404       404
+GET    /login/:domain                       302       302      302      302    302    302       302
 GET    /login/:domain/callback              401       401      401      401    401    401       401
 POST   /login                               200       200      200      200    200    200       200
 POST   /login/:domain                       200       200      200      200    200    200       200
@@ -74,7 +75,7 @@ PUT    /users/:username                     401       404      403      403    2
 DELETE /users/:username                     401       404      403      403    403    204       403
 PUT    /users/:username/theme               401       404      403      403    200    200       403
 GET    /users/:username/avatar              200       200      200      200    200    200       200
-GET    /users/:username/avatar-full         401       404      404      404    404    404       404
+GET    /users/:username/avatar-full         401       404      200      200    200    200       200
 PUT    /users/:username/avatar              401       404      403      403    200    200       403
 DELETE /users/:username/avatar              401       404      403      403    204    204       403
 POST   /users/:username/_upload/:uploadId/avatar-upload 401 404 403     403    200    200       403
@@ -152,7 +153,7 @@ function pathOf({ row }: Endpoint, targets: Targets): string {
     id: ids[group],
     teamId: targets.team,
     uploadId: 'upload',
-    domain: 'local',
+    domain: row.method === 'POST' ? 'local' : PROVIDER_DOMAIN,
     token: 'unknown',
   };
   return row.path.replace(/:(\w+)/g, (_, name: string) => {
@@ -164,7 +165,7 @@ function pathOf({ row }: Endpoint, targets: Targets): string {
 let world: PeopleWorld;
 beforeAll(async () => {
   world = await startPeopleWorld();
-  return () => world.service.close();
+  return () => world.close();
 }, 120_000);
 
 describe('the matrix', () => {

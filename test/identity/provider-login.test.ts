@@ -5,6 +5,7 @@ import { Client } from '../support/client.ts';
 import { expectError, expectGraphqlError } from '../support/expect.ts';
 import { CLIENT, startOidcProvider, type LoopbackServer } from '../support/identity-provider-server.ts';
 import { expectNotLoggedIn, logInByProvider, test as base, userOf } from '../support/provider-login-fixture.ts';
+import { startService } from '../support/service.ts';
 
 const ACCOUNTS = {
   'sub-of-carol': {
@@ -26,7 +27,7 @@ const test = base.extend<{ corp: LoopbackServer }>({
       await use(server);
       await server.close();
     },
-    { scope: 'file' },
+    { scope: 'file', auto: true },
   ],
 });
 
@@ -127,8 +128,7 @@ describe('a login at a real OpenID Connect provider', () => {
 });
 
 describe('the start of a login', () => {
-  test('is 404 for a domain without an enabled provider, as JSON or as a page', async ({ service, corp, register }) => {
-    expect(corp.url).toBeTruthy();
+  test('is 404 for a domain without an enabled provider, as JSON or as a page', async ({ service, register }) => {
     await register('asleep', { enabled: false });
     const client = new Client(service.url);
     for (const name of ['asleep', 'local', 'unknown', 'no%20domain', '%00']) {
@@ -160,8 +160,7 @@ describe('the start of a login', () => {
     '?x=//attacker.example',
     '.',
     `/${'x'.repeat(2000)}`,
-  ])('refuses to return to %j', async (returnTo, { service, corp }) => {
-    expect(corp.url).toBeTruthy();
+  ])('refuses to return to %j', async (returnTo, { service }) => {
     const path = `/login/corp?returnTo=${encodeURIComponent(returnTo)}`;
     const { status, body, headers } = await new Client(service.url).get(path);
     expect([status, body.validation[0].path]).toEqual([400, ['returnTo']]);
@@ -176,9 +175,7 @@ describe('the start of a login', () => {
     );
   });
 
-  test('under https sets a cookie for https only', async ({ service, corp }) => {
-    expect(corp.url).toBeTruthy();
-    const { startService } = await import('../support/service.ts');
+  test('under https sets a cookie for https only', async ({ service }) => {
     const secure = await startService(
       { OUTBOUND_ALLOW: '127.0.0.1', PUBLIC_URL: 'https://data.example.com', ROLE: 'web' },
       service,

@@ -1,30 +1,13 @@
 import { expect } from 'vitest';
-import type { Statement } from '../../src/core/database.ts';
 import { sweepRecords } from '../../src/operations/janitor.ts';
 import { migrate } from '../../src/server/migrate.ts';
 import { expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
-import type { Service } from '../support/service.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createTeam, readFeed } from '../support/team-fixture.ts';
-
-/** Returns the statements that `work` runs in a tenant, with their values. */
-async function statementsOf({ platform: { database } }: Service, work: () => Promise<unknown>) {
-  const { query } = database;
-  const statements: { tenantId: string; statement: Statement }[] = [];
-  database.query = (tenantId, statement) => (
-    statements.push({ tenantId, statement }),
-    query.call(database, tenantId, statement) as never
-  );
-  try {
-    await work();
-    return statements;
-  } finally {
-    database.query = query;
-  }
-}
 
 test('a page of a large feed is one range of an index, and so are its marks', async ({ service, admin, ann }) => {
   const team = await createTeam(admin, 'Large', ann);
@@ -44,12 +27,12 @@ test('a page of a large feed is one range of an index, and so are its marks', as
   );
   await runSql(service.databaseUrl, 'vacuum (analyze) dws.activity, dws.feed_view');
   const document = `{ team(id: "${team}") { feed(limit: 30) { items { id type viewed message user { username } } } } }`;
-  const statements = await statementsOf(service, () => ann.data(document));
+  const { statements } = await recordStatements(service, () => ann.data(document));
   expect(statements).toHaveLength(2);
-  const { tenantId, statement } = statements[1]!;
+  const { tenantId, text, values } = statements[1]!;
   const [explained] = await service.platform.database.query<{ 'QUERY PLAN': unknown }>(tenantId, {
-    text: `explain (analyze, costs off, timing off, summary off, format json) ${statement.text}`,
-    values: statement.values,
+    text: `explain (analyze, costs off, timing off, summary off, format json) ${text}`,
+    values,
   });
   const plan = JSON.stringify(explained!['QUERY PLAN']);
   expect(plan).toMatch(/"Node Type":"Index Scan"[^{}]*"Index Name":"activity_feed"[^{}]*"Actual Rows":30[.,]/);
@@ -116,11 +99,9 @@ test('the migration adds earlier activities of teams to their feeds', async () =
         values (gen_random_uuid(), '${tenant}', 'report', gen_random_uuid(), ${owner}, '${type}', 'Old')`,
       );
     await migrate(database.url);
-    const shown = await runSql(database.url, 'set role dws_system; select 1').then(() =>
-      runSql(
-        `${database.url}?options=-c%20role%3Ddws_system`,
-        'select owner_id as owner, type from dws.activity where in_feed order by type',
-      ),
+    const shown = await runSql(
+      `${database.url}?options=-c%20role%3Ddws_system`,
+      'select owner_id as owner, type from dws.activity where in_feed order by type',
     );
     expect(shown).toEqual(types.toSorted().map((type) => ({ owner: `team:${team}`, type })));
   } finally {

@@ -3,7 +3,7 @@ import { Client } from '../support/client.ts';
 import { expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { recordRoundTrips } from '../support/round-trips.ts';
 import { startService, type Service } from '../support/service.ts';
-import { counted } from '../support/statement-log.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { createTeam, readFeed } from '../support/team-fixture.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
@@ -129,14 +129,14 @@ describe('feed and comments', () => {
 describe('the cost', () => {
   test('of a list of teams with feeds and comments is three statements, however many teams there are', async () => {
     const statementsOf = async (limit: number): Promise<number> => {
-      const { answer, statements } = await counted(service, () =>
+      const { result, statements } = await recordStatements(service, () =>
         admin.data(`{
           teams(limit: ${limit}, sort: "createdAt") {
             items { name feed(limit: 2) { items { type viewed user { username } } } comments { items { user { username } } } }
           }
         }`),
       );
-      expect(answer.teams.items).toHaveLength(limit);
+      expect(result.teams.items).toHaveLength(limit);
       return statements.length;
     };
     for (const name of ['A', 'B', 'C', 'D']) await createTeam(admin, name);

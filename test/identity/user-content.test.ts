@@ -4,6 +4,7 @@ import { FIXTURES, OWNED_PATHS, singularOf } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 interface Content {
@@ -92,15 +93,7 @@ describe('the content of users', () => {
   });
 
   test('is counted in one statement', async ({ service, ann }) => {
-    const { database } = service.platform;
-    const { query } = database;
-    const statements: string[] = [];
-    database.query = (tenantId, statement) => (statements.push(statement.text), query(tenantId, statement));
-    try {
-      await expectStatus(ann.get('/users-content'), 200);
-    } finally {
-      database.query = query;
-    }
+    const { statements } = await recordStatements(service, () => expectStatus(ann.get('/users-content'), 200));
     expect(statements).toHaveLength(1);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { preparePicture } from '../../src/adapters/pictures/pictures.ts';
 import { MAX_PIXELS } from '../../src/adapters/pictures/pixel-limit.ts';
 import { pngBomb, rasterOf, RED, svgBomb, svgOf } from '../support/picture-files.ts';
-import { pictureProcesses } from '../support/picture-processes.ts';
+import { awaitPictureProcess, pictureProcesses } from '../support/picture-processes.ts';
 import { zipArchiveOf } from '../support/zip-archive.ts';
 
 // Each picture is read in a process of its own.
@@ -70,10 +70,7 @@ describe('400 is the response to', () => {
   test('an SVG that takes too much memory or time, whose process then ends', async () => {
     const reading = prepare(Buffer.from(svgBomb()));
     reading.catch(() => {});
-    const [pid] = await vi.waitUntil(async () => {
-      const pids = await pictureProcesses();
-      return pids.length > 0 && pids;
-    });
+    const pid = await awaitPictureProcess();
     await expect(reading).rejects.toMatchObject({
       status: 400,
       message: expect.stringMatching(/needs too much memory|takes longer than 20 seconds to draw/),

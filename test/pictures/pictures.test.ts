@@ -19,7 +19,7 @@ import {
   svgBomb,
   svgOf,
 } from '../support/picture-files.ts';
-import { pictureProcesses } from '../support/picture-processes.ts';
+import { awaitPictureProcess, pictureProcesses } from '../support/picture-processes.ts';
 
 // Each picture is read in a process of its own.
 vi.setConfig({ testTimeout: 60_000 });
@@ -117,11 +117,7 @@ describe('the process of a picture', () => {
   async function startReading(signal: AbortSignal) {
     const reading = preparePicture(Buffer.from(svgBomb()), 256, CALLER, signal);
     reading.catch(() => {});
-    const [pid] = await vi.waitUntil(async () => {
-      const pids = await pictureProcesses();
-      return pids.length > 0 && pids;
-    });
-    return { reading, pid: pid! };
+    return { reading, pid: await awaitPictureProcess() };
   }
 
   test('ends when the request does', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { FIXTURES, namesOf, OWNED_PATHS, singularOf } from '../conformance/fixtures.ts';
 import { test } from '../support/fixture.ts';
-import { counted } from '../support/statement-log.ts';
+import { recordStatements } from '../support/statement-log.ts';
 
 describe.each(OWNED_PATHS)('a favourite among the %s', (kind) => {
   const { word, type, one, many } = namesOf(kind);
@@ -49,15 +49,15 @@ describe.each(OWNED_PATHS)('a favourite among the %s', (kind) => {
     ];
     expect(favorite).toEqual({ resourceId: id, userId: ann.id, createdAt: expect.any(String) });
 
-    const { answer, statements } = await counted(service, () =>
+    const { result, statements } = await recordStatements(service, () =>
       ann.data(`{ ${many}(q: "marked", sort: "createdAt") { items { id favorited favorite { userId createdAt } } } }`),
     );
-    expect(answer[many].items).toEqual([
+    expect(result[many].items).toEqual([
       { id, favorited: true, favorite: { userId: ann.id, createdAt: favorite.createdAt } },
       { id: other, favorited: false, favorite: null },
     ]);
     expect(statements).toHaveLength(2);
-    expect((await counted(service, () => ann.data(`{ ${many} { items { id } } }`))).statements).toHaveLength(1);
+    expect((await recordStatements(service, () => ann.data(`{ ${many} { items { id } } }`))).statements).toHaveLength(1);
     expect((await admin.data(`{ ${one}(id: "${id}") { favorited favorite { id } } }`))[one]).toEqual({
       favorited: false,
       favorite: null,
@@ -82,10 +82,10 @@ describe.each(OWNED_PATHS)('a favourite among the %s', (kind) => {
       total: 1,
       _embedded: { [`svc:${word}`]: [{ id: plain }] },
     });
-    const { answer, statements } = await counted(service, () =>
+    const { result, statements } = await recordStatements(service, () =>
       user.data(`{ ${many}(favorite: true) { items { id tags } total } }`),
     );
-    expect(answer[many]).toEqual({ items: [{ id: liked, tags: [] }], total: 1 });
+    expect(result[many]).toEqual({ items: [{ id: liked, tags: [] }], total: 1 });
     expect(statements).toHaveLength(1);
     expect((await bob.get(`/${kind}?favorite=true`)).body.total).toBe(0);
     expect(await user.get(`/${kind}?favorite=yes`)).toMatchObject({ status: 400 });
@@ -135,14 +135,14 @@ describe('the list of favourites', () => {
       await user.put(`/${kind}/${id}/favorite`);
       collected.unshift({ kind, id });
     }
-    const { answer, statements } = await counted(service, () => user.get('/me/favorites'));
+    const { result, statements } = await recordStatements(service, () => user.get('/me/favorites'));
     expect(statements).toHaveLength(1);
-    expect(answer.body).toMatchObject({
+    expect(result.body).toMatchObject({
       total: collected.length,
       start: 0,
       _links: { self: { href: '/api/me/favorites' } },
     });
-    expect(answer.body._embedded['svc:favorite']).toEqual(
+    expect(result.body._embedded['svc:favorite']).toEqual(
       collected.map(({ kind, id }) => ({
         kind: singularOf(kind),
         id,

@@ -2,7 +2,7 @@ import { isObjectType } from 'graphql';
 import { expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { test } from '../support/fixture.ts';
-import { counted } from '../support/statement-log.ts';
+import { recordStatements } from '../support/statement-log.ts';
 
 test('every page has hasNextPage', async () => {
   const pages = Object.values((await createSchema()).getTypeMap()).filter(
@@ -18,16 +18,16 @@ test('hasNextPage is true up to the last page, without a count of all records', 
     await admin.creates('/apps', { name: `Next ${name}`, folderId: parent.id });
   }
   const page = async (args: string, fields = 'hasNextPage') => {
-    const { answer, statements } = await counted(service, () =>
+    const { result, statements } = await recordStatements(service, () =>
       admin.data(`{
         apps(q: "Next", sort: "name", ${args}) { ${fields} items { name } }
         folder(id: "${parent.id}") { resources(${args}) { ${fields} count items { name } } }
         search(q: "Next", kinds: [APP], ${args}) { hasNextPage }
       }`),
     );
-    const { hasNextPage } = answer.apps;
-    expect([answer.folder.resources.hasNextPage, answer.search.hasNextPage]).toEqual([hasNextPage, hasNextPage]);
-    return { ...answer.apps, count: answer.folder.resources.count, statements };
+    const { hasNextPage } = result.apps;
+    expect([result.folder.resources.hasNextPage, result.search.hasNextPage]).toEqual([hasNextPage, hasNextPage]);
+    return { ...result.apps, count: result.folder.resources.count, statements };
   };
   expect(await page('limit: 2')).toMatchObject({
     hasNextPage: true,
@@ -38,7 +38,7 @@ test('hasNextPage is true up to the last page, without a count of all records', 
   expect(await page('limit: 3')).toMatchObject({ hasNextPage: false, count: 3 });
   expect(await page('limit: 2, start: 9')).toMatchObject({ hasNextPage: false, count: 0, items: [] });
   const { statements } = await page('limit: 2');
-  expect(statements.filter((text: string) => /count\(\*\)/.test(text) && !/search_matches/.test(text))).toEqual([]);
+  expect(statements.filter(({ text }) => /count\(\*\)/.test(text) && !/search_matches/.test(text))).toEqual([]);
   expect(await page('limit: 2', 'total hasNextPage')).toMatchObject({ total: 3, hasNextPage: true });
   expect((await admin.data('{ apps(q: "Next", limit: 1) { total hasNextPage } }')).apps).toEqual({
     total: 3,

@@ -3,7 +3,7 @@ import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { counted } from '../support/statement-log.ts';
+import { recordStatements } from '../support/statement-log.ts';
 
 const createSource = (client: Client, name: string): Promise<string> => FIXTURES['datasources']!.create(client, name);
 const createQuery = async (client: Client, name: string, datasourceId: string): Promise<string> =>
@@ -110,10 +110,10 @@ describe('the references of a resource', () => {
   });
 
   test('of a list take one more statement', async ({ admin, service }) => {
-    const { answer, statements } = await counted(service, () =>
+    const { result, statements } = await recordStatements(service, () =>
       admin.data('{ datasources { items { references { items { name } } } } }'),
     );
-    expect(answer.datasources.items.length).toBeGreaterThan(2);
+    expect(result.datasources.items.length).toBeGreaterThan(2);
     expect(statements).toHaveLength(2);
   });
 

@@ -3,7 +3,7 @@ import { FIXTURES, namesOf, READABLE_BY_ALL } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { counted } from '../support/statement-log.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const findHits = async (
@@ -151,11 +151,11 @@ describe('a search', () => {
   test('takes one statement, also by page and kind', async ({ admin, service }) => {
     for (let i = 0; i < 5; i++) await admin.creates('/reports', { name: `kilimanjaro ${i}` });
     await FIXTURES['apps']!.create(admin, 'kilimanjaro app');
-    const { answer, statements } = await counted(service, () =>
+    const { result, statements } = await recordStatements(service, () =>
       admin.get('/search?q=kilimanjaro&kinds=report,app&limit=2&start=2'),
     );
     expect(statements).toHaveLength(1);
-    expect(answer.body).toMatchObject({
+    expect(result.body).toMatchObject({
       start: 2,
       count: 2,
       total: 6,
@@ -163,13 +163,13 @@ describe('a search', () => {
       _links: { next: { href: '/api/search?q=kilimanjaro&kinds=report,app&limit=2&start=4' } },
     });
     expect((await admin.get('/search?q=kilimanjaro&start=50')).body).toMatchObject({ start: 50, count: 0, total: 6 });
-    const nodes = await counted(service, () =>
+    const nodes = await recordStatements(service, () =>
       admin.data(
         '{ search(q: "kilimanjaro") { items { node { id ... on Report { name } ... on App { name status } } } } }',
       ),
     );
     expect(nodes.statements).toHaveLength(3);
-    expect(nodes.answer.search.items).toHaveLength(6);
+    expect(nodes.result.search.items).toHaveLength(6);
   });
 
   test('refuses a query without words or with invalid arguments', async ({ admin }) => {

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { counted } from '../support/statement-log.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
@@ -113,7 +113,7 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
       (await admin.data(`mutation { tag${type}(id: "${id}", tagId: "${tag.id}") { created } }`))[`tag${type}`],
     ).toEqual({ created: false });
 
-    const { answer, statements } = await counted(service, () =>
+    const { result, statements } = await recordStatements(service, () =>
       admin.data(
         `{
           ${many}(q: "listed ${kind}") {
@@ -123,14 +123,14 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
         }`,
       ),
     );
-    expect(answer[many].items.find(({ name }: { name: string }) => name === `listed ${kind}`)).toEqual({
+    expect(result[many].items.find(({ name }: { name: string }) => name === `listed ${kind}`)).toEqual({
       name: `listed ${kind}`,
       tags: [tag.id],
       tagAssignments: [{ tag: { name: `list ${kind}`, permissions: { edit: true } } }],
     });
     expect(statements).toHaveLength(1);
-    const list = await counted(service, () => admin.get(`/${kind}?q=listed ${kind}&sort=-createdAt`));
-    expect(list.answer.body._embedded[`svc:${word}`][0]).toMatchObject({ id, tags: [tag.id] });
+    const list = await recordStatements(service, () => admin.get(`/${kind}?q=listed ${kind}&sort=-createdAt`));
+    expect(list.result.body._embedded[`svc:${word}`][0]).toMatchObject({ id, tags: [tag.id] });
     expect(list.statements).toHaveLength(1);
 
     expect(

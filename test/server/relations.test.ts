@@ -8,7 +8,7 @@ import { expectGraphqlError } from '../support/expect.ts';
 import { createMail } from '../support/mail-fixture.ts';
 import { notifyUser } from '../support/notification-fixture.ts';
 import { test } from '../support/report-fixture.ts';
-import { counted } from '../support/statement-log.ts';
+import { recordStatements } from '../support/statement-log.ts';
 
 const schema = await createSchema();
 const node = schema.getType('Node');
@@ -222,7 +222,7 @@ describe('relations', () => {
       await ann.creates(`/datasets/${orders.id}/visuals`, { component: 'table', name: `Many ${item}`, config: {} });
     }
     const statementsOf = async (limit: number): Promise<number> => {
-      const { answer, statements } = await counted(service, () =>
+      const { result, statements } = await recordStatements(service, () =>
         ann.data(`{
           savedQueries(tag: "Many", limit: ${limit}) {
             items {
@@ -236,9 +236,9 @@ describe('relations', () => {
           dataset(id: "${orders.id}") { visuals(limit: ${limit}) { dataset { name } owner { username } } }
         }`),
       );
-      expect(answer.savedQueries.items).toHaveLength(limit);
-      expect(answer.tag.resources.items).toHaveLength(limit);
-      expect(answer.dataset.visuals).toHaveLength(limit);
+      expect(result.savedQueries.items).toHaveLength(limit);
+      expect(result.tag.resources.items).toHaveLength(limit);
+      expect(result.dataset.visuals).toHaveLength(limit);
       return statements.length;
     };
     const one = await statementsOf(1);

@@ -1,7 +1,11 @@
+import { yieldOnce } from '../../src/core/files.ts';
 import { newId } from '../../src/core/id.ts';
 import { digest, generateSecret } from '../../src/services/identity/credential.ts';
+import { pictureForm } from './avatar-fixture.ts';
 import { Client } from './client.ts';
+import { startForgingProvider } from './forging-provider.ts';
 import { notifyUser } from './notification-fixture.ts';
+import { pngOf, RED } from './picture-files.ts';
 import { startService, type Service } from './service.ts';
 import { systemQuery } from './system-query.ts';
 
@@ -9,9 +13,9 @@ import { systemQuery } from './system-query.ts';
 export const CALLERS = ['anonymous', 'stranger', 'outsider', 'member', 'editor', 'superuser', 'readOnly'] as const;
 type CallerName = (typeof CALLERS)[number];
 
-/** The names of path parameters, for new targets of one call. */
+/** Records for the path parameters of one call, unused so far. */
 export interface Targets {
-  /** A user of the tenant who is a member of `team`. */
+  /** A user of the tenant with an avatar who is a member of `team`. */
   username: string;
   /** A team of the members `member` and `username`. */
   team: string;
@@ -31,18 +35,22 @@ export const createProviderInput = (name: string) => ({
   clientId: 'workspace',
 });
 
+/** Domain of an identity provider that responds. */
+export const PROVIDER_DOMAIN = 'corp';
+
 /** A service with callers of all kinds. */
 export interface PeopleWorld {
-  service: Service;
   /** Returns a caller: all but `readOnly` in a session of their own, `anonymous` without credentials. */
   caller(name: CallerName): Promise<Client>;
   /** Creates targets that no call has changed yet. */
   createTargets(): Promise<Targets>;
+  close(): Promise<void>;
 }
 
 /** Starts the service of the matrix. */
 export async function startPeopleWorld(): Promise<PeopleWorld> {
-  const service = await startService();
+  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+  const provider = await startForgingProvider();
   const admin = await service.user('superuser', { superuser: true });
   const users: Partial<Record<CallerName, Client>> = {
     stranger: await service.user('stranger', { tenant: 'other', superuser: true }),
@@ -53,12 +61,18 @@ export async function startPeopleWorld(): Promise<PeopleWorld> {
     readOnly: await service.user('read-only', { superuser: true, scopes: ['read'] }),
   };
   const member = users.member!;
+  await member.put('/users/member/avatar', pictureForm(await pngOf(RED)));
+  await (await openSession(service, admin)).client.creates('/identity-providers', {
+    ...createProviderInput('reachable'),
+    domain: PROVIDER_DOMAIN,
+    issuer: provider.url,
+  });
   let number = 0;
 
   const createTargets = async (): Promise<Targets> => {
     number += 1;
     const username = `target-${number}`;
-    await copyRow(service, 'app_user', member.id, { username, settings: {} });
+    await copyRow(service, 'app_user', member.id, { username, settings: {}, ...(await copyAvatar(service, member)) });
     const { id: team } = await admin.creates('/teams', { name: `Team ${number}` });
     for (const name of ['member', username]) await admin.put(`/teams/${team}/members/${name}`, { role: 'member' });
     const { id: session } = await openSession(service, member);
@@ -81,8 +95,11 @@ export async function startPeopleWorld(): Promise<PeopleWorld> {
   };
 
   return {
-    service,
     createTargets,
+    async close() {
+      await service.close();
+      await provider.close();
+    },
     async caller(name) {
       if (name === 'anonymous') return new Client(service.url);
       const user = users[name]!;
@@ -91,9 +108,31 @@ export async function startPeopleWorld(): Promise<PeopleWorld> {
   };
 }
 
+/** Copies the files of a user's avatar. Returns the columns that name the copies. */
+async function copyAvatar(service: Service, { id }: Client): Promise<Record<string, string>> {
+  const columns = ['avatar_id', 'avatar_original_id'];
+  const [user] = await systemQuery<Record<string, string>>(
+    service,
+    `select ${columns.join()} from dws.app_user where id = $1`,
+    id,
+  );
+  const { files } = service.platform;
+  const copies: Record<string, string> = {};
+  for (const column of columns) {
+    const copy = await files.save(yieldOnce((await files.read(user![column]!))!), 0);
+    copies[column] = await copyRow(service, 'stored_file', user![column]!, {}, copy.id);
+  }
+  return copies;
+}
+
 /** Copies a row with other values. Returns the id of the copy. */
-async function copyRow(service: Service, table: string, id: string, values: object): Promise<string> {
-  const copyId = newId();
+async function copyRow(
+  service: Service,
+  table: string,
+  id: string,
+  values: object,
+  copyId = newId(),
+): Promise<string> {
   await systemQuery(
     service,
     `insert into dws.${table} select (jsonb_populate_record(r, $2)).* from dws.${table} r where id = $1`,

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { vi } from 'vitest';
 
 /** Returns the ids of the picture processes that this process has started and that run. */
 export async function pictureProcesses(): Promise<number[]> {
@@ -8,3 +9,7 @@ export async function pictureProcesses(): Promise<number[]> {
   const { stdout } = await promisify(execFile)('pgrep', args).catch(() => ({ stdout: '' }));
   return stdout.split('\n').filter(Boolean).map(Number);
 }
+
+/** Waits until a picture process of this process runs. Returns its id. */
+export const awaitPictureProcess = (): Promise<number> =>
+  vi.waitUntil(async () => (await pictureProcesses())[0], { timeout: 10_000 }) as Promise<number>;

@@ -1,18 +1,19 @@
+import type { Statement } from '../../src/core/database.ts';
 import type { Service } from './service.ts';
 
-/** Runs `work` and returns the statements that tenants' reads executed meanwhile. */
-export async function counted<T>(
+/** Runs `work` and returns its result, and the statements outside transactions that tenants executed meanwhile. */
+export async function recordStatements<T>(
   { platform: { database } }: Service,
   work: () => Promise<T>,
-): Promise<{ answer: T; statements: string[] }> {
+): Promise<{ result: T; statements: (Statement & { tenantId: string })[] }> {
   const { query } = database;
-  const statements: string[] = [];
+  const statements: (Statement & { tenantId: string })[] = [];
   database.query = (tenantId, statement) => (
-    statements.push(statement.text),
+    statements.push({ ...statement, tenantId }),
     query.call(database, tenantId, statement) as never
   );
   try {
-    return { answer: await work(), statements };
+    return { result: await work(), statements };
   } finally {
     database.query = query;
   }
