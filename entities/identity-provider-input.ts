@@ -61,8 +61,7 @@ export class UpdateIdentityProviderInput {
   @Rule(textRule(2000))
   @Field(() => String, {
     nullable: true,
-    description:
-      `${CLIENT_SECRET}: absent keeps it, null clears it. Required when a stored secret exists and \`issuer\` changes.`,
+    description: `${CLIENT_SECRET}: absent keeps it, null clears it. Required when a stored secret exists and \`issuer\` changes.`,
   })
   clientSecret?: string | null;
 

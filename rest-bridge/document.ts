@@ -130,8 +130,7 @@ function bindPath(row: Row, chain: readonly FieldSegment[], slots: readonly Argu
   };
   bind(
     (parameter, { segment, argument }) =>
-      segment < chain.length - 1 &&
-      parameter === chain[segment]!.name + capitalize(argument.name),
+      segment < chain.length - 1 && parameter === chain[segment]!.name + capitalize(argument.name),
   );
   bind((parameter, { argument }) => parameter === argument.name);
   const boundByName = bound.size;

@@ -5,7 +5,6 @@ import { whileSuperusersAreLocked } from '../support/superuser-lock.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { expectUnchanged, newUser, test, updateByGraphql } from '../support/user-escalation-fixture.ts';
 
-
 describe('the last enabled superuser', () => {
   const MESSAGE = 'The last enabled superuser cannot be removed, disabled or demoted';
 

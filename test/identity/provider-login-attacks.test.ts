@@ -5,8 +5,15 @@ import { Client } from '../support/client.ts';
 import { expectError } from '../support/expect.ts';
 import type { Forgery } from '../support/forging-provider.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
+import {
+  expectNotLoggedIn,
+  logInByProvider,
+  recordLog,
+  stopAtCallback,
+  test,
+  userOf,
+} from '../support/provider-login-fixture.ts';
 import { startService } from '../support/service.ts';
-import { expectNotLoggedIn, logInByProvider, recordLog, stopAtCallback, test, userOf } from '../support/provider-login-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const GONE = 'not started in this browser, took more than ten minutes or was already used';
@@ -99,7 +106,11 @@ describe('a callback', () => {
     expect(await userOf(service, browser)).toMatchObject({ username: 'dana-late' });
   });
 
-  test('at the path of another domain logs no one in, and is logged as such', async ({ service, provider, register }) => {
+  test('at the path of another domain logs no one in, and is logged as such', async ({
+    service,
+    provider,
+    register,
+  }) => {
     await register('first', { createUsers: true });
     await register('second', { createUsers: true });
     provider.account = DANA;

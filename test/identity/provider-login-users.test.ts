@@ -5,8 +5,14 @@ import { BrowserSession } from '../support/browser-session.ts';
 import { Client } from '../support/client.ts';
 import { expectError, expectStatus } from '../support/expect.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
+import {
+  createDomainUser,
+  expectNotLoggedIn,
+  logInByProvider,
+  test,
+  userOf,
+} from '../support/provider-login-fixture.ts';
 import { PASSWORD } from '../support/service.ts';
-import { createDomainUser, expectNotLoggedIn, logInByProvider, test, userOf } from '../support/provider-login-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const REFUSED = 'You cannot log in here with this account';

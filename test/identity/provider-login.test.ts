@@ -134,7 +134,13 @@ describe('the start of a login', () => {
     for (const name of ['asleep', 'local', 'unknown', 'no%20domain', '%00']) {
       await expectError(client.get(`/login/${name}`), 404, /^There is no identity provider of the domain /);
       const browser = new BrowserSession();
-      await expectNotLoggedIn(service, browser, await logInByProvider(service, name, browser), 404, 'no identity provider');
+      await expectNotLoggedIn(
+        service,
+        browser,
+        await logInByProvider(service, name, browser),
+        404,
+        'no identity provider',
+      );
     }
     for (const tenant of ['other', 'unknown', 'No Slug'])
       await expectError(client.get(`/login/corp?tenant=${encodeURIComponent(tenant)}`), 404);

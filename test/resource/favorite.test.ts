@@ -57,7 +57,9 @@ describe.each(OWNED_PATHS)('a favourite among the %s', (kind) => {
       { id: other, favorited: false, favorite: null },
     ]);
     expect(statements).toHaveLength(2);
-    expect((await recordStatements(service, () => ann.data(`{ ${many} { items { id } } }`))).statements).toHaveLength(1);
+    expect((await recordStatements(service, () => ann.data(`{ ${many} { items { id } } }`))).statements).toHaveLength(
+      1,
+    );
     expect((await admin.data(`{ ${one}(id: "${id}") { favorited favorite { id } } }`))[one]).toEqual({
       favorited: false,
       favorite: null,

@@ -38,7 +38,9 @@ test('hasNextPage is true up to the last page, without a count of all records', 
   expect(await page('limit: 3')).toMatchObject({ hasNextPage: false, count: 3 });
   expect(await page('limit: 2, start: 9')).toMatchObject({ hasNextPage: false, count: 0, items: [] });
   const { statements } = await page('limit: 2');
-  expect(statements.filter(({ text }) => /count\(\*\)/.test(text) && !/search_matches/.test(text))).toEqual([]);
+  expect(
+    statements.filter(({ text }: { text: string }) => /count\(\*\)/.test(text) && !/search_matches/.test(text)),
+  ).toEqual([]);
   expect(await page('limit: 2', 'total hasNextPage')).toMatchObject({ total: 3, hasNextPage: true });
   expect((await admin.data('{ apps(q: "Next", limit: 1) { total hasNextPage } }')).apps).toEqual({
     total: 3,

@@ -62,7 +62,9 @@ export async function startPeopleWorld(): Promise<PeopleWorld> {
   };
   const member = users.member!;
   await member.put('/users/member/avatar', pictureForm(await pngOf(RED)));
-  await (await openSession(service, admin)).client.creates('/identity-providers', {
+  await (
+    await openSession(service, admin)
+  ).client.creates('/identity-providers', {
     ...createProviderInput('reachable'),
     domain: PROVIDER_DOMAIN,
     issuer: provider.url,
@@ -126,13 +128,7 @@ async function copyAvatar(service: Service, { id }: Client): Promise<Record<stri
 }
 
 /** Copies a row with other values. Returns the id of the copy. */
-async function copyRow(
-  service: Service,
-  table: string,
-  id: string,
-  values: object,
-  copyId = newId(),
-): Promise<string> {
+async function copyRow(service: Service, table: string, id: string, values: object, copyId = newId()): Promise<string> {
   await systemQuery(
     service,
     `insert into dws.${table} select (jsonb_populate_record(r, $2)).* from dws.${table} r where id = $1`,

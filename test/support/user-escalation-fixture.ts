@@ -44,7 +44,8 @@ const UPDATE = `mutation ($username: String!, $input: UpdateUserInput!) {
   updateUser(username: $username, input: $input) { id }
 }`;
 /** Updates a user by GraphQL. */
-export const updateByGraphql = (client: Client, username: string, input: object) => client.gql(UPDATE, { username, input });
+export const updateByGraphql = (client: Client, username: string, input: object) =>
+  client.gql(UPDATE, { username, input });
 
 /** Runs calls and expects that they do not change the stored row of a user. */
 export async function expectUnchanged(service: Service, { id }: Client, run: () => Promise<unknown>): Promise<void> {

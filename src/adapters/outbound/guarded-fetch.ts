@@ -56,7 +56,8 @@ async function followRedirects(
   let [url, headers] = [start, request.headers ?? {}];
   for (let count = 0; ; count += 1) {
     const response = await send(agent, url, { ...request, headers }, signal);
-    const location = REDIRECT_STATUSES.has(response.status) && method === 'GET' ? response.headers.get('location') : null;
+    const location =
+      REDIRECT_STATUSES.has(response.status) && method === 'GET' ? response.headers.get('location') : null;
     if (location === null) return limitBody(response, url.hostname, maxBytes, request.signal);
     await response.body?.cancel();
     if (count === MAX_REDIRECTS)

@@ -61,8 +61,9 @@ function decode(bytes: Buffer): string {
 
 /** Returns the size of a picture in pixels. Throws if the content is of another format than its beginning. */
 async function measure(bytes: Buffer, format: PictureFormat): Promise<{ width: number; height: number }> {
-  const { width, height, format: found } = await withPictureErrors(format, () => sharp(bytes, readOptions()).metadata());
-  if (found !== format || !width || !height) throw badInput('The picture is damaged');
+  const found = await withPictureErrors(format, () => sharp(bytes, readOptions()).metadata());
+  const { width, height } = found;
+  if (found.format !== format || !width || !height) throw badInput('The picture is damaged');
   checkPixels(width * height);
   return { width, height };
 }

@@ -69,7 +69,9 @@ function messageOf(child: ChildProcess): Promise<FromPictureProcess> {
   });
   return new Promise((resolve, reject) => {
     child.once('message', (message: FromPictureProcess) => resolve(message));
-    child.once('error', (error) => reject(upstreamFailed('The picture process could not be started', { cause: error })));
+    child.once('error', (error) =>
+      reject(upstreamFailed('The picture process could not be started', { cause: error })),
+    );
     child.once('exit', (code, signal) => {
       const rejectEnded = () => reject(endedError(new Error(`${signal ?? `status ${code}`}: ${stderrTail}`)));
       // Its last message may still be in the channel.

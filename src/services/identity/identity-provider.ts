@@ -78,7 +78,7 @@ function checkInput<T extends Omit<UpdateIdentityProviderInput, 'clientSecret'>>
   if (checked.domain?.toLowerCase() === 'local')
     throw invalid('domain', 'must not be local, whose users have passwords');
   if (checked.name !== undefined) checked.name = checkText(checked.name, 'name');
-  if (checked.issuer !== undefined && !URL.canParse(checked.issuer)) 
+  if (checked.issuer !== undefined && !URL.canParse(checked.issuer))
     throw invalid('issuer', ISSUER_RULE.patternMessage);
   if (checked.emailDomains) checked.emailDomains = distinct(checked.emailDomains);
   if (checked.teamIds) checked.teamIds = distinct(checked.teamIds);

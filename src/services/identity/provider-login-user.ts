@@ -55,7 +55,11 @@ const KNOWN_USER = `
  * the domain of the provider, who is linked, else a new user if the provider may create users. Never a superuser or a
  * user of another domain. See docs/contract.md#identity-providers.
  */
-export function findLoginUser(platform: Platform, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
+export function findLoginUser(
+  platform: Platform,
+  provider: ProviderSettings,
+  external: ExternalUser,
+): Promise<LoginUser> {
   return platform.database.transaction(provider.tenantId, async (tx) => {
     // Concurrent logins create one user for an account, and link a user with one account.
     lockKey(tx, `login:${provider.id}`);
@@ -111,11 +115,7 @@ async function findByName(
   return checked;
 }
 
-async function createUser(
-  tx: Transaction,
-  provider: ProviderSettings,
-  external: ExternalUser,
-): Promise<LoginUser> {
+async function createUser(tx: Transaction, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
   const { createUsers, emailDomains } = provider;
   const emailDomain = external.email?.split('@').at(-1)?.toLowerCase();
   if (!createUsers) return { refusal: 'There is no such user, and the provider creates none', id: null };

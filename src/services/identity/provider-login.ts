@@ -161,7 +161,10 @@ const callProvider = <T>({ request }: PublicContext, call: (signal: AbortSignal)
 /** Logs why a response of the provider does not log a user in, and records the refusal. Returns the error. */
 function recordRefusedResponse({ platform, request }: PublicContext, providerId: string, error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status !== 401) return error;
-  platform.log.info({ requestId: request.id, providerId, err: error }, 'The response of an identity provider was refused');
+  platform.log.info(
+    { requestId: request.id, providerId, err: error },
+    'The response of an identity provider was refused',
+  );
   if (request.mutation) request.mutation.refused = true;
   return error;
 }
