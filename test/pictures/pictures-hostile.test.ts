@@ -37,7 +37,7 @@ describe('400 is the response to', () => {
   test.each<[string, Buffer | string, RegExp]>([
     ['an empty file', '', /is empty/],
     ['a text', 'name,colour\nann,red\n', /not a picture of a supported type/],
-    ['a page', '<!doctype html><script>alert(1)</script>', /element script/],
+    ['a page', '<!doctype html><script>alert(1)</script>', /not well-formed XML/],
     ['a PDF', '%PDF-1.7\n', /not a picture of a supported type/],
     ['an archive', zipArchiveOf({ 'a.txt': 'a' }), /not a picture of a supported type/],
     ['a TIFF', tiff, /not a picture of a supported type/],
@@ -67,14 +67,13 @@ describe('400 is the response to', () => {
     await expect(refused).rejects.toMatchObject({ status: 400, message: expect.stringMatching(message) });
   });
 
-  test('an SVG that takes too much memory or time, whose process then ends', async () => {
+  test('an SVG with more copies of copies than the library draws, whose process then ends', async () => {
     const reading = prepare(Buffer.from(svgBomb()));
     reading.catch(() => {});
     const pid = await awaitPictureProcess();
-    await expect(reading).rejects.toMatchObject({
-      status: 400,
-      message: expect.stringMatching(/needs too much memory|takes longer than 20 seconds to draw/),
-    });
+    // On a slow machine the limits of the process come first.
+    const message = expect.stringMatching(/is damaged|needs too much memory|takes longer than 20 seconds to draw/);
+    await expect(reading).rejects.toMatchObject({ status: 400, message });
     await expect.poll(pictureProcesses).not.toContain(pid);
   });
 });

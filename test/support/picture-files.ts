@@ -82,7 +82,7 @@ export function pngBomb(side = 20_000): Buffer {
 export const svgOf = (content: string, attributes = 'width="64" height="64"'): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${attributes}>${content}</svg>`;
 
-/** Creates an SVG that takes too much memory or time: 10 copies of 10 copies, and so on. */
+/** Creates an SVG that takes seconds to read and cannot be drawn: 10 copies of 10 copies, and so on. */
 export function svgBomb(): string {
   const levels = Array.from(
     { length: 40 },

@@ -30,9 +30,6 @@ export interface LoginChecks {
 /** Claims about the user, those of the ID token before those of the user info. */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 
-const loginPageRefused = (url: string): Error =>
-  upstreamFailed(`The authorization endpoint "${quoteUpstream(url)}" of the identity provider is not an https: URL`);
-
 const issuerRefused = (found: string, configured: string): Error =>
   upstreamFailed(`The identity provider names the issuer "${quoteUpstream(found)}", not "${configured}"`);
 
@@ -56,6 +53,7 @@ export async function buildLoginUrl(
 ): Promise<string> {
   try {
     const provider = await discover(outbound, registration, signal);
+    checkLoginPage(provider, registration);
     const url = client.buildAuthorizationUrl(provider, {
       redirect_uri: registration.redirectUri,
       scope,
@@ -64,8 +62,6 @@ export async function buildLoginUrl(
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     });
-    if (url.protocol !== 'https:' && url.protocol !== new URL(registration.issuer).protocol)
-      throw loginPageRefused(provider.serverMetadata().authorization_endpoint!);
     return url.href;
   } catch (error) {
     throw await toLoginError(error, secretsOf(registration), false);
@@ -103,6 +99,15 @@ export async function redeemCode(
   } catch (error) {
     throw await toLoginError(error, [...secretsOf(registration), verifier, ...codesOf(parameters)], true);
   }
+}
+
+/** Throws UPSTREAM_FAILED if browsers must not be sent to the login page of the provider. */
+function checkLoginPage(provider: client.Configuration, { issuer }: OidcRegistration): void {
+  const url = provider.serverMetadata().authorization_endpoint;
+  if (url === undefined || ['https:', new URL(issuer).protocol].includes(URL.parse(url)?.protocol ?? '')) return;
+  throw upstreamFailed(
+    `The authorization endpoint "${quoteUpstream(url)}" of the identity provider is not an https: URL`,
+  );
 }
 
 const secretsOf = ({ clientSecret }: OidcRegistration): string[] => (clientSecret === null ? [] : [clientSecret]);
