@@ -31,7 +31,6 @@ const IN_NO_MENU = [
   '/link-types',
   '/visual-components',
   '/dataset-filters',
-  '/dataset-snapshots',
 ];
 
 describe('the menus', () => {
