@@ -7,6 +7,7 @@ import { test } from '../support/fixture.ts';
 import { BLUE, colorAt, nameOf, pngOf, rasterOf, RED, svgOf } from '../support/picture-files.ts';
 import { recordRoundTrips } from '../support/round-trips.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
+import { storedFiles } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
 vi.setConfig({ testTimeout: 60_000 });
@@ -85,6 +86,20 @@ describe('an avatar', () => {
     });
     expect((await admin.get('/users/admin')).body._links).not.toHaveProperty('svc:avatar-full');
     expect(await admin.data('{ user(username: "eve") { avatarUrl } }')).toEqual({ user: { avatarUrl } });
+  });
+
+  test('is changed only while the user has the version of If-Match', async ({ service }) => {
+    const ivy = await service.user('ivy');
+    const versionOf = async () => ({ 'if-match': (await ivy.get('/users/ivy')).headers.get('etag')! });
+    const former = await versionOf();
+    const { avatarUrl } = (await ivy.with(former).put('/users/ivy/avatar', pictureForm(PNG))).body;
+    const files = storedFiles(service);
+    await expectError(ivy.with(former).put('/users/ivy/avatar', pictureForm(OTHER)), 412);
+    await expectError(ivy.with(former).delete('/users/ivy/avatar'), 412);
+    expect((await ivy.get('/me')).body.avatarUrl).toBe(avatarUrl);
+    expect(storedFiles(service)).toEqual(files);
+    await expectStatus(ivy.with(await versionOf()).put('/users/ivy/avatar', pictureForm(OTHER)), 200);
+    await expectStatus(ivy.with(await versionOf()).delete('/users/ivy/avatar'), 204);
   });
 
   test('that is sent back in a PUT of the record is ignored', async ({ ann }) => {

@@ -38,7 +38,7 @@ export async function set(ctx: Context, key: string, { file }: SetAvatarInput): 
 /** Removes the avatar of a user, if there is one. Returns the id of the user. */
 export async function remove(ctx: Context, key: string): Promise<string> {
   const { id, files } = await ctx.transaction(async (tx) => {
-    const user = await loadUser(ctx, tx, key);
+    const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     requireUserEdit(ctx, user);
     const former = { ...user };
     Object.assign(user, { avatarId: null, avatarOriginalId: null });
@@ -142,7 +142,7 @@ async function replaceAvatar(
   }: { avatar: LabelledFile; original: LabelledFile; alsoDelete: (tx: Transaction) => string[] },
 ): Promise<{ owner: AvatarOwner; replaced: string[] }> {
   const { tenantId } = ctx.viewer;
-  const user = await loadUser(ctx, tx, key);
+  const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
   requireUserEdit(ctx, user);
   insertStoredFile(tx, tenantId, avatar);
   insertStoredFile(tx, tenantId, original);
