@@ -17,7 +17,8 @@ import {
 import { loadUser } from './user-lookup.ts';
 import { requireUserEdit } from './user.ts';
 
-const MAX_PARTS = 1000;
+/** So that the files of a user stay few, although each of them may be small. */
+const MAX_PARTS = 100;
 /** Unfinished uploads of one user. The oldest further ones are deleted. */
 const MAX_UPLOADS = 20;
 

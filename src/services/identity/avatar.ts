@@ -5,6 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound, tooLarge } from '../../core/errors.ts';
 import { cleanFilename, yieldOnce, type IncomingFile, type SavedFile } from '../../core/files.ts';
 import { creationTimeOf, isUuid } from '../../core/id.ts';
+import { invalid } from '../../core/input-checks.ts';
 import { MAX_PICTURE_BYTES, PICTURE_TYPES, type PictureShape } from '../../core/pictures.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkQuota } from '../resource/quota.ts';
@@ -79,6 +80,7 @@ export async function receivePicture(ctx: Context, file: IncomingFile): Promise<
   try {
     // A form may have further parts after the file, which are refused.
     await file.wholeInput?.();
+    if (saved.size === 0) throw invalid('file', 'must not be empty');
     return { ...saved, filename: cleanFilename(file.filename ?? 'avatar') };
   } catch (error) {
     await deleteStoredBytes(ctx, [saved.id]);
