@@ -22,7 +22,8 @@ async function run({ source, shapes }: Extract<ToPictureProcess, { kind: 'draw' 
     return { kind: 'result', picture: await drawPicture(bytes, shapes) };
   } catch (error) {
     const known = clientErrorOf(error);
-    return known ? { kind: 'refused', message: known.message } : { kind: 'broken', message: stackOf(error) };
+    if (!known) return { kind: 'broken', message: stackOf(error) };
+    return { kind: known.status === 413 ? 'tooLarge' : 'refused', message: known.message };
   }
 }
 

@@ -5,7 +5,7 @@ export type ToPictureProcess = { kind: 'prepare' } | { kind: 'draw'; source: Pic
 
 export type FromPictureProcess =
   | { kind: 'result'; picture: PreparedPicture }
-  /** BAD_USER_INPUT for the client. */
-  | { kind: 'refused'; message: string }
+  /** BAD_USER_INPUT or PAYLOAD_TOO_LARGE for the client. */
+  | { kind: 'refused' | 'tooLarge'; message: string }
   /** An unexpected error. */
   | { kind: 'broken'; message: string };

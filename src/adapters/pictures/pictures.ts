@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { badInput } from '../../core/errors.ts';
+import { badInput, tooLarge } from '../../core/errors.ts';
 import { FairGate, type Caller } from '../../core/fair-gate.ts';
 import type { PictureShape, PictureSource, PreparedPicture } from '../../core/pictures.ts';
 import { childEnvironment } from '../../core/process-environment.ts';
@@ -19,7 +19,8 @@ const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToPic
 
 /**
  * Checks a picture and draws it in these shapes, in a process of its own. Throws BAD_USER_INPUT for what is no supported
- * picture, could harm those who open it, or takes too much memory or time. Throws like `FairGate`.
+ * picture, could harm those who open it, or takes too much memory or time, and PAYLOAD_TOO_LARGE for an SVG that is too large
+ * when it is written again. Throws like `FairGate`.
  */
 export const preparePicture = (
   source: PictureSource,
@@ -67,6 +68,7 @@ const messageOf = (child: ChildProcess): Promise<FromPictureProcess | undefined>
 
 function resultOf(message: FromPictureProcess | undefined): PreparedPicture {
   if (message === undefined) throw badInput('The picture is damaged: the process that reads it ended');
+  if (message.kind === 'tooLarge') throw tooLarge(message.message);
   if (message.kind === 'refused') throw badInput(message.message);
   if (message.kind === 'broken') throw new Error(`The picture process failed: ${message.message}`);
   return message.picture;
