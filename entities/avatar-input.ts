@@ -18,7 +18,9 @@ export class SetAvatarInput {
     'them, `flowChunkNumber` and `flowTotalChunks`.',
 })
 export class AvatarPartInput {
-  @Field(() => FileContent, { description: 'Bytes of the part, at least one. In a form: the first file part, with any part name.' })
+  @Field(() => FileContent, {
+    description: 'Bytes of the part, at least one. In a form: the first file part, with any part name.',
+  })
   file!: IncomingFile;
 
   @Field(() => Int, { nullable: true, description: 'Number of the part, from 0.' })

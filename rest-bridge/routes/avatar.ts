@@ -2,7 +2,7 @@ import { avatarPicture, privatePicture } from '../picture.ts';
 import { value } from '../present.ts';
 import { del, get, post, put, type Json } from '../route.ts';
 
-const image = value('contentType content sha256');
+const image = value('contentType sha256 immutable');
 
 /** Parts of a form that upload libraries add (Flow.js, Plupload), which say nothing that is needed. */
 const UNUSED = new Set([

@@ -139,7 +139,10 @@ describe('a refused picture changes nothing', () => {
     await expectStatus(ann.put('/users/ann/avatar', pictureForm(large.subarray(0, 5_000_000))), 200);
   });
 
-  test('because it is an SVG that becomes larger than 5 MB when its allowed parts are written', async ({ service, ann }) => {
+  test('because it is an SVG that becomes larger than 5 MB when its allowed parts are written', async ({
+    service,
+    ann,
+  }) => {
     await CHANGES.delete(ann, 'ann');
     const before = storedFiles(service);
     // Each of these quotation marks is written as `&quot;`.

@@ -82,8 +82,8 @@ describe('400 is the response to', () => {
 });
 
 // A check that reads a value again from each of its characters ends with the process, after 20 seconds.
-describe('the time for a value of 4 MB grows with its length only, if it has', () => {
-  const MANY = 4_000_000;
+describe('no value of 1 MB takes the time of the process, such as', () => {
+  const MANY = 1_000_000;
   test.each([
     ['white space in an open reference', `url(${' '.repeat(MANY)}`],
     ['white space after the target of an open reference', `url(#a${' '.repeat(MANY)}x`],

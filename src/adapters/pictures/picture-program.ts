@@ -23,7 +23,7 @@ async function run({ source, shapes }: Extract<ToPictureProcess, { kind: 'draw' 
   } catch (error) {
     const known = clientErrorOf(error);
     if (!known) return { kind: 'broken', message: stackOf(error) };
-    return { kind: known.status === 413 ? 'tooLarge' : 'refused', message: known.message };
+    return { kind: 'refused', message: known.message, isTooLarge: known.status === 413 };
   }
 }
 
@@ -41,7 +41,7 @@ process.on('SIGTERM', end);
 setInterval(() => {
   if (process.memoryUsage.rss() > MAX_MEMORY_BYTES)
     process.send?.(
-      { kind: 'refused', message: 'The picture needs too much memory' } satisfies FromPictureProcess,
+      { kind: 'refused', message: 'The picture needs too much memory', isTooLarge: false } satisfies FromPictureProcess,
       undefined,
       undefined,
       end,

@@ -6,6 +6,6 @@ export type ToPictureProcess = { kind: 'prepare' } | { kind: 'draw'; source: Pic
 export type FromPictureProcess =
   | { kind: 'result'; picture: PreparedPicture }
   /** BAD_USER_INPUT or PAYLOAD_TOO_LARGE for the client. */
-  | { kind: 'refused' | 'tooLarge'; message: string }
+  | { kind: 'refused'; message: string; isTooLarge: boolean }
   /** An unexpected error. */
   | { kind: 'broken'; message: string };

@@ -68,8 +68,7 @@ const messageOf = (child: ChildProcess): Promise<FromPictureProcess | undefined>
 
 function resultOf(message: FromPictureProcess | undefined): PreparedPicture {
   if (message === undefined) throw badInput('The picture is damaged: the process that reads it ended');
-  if (message.kind === 'tooLarge') throw tooLarge(message.message);
-  if (message.kind === 'refused') throw badInput(message.message);
+  if (message.kind === 'refused') throw (message.isTooLarge ? tooLarge : badInput)(message.message);
   if (message.kind === 'broken') throw new Error(`The picture process failed: ${message.message}`);
   return message.picture;
 }
