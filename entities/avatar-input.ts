@@ -18,13 +18,15 @@ export class SetAvatarInput {
     'them, `flowChunkNumber` and `flowTotalChunks`.',
 })
 export class AvatarPartInput {
-  @Field(() => FileContent, { description: 'Bytes of the part. In a form: the first file part, with any part name.' })
+  @Field(() => FileContent, {
+    description: 'Bytes of the part, at least one. In a form: the first file part, with any part name.',
+  })
   file!: IncomingFile;
 
   @Field(() => Int, { nullable: true, description: 'Number of the part, from 0.' })
   chunk?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Number of all parts, at most 1,000. The same for all parts.' })
+  @Field(() => Int, { nullable: true, description: 'Number of all parts, at most 100. The same for all parts.' })
   chunks?: number | null;
 
   @Field(() => Int, { nullable: true, description: 'Number of the part, from 1. Only without `chunk`.' })

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { LinkViewer } from './links.ts';
 
@@ -9,6 +10,8 @@ export interface BridgeContext {
   read?: { counted?: { total?: number } };
   /** Returns whether the client has the response that a text stands for. Set for rows with `revalidates`. */
   revalidate?: (state: string) => boolean;
+  /** Takes the bytes of the response. Set for rows that send a file. */
+  sendFile?: (content: Readable, size: number) => void;
   /** The caller; null without credentials. */
   viewer?: LinkViewer | null;
 }

@@ -1,14 +1,14 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { isUuid } from '../src/core/id.ts';
-import type { AdapterCall } from './call.ts';
-import { matchesEntityTag } from './negotiation.ts';
+import type { AdapterCall, BridgeContext } from './call.ts';
+import { createRevalidation } from './negotiation.ts';
 
-/** A picture as the schema returns it. */
+/** A picture as the schema returns it, without its bytes. */
 interface Picture {
   contentType: string;
-  /** Base64. */
-  content: string;
   sha256: string;
+  immutable: boolean;
 }
 
 /** What a picture may do when it is opened on its own: show itself. */
@@ -16,37 +16,49 @@ const POLICY = `default-src 'none'; img-src data:; frame-ancestors 'none'; sandb
 const YEAR_SECONDS = 31_536_000;
 const MINUTE_SECONDS = 60;
 
-/** Sends a field that contains a picture as its bytes, or 304 if the client has them. */
-async function sendPicture({ run, request, reply }: AdapterCall, headers: Record<string, string>) {
-  const { body } = await run();
-  const { contentType, content, sha256 } = body as Picture;
+/** Streams the file of a picture with these headers, or sends 304 if the client has it: the file is then not opened. */
+async function sendPicture(
+  { run, context, request, reply }: AdapterCall,
+  headersOf: (picture: Picture) => Record<string, string>,
+): Promise<Readable | FastifyReply> {
+  const revalidation = createRevalidation(request.headers['if-none-match']);
+  let file: { content: Readable; size: number } | undefined;
+  Object.assign(context, {
+    revalidate: (state) => revalidation.revalidate(state),
+    sendFile: (content, size) => {
+      file = { content, size };
+    },
+  } satisfies BridgeContext);
+  const picture = (await run()).body as Picture;
+  const { contentType, sha256 } = picture;
   void reply.headers({
-    ...headers,
+    ...headersOf(picture),
     etag: `"${sha256}"`,
     'content-security-policy': POLICY,
     'x-content-type-options': 'nosniff',
   });
-  if (matchesEntityTag(request.headers['if-none-match'], `W/"${sha256}"`)) return reply.code(304).send();
-  void reply.header('content-type', contentType);
-  return Buffer.from(content, 'base64');
+  if (revalidation.isCurrent) return reply.code(304).send();
+  void reply.headers({ 'content-type': contentType, 'content-length': file!.size });
+  // The client may have disconnected in the meantime: nothing will read the file.
+  if (reply.raw.destroyed) file!.content.destroy();
+  return file!.content;
 }
 
 /**
- * Sends an avatar. Caches keep one with `t` in its address for a year, others for a minute. Only an id means the same user
- * for all callers, so caches that callers share keep no other. Pages of any origin may show it.
+ * Sends an avatar. Caches keep one for a year if `t` in its address is that of the avatar, others for a minute. Only an id
+ * means the same user for all callers, so caches that callers share keep no other. Pages of any origin may show it.
  */
-export function avatarPicture(call: AdapterCall): Promise<Buffer | FastifyReply> {
+export function avatarPicture(call: AdapterCall): Promise<Readable | FastifyReply> {
   const scope = isUuid(call.params['username']!) ? 'public' : 'private';
-  const age = call.query['t'] === undefined ? `max-age=${MINUTE_SECONDS}` : `max-age=${YEAR_SECONDS}, immutable`;
-  return sendPicture(call, {
-    'cache-control': `${scope}, ${age}`,
+  return sendPicture(call, ({ immutable }) => ({
+    'cache-control': `${scope}, ${immutable ? `max-age=${YEAR_SECONDS}, immutable` : `max-age=${MINUTE_SECONDS}`}`,
     'cross-origin-resource-policy': 'cross-origin',
     ...(scope === 'private' && {
       vary: [call.reply.getHeader('vary') ?? [], 'authorization, cookie'].flat().join(', '),
     }),
-  });
+  }));
 }
 
 /** Sends a picture that requires credentials. */
-export const privatePicture = (call: AdapterCall): Promise<Buffer | FastifyReply> =>
-  sendPicture(call, { 'cache-control': 'private, no-cache', 'cross-origin-resource-policy': 'same-site' });
+export const privatePicture = (call: AdapterCall): Promise<Readable | FastifyReply> =>
+  sendPicture(call, () => ({ 'cache-control': 'private, no-cache', 'cross-origin-resource-policy': 'same-site' }));

@@ -36,6 +36,7 @@ import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { OwnedPageArgs, pageOf } from '../support/page.ts';
+import { readOnce } from '../support/shared-read.ts';
 
 export const DatasetPage = pageOf(Dataset, 'Dataset');
 
@@ -110,16 +111,12 @@ export class DatasetResolver {
     subscribe: ({ context, args }) => watchDataset(context as Context, (args as { id: string }).id),
   })
   datasetUpdated(
-    @Root() { id, reads }: DatasetUpdate,
+    @Root() update: DatasetUpdate,
     @Ctx() ctx: Context,
     @Key('dataset') _id: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const { loc, name } = info.operation;
-    const selection = JSON.stringify([loc!.source.body, name?.value, info.variableValues]);
-    const read = reads.get(selection) ?? ctx.read.one(Dataset, id, info);
-    reads.set(selection, read);
-    return read;
+    return readOnce(update, info, () => ctx.read.one(Dataset, update.id, info));
   }
 
   @Requires('fields', ...ACCESS_COLUMNS)

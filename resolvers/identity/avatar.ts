@@ -30,11 +30,13 @@ class AvatarImageType {
   @Field(() => String, { description: 'Media type of the picture.' })
   contentType!: string;
 
-  @Field(() => String, { description: 'Bytes of the picture as base64.' })
-  content!: string;
-
   @Field(() => String, { description: 'SHA-256 of the bytes, in hexadecimal.' })
   sha256!: string;
+
+  @Field(() => Boolean, {
+    description: 'Whether `t` is that of `avatarUrl`, so that this address never has another picture.',
+  })
+  immutable!: boolean;
 }
 
 /** State of an avatar that is uploaded in parts. */
@@ -56,10 +58,13 @@ class AvatarUpload implements uploads.AvatarUploadState {
   avatarUrl!: string | null;
 }
 
-const present = ({ bytes, ...image }: images.AvatarImage): AvatarImageType => ({
-  ...image,
-  content: bytes.toString('base64'),
-});
+@Resolver(() => AvatarImageType)
+export class AvatarImageResolver {
+  @FieldResolver(() => String, { description: 'Bytes of the picture as base64.' })
+  content(@Root() { bytes }: images.AvatarImage): string {
+    return bytes!.toString('base64');
+  }
+}
 
 @Resolver(() => User)
 export class AvatarResolver {
@@ -79,12 +84,12 @@ export class AvatarResolver {
     tenant?: string | null,
     @Arg('t', () => Float, {
       nullable: true,
-      description: 'Any integer. It has no effect in GraphQL; in REST, caches then keep the response for a year.',
+      description: 'Any integer. In REST, caches keep the response for a year if it is that of `avatarUrl`.',
     })
     @Rule(intRule(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))
-    _t?: number | null,
+    t?: number | null,
   ) {
-    return present(await images.readAvatar(ctx, username, tenant));
+    return images.readAvatar(ctx, username, tenant, t);
   }
 
   @Can('authenticated')
@@ -96,7 +101,7 @@ export class AvatarResolver {
   })
   async originalAvatar(@Ctx() ctx: Context, @Username() username: string) {
     const image = await images.readOriginal(ctx, username);
-    return image && present(image);
+    return image && { ...image, immutable: false };
   }
 
   @Can('user:edit')

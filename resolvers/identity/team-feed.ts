@@ -24,9 +24,11 @@ import { Rule } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { checkTeamPermission } from '../../src/services/identity/team-access.ts';
 import * as feeds from '../../src/services/identity/team-feed.ts';
+import type { NewRow } from '../../src/services/resource/new-row-poller.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs, pageOf } from '../support/page.ts';
+import { readOnce } from '../support/shared-read.ts';
 
 const FeedItemPage = pageOf(FeedItem, 'FeedItem');
 
@@ -92,12 +94,13 @@ export class FeedItemResolver {
     subscribe: ({ context, args }) => feeds.subscribe(context as Context, (args as { teamId: string }).teamId),
   })
   teamFeed(
-    @Root() id: string,
+    @Root() row: NewRow,
     @Ctx() ctx: Context,
     @Key('team', 'teamId') _teamId: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.one(FeedItem, id, info, feeds.throughFeeds(ctx.viewer) ?? undefined);
+    const access = feeds.throughFeeds(ctx.viewer) ?? undefined;
+    return readOnce(row, info, () => ctx.read.one(FeedItem, row.id, info, access));
   }
 
   @FieldResolver(() => FeedItemTypeEnum, { description: 'Type: the kind of the resource and what happened to it.' })

@@ -23,10 +23,12 @@ import type { Context } from '../../src/core/context.ts';
 import { limitRule, Rule, SORT_RULE, START_RULE } from '../../src/core/input-rules.ts';
 import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import type { NewRow } from '../../src/services/resource/new-row-poller.ts';
 import * as notifications from '../../src/services/resource/notification.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { pageOf } from '../support/page.ts';
+import { readOnce } from '../support/shared-read.ts';
 
 const NotificationPage = pageOf(Notification, 'Notification');
 
@@ -95,8 +97,8 @@ export class NotificationResolver {
     description: 'Emits each new notification of the caller.',
     subscribe: ({ context }) => notifications.subscribe(context as Context),
   })
-  onNotification(@Root() id: string, @Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.one(Notification, id, info);
+  onNotification(@Root() row: NewRow, @Ctx() ctx: Context, @Info() info: GraphQLResolveInfo) {
+    return readOnce(row, info, () => ctx.read.one(Notification, row.id, info));
   }
 
   @Requires('resourceKind', 'resourceId')

@@ -3,7 +3,7 @@ import { avatarPicture, privatePicture } from '../picture.ts';
 import { value } from '../present.ts';
 import { del, get, post, put, type Json } from '../route.ts';
 
-const image = value('contentType content sha256');
+const image = value('contentType sha256 immutable');
 
 /** Form fields that Flow.js and Plupload add. They are ignored. */
 const IGNORED = new Set([

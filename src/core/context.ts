@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { AuditedRequest } from './audit.ts';
 import type { Query } from './database.ts';
 import type { GraphqlOperation } from './metrics.ts';
@@ -48,6 +49,8 @@ export interface PublicContext {
    * the client has that response, so that the rows need not be read.
    */
   revalidate?: (state: string) => boolean;
+  /** Set in a request for the bytes of one file. Takes them in place of the field, which then does not read them. */
+  sendFile?: (content: Readable, size: number) => void;
 }
 
 /** The context of an authenticated caller. It reads and writes in the tenant of the caller only. */

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 /** A stored file: its id, its size in bytes and its SHA-256 in hexadecimal. */
 export interface SavedFile {
   id: string;
@@ -16,6 +18,8 @@ export interface FileStore {
   path(id: string): string;
   /** Returns the bytes of a small file; undefined if there is none. */
   read(id: string): Promise<Buffer | undefined>;
+  /** Opens a file, which stays readable when it is deleted. Returns undefined if there is none. */
+  open(id: string): Promise<Readable | undefined>;
   /** Deletes a file, complete or not. Does nothing if there is none. */
   remove(id: string): Promise<void>;
   /** Lists all files, complete or not. `createdAt` is the time at which saving began, in milliseconds since 1970. */

@@ -5,6 +5,7 @@ import { expectError, expectGraphqlError, expectStatus } from '../support/expect
 import { test } from '../support/fixture.ts';
 import { pngBomb, pngOf, RED, svgOf } from '../support/picture-files.ts';
 import { systemQuery } from '../support/system-query.ts';
+import { storedFiles } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
 vi.setConfig({ testTimeout: 60_000 });
@@ -136,6 +137,22 @@ describe('a refused picture changes nothing', () => {
     expect(await systemQuery(service, 'select id from dws.stored_file f where f.filename like $1', 'me%')).toEqual([]);
     // Zeros after its end do not harm.
     await expectStatus(ann.put('/users/ann/avatar', pictureForm(large.subarray(0, 5_000_000))), 200);
+  });
+
+  test('because it is an SVG that becomes larger than 5 MB when its allowed parts are written', async ({
+    service,
+    ann,
+  }) => {
+    await CHANGES.delete(ann, 'ann');
+    const before = storedFiles(service);
+    // Each of these quotation marks is written as `&quot;`.
+    const svg = Buffer.from(svgOf(`<text id='${'"'.repeat(1_000_000)}'/>`));
+    const message = /^The allowed parts of the SVG have 6000\d{3} bytes, more than 5000000$/;
+    await expectError(ann.put('/users/ann/avatar', pictureForm(svg)), 413, message);
+    await expectError(uploadPart(ann, 'ann', 'growing', svg, { chunk: '0', chunks: '1' }), 413, message);
+    await expectGraphqlError(ann.gql(SET, { username: 'ann', file: dataUrlOf(svg) }), 'PAYLOAD_TOO_LARGE', message);
+    expect(storedFiles(service)).toEqual(before);
+    expect((await ann.get('/me')).body.avatarUrl).not.toContain('?');
   });
 
   test('because its form is malformed', async ({ ann }) => {

@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { filesOf } from '../../src/server/backup/links.ts';
 import { getPicture, pictureForm, uploadPart } from '../support/avatar-fixture.ts';
 import { expectError, expectStatus } from '../support/expect.ts';
 import { BLUE, pngOf, RED, svgOf } from '../support/picture-files.ts';
+import { readMetric } from '../support/read-metric.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { storedFiles, withService } from '../support/upload-form.ts';
 
@@ -91,5 +94,36 @@ test('the default image is shown while the file of an avatar is missing', async 
       (await getPicture(ann, '/users/unknown/avatar')).bytes,
     );
     await expectStatus(ann.get('/users/ann/avatar-full'), 404);
+  });
+});
+
+test('GraphQL reads two originals of a caller at once, others wait, and REST streams without a place', async () => {
+  await withService({}, async (service) => {
+    const ann = await service.user('ann');
+    const bob = await service.user('bob');
+    await ann.put('/users/ann/avatar', pictureForm(PNG));
+    const [row] = await systemQuery<{ id: string }>(
+      service,
+      'select avatar_original_id as id from dws.app_user where id = $1',
+      ann.id,
+    );
+    await bob.put('/users/bob/avatar', pictureForm(PNG));
+    // A read of a pipe ends when its writer closes it.
+    const path = service.platform.files.path(row!.id);
+    await rename(path, `${path}.aside`);
+    execFileSync('mkfifo', [path]);
+    const read = () => ann.data('{ originalAvatar(username: "ann") { content } }');
+    const reads = [read(), read(), read()];
+    const places = (state: string) => readMetric(ann, 'dws_places', { work: 'reads of original avatars', state });
+    await expect.poll(() => places('waiting')).toBe(1);
+    expect([await places('total'), await places('running')]).toEqual([4, 2]);
+    expect((await getPicture(ann, '/users/bob/avatar-full')).bytes).toEqual(PNG);
+    const writer = await open(path, 'w');
+    await rm(path);
+    await rename(`${path}.aside`, path);
+    await writer.close();
+    const contents = (await Promise.all(reads)).map(({ originalAvatar }) => originalAvatar.content);
+    expect(contents).toEqual(['', '', PNG.toString('base64')]);
+    expect(await places('running')).toBe(0);
   });
 });

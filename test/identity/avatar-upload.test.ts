@@ -1,7 +1,7 @@
 import { describe, expect, vi } from 'vitest';
 import { sweepAvatarParts, sweepFiles } from '../../src/operations/janitor.ts';
 import { getPicture, pictureForm, splitInto, uploadPart } from '../support/avatar-fixture.ts';
-import { expectBody, expectError, expectInvalid, expectStatus } from '../support/expect.ts';
+import { expectBody, expectError, expectGraphqlError, expectInvalid, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { BLUE, colorAt, nameOf, pngOf, RED } from '../support/picture-files.ts';
 import { recordRoundTrips } from '../support/round-trips.ts';
@@ -131,8 +131,8 @@ describe('a part is refused', () => {
     await expectInvalid(send({ chunks: '2' }), 'chunk', 'chunk is required');
     await expectInvalid(send(numbers(2, 2)), 'chunk', 'chunk must be a whole number from 0 to 1');
     await expectInvalid(send(numbers(-1, 2)), 'chunk', 'chunk must be a whole number from 0 to 1');
-    await expectInvalid(send(numbers(0, 0)), 'chunks', 'chunks must be a whole number from 1 to 1000');
-    await expectInvalid(send(numbers(0, 1001)), 'chunks', 'chunks must be a whole number from 1 to 1000');
+    await expectInvalid(send(numbers(0, 0)), 'chunks', 'chunks must be a whole number from 1 to 100');
+    await expectInvalid(send(numbers(0, 101)), 'chunks', 'chunks must be a whole number from 1 to 100');
     await expectInvalid(send(flow(0, 2)), 'flowChunkNumber', 'flowChunkNumber must be a whole number from 1 to 2');
     await expectInvalid(send(flow(3, 2)), 'flowChunkNumber', 'flowChunkNumber must be a whole number from 1 to 2');
     await expectInvalid(send({ flowChunkNumber: '1' }), 'flowTotalChunks', 'flowTotalChunks is required');
@@ -142,6 +142,17 @@ describe('a part is refused', () => {
     await expectError(uploadPart(bob, 'bob', 'x'.repeat(201), 'part', numbers(0, 2)), 400, /uploadId/);
     expect(await systemQuery(service, 'select from dws.avatar_upload_part where uploader_id = $1', bob.id)).toEqual([]);
     expect(storedFiles(service).length).toBe((await systemQuery(service, 'select from dws.stored_file')).length);
+  });
+
+  test('without bytes, so that no file is free of the quota', async ({ service, bob }) => {
+    const before = storedFiles(service);
+    await expectInvalid(uploadPart(bob, 'bob', 'empty', '', numbers(0, 2)), 'file', 'file must not be empty');
+    const mutation = `mutation {
+      uploadAvatarPart(username: "bob", uploadId: "empty", input: { file: "", chunk: 0, chunks: 2 }) { received }
+    }`;
+    await expectGraphqlError(bob.gql(mutation), 'BAD_USER_INPUT', 'file must not be empty');
+    expect(await systemQuery(service, `select from dws.avatar_upload_part where upload_id = 'empty'`)).toEqual([]);
+    expect(storedFiles(service)).toEqual(before);
   });
 
   test('with another total than the former parts', async ({ bob }) => {

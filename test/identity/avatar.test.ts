@@ -7,6 +7,7 @@ import { test } from '../support/fixture.ts';
 import { BLUE, colorAt, nameOf, pngOf, rasterOf, RED, svgOf } from '../support/picture-files.ts';
 import { recordRoundTrips } from '../support/round-trips.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
+import { storedFiles } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
 vi.setConfig({ testTimeout: 60_000 });
@@ -87,6 +88,20 @@ describe('an avatar', () => {
     expect(await admin.data('{ user(username: "eve") { avatarUrl } }')).toEqual({ user: { avatarUrl } });
   });
 
+  test('is changed only while the user has the version of If-Match', async ({ service }) => {
+    const ivy = await service.user('ivy');
+    const versionOf = async () => ({ 'if-match': (await ivy.get('/users/ivy')).headers.get('etag')! });
+    const former = await versionOf();
+    const { avatarUrl } = (await ivy.with(former).put('/users/ivy/avatar', pictureForm(PNG))).body;
+    const files = storedFiles(service);
+    await expectError(ivy.with(former).put('/users/ivy/avatar', pictureForm(OTHER)), 412);
+    await expectError(ivy.with(former).delete('/users/ivy/avatar'), 412);
+    expect((await ivy.get('/me')).body.avatarUrl).toBe(avatarUrl);
+    expect(storedFiles(service)).toEqual(files);
+    await expectStatus(ivy.with(await versionOf()).put('/users/ivy/avatar', pictureForm(OTHER)), 200);
+    await expectStatus(ivy.with(await versionOf()).delete('/users/ivy/avatar'), 204);
+  });
+
   test('that is sent back in a PUT of the record is ignored', async ({ ann }) => {
     const { body } = await ann.get('/me');
     await expectBody(ann.put('/me', { ...body, avatarUrl: 'https://x.example' }), 200, { avatarUrl: body.avatarUrl });
@@ -158,7 +173,7 @@ describe('the response with an avatar', () => {
   const headersOf = (headers: Headers, names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, headers.get(name)]));
 
-  test('can be kept for a year with t, else for a minute, and only by the caller for a username', async ({
+  test('can be kept for a year with its own t, else for a minute, and only by the caller for a username', async ({
     ann,
     anonymous,
   }) => {
@@ -166,10 +181,28 @@ describe('the response with an avatar', () => {
       const { headers } = await getPicture(anonymous, path);
       return [headers.get('cache-control'), headers.get('vary')?.includes('cookie') ?? false];
     };
-    expect(await cacheOf(`/users/${ann.id}/avatar`)).toEqual(['public, max-age=60', false]);
-    expect(await cacheOf(`/users/${ann.id}/avatar?t=1`)).toEqual(['public, max-age=31536000, immutable', false]);
+    const { avatarUrl: former } = (await ann.put('/users/ann/avatar', pictureForm(OTHER))).body;
+    const { avatarUrl } = (await ann.put('/users/ann/avatar', pictureForm(PNG))).body;
+    const current = avatarUrl.slice('/api'.length);
+    const t = avatarUrl.split('?t=')[1];
+    expect(await cacheOf(current)).toEqual(['public, max-age=31536000, immutable', false]);
+    expect(await cacheOf(`/users/ann/avatar?t=${t}`)).toEqual(['private, max-age=31536000, immutable', true]);
     expect(await cacheOf('/users/ann/avatar')).toEqual(['private, max-age=60', true]);
-    expect(await cacheOf('/users/ann/avatar?t=1')).toEqual(['private, max-age=31536000, immutable', true]);
+    // A cache must not keep the picture at the address of a former avatar, or of one that does not exist yet.
+    for (const path of [former.slice('/api'.length), `/users/${ann.id}/avatar`, `/users/${ann.id}/avatar?t=${+t + 1}`])
+      expect(await cacheOf(path)).toEqual(['public, max-age=60', false]);
+    const { etag } = Object.fromEntries((await getPicture(anonymous, current)).headers);
+    const unchanged = await getPicture(anonymous, current, { 'if-none-match': etag! });
+    expect([unchanged.status, unchanged.headers.get('cache-control')]).toEqual([
+      304,
+      'public, max-age=31536000, immutable',
+    ]);
+    const byGraphql = `{ current: avatar(username: "ann", t: ${t}) { immutable } other: avatar(username: "ann", t: 1) {
+      immutable
+    } }`;
+    expect(await ann.data(byGraphql)).toEqual({ current: { immutable: true }, other: { immutable: false } });
+    await ann.delete('/users/ann/avatar');
+    expect(await cacheOf(current)).toEqual(['public, max-age=60', false]);
   });
 
   test('can be shown by pages of other origins, and is harmless when it is opened', async ({ ann, anonymous }) => {
@@ -204,6 +237,21 @@ describe('the response with an avatar', () => {
     const before = (await getPicture(ann, '/users/ann/avatar')).headers.get('etag')!;
     await ann.put('/users/ann/avatar', pictureForm(OTHER));
     expect((await getPicture(ann, '/users/ann/avatar', { 'if-none-match': before })).status).toBe(200);
+  });
+
+  test('is streamed, and not opened for a client that has it', async ({ service, ann }) => {
+    await ann.put('/users/ann/avatar', pictureForm(PNG));
+    const paths = ['/users/ann/avatar', '/users/ann/avatar-full'];
+    const tags = [];
+    for (const path of paths) {
+      const { headers, bytes } = await getPicture(ann, path);
+      expect(headers.get('content-length')).toBe(String(bytes.length));
+      tags.push(headers.get('etag')!);
+    }
+    for (const id of storedFiles(service)) await service.platform.files.remove(id);
+    for (const [index, path] of paths.entries())
+      expect((await getPicture(ann, path, { 'if-none-match': tags[index]! })).status).toBe(304);
+    await ann.delete('/users/ann/avatar');
   });
 
   test('is 400 for a t that is no integer, and for unknown parameters', async ({ anonymous }) => {

@@ -7,6 +7,7 @@ import { test } from '../support/fixture.ts';
 import { openSocket } from '../support/follow-operation.ts';
 import { inTransaction, notifyUser } from '../support/notification-fixture.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { recordRoundTrips } from '../support/round-trips.ts';
 import { at } from '../support/service-process.ts';
 import { startService, type Service } from '../support/service.ts';
 import { addFeedItem, createTeam, type FeedRecord } from '../support/team-fixture.ts';
@@ -53,6 +54,37 @@ describe('a subscriber of a feed', () => {
     await otherProcess.close();
   });
 
+  test('shares the polls and reads of all others of its user', async ({ service, admin, ann }) => {
+    const team = await createTeam(admin, 'Shared', ann);
+    const first = await subscribe(service, ann, team);
+    const more = Array.from({ length: 20 }, () => first.socket.iterate<{ teamFeed: FeedRecord }>(documentOf(team), {}));
+    const nextOf = async (results: (typeof more)[number]) => (await results.next()).value!.data!.teamFeed.message;
+    let active = 0;
+    const starts = more.map((results) => nextOf(results).then(() => active++));
+    await expect
+      .poll(async () => {
+        await addFeedItem(service, team, 'Active?');
+        return active;
+      })
+      .toBe(20);
+    await Promise.all(starts);
+    await addFeedItem(service, team, LAST_SETUP_MESSAGE);
+    const skipSetup = async (next: () => Promise<string>) => {
+      while ((await next()) !== LAST_SETUP_MESSAGE);
+    };
+    await Promise.all([skipSetup(first.nextMessage), ...more.map((results) => skipSetup(() => nextOf(results)))]);
+
+    const trips = await recordRoundTrips(async () => {
+      await addFeedItem(service, team, 'for all');
+      expect(await Promise.all([first.nextMessage(), ...more.map(nextOf)])).toEqual(Array(21).fill('for all'));
+    });
+    const reads = trips.flat().filter((text) => text.includes('dws.activity') && /^\s*select/i.test(text));
+    const polls = reads.filter((text) => text.includes('pg_current_snapshot'));
+    expect(polls.length).toBeLessThanOrEqual(2);
+    expect(reads.length - polls.length).toBe(1);
+    await first.dispose();
+  });
+
   test('receives what is committed late, and nothing that is rolled back', async ({ service, admin, ann }) => {
     const team = await createTeam(admin, 'Late', ann);
     const subscriber = await subscribe(service, ann, team);
@@ -60,6 +92,8 @@ describe('a subscriber of a feed', () => {
     const add = (message: string, wait: () => Promise<void>) =>
       inTransaction(service, async (tx, tenantId) => {
         const resource = { id: team, name: 'Late', ownerId: `team:${team}` };
+        // The rows then have the number of a part of the transaction.
+        await tx.query({ text: 'savepoint part' });
         storeActivities(tx, { tenantId, userId: null }, [{ kind: 'team', resource, event: 'updated', message }]);
         await tx.query({ text: 'select 1' });
         await wait();

@@ -77,3 +77,20 @@ describe('400 is the response to', () => {
     await expect.poll(pictureProcesses).not.toContain(pid);
   });
 });
+
+// A check that reads a value again from each of its characters ends with the process, after 20 seconds.
+describe('no value of 1 MB takes the time of the process, such as', () => {
+  const MANY = 1_000_000;
+  test.each([
+    ['white space in an open reference', `url(${' '.repeat(MANY)}`],
+    ['white space after the target of an open reference', `url(#a${' '.repeat(MANY)}x`],
+    ['open references', 'url('.repeat(MANY / 4)],
+    ['open references with white space', 'url( '.repeat(MANY / 5)],
+    ['open references with quotes', `url("url('`.repeat(MANY / 10).replaceAll('"', '&quot;')],
+    ['a long name before a function', `${'a'.repeat(MANY)} src(x)`],
+    ['white space before a function', `a${' '.repeat(MANY)}x src(x)`],
+  ])('%s', async (_, value) => {
+    const { sanitized } = await prepare(Buffer.from(svgOf(`<rect width="64" height="64" fill="${value}"/>`)));
+    expect(Buffer.from(sanitized!).toString()).toContain('<rect width="64" height="64"></rect>');
+  });
+});

@@ -3,6 +3,7 @@ import { newId } from '../../src/core/id.ts';
 import { notify } from '../../src/services/resource/notification.ts';
 import { LAST_SETUP_MESSAGE, subscribeActively } from '../support/active-subscription.ts';
 import type { Client } from '../support/client.ts';
+import { expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { BROKEN_FILTER, inTransaction, notifyPrincipals, notifyUser } from '../support/notification-fixture.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -75,6 +76,20 @@ describe('a subscriber', () => {
     commit.resolve();
     await late;
     expect(await subscriber.nextMessage()).toBe('late');
+    await subscriber.dispose();
+  });
+
+  test('receives nothing again that is marked as read', async ({ service }) => {
+    const user = await service.user('reading');
+    await notifyUser(service, user, 'Before.');
+    const subscriber = await subscribe(service, user);
+    await notifyUser(service, user, 'during');
+    expect(await subscriber.nextMessage()).toBe('during');
+    const { body } = await user.get('/notifications?limit=100');
+    for (const { id } of body._embedded['svc:notification'])
+      await expectStatus(user.put(`/notifications/${id}`, { read: true }), 200);
+    await notifyUser(service, user, 'afterwards');
+    expect(await subscriber.next()).toMatchObject({ message: 'afterwards', read: false });
     await subscriber.dispose();
   });
 

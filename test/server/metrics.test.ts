@@ -1,22 +1,9 @@
 import { expect } from 'vitest';
 import { collect, eventually } from '../operation/fixture.ts';
-import type { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 import { openSocket } from '../support/follow-operation.ts';
 import { beginRefresh, GATED, makeMillion } from '../support/million-rows.ts';
-
-/** Returns the value of a metric with these labels, 0 if there is none. */
-async function readMetric(caller: Client, name: string, labels: Record<string, string | number>): Promise<number> {
-  const { body } = await caller.request('GET', '/metrics');
-  const line = String(body)
-    .split('\n')
-    .find(
-      (candidate) =>
-        candidate.startsWith(`${name}{`) &&
-        Object.entries(labels).every(([label, value]) => candidate.includes(`${label}="${value}"`)),
-    );
-  return line ? Number(line.slice(line.lastIndexOf(' '))) : 0;
-}
+import { readMetric } from '../support/read-metric.ts';
 
 test('the metrics count GraphQL operations by name, over HTTP and sockets', async ({ ann, anonymous }) => {
   const countOf = (operation: string, status: number) =>

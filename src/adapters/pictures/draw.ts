@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import { badInput } from '../../core/errors.ts';
-import type { PictureFormat, PreparedPicture } from '../../core/pictures.ts';
+import { badInput, tooLarge } from '../../core/errors.ts';
+import { MAX_PICTURE_BYTES, type PictureFormat, type PreparedPicture } from '../../core/pictures.ts';
 import { checkSingleType, formatOf } from './picture-format.ts';
 import { checkPixels, MAX_PIXELS, tooManyPixels } from './pixel-limit.ts';
 import { sanitizeSvg } from './svg-sanitizer.ts';
@@ -26,7 +26,7 @@ sharp.concurrency(1);
 
 /**
  * Checks a file and draws it in a square of `size` pixels. Throws BAD_USER_INPUT for what is no supported picture, or
- * could harm those who open it.
+ * could harm those who open it, and PAYLOAD_TOO_LARGE for an SVG that is too large when it is written again.
  */
 export async function drawPicture(bytes: Buffer, size: number): Promise<PreparedPicture> {
   const format = formatOf(bytes);
@@ -37,7 +37,10 @@ export async function drawPicture(bytes: Buffer, size: number): Promise<Prepared
   return { format, sanitized, drawn: await draw(source, format, Math.min(width, height), size) };
 }
 
-/** Returns the allowed parts of an SVG. Its embedded pictures obey the rules of others. */
+/**
+ * Returns the allowed parts of an SVG. Its embedded pictures obey the rules of others. Throws PAYLOAD_TOO_LARGE if the parts
+ * are too large, which they can be although the file is not: a quotation mark becomes `&quot;`.
+ */
 async function sanitize(bytes: Buffer): Promise<Buffer> {
   const { text, images } = sanitizeSvg(decode(bytes));
   let pixels = 0;
@@ -48,7 +51,10 @@ async function sanitize(bytes: Buffer): Promise<Buffer> {
     const { width, height } = await measure(image, format);
     checkPixels((pixels += width * height));
   }
-  return Buffer.from(text);
+  const sanitized = Buffer.from(text);
+  if (sanitized.length > MAX_PICTURE_BYTES)
+    throw tooLarge(`The allowed parts of the SVG have ${sanitized.length} bytes, more than ${MAX_PICTURE_BYTES}`);
+  return sanitized;
 }
 
 function decode(bytes: Buffer): string {

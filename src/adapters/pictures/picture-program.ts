@@ -22,7 +22,8 @@ async function run({ source, size }: Extract<ToPictureProcess, { kind: 'draw' }>
     return { kind: 'result', picture: await drawPicture(bytes, size) };
   } catch (error) {
     const known = clientErrorOf(error);
-    return known ? { kind: 'refused', message: known.message } : { kind: 'broken', message: stackOf(error) };
+    if (!known) return { kind: 'broken', message: stackOf(error) };
+    return { kind: 'refused', message: known.message, isTooLarge: known.status === 413 };
   }
 }
 
@@ -40,7 +41,7 @@ process.on('SIGTERM', end);
 setInterval(() => {
   if (process.memoryUsage.rss() > MAX_MEMORY_BYTES)
     process.send?.(
-      { kind: 'refused', message: MEMORY_MESSAGE } satisfies FromPictureProcess,
+      { kind: 'refused', message: MEMORY_MESSAGE, isTooLarge: false } satisfies FromPictureProcess,
       undefined,
       undefined,
       end,

@@ -8,7 +8,7 @@ export const MEMORY_MESSAGE = 'The picture needs too much memory';
 
 export type FromPictureProcess =
   | { kind: 'result'; picture: PreparedPicture }
-  /** BAD_USER_INPUT for the client. */
-  | { kind: 'refused'; message: string }
+  /** BAD_USER_INPUT or PAYLOAD_TOO_LARGE for the client. */
+  | { kind: 'refused'; message: string; isTooLarge: boolean }
   /** An unexpected error. */
   | { kind: 'broken'; message: string };

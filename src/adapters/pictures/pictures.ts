@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { badInput, upstreamFailed } from '../../core/errors.ts';
+import { badInput, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { FairGate, type Caller } from '../../core/fair-gate.ts';
 import type { PictureSource, PreparedPicture } from '../../core/pictures.ts';
 import { childEnvironment } from '../../core/process-environment.ts';
@@ -23,8 +23,8 @@ const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToPic
 
 /**
  * Checks a picture and draws it in a square of `size` pixels, in a process of its own. Throws BAD_USER_INPUT for what is
- * no supported picture, could harm those who open it, or takes too much memory or time; UPSTREAM_FAILED if the process
- * ends unexpectedly. Throws like `FairGate`.
+ * no supported picture, could harm those who open it, or takes too much memory or time; PAYLOAD_TOO_LARGE for an SVG that is
+ * too large when it is written again; UPSTREAM_FAILED if the process ends unexpectedly. Throws like `FairGate`.
  */
 export const preparePicture = (
   source: PictureSource,
@@ -87,7 +87,7 @@ const endedError = (cause: Error): Error =>
     : upstreamFailed('The picture could not be read: its process ended unexpectedly', { cause });
 
 function resultOf(message: FromPictureProcess): PreparedPicture {
-  if (message.kind === 'refused') throw badInput(message.message);
+  if (message.kind === 'refused') throw (message.isTooLarge ? tooLarge : badInput)(message.message);
   if (message.kind === 'broken') throw new Error(`The picture process failed: ${message.message}`);
   return message.picture;
 }

@@ -23,8 +23,9 @@ const MAX_IMAGES = 20;
 const RASTER_URL = /^data:image\/(?:png|jpe?g|webp|gif);base64,([a-z0-9+/=\s]*)$/i;
 /** A reference to a part of the same file. */
 const LOCAL = /^#[^\s'"()<>\\]+$/;
-const URL_FUNCTION = /url\(\s*(['"]?)(.*?)\1\s*\)/gi;
-const FUNCTION_NAME = /([a-z-]+)\s*\(/gi;
+/* Both look at each character a bounded number of times, however a value is written. */
+const URL_FUNCTION = /url\(\s*(?:"([^"]*)"\s*|'([^']*)'\s*|([^\s'"()]+)\s*)?\)/gi;
+const FUNCTION_NAME = /(?<![a-z-])([a-z-]+)\s*\(/gi;
 
 /** A sanitised SVG, and the raster pictures that it embeds. */
 export interface SanitizedSvg {
@@ -159,7 +160,8 @@ const isPlain = (value: string): boolean =>
   !/url\(/i.test(value.replace(URL_FUNCTION, ''));
 
 /** Returns the targets of all `url(…)`. */
-const targetsOf = (text: string): string[] => [...text.matchAll(URL_FUNCTION)].map(([, , target]) => target!);
+const targetsOf = (text: string): string[] =>
+  [...text.matchAll(URL_FUNCTION)].map(([, ...targets]) => targets.find((target) => target !== undefined) ?? '');
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const toEntity = (character: string): string => ENTITIES[character] ?? `&#${character.charCodeAt(0)};`;

@@ -1,50 +1,77 @@
+import type { Readable } from 'node:stream';
 import { isAccountName } from '../../core/account-rules.ts';
 import type { Context, PublicContext } from '../../core/context.ts';
 import { badInput, notFound } from '../../core/errors.ts';
-import { isUuid } from '../../core/id.ts';
+import { FairGate } from '../../core/fair-gate.ts';
+import { creationTimeOf, isUuid } from '../../core/id.ts';
 import { isSlug } from '../../core/slug.ts';
 import { defaultAvatar } from './default-avatar.ts';
 import { IS_USER, userKeyValues } from './user-lookup.ts';
 
-/** A picture with its bytes. */
+/** A picture as a response contains it. */
 export interface AvatarImage {
   contentType: string;
-  bytes: Buffer;
   sha256: string;
+  /** Null if the request sends the file, and if its client has it. */
+  bytes: Buffer | null;
 }
 
-interface ImageFile extends Record<string, unknown> {
+/** A picture that is stored, or the default one. */
+export interface ImageFile {
+  contentType: string;
+  sha256: string;
+  size: number;
+  /** Undefined if the file is missing. */
+  read(): Promise<Buffer | undefined>;
+  open(): Promise<Readable | undefined>;
+}
+
+interface ImageRow extends Record<string, unknown> {
   id: string;
   contentType: string;
   sha256: string;
+  size: number;
 }
+
+/** Originals that are read as a whole. REST streams them. */
+const ORIGINAL_GATE = FairGate.shared({ places: 4, maxWaiting: 100, taskNoun: 'reads of original avatars' });
 
 /**
  * Returns the avatar of a user, or the default one. A user is found by id in any tenant, otherwise by name in the tenant
- * of the caller, or in `tenant` for callers without credentials. See docs/contract.md#avatars.
+ * of the caller, or in `tenant` for callers without credentials. It is immutable if `t` is that of its address. See
+ * docs/contract.md#avatars.
  */
-export async function readAvatar(ctx: PublicContext, key: string, tenant?: string | null): Promise<AvatarImage> {
-  const find = () => findAvatar(ctx, key, ctx.viewer?.tenant ?? (tenant || 'default'));
+export async function readAvatar(
+  ctx: PublicContext,
+  key: string,
+  tenant?: string | null,
+  t?: number | null,
+): Promise<AvatarImage & { immutable: boolean }> {
+  const read = async () => {
+    const row = await findAvatar(ctx, key, ctx.viewer?.tenant ?? (tenant || 'default'));
+    const image = row && (await readImage(ctx, storedImage(ctx, row)));
+    return image && { ...image, immutable: creationTimeOf(row.id) === t };
+  };
   // The avatar may be replaced, and its file deleted, between the two reads.
-  return (await readImage(ctx, await find())) ?? (await readImage(ctx, await find())) ?? defaultAvatar();
+  return (await read()) ?? (await read()) ?? { ...(await readImage(ctx, await defaultAvatar()))!, immutable: false };
 }
 
-async function findAvatar({ platform }: PublicContext, key: string, tenant: string): Promise<ImageFile | undefined> {
+async function findAvatar({ platform }: PublicContext, key: string, tenant: string): Promise<ImageRow | undefined> {
   const byId = isUuid(key);
   // Other texts never reach the database.
   if (!byId && !(isAccountName(key) && isSlug(tenant))) return undefined;
-  const [file] = await platform.system.query<ImageFile>(
+  const [file] = await platform.system.query<ImageRow>(
     byId
       ? {
           text: `
-            select f.id, f.content_type as "contentType", f.sha256
+            select f.id, f.content_type as "contentType", f.sha256, f.size
             from dws.app_user u join dws.stored_file f on f.id = u.avatar_id
             where u.id = $1`,
           values: [key],
         }
       : {
           text: `
-            select f.id, f.content_type as "contentType", f.sha256
+            select f.id, f.content_type as "contentType", f.sha256, f.size
             from dws.tenant t
             join dws.app_user u on u.tenant_id = t.id
             join dws.stored_file f on f.id = u.avatar_id
@@ -55,12 +82,26 @@ async function findAvatar({ platform }: PublicContext, key: string, tenant: stri
   return file;
 }
 
-async function readImage(
-  { platform }: Pick<PublicContext, 'platform'>,
-  file: ImageFile | undefined,
-): Promise<AvatarImage | undefined> {
-  const bytes = file && (await platform.files.read(file.id));
-  return bytes && { contentType: file.contentType, bytes, sha256: file.sha256 };
+/** Returns the picture of a stored file. */
+const storedImage = ({ platform }: Pick<PublicContext, 'platform'>, { id, ...row }: ImageRow): ImageFile => ({
+  ...row,
+  read: () => platform.files.read(id),
+  open: () => platform.files.open(id),
+});
+
+/** Reads a picture, or opens it for a request that sends the file. Returns undefined if the file is missing. */
+async function readImage(ctx: PublicContext, file: ImageFile): Promise<AvatarImage | undefined> {
+  const { contentType, sha256 } = file;
+  if (!ctx.sendFile) {
+    const bytes = await file.read();
+    return bytes && { contentType, sha256, bytes };
+  }
+  const image = { contentType, sha256, bytes: null };
+  if (ctx.revalidate?.(sha256)) return image;
+  const content = await file.open();
+  if (!content) return undefined;
+  ctx.sendFile(content, file.size);
+  return image;
 }
 
 /** The contexts of documents that have read an original. */
@@ -74,14 +115,17 @@ export async function readOriginal(ctx: Context, key: string): Promise<AvatarIma
   if (readers.has(ctx)) throw badInput('originalAvatar can be requested once in a document');
   readers.add(ctx);
   const { tenantId } = ctx.viewer;
-  const [user] = await ctx.query<{ file: ImageFile | null }>({
+  const [user] = await ctx.query<{ file: ImageRow | null }>({
     text: `
       select case when f.id is not null
-        then json_build_object('id', f.id, 'contentType', f.content_type, 'sha256', f.sha256) end as file
+        then json_build_object('id', f.id, 'contentType', f.content_type, 'sha256', f.sha256, 'size', f.size) end as file
       from dws.app_user u left join dws.stored_file f on f.id = u.avatar_original_id
       where ${IS_USER}`,
     values: [tenantId, ...userKeyValues(key)],
   });
   if (!user) throw notFound({ what: 'user', id: key });
-  return (await readImage(ctx, user.file ?? undefined)) ?? null;
+  const file = user.file && storedImage(ctx, user.file);
+  if (!file) return null;
+  const read = () => readImage(ctx, file);
+  return (await (ctx.sendFile ? read() : ORIGINAL_GATE.run(ctx.viewer, ctx.request.signal, read))) ?? null;
 }

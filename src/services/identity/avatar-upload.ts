@@ -11,7 +11,8 @@ import { avatarUrlOf, checkAvatarEdit, receivePicture, storeAvatar } from './ava
 import { loadUser } from './user-lookup.ts';
 import { requireUserEdit } from './user.ts';
 
-const MAX_PARTS = 1000;
+/** So that the files of a user stay few, although each of them may be small. */
+const MAX_PARTS = 100;
 
 /** State of an upload in parts. */
 export interface AvatarUploadState {

@@ -5,6 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound, tooLarge } from '../../core/errors.ts';
 import { cleanFilename, yieldOnce, type IncomingFile, type SavedFile } from '../../core/files.ts';
 import { creationTimeOf } from '../../core/id.ts';
+import { invalid } from '../../core/input-checks.ts';
 import { MAX_PICTURE_BYTES, PICTURE_TYPES } from '../../core/pictures.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkQuota } from '../resource/quota.ts';
@@ -39,7 +40,7 @@ export async function set(ctx: Context, key: string, { file }: SetAvatarInput): 
 /** Removes the avatar of a user, if there is one. Returns the id of the user. */
 export async function remove(ctx: Context, key: string): Promise<string> {
   const { id, files } = await ctx.transaction(async (tx) => {
-    const user = await loadUser(ctx, tx, key);
+    const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     requireUserEdit(ctx, user);
     const former = { ...user };
     Object.assign(user, { avatarId: null, avatarOriginalId: null });
@@ -86,6 +87,7 @@ export async function receivePicture<T = undefined>(
   try {
     // Unknown parts after the file are refused.
     const wholeInput = await file.wholeInput?.();
+    if (saved.size === 0) throw invalid('file', 'must not be empty');
     return { source: { ...saved, filename: cleanFilename(file.filename ?? 'avatar') }, checked: check?.(wholeInput) };
   } catch (error) {
     await deleteStoredBytes(ctx, [saved.id]);
@@ -149,7 +151,7 @@ async function replaceAvatar(
   }: { avatar: LabelledFile; original: LabelledFile; alsoDelete: (tx: Transaction) => string[] },
 ): Promise<{ owner: AvatarOwner; replaced: string[] }> {
   const { tenantId } = ctx.viewer;
-  const user = await loadUser(ctx, tx, userId);
+  const user = await loadUser(ctx, tx, userId, { ifMatch: ctx.ifMatch });
   requireUserEdit(ctx, user);
   insertStoredFile(tx, tenantId, avatar);
   insertStoredFile(tx, tenantId, original);

@@ -1,10 +1,10 @@
-import type { FeedItem } from '../../../entities/feed-item.ts';
 import { Team } from '../../../entities/team.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
+import { HORIZON, inWindow, type NewRow } from '../resource/new-row-poller.ts';
 import { followNewRows } from '../resource/new-rows.ts';
 import { checkTeamPermission, loadTeam } from './team-access.ts';
 
@@ -47,45 +47,56 @@ export function markViewed(ctx: Context, id: string, activityIds: readonly strin
   });
 }
 
-/** The state of a subscriber's access to a feed, and the ids of its items. */
-interface FollowedRow extends Record<string, unknown> {
+/** What a poll for the items of a feed finds. */
+interface PolledRow extends Record<string, unknown> {
   exists: boolean;
-  allowed: boolean;
+  /** Those of the polled users who may read the feed. */
+  allowed: string[];
   ids: string[];
+  horizon: string;
 }
 
 /**
- * Subscribes to the items of a team's feed that are created from now on, by any process. Yields each id once, in order.
+ * Subscribes to the items of a team's feed that are created from now on, by any process. Yields each once, in order.
  * Throws NOT_FOUND for an unknown team and FORBIDDEN for others than members and superusers. Ends with the same errors
  * once the team is deleted or the viewer may not read the feed any more.
  */
-export async function subscribe(ctx: Context, key: string): Promise<AsyncIterable<FeedItem['id']>> {
-  const { tenantId, userId } = ctx.viewer;
+export async function subscribe(ctx: Context, key: string): Promise<AsyncIterable<NewRow>> {
+  const { tenantId } = ctx.viewer;
   const team = await ctx.read.one(Team, key, ['id']);
   checkTeamPermission(ctx.viewer, team.id, 'team:participate');
   const principal = `team:${team.id}`;
   return followNewRows(ctx, {
     channel: CHANNELS.feed,
     payload: principal,
-    async findIds(since) {
-      const [row] = await ctx.query<FollowedRow>({
+    async find({ since, horizon }, userIds) {
+      const [row] = await ctx.query<PolledRow>({
         text: `
           select
             exists (select from dws.team where tenant_id = $1 and id = $2) as exists,
-            exists (select from dws.app_user where tenant_id = $1 and id = $3 and superuser)
-              or exists (
-                select from dws.team_member where tenant_id = $1 and team_id = $2 and user_id = $3
-              ) as allowed,
+            array(
+              select id::text from dws.app_user where tenant_id = $1 and id = any($3) and superuser
+              union
+              select user_id::text from dws.team_member where tenant_id = $1 and team_id = $2 and user_id = any($3)
+            ) as allowed,
             array(
               select id::text from dws.activity
-              where tenant_id = $1 and owner_id = $4 and in_feed and created_at > $5
+              where tenant_id = $1 and owner_id = $4 and in_feed and ${inWindow('$5', '$6')}
               order by created_at, id
-            ) as ids`,
-        values: [tenantId, team.id, userId, principal, since],
+            ) as ids,
+            ${HORIZON} as horizon`,
+        values: [tenantId, team.id, userIds, principal, since, horizon],
       });
-      if (!row!.exists) throw notFound({ what: 'team', id: key });
-      if (!row!.allowed) throw forbidden({ permission: 'team:participate' });
-      return row!.ids;
+      const { exists, ids, allowed, horizon: nextHorizon } = row!;
+      const isAllowed = new Set(allowed);
+      return {
+        ids,
+        horizon: nextHorizon,
+        refusalOf(userId) {
+          if (!exists) return notFound({ what: 'team', id: team.id });
+          return isAllowed.has(userId) ? undefined : forbidden({ permission: 'team:participate' });
+        },
+      };
     },
   });
 }

@@ -11,6 +11,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { ListFilter } from '../../core/read/model.ts';
 import { checkVersion } from './load-resource.ts';
+import { HORIZON, inWindow, type NewRow } from './new-row-poller.ts';
 import { followNewRows } from './new-rows.ts';
 
 export interface NewNotification {
@@ -90,23 +91,27 @@ export function update(ctx: Context, id: string, { read }: UpdateNotificationInp
 }
 
 /**
- * Subscribes to the notifications of the viewer that are created from now on, by any process. Yields each id once, in
- * order of creation.
+ * Subscribes to the notifications of the viewer that are created from now on, by any process. Yields each once, in order
+ * of creation.
  */
-export function subscribe(ctx: Context): Promise<AsyncIterable<string>> {
+export function subscribe(ctx: Context): AsyncIterable<NewRow> {
   const { tenantId, userId } = ctx.viewer;
   return followNewRows(ctx, {
     channel: CHANNELS.notification,
     payload: userId,
-    async findIds(since) {
-      const rows = await ctx.query<{ id: string }>({
+    async find({ since, horizon }) {
+      const [row] = await ctx.query<{ ids: string[]; horizon: string }>({
         text: `
-          select id from dws.notification
-          where tenant_id = $1 and user_id = $2 and created_at > $3
-          order by created_at, id`,
-        values: [tenantId, userId, since],
+          select
+            array(
+              select id::text from dws.notification
+              where tenant_id = $1 and user_id = $2 and ${inWindow('$3', '$4')}
+              order by created_at, id
+            ) as ids,
+            ${HORIZON} as horizon`,
+        values: [tenantId, userId, since, horizon],
       });
-      return rows.map(({ id }) => id);
+      return row!;
     },
   });
 }
