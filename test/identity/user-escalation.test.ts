@@ -170,7 +170,7 @@ describe('a token', () => {
     await expectStatus(admin.get('/users/by-token'), 404);
   });
 
-  test('gets no password link by a new address of its user or of a superuser', async ({
+  test('gets no password link by a new address of any user', async ({
     service,
     admin,
     anonymous,
@@ -203,10 +203,42 @@ describe('a token', () => {
     await expectStatus(session.put('/me', { email: 'owner@example.com' }), 200);
     await requestLink(anonymous, 'stolen');
     expect((await mailsTo(plain)).at(-1)).toEqual({ to: 'owner@example.com', status: 'queued', error: null });
-    const other = await service.user('served');
-    await expectStatus(admin.put('/users/served', { email: 'served@example.com' }), 200);
-    await requestLink(anonymous, 'served');
-    expect(await mailsTo(other)).toEqual([{ to: 'served@example.com', status: 'queued', error: null }]);
+  });
+
+  test('gets no session by way of another user', async ({ service, editor, anonymous }) => {
+    const peer = await service.user('way', { permissions: ['users:edit'] });
+    await expectStatus(editor.put('/users/way', { email: 'attacker@example.com' }), 200);
+    await expectStatus(requestLink(anonymous, 'way'), 204);
+    const mails = await systemQuery(service, `select status from dws.mail where user_id = $1`, peer.id);
+    expect(mails).toEqual([{ status: 'failed' }]);
+  });
+
+  test.for([
+    ['username', 'taken-over'],
+    ['username', 'EDITOR'],
+    ['domain', 'corp'],
+  ])('cannot give its own user the %s %s, by which a provider would log it in', async ([field, value], world) => {
+    const { service, editor, admin } = world;
+    const change = { displayName: 'Harmless', [field!]: value };
+    const message = `Changing ${field} of this user requires a session: log in with a password`;
+    const peer = await service.user(`peer-${value}`, { permissions: ['users:edit'] });
+    for (const [caller, user] of [
+      [editor, editor],
+      [editor, peer],
+      [admin, admin],
+      [admin, peer],
+    ] as const)
+      await expectUnchanged(service, user, async () => {
+        await expectError(caller.put(`/users/${user.id}`, change), 403, message);
+        await expectGraphqlError(updateByGraphql(caller, user.id, change), 'FORBIDDEN', message);
+      });
+    await expectBody(editor.put(`/users/${editor.id}`, { username: 'editor', domain: 'local' }), 200, {
+      username: 'editor',
+    });
+    const plain = await service.user(`plain-${value}`);
+    await expectStatus(editor.put(`/users/${plain.id}`, { [field!]: `${value}-2` }), 200, 'has nothing to gain');
+    const session = await service.login(peer.username);
+    await expectStatus(session.put(`/users/${peer.id}`, { [field!]: `${value}-3` }), 200, 'is a session');
   });
 
   test('cannot be created for another user', async ({ session, ann }) => {
@@ -409,20 +441,20 @@ describe('the last enabled superuser', () => {
 });
 
 describe('a username', () => {
-  test('in other case is the same user, with the same protection', async ({ creator, editor, admin }) => {
+  test('in other case is the same user, with the same protection', async ({ service, creator, editor, session }) => {
     await expectStatus(creator.post('/users', newUser('ADMIN')), 409);
     await expectStatus(creator.post('/users', newUser('aDmIn', { domain: 'ldap' })), 409, 'in another domain');
-    await expectStatus(editor.put('/users/editor', { username: 'ADMIN' }), 409);
+    await expectStatus((await service.login(editor.username)).put('/users/editor', { username: 'ADMIN' }), 409);
     await expectStatus(editor.put('/users/AdMiN', { displayName: 'x' }), 403);
-    await expectBody(admin.put('/users/admin', { username: 'Admin' }), 200, { username: 'Admin' });
-    await expectBody(admin.put('/users/ADMIN', { username: 'admin' }), 200, { username: 'admin' });
+    await expectBody(session.put('/users/admin', { username: 'Admin' }), 200, { username: 'Admin' });
+    await expectBody(session.put('/users/ADMIN', { username: 'admin' }), 200, { username: 'admin' });
   });
 
-  test('has only letters that have one form', async ({ creator, editor }) => {
+  test('has only letters that have one form', async ({ creator, editor, ann }) => {
     // A Kelvin sign and a long s become ASCII letters in lower or upper case, a Cyrillic letter looks like one.
     for (const name of ['\u212Aate', 'boſs', '\u0430dmin', 'admin\u200B', 'admin ', 'ａdmin']) {
       await expectBody(creator.post('/users', newUser(name)), 400, { validation: [{ path: ['username'] }] });
-      await expectStatus(editor.put('/users/editor', { username: name }), 400);
+      await expectStatus(editor.put(`/users/${ann.id}`, { username: name }), 400);
       await expectStatus(creator.get(`/users/${encodeURIComponent(name)}`), 404);
       await expectStatus(editor.put(`/users/${encodeURIComponent(name)}`, { displayName: 'x' }), 404);
     }
@@ -432,7 +464,7 @@ describe('a username', () => {
   test('does not have the form of an id', async ({ creator, editor, admin }) => {
     for (const name of [admin.id, admin.id.toUpperCase(), '00000000-0000-0000-0000-000000000000']) {
       await expectStatus(creator.post('/users', newUser(name)), 400);
-      await expectStatus(editor.put('/users/editor', { username: name }), 400);
+      await expectStatus(editor.put(`/users/${ann.id}`, { username: name }), 400);
     }
     await expectBody(editor.get(`/users/${admin.id}`), 200, { username: 'admin' });
   });

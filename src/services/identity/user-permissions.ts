@@ -54,7 +54,13 @@ async function changeSuperuser(ctx: Context, tx: Transaction, user: User, superu
 export const permissionToGain = (viewer: Viewer, user: User): GlobalPermission | undefined =>
   viewer.superuser || viewer.userId === user.id
     ? undefined
-    : user.permissions.find((word) => !NEW_USER_PERMISSIONS.includes(word) && !viewer.permissions.has(word));
+    : user.permissions.find((word) => isGranted(word) && !viewer.permissions.has(word));
+
+const isGranted = (word: GlobalPermission): boolean => !NEW_USER_PERMISSIONS.includes(word);
+
+/** Returns whether a session of the user could do more than one of a new user, also for the user of a token itself. */
+export const isSessionOfValue = ({ userId }: Viewer, user: User): boolean =>
+  user.id === userId || user.superuser || user.permissions.some(isGranted);
 
 /** Throws FORBIDDEN if the caller uses a token. Granting and reading `tenant:superuser` require a session. */
 export function requireSession({ viewer }: Context): void {

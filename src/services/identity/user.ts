@@ -19,8 +19,15 @@ import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { loadUser } from './user-lookup.ts';
-import { permissionToGain, requireOtherSuperuser, requireSession } from './user-permissions.ts';
-import { changedAdminField, changedLoginField, checkProfile, isLocked, NULLABLE_USER_FIELDS } from './user-profile.ts';
+import { isSessionOfValue, permissionToGain, requireOtherSuperuser, requireSession } from './user-permissions.ts';
+import {
+  changedAccountField,
+  changedAdminField,
+  changedLoginField,
+  checkProfile,
+  isLocked,
+  NULLABLE_USER_FIELDS,
+} from './user-profile.ts';
 import { checkUsername } from './username.ts';
 
 const isAdmin = (viewer: Viewer): boolean => viewer.superuser || viewer.permissions.has('users:edit');
@@ -167,11 +174,16 @@ export function requireUserEdit({ viewer }: Context, user: Pick<User, 'id' | 'su
   if (user.superuser && !viewer.superuser) throw refused('Only superusers can change a superuser');
 }
 
-/** Throws FORBIDDEN if the input would let the viewer log in as a user with permissions that the viewer lacks. */
+/**
+ * Throws FORBIDDEN if the input would let the viewer log in as a user with permissions that the viewer lacks, or a token
+ * get a session by an account at an identity provider.
+ */
 function requireNoTakeover({ viewer }: Context, user: User, input: UpdateUserInput): void {
   const permission = permissionToGain(viewer, user);
   const field = permission && changedLoginField(user, input);
   if (field) throw refused(`Changing ${field} of a user with the permission ${permission} requires that permission`);
+  const moved = viewer.authMethod === 'token' && isSessionOfValue(viewer, user) && changedAccountField(user, input);
+  if (moved) throw refused(`Changing ${moved} of this user requires a session: log in with a password`);
 }
 
 async function checkUsernameFree(ctx: Context, tx: Transaction, username: string): Promise<void> {
