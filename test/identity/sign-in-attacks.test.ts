@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { BrowserSession } from '../support/browser-session.ts';
 import { Client } from '../support/client.ts';
-import { expectError } from '../support/expect.ts';
-import type { Forgery } from '../support/forging-provider.ts';
+import { expectError, expectGraphqlError } from '../support/expect.ts';
+import { startForgingProvider, type Forgery } from '../support/forging-provider.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
 import { startService } from '../support/service.ts';
 import { expectNotLoggedIn, signIn, stopAtCallback, test, userOf } from '../support/sign-in-fixture.ts';
@@ -104,6 +104,65 @@ describe('a callback', () => {
     const browser = new BrowserSession();
     const url = (await stopAtCallback(service, 'first', browser)).replace('/login/first/', '/login/second/');
     await expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here');
+  });
+
+  test('at the path of another tenant logs no one in, and its code goes to no provider', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    await service.user('hostile', { tenant: 'other', superuser: true });
+    const hostile = await service.login('hostile', { tenant: 'other' });
+    const evil = await startForgingProvider();
+    evil.forgery.configuration = {
+      authorization_endpoint: `${provider.url}/authorize`,
+      authorization_response_iss_parameter_supported: false,
+    };
+    provider.forgery.callback = { iss: null };
+    provider.account = { ...DANA, preferred_username: 'dana-mixed-up' };
+    try {
+      await register('mixed', { createUsers: true });
+      const input = { domain: 'mixed', name: 'Evil', issuer: evil.url, ...CLIENT };
+      await hostile.creates('/identity-providers', input);
+      const browser = new BrowserSession();
+      const isCallback = (next: string) => next.includes('/callback');
+      const { url } = await browser.open(`${service.url}/api/login/mixed?tenant=other`, isCallback);
+      const ofOther = `${service.url}/api/login/mixed/callback/other`;
+      expect(url.split('?')[0], 'which the provider of the tenant `default` would refuse').toBe(ofOther);
+      for (const path of ['/callback', '/callback/default', '/callback/unknown']) {
+        const victim = new BrowserSession();
+        const started = await victim.open(`${service.url}/api/login/mixed?tenant=other`, isCallback);
+        const forged = started.url.replace('/callback/other', path);
+        await expectNotLoggedIn(service, victim, await victim.open(forged), 401, 'You cannot log in here');
+      }
+      expect(evil.requests.filter((request) => request.path === '/token')).toEqual([]);
+
+      const inDefault = await stopAtCallback(service, 'mixed', browser);
+      const elsewhere = inDefault.replace('/callback?', '/callback/other?');
+      await expectNotLoggedIn(service, browser, await browser.open(elsewhere), 401, 'You cannot log in here');
+      provider.forgery.callback = {};
+      const victim = new BrowserSession();
+      await victim.open((await stopAtCallback(service, 'mixed', victim)).replace('/callback?', '/callback/default?'));
+      expect(await userOf(service, victim), 'the tenant by its name').toMatchObject({ username: 'dana-mixed-up' });
+    } finally {
+      await evil.close();
+    }
+  });
+
+  test('in GraphQL is bound to the tenant likewise', async ({ service, register, provider }) => {
+    await register('bound', { createUsers: true });
+    provider.account = { sub: 'bound', preferred_username: 'bound' };
+    const finish = async (tenant: string) => {
+      const browser = new BrowserSession();
+      const parameters = (await stopAtCallback(service, 'bound', browser)).split('?')[1]!;
+      const cookie = `dws_login=${browser.cookie(service.url, 'dws_login')!.value}`;
+      return new Client(service.url, { cookie }).gql(
+        'mutation ($parameters: String!, $tenant: String) { finishLogin(domain: "bound", parameters: $parameters, tenant: $tenant) }',
+        { parameters, tenant },
+      );
+    };
+    await expectGraphqlError(finish('other'), 'UNAUTHENTICATED', /^You cannot log in here/);
+    expect((await finish('default')).data).toEqual({ finishLogin: '/' });
   });
 
   test('for a provider that was disabled meanwhile logs no one in', async ({ service, provider, register, admin }) => {
@@ -249,6 +308,8 @@ describe('a provider', () => {
     ['a script as login page', { configuration: { authorization_endpoint: 'javascript:alert(1)' } }],
     ['a login page of ftp', { configuration: { authorization_endpoint: 'ftp://attacker.example/' } }],
     ['no login page', { configuration: { authorization_endpoint: undefined } }],
+    ['a token endpoint of ftp', { configuration: { token_endpoint: 'ftp://attacker.example/' } }],
+    ['no token endpoint', { configuration: { token_endpoint: undefined } }],
     [
       'an endless configuration',
       { paths: { '/.well-known/openid-configuration': (_, response) => void response.end('x'.repeat(2_000_000)) } },

@@ -128,7 +128,11 @@ describe('the user of a login at a provider', () => {
     });
     provider.account = { sub: 'karl', preferred_username: 'karl' };
     const browser = new BrowserSession();
-    await signIn(service, 'shared', browser, '?tenant=other');
+    const shown = await browser.open(`${service.url}/api/login/shared?tenant=other&returnTo=/api/docs`);
+    expect(shown.url).toBe(`${service.url}/api/docs`);
+    expect(provider.requests.find(({ path }) => path === '/token')!.body.get('redirect_uri')).toBe(
+      `${service.url}/api/login/shared/callback/other`,
+    );
     const there = (await userOf(service, browser))!;
     expect(there).toMatchObject({ username: 'karl', domain: 'shared' });
     expect(there['id']).not.toBe(here);

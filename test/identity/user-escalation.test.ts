@@ -461,7 +461,7 @@ describe('a username', () => {
     for (const name of ['a%00b', '%00']) await expectStatus(editor.put(`/users/${name}`, { displayName: 'x' }), 400);
   });
 
-  test('does not have the form of an id', async ({ creator, editor, admin }) => {
+  test('does not have the form of an id', async ({ creator, editor, admin, ann }) => {
     for (const name of [admin.id, admin.id.toUpperCase(), '00000000-0000-0000-0000-000000000000']) {
       await expectStatus(creator.post('/users', newUser(name)), 400);
       await expectStatus(editor.put(`/users/${ann.id}`, { username: name }), 400);

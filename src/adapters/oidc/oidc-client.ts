@@ -58,8 +58,6 @@ export async function buildLoginUrl(
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     });
-    if (url.protocol !== 'https:' && url.protocol !== new URL(registration.issuer).protocol)
-      throw upstreamFailed('The authorization endpoint of the identity provider is no https: URL');
     return url.href;
   } catch (error) {
     throw await toLoginError(error, secretsOf(registration), false);
@@ -131,6 +129,11 @@ async function discover(
   });
   if (new URL(provider.serverMetadata().issuer).href !== server.href)
     throw upstreamFailed('The identity provider has another issuer than the one that is configured');
+  for (const name of ['authorization_endpoint', 'token_endpoint'] as const) {
+    const protocol = URL.parse(provider.serverMetadata()[name] ?? '')?.protocol;
+    if (protocol !== 'https:' && (protocol !== 'http:' || server.protocol !== 'http:'))
+      throw upstreamFailed(`The ${name} of the identity provider is no https: URL`);
+  }
   return provider;
 }
 

@@ -100,7 +100,12 @@ export async function startLogin(
  * the provider sent the browser back. Returns the path to which the browser goes. Throws UNAUTHENTICATED unless the
  * provider proves that its user may log in, in this browser, within ten minutes, once.
  */
-export async function finishLogin(ctx: PublicContext, domain: string, parameters: string): Promise<string> {
+export async function finishLogin(
+  ctx: PublicContext,
+  domain: string,
+  parameters: string,
+  tenant: string | null | undefined,
+): Promise<string> {
   const { platform, request } = ctx;
   const state = await takeLoginState(ctx, parameters);
   const { mutation } = request;
@@ -110,7 +115,7 @@ export async function finishLogin(ctx: PublicContext, domain: string, parameters
     text: `${PROVIDER} and p.id = $1 and lower(p.domain) = lower($2)`,
     values: [state.providerId, domain],
   });
-  if (!provider) throw refuse(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
+  if (!provider || provider.tenant !== (tenant || 'default')) throw refuse(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
   const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
   const registration = registrationOf(platform, provider);
   const claims = await callProvider(ctx, (signal) =>
@@ -142,15 +147,18 @@ async function findProvider({ system }: Platform, tenant: string, domain: string
   return provider;
 }
 
-/** The redirect URI comes from `PUBLIC_URL`, never from the request. */
+/**
+ * The redirect URI comes from `PUBLIC_URL`, never from the request. Every tenant and domain has its own: a provider that
+ * knows the one of a tenant sends no code to another tenant, whose provider could then redeem it.
+ */
 const registrationOf = (
   { secrets, publicUrl }: Platform,
-  { issuer, clientId, sealedClientSecret, domain }: StoredProvider,
+  { issuer, clientId, sealedClientSecret, domain, tenant }: StoredProvider,
 ): OidcRegistration => ({
   issuer,
   clientId,
   clientSecret: sealedClientSecret === null ? null : secrets.open(sealedClientSecret),
-  redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback`,
+  redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback${tenant === 'default' ? '' : `/${tenant}`}`,
 });
 
 const callProvider = <T>({ request }: PublicContext, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
