@@ -38,6 +38,35 @@ describe('the user of a login at a provider', () => {
     await expectNotLoggedIn(service, other, await signIn(service, 'linking', other), 401, REFUSED);
   });
 
+  test('loses the credentials of before when the account is linked, and none at later logins', async ({
+    service,
+    provider,
+    register,
+    admin,
+  }) => {
+    const { id } = await register('hijack', { enabled: false });
+    const early = await service.user('wanda');
+    await systemQuery(service, `update dws.app_user set domain = 'hijack' where id = $1`, early.id);
+    const logIn = () => new Client(service.url).post('/login/hijack', { username: 'wanda', password: PASSWORD });
+    const cookie = (await logIn()).headers.getSetCookie()[0]!.split(';')[0]!;
+    const session = new Client(service.url, { cookie });
+    for (const client of [early, session]) await expectStatus(client.get('/me'), 200);
+    await expectStatus(admin.put(`/identity-providers/${id}`, { enabled: true }), 200);
+
+    provider.account = { sub: 'wanda', preferred_username: 'wanda' };
+    const browser = new BrowserSession();
+    await signIn(service, 'hijack', browser);
+    expect(await userOf(service, browser)).toMatchObject({ id: early.id, passwordSetAt: null });
+    for (const client of [early, session]) await expectStatus(client.get('/me'), 401);
+    await expectStatus(admin.put(`/identity-providers/${id}`, { enabled: false }), 200);
+    await expectStatus(logIn(), 401);
+    await expectStatus(admin.put(`/identity-providers/${id}`, { enabled: true }), 200);
+
+    const again = new BrowserSession();
+    await signIn(service, 'hijack', again);
+    for (const one of [browser, again]) expect(await userOf(service, one)).toMatchObject({ id: early.id });
+  });
+
   test('is never one of another domain, a local one or a superuser; the audit log says whose name it is', async ({
     service,
     provider,

@@ -5,6 +5,7 @@ import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { lockKey } from '../resource/lock-key.ts';
+import { deleteCredentials } from './credential-cleanup.ts';
 import { isLocked } from './user-profile.ts';
 
 /** An identity provider, as far as a login requires it. */
@@ -104,8 +105,26 @@ async function findByName(
   const checked = checkUser(provider, named);
   if (checked.refusal !== undefined) return checked;
   if (named.isLinked) return { refusal: 'The user is linked with another account of the provider', id: named.id };
+  if (!(await endFormerAccess(tx, named))) return { refusal: 'The user has changed during the login', id: named.id };
   link(tx, provider, external, named.id);
   return checked;
+}
+
+/**
+ * Ends the password, sessions and tokens of a user whose account is linked, since their holder need not be that of the
+ * account. Returns false if the user may no longer be linked.
+ */
+async function endFormerAccess(tx: Transaction, { tenantId, id, domain }: KnownUser): Promise<boolean> {
+  const found = await tx.query({
+    text: `
+      update dws.app_user set
+        password_hash = null, password_set_at = null, version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2 and domain = $3 and enabled and not superuser
+      returning id`,
+    values: [tenantId, id, domain],
+  });
+  if (found.length > 0) await deleteCredentials(tx.query, tenantId, id);
+  return found.length > 0;
 }
 
 function createUser(tx: Transaction, provider: LoginProvider, external: ExternalUser): Promise<LoginUser> | LoginUser {

@@ -5,6 +5,7 @@ import { ApiError, defineError, notFound } from '../../core/errors.ts';
 import { FairGate, callerAt } from '../../core/fair-gate.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
+import { invalidateCredentials } from './credential-invalidation.ts';
 import { openSession } from './login.ts';
 import { checkReturnPath, storeLoginState, takeLoginState } from './sign-in-state.ts';
 import { findLoginUser, readClaims, type LoginProvider } from './sign-in-user.ts';
@@ -115,7 +116,8 @@ export async function finishLogin(
     text: `${PROVIDER} and p.id = $1 and lower(p.domain) = lower($2)`,
     values: [state.providerId, domain],
   });
-  if (!provider || provider.tenant !== (tenant || 'default')) throw refuse(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
+  if (!provider || provider.tenant !== (tenant || 'default'))
+    throw refuse(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
   const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
   const registration = registrationOf(platform, provider);
   const claims = await callProvider(ctx, (signal) =>
@@ -128,6 +130,8 @@ export async function finishLogin(
   const user = await findLoginUser(platform, provider, external);
   if (user.refusal !== undefined)
     throw refuse(ctx, state.tenantId, user.refusal, external.username ?? '', user.id ?? undefined);
+  // A first login has ended the credentials that the user had before.
+  invalidateCredentials(ctx, [user.id]);
   const session = await openSession(ctx, {
     id: user.id,
     tenantId: user.tenantId,

@@ -90,7 +90,10 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
     if (locked === false && isLocked(formerLockedAt) && formerLockedAt?.getTime() === user.lockedAt?.getTime())
       Object.assign(user, { lockedAt: null, loginAttempts: 0 });
     // Also when the user is enabled, for credentials that a version before this rule left to a disabled user.
-    if (user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
+    // And when the user moves, because another system then decides who they are.
+    const moved = user.domain !== domain;
+    if (moved) Object.assign(user, { passwordHash: null, passwordSetAt: null });
+    if (moved || user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
     await updateResetLinks(ctx, tx, user, { email, domain, enabled });
     return user.id;
   });
