@@ -5,7 +5,14 @@ import { expectError, expectGraphqlError } from '../support/expect.ts';
 import { startForgingProvider, type Forgery } from '../support/forging-provider.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
 import { startService } from '../support/service.ts';
-import { expectNotLoggedIn, signIn, stopAtCallback, test, userOf } from '../support/sign-in-fixture.ts';
+import {
+  createDomainUser,
+  expectNotLoggedIn,
+  signIn,
+  stopAtCallback,
+  test,
+  userOf,
+} from '../support/sign-in-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 
 const GONE = 'not started in this browser, took more than ten minutes or was already used';
@@ -104,6 +111,75 @@ describe('a callback', () => {
     const browser = new BrowserSession();
     const url = (await stopAtCallback(service, 'first', browser)).replace('/login/first/', '/login/second/');
     await expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here');
+  });
+
+  test('after a change of the issuer sends the code to no one', async ({ service, provider, register, admin }) => {
+    const { id } = await register('handover', { createUsers: true });
+    provider.account = DANA;
+    const next = await startForgingProvider();
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, 'handover', browser);
+    await admin.put(`/identity-providers/${id}`, { issuer: next.url, clientSecret: 'x' });
+    await expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here');
+    expect(next.requests).toEqual([]);
+    await next.close();
+  });
+
+  /** Changes by a superuser while the service waits for the provider. */
+  const CHANGES: Record<string, (admin: Client, providerId: string, userId: string) => Promise<unknown>> = {
+    'the provider is disabled': (admin, id) => admin.put(`/identity-providers/${id}`, { enabled: false }),
+    'the provider is deleted': (admin, id) => admin.delete(`/identity-providers/${id}`),
+    'the provider gets another domain': (admin, id) => admin.put(`/identity-providers/${id}`, { domain: `d${id}` }),
+    'the provider gets another issuer': (admin, id) =>
+      admin.put(`/identity-providers/${id}`, { issuer: 'https://other.example', clientSecret: 'x' }),
+    'the user is disabled': (admin, _, id) => admin.put(`/users/${id}`, { enabled: false }),
+    'the user is deleted': (admin, _, id) => admin.delete(`/users/${id}`),
+  };
+  for (const [what, change] of Object.entries(CHANGES))
+    test(`during which ${what} logs no one in`, async ({ service, provider, register, admin }) => {
+      const name = what.replaceAll(' ', '-');
+      const { id } = await register(name);
+      const userId = await createDomainUser(service, name, name);
+      provider.account = { sub: name, preferred_username: name };
+      provider.forgery.before = async (path) => {
+        if (path === '/jwks') expect(await change(admin, id, userId)).toMatchObject({ status: expect.toBeOneOf([200, 204]) });
+      };
+      const browser = new BrowserSession();
+      await expectNotLoggedIn(service, browser, await signIn(service, name, browser), 401, 'You cannot log in here');
+      expect(await systemQuery(service, 'select from dws.user_identity where user_id = $1', userId)).toEqual([]);
+      expect(await systemQuery(service, 'select from dws.session where user_id = $1', userId)).toEqual([]);
+    });
+
+  test.for([
+    ['becomes a superuser', 'superuser = true'],
+    ['is locked', 'locked_at = now()'],
+    ['moves to another domain', `domain = 'elsewhere'`],
+    ['is disabled', 'enabled = false'],
+  ])('whose user %s before the session is opened logs no one in', async ([what, assignment], { service, provider, register }) => {
+    const name = what!.replaceAll(' ', '-');
+    await register(name);
+    const userId = await createDomainUser(service, name, name);
+    provider.account = { sub: name, preferred_username: name };
+    await signIn(service, name);
+    await systemQuery(service, 'delete from dws.session where user_id = $1', userId);
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, name, browser);
+    let shown: ReturnType<BrowserSession['open']>;
+    await service.platform.system.transaction(async (query) => {
+      await query({ text: `update dws.app_user set ${assignment} where id = $1`, values: [userId] });
+      shown = browser.open(url);
+      const countWaiting = async () =>
+        (
+          await query<{ count: number }>({
+            text: `
+              select count(*)::int from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock' and query like '%for no key update%'`,
+          })
+        )[0]!.count;
+      await expect.poll(countWaiting, { timeout: 15_000 }).toBe(1);
+    });
+    await expectNotLoggedIn(service, browser, await shown!, 401, 'You cannot log in here');
+    expect(await systemQuery(service, 'select from dws.session where user_id = $1', userId)).toEqual([]);
   });
 
   test('at the path of another tenant logs no one in, and its code goes to no provider', async ({

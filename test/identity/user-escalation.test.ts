@@ -217,8 +217,7 @@ describe('a token', () => {
     ['username', 'taken-over'],
     ['username', 'EDITOR'],
     ['domain', 'corp'],
-  ])('cannot give its own user the %s %s, by which a provider would log it in', async ([field, value], world) => {
-    const { service, editor, admin } = world;
+  ])('cannot give its own user the %s %s, by which a provider would log it in', async ([field, value], { service, editor, admin }) => {
     const change = { displayName: 'Harmless', [field!]: value };
     const message = `Changing ${field} of this user requires a session: log in with a password`;
     const peer = await service.user(`peer-${value}`, { permissions: ['users:edit'] });

@@ -168,6 +168,8 @@ interface SessionUser {
   username: string;
   /** Whether the user stays locked for other addresses. */
   isLocked: boolean;
+  /** The identity provider that has proved it, and the version of its record. Absent for a password. */
+  provider?: { id: string; version: number };
 }
 
 const sessionUserOf = ({ id, tenant_id: tenantId, username, locked: isLocked }: Account): SessionUser => ({
@@ -177,7 +179,10 @@ const sessionUserOf = ({ id, tenant_id: tenantId, username, locked: isLocked }: 
   isLocked,
 });
 
-/** Creates a session. Returns null if the user was disabled since they proved who they are. */
+/**
+ * Creates a session. Returns null if the user was disabled since they proved who they are, or is no longer one who may log
+ * in at the provider that proved it.
+ */
 export async function openSession(
   { platform, request }: PublicContext,
   user: SessionUser,
@@ -187,8 +192,15 @@ export async function openSession(
   const expiresAt = new Date(Date.now() + SESSION_SLIDING_MS);
   return platform.system.transaction(async (query) => {
     const [enabled] = await query({
-      text: `select id from dws.app_user where id = $1 and enabled for no key update`,
-      values: [user.id],
+      text: `
+        select id from dws.app_user u
+        where id = $1 and enabled
+          and ($2::uuid is null or not superuser
+            and coalesce(locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' <= now(), true)
+            and exists (select from dws.identity_provider p
+              where p.id = $2 and p.version = $3 and lower(p.domain) = lower(u.domain)))
+        for no key update`,
+      values: [user.id, user.provider?.id ?? null, user.provider?.version ?? null],
     });
     if (!enabled) return null;
     await query({

@@ -16,6 +16,8 @@ const loginGone = defineError(
 export interface LoginState extends LoginChecks {
   purpose: 'login';
   providerId: string;
+  /** The issuer at the start. Another one must not get the code. */
+  issuer: string;
   tenantId: string;
   tenant: string;
   returnTo: string;

@@ -11,6 +11,8 @@ import { isLocked } from './user-profile.ts';
 /** An identity provider, as far as a login requires it. */
 export interface LoginProvider extends Record<string, unknown> {
   id: string;
+  /** Changes with the record: a login that began with another version is refused. */
+  version: number;
   tenantId: string;
   domain: string;
   usernameClaim: string;
@@ -59,6 +61,12 @@ export function findLoginUser(platform: Platform, provider: LoginProvider, exter
   return platform.database.transaction(provider.tenantId, async (tx) => {
     // Concurrent logins create one user for an account, and link a user with one account.
     lockKey(tx, `login:${provider.id}`);
+    // The calls to the provider took their time. From here on it stays as it is.
+    const unchanged = await tx.query({
+      text: `select id from dws.identity_provider where tenant_id = $1 and id = $2 and version = $3 for key share`,
+      values: [provider.tenantId, provider.id, provider.version],
+    });
+    if (unchanged.length === 0) return { refusal: 'The provider has changed during the login', id: null };
     const [linked] = await tx.query<KnownUser>({
       text: `
         ${KNOWN_USER} join dws.user_identity i on i.user_id = u.id

@@ -36,7 +36,7 @@ interface StoredProvider extends LoginProvider {
 }
 
 const PROVIDER = `
-  select p.id, p.tenant_id as "tenantId", t.slug as tenant, p.domain, p.issuer, p.client_id as "clientId",
+  select p.id, p.version, p.tenant_id as "tenantId", t.slug as tenant, p.domain, p.issuer, p.client_id as "clientId",
     p.sealed_client_secret as "sealedClientSecret", p.scope, p.username_claim as "usernameClaim",
     p.create_users as "createUsers", p.email_domains as "emailDomains", p.team_ids as "teamIds"
   from dws.identity_provider p
@@ -88,6 +88,7 @@ export async function startLogin(
     ...checks,
     purpose: 'login',
     providerId: provider.id,
+    issuer: provider.issuer,
     tenantId: provider.tenantId,
     tenant: provider.tenant,
     returnTo: path,
@@ -113,11 +114,11 @@ export async function finishLogin(
   // From here on the tenant is known, whose audit log records the refusals.
   if (mutation) Object.assign(mutation, { actor: { tenant: { id: state.tenantId }, userId: null, username: '' } });
   const [provider] = await platform.system.query<StoredProvider>({
-    text: `${PROVIDER} and p.id = $1 and lower(p.domain) = lower($2)`,
-    values: [state.providerId, domain],
+    text: `${PROVIDER} and p.id = $1 and lower(p.domain) = lower($2) and p.issuer = $3`,
+    values: [state.providerId, domain, state.issuer],
   });
   if (!provider || provider.tenant !== (tenant || 'default'))
-    throw refuse(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
+    throw refuse(ctx, state.tenantId, 'The provider was changed or deleted during the login');
   const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
   const registration = registrationOf(platform, provider);
   const claims = await callProvider(ctx, (signal) =>
@@ -137,8 +138,10 @@ export async function finishLogin(
     tenantId: user.tenantId,
     username: user.username,
     isLocked: false,
+    provider,
   });
-  if (!session) throw refuse(ctx, state.tenantId, 'The user is disabled', user.username, user.id);
+  if (!session)
+    throw refuse(ctx, state.tenantId, 'The user or the provider has changed during the login', user.username, user.id);
   request.setSession(session.secret);
   return state.returnTo;
 }
