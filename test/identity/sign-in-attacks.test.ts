@@ -142,7 +142,8 @@ describe('a callback', () => {
       const userId = await createDomainUser(service, name, name);
       provider.account = { sub: name, preferred_username: name };
       provider.forgery.before = async (path) => {
-        if (path === '/jwks') expect(await change(admin, id, userId)).toMatchObject({ status: expect.toBeOneOf([200, 204]) });
+        if (path === '/jwks')
+          expect(await change(admin, id, userId)).toMatchObject({ status: expect.toBeOneOf([200, 204]) });
       };
       const browser = new BrowserSession();
       await expectNotLoggedIn(service, browser, await signIn(service, name, browser), 401, 'You cannot log in here');
@@ -155,32 +156,36 @@ describe('a callback', () => {
     ['is locked', 'locked_at = now()'],
     ['moves to another domain', `domain = 'elsewhere'`],
     ['is disabled', 'enabled = false'],
-  ])('whose user %s before the session is opened logs no one in', async ([what, assignment], { service, provider, register }) => {
-    const name = what!.replaceAll(' ', '-');
-    await register(name);
-    const userId = await createDomainUser(service, name, name);
-    provider.account = { sub: name, preferred_username: name };
-    await signIn(service, name);
-    await systemQuery(service, 'delete from dws.session where user_id = $1', userId);
-    const browser = new BrowserSession();
-    const url = await stopAtCallback(service, name, browser);
-    let shown: ReturnType<BrowserSession['open']>;
-    await service.platform.system.transaction(async (query) => {
-      await query({ text: `update dws.app_user set ${assignment} where id = $1`, values: [userId] });
-      shown = browser.open(url);
-      const countWaiting = async () =>
-        (
-          await query<{ count: number }>({
-            text: `
-              select count(*)::int from pg_stat_activity
-              where datname = current_database() and wait_event_type = 'Lock' and query like '%for no key update%'`,
-          })
-        )[0]!.count;
-      await expect.poll(countWaiting, { timeout: 15_000 }).toBe(1);
-    });
-    await expectNotLoggedIn(service, browser, await shown!, 401, 'You cannot log in here');
-    expect(await systemQuery(service, 'select from dws.session where user_id = $1', userId)).toEqual([]);
-  });
+  ])(
+    'whose user %s before the session is opened logs no one in',
+    async ([what, assignment], { service, provider, register }) => {
+      const name = what!.replaceAll(' ', '-');
+      await register(name);
+      const userId = await createDomainUser(service, name, name);
+      provider.account = { sub: name, preferred_username: name };
+      await signIn(service, name);
+      await systemQuery(service, 'delete from dws.session where user_id = $1', userId);
+      const browser = new BrowserSession();
+      const url = await stopAtCallback(service, name, browser);
+      let shown: ReturnType<BrowserSession['open']>;
+      await service.platform.system.transaction(async (query) => {
+        await query({ text: `update dws.app_user set ${assignment} where id = $1`, values: [userId] });
+        shown = browser.open(url);
+        const countWaiting = async () =>
+          (
+            await query<{ count: number }>({
+              text: `
+              select count(*)::int from pg_locks l
+              join pg_stat_activity a on a.pid = l.pid
+              where not l.granted and a.datname = current_database()`,
+            })
+          )[0]!.count;
+        await expect.poll(countWaiting, { timeout: 15_000 }).toBe(1);
+      });
+      await expectNotLoggedIn(service, browser, await shown!, 401, 'You cannot log in here');
+      expect(await systemQuery(service, 'select from dws.session where user_id = $1', userId)).toEqual([]);
+    },
+  );
 
   test('at the path of another tenant logs no one in, and its code goes to no provider', async ({
     service,
@@ -342,10 +347,13 @@ describe('a provider', () => {
       503,
       'The host &quot;127.0.0.1&quot; does not respond',
     );
+    const gone = await startForgingProvider();
+    await register('gone', { issuer: gone.url });
+    await gone.close();
     const other = new BrowserSession();
-    await expectNotLoggedIn(service, other, await signIn(service, 'down', other), 503, /does not respond/);
+    await expectNotLoggedIn(service, other, await signIn(service, 'gone', other), 503, /does not respond/);
     const client = new Client(service.url);
-    const { status, body, headers } = await client.get('/login/down');
+    const { status, body, headers } = await client.get('/login/gone');
     expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '5']);
   });
 
@@ -418,6 +426,46 @@ describe('a provider', () => {
     expect(shown.text).not.toContain(CLIENT.clientSecret);
   });
 
+  test('is asked for its configuration once a minute, however many logins start', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    for (const domain of ['cached', 'cached-too']) await register(domain, { createUsers: true });
+    provider.account = { sub: 'cached', preferred_username: 'cached' };
+    for (let count = 0; count < 3; count += 1)
+      for (const domain of ['cached', 'cached-too']) await stopAtCallback(service, domain, new BrowserSession());
+    const browser = new BrowserSession();
+    await signIn(service, 'cached', browser);
+    expect(await userOf(service, browser)).toMatchObject({ username: 'cached' });
+    expect(provider.requests.filter(({ path }) => path === '/.well-known/openid-configuration')).toHaveLength(1);
+  });
+
+  test('that does not respond delays no logins of other tenants', async ({ service, provider, register }) => {
+    await service.user('slow', { tenant: 'other', superuser: true });
+    const foreigner = await service.login('slow', { tenant: 'other' });
+    const stuck = await startForgingProvider();
+    const released = Promise.withResolvers<void>();
+    stuck.forgery.before = () => released.promise;
+    try {
+      await foreigner.creates('/identity-providers', { domain: 'stuck', name: 'Stuck', issuer: stuck.url, ...CLIENT });
+      await register('prompt', { createUsers: true });
+      provider.account = { sub: 'prompt', preferred_username: 'prompt' };
+      const client = new Client(service.url);
+      const waiting = Array.from({ length: 20 }, () => client.get('/login/stuck?tenant=other'));
+      await expect.poll(() => stuck.requests.length, { timeout: 15_000 }).toBe(8);
+      const browser = new BrowserSession();
+      await signIn(service, 'prompt', browser);
+      expect(await userOf(service, browser)).toMatchObject({ username: 'prompt' });
+      expect(stuck.requests).toHaveLength(8);
+      released.resolve();
+      await Promise.all(waiting);
+    } finally {
+      released.resolve();
+      await stuck.close();
+    }
+  });
+
   test('gets the secret in the form that it supports, and no redirect of its token endpoint is followed', async ({
     service,
     provider,
@@ -426,9 +474,13 @@ describe('a provider', () => {
     await register('basic', { createUsers: true });
     provider.account = { sub: 'basic', preferred_username: 'basic' };
     await signIn(service, 'basic');
-    provider.forgery.configuration = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
-    await signIn(service, 'basic');
-    const [basic, post] = provider.requests.filter(({ path }) => path === '/token');
+    const posted = await startForgingProvider();
+    posted.account = { sub: 'post', preferred_username: 'post' };
+    posted.forgery.configuration = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
+    await register('post', { createUsers: true, issuer: posted.url });
+    await signIn(service, 'post');
+    await posted.close();
+    const [basic, post] = [provider, posted].map(({ requests }) => requests.find(({ path }) => path === '/token'));
     expect(basic!.headers.authorization).toMatch(/^Basic /);
     expect(basic!.body.has('client_secret')).toBe(false);
     expect(post!.headers.authorization).toBeUndefined();

@@ -2,8 +2,9 @@ import { describe, expect } from 'vitest';
 import { recordEvents } from '../support/audit-fixture.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { Client } from '../support/client.ts';
-import { expectError, expectGraphqlError } from '../support/expect.ts';
+import { expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { CLIENT, startOidcProvider, type LoopbackServer } from '../support/identity-provider-server.ts';
+import { startService } from '../support/service.ts';
 import { expectNotLoggedIn, signIn, test as base, userOf } from '../support/sign-in-fixture.ts';
 
 const ACCOUNTS = {
@@ -176,9 +177,27 @@ describe('the start of a login', () => {
     );
   });
 
+  test('is limited by address, in both APIs', async ({ service }) => {
+    const limited = await startService({ RATE_LIMIT_LOGIN: '1', ROLE: 'web' }, service);
+    try {
+      const client = new Client(limited.url);
+      const start = () => client.gql('mutation { startLogin(domain: "unknown") }');
+      for (let count = 0; count < 5; count += 1) {
+        await expectGraphqlError(start(), 'NOT_FOUND');
+        await expectStatus(client.get('/login/unknown'), 404);
+      }
+      await expectGraphqlError(start(), 'RATE_LIMITED');
+      const { status, headers } = await client.get('/login/unknown');
+      expect([status, headers.get('retry-after')]).toEqual([429, '60']);
+      const page = await new BrowserSession().open(`${limited.url}/api/login/unknown`);
+      expect([page.status, page.headers.get('content-type')]).toEqual([429, 'text/html; charset=utf-8']);
+    } finally {
+      await limited.close();
+    }
+  });
+
   test('under https sets a cookie for https only', async ({ service, corp }) => {
     expect(corp.url).toBeTruthy();
-    const { startService } = await import('../support/service.ts');
     const secure = await startService(
       { OUTBOUND_ALLOW: '127.0.0.1', PUBLIC_URL: 'https://data.example.com', ROLE: 'web' },
       service,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import * as client from 'openid-client';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { OutboundClient } from '../../core/outbound.ts';
@@ -102,39 +103,66 @@ const secretsOf = ({ clientSecret }: OidcRegistration): string[] => (clientSecre
 const codesOf = (parameters: string): string[] => new URLSearchParams(parameters).getAll('code');
 
 /**
- * Loads the configuration of the provider, at every login: it may change, and no provider that is down passes for one
- * that works. Its issuer must be the registered one, which excludes issuers for the users of many organisations.
+ * Configurations of providers by issuer. Callers without credentials start logins, which must not become as many calls to
+ * a host that users name.
  */
+const configurations = new LRUCache<string, client.ServerMetadata>({
+  ttl: 60_000,
+  maxSize: 10 * MAX_RESPONSE_BYTES,
+  sizeCalculation: (configuration) => JSON.stringify(configuration).length,
+});
+
+/** Returns the client of a provider whose configuration is at most a minute old. */
 async function discover(
   outbound: OutboundClient,
   { issuer, clientId, clientSecret }: OidcRegistration,
   signal: AbortSignal,
 ): Promise<client.Configuration> {
+  const call: client.CustomFetch = (url, options) =>
+    outbound.fetch(url, {
+      method: options.method,
+      headers: options.headers,
+      body: options.body == null ? null : String(options.body as URLSearchParams),
+      signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
+      maxBytes: MAX_RESPONSE_BYTES,
+    });
+  let configuration = configurations.get(issuer);
+  if (!configuration) configurations.set(issuer, (configuration = await loadConfiguration(issuer, call)));
+  const provider = new client.Configuration(configuration, clientId, undefined, authenticateClient(clientSecret));
+  provider[client.customFetch] = call;
+  provider.timeout = REQUEST_TIMEOUT_SECONDS;
+  // Without this, the signature of the ID token would not be checked.
+  client.enableNonRepudiationChecks(provider);
+  allowPlainHttp(issuer).forEach((allow) => allow(provider));
+  return provider;
+}
+
+/** Under an http: issuer, http: is left to the guarded client. */
+const allowPlainHttp = (issuer: string): ((provider: client.Configuration) => void)[] =>
+  isPlainHttp(issuer) ? [client.allowInsecureRequests] : [];
+
+const isPlainHttp = (issuer: string): boolean => new URL(issuer).protocol === 'http:';
+
+/**
+ * Loads the configuration of a provider. Its issuer must be the registered one, which excludes issuers for the users of
+ * many organisations.
+ */
+async function loadConfiguration(issuer: string, call: client.CustomFetch): Promise<client.ServerMetadata> {
   const server = new URL(issuer);
-  const provider = await client.discovery(server, clientId, undefined, authenticateClient(clientSecret), {
-    [client.customFetch]: (url, options) =>
-      outbound.fetch(url, {
-        method: options.method,
-        headers: options.headers,
-        body: options.body == null ? null : String(options.body as URLSearchParams),
-        signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
-        maxBytes: MAX_RESPONSE_BYTES,
-      }),
+  const provider = await client.discovery(server, 'any', undefined, client.None(), {
+    [client.customFetch]: call,
     timeout: REQUEST_TIMEOUT_SECONDS,
-    // Without these, the signature of the ID token would not be checked. http: is left to the guarded client.
-    execute: [
-      client.enableNonRepudiationChecks,
-      ...(server.protocol === 'http:' ? [client.allowInsecureRequests] : []),
-    ],
+    execute: allowPlainHttp(issuer),
   });
-  if (new URL(provider.serverMetadata().issuer).href !== server.href)
+  const configuration = provider.serverMetadata();
+  if (new URL(configuration.issuer).href !== server.href)
     throw upstreamFailed('The identity provider has another issuer than the one that is configured');
   for (const name of ['authorization_endpoint', 'token_endpoint'] as const) {
-    const protocol = URL.parse(provider.serverMetadata()[name] ?? '')?.protocol;
-    if (protocol !== 'https:' && (protocol !== 'http:' || server.protocol !== 'http:'))
+    const protocol = URL.parse(configuration[name] ?? '')?.protocol;
+    if (protocol !== 'https:' && !(protocol === 'http:' && isPlainHttp(issuer)))
       throw upstreamFailed(`The ${name} of the identity provider is no https: URL`);
   }
-  return provider;
+  return configuration;
 }
 
 /** Authenticates this service by the secret, in the form that the provider supports. */

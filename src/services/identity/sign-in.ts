@@ -2,16 +2,19 @@ import type { LoginChecks, OidcRegistration } from '../../adapters/oidc/oidc-cli
 import { isAccountName } from '../../core/account-rules.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { ApiError, defineError, notFound } from '../../core/errors.ts';
-import { FairGate, callerAt } from '../../core/fair-gate.ts';
+import { FairGate } from '../../core/fair-gate.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
-import { openSession } from './login.ts';
+import { countLoginAttempt, openSession } from './login.ts';
 import { checkReturnPath, storeLoginState, takeLoginState } from './sign-in-state.ts';
 import { findLoginUser, readClaims, type LoginProvider } from './sign-in-user.ts';
 
-/** Logins that call an identity provider at once. Callers without credentials share it by their addresses. */
+/** Logins that call an identity provider at once. Callers without credentials share it by tenants and their addresses. */
 const PROVIDER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'logins' });
+
+/** Starts that an address has for each attempt that a user has, because many people can share it. */
+const STARTS_PER_ATTEMPT = 10;
 
 const accountRefused = defineError(
   401,
@@ -67,7 +70,8 @@ export async function listLoginProviders(
 
 /**
  * Starts a login at the identity provider of a domain. Returns the URL to which the browser goes, and stores the state
- * of the login in a cookie. Throws NOT_FOUND if the domain has no enabled provider, UNAVAILABLE if it does not respond.
+ * of the login in a cookie. Throws NOT_FOUND if the domain has no enabled provider, UNAVAILABLE if it does not respond,
+ * and 429 past the limit of starts.
  */
 export async function startLogin(
   ctx: PublicContext,
@@ -75,13 +79,14 @@ export async function startLogin(
   { tenant, returnTo }: { tenant?: string | null | undefined; returnTo?: string | null | undefined },
 ): Promise<string> {
   const path = checkReturnPath(returnTo || '/');
+  await countLoginAttempt(ctx.platform, `start/${ctx.request.address}`, STARTS_PER_ATTEMPT);
   const slug = tenant || 'default';
   const provider = isSlug(slug) && isAccountName(domain) ? await findProvider(ctx.platform, slug, domain) : undefined;
   if (!provider) throw notFound({ what: 'identity provider of the domain', id: domain });
   const { buildLoginUrl, generateLoginChecks } = await import('../../adapters/oidc/oidc-client.ts');
   const checks: LoginChecks = generateLoginChecks();
   const registration = registrationOf(ctx.platform, provider);
-  const url = await callProvider(ctx, (signal) =>
+  const url = await callProvider(ctx, provider, (signal) =>
     buildLoginUrl(ctx.platform.outbound, registration, provider.scope, checks, signal),
   );
   storeLoginState(ctx, {
@@ -121,7 +126,7 @@ export async function finishLogin(
     throw refuse(ctx, state.tenantId, 'The provider was changed or deleted during the login');
   const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
   const registration = registrationOf(platform, provider);
-  const claims = await callProvider(ctx, (signal) =>
+  const claims = await callProvider(ctx, provider, (signal) =>
     redeemCode(platform.outbound, registration, parameters, state, [provider.usernameClaim, 'email'], signal),
   ).catch((error: unknown) => {
     if (mutation && error instanceof ApiError) mutation.refused = error.status === 401;
@@ -168,8 +173,11 @@ const registrationOf = (
   redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback${tenant === 'default' ? '' : `/${tenant}`}`,
 });
 
-const callProvider = <T>({ request }: PublicContext, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  PROVIDER_GATE.run(callerAt(request.address), request.signal, () => call(request.signal));
+const callProvider = <T>(
+  { request: { address, signal } }: PublicContext,
+  { tenantId }: StoredProvider,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => PROVIDER_GATE.run({ tenantId, userId: address }, signal, () => call(signal));
 
 /** Records a refused login in the audit log, with the name that was used and the user concerned. Returns the error. */
 function refuse(
