@@ -160,6 +160,14 @@ describe('the start of a login', () => {
     '@attacker.example',
     '?x=//attacker.example',
     '.',
+    '/.//attacker.example',
+    '/x/..//attacker.example',
+    '/%2e//attacker.example',
+    '/ü',
+    '/日本語',
+    '/\u{1F600}',
+    '/\u00a0',
+    '/\u007f',
     `/${'x'.repeat(2000)}`,
   ])('refuses to return to %j', async (returnTo, { service, corp }) => {
     expect(corp.url).toBeTruthy();
