@@ -238,6 +238,7 @@ describe('a login of an account without a user', () => {
       { email: 'a@corp.example.attacker', email_verified: true },
       { email: 'corp.example', email_verified: true },
       { email: 'a@corp.example@attacker.example', email_verified: true },
+      { email: `${'a'.repeat(320 - '@corp.example'.length)}@corp.example.attacker.example`, email_verified: true },
       { email: 7, email_verified: true },
     ].entries()) {
       provider.account = { sub: `o${index}`, preferred_username: `olga${index}`, ...more };

@@ -180,12 +180,19 @@ const link = (tx: Transaction, provider: LoginProvider, { subject }: ExternalUse
     values: [provider.tenantId, provider.id, subject, userId],
   });
 
+const MAX_EMAIL_CHARACTERS = 320;
+
 /** Reads the description of a user from the claims of an ID token. */
 export function readClaims(
   { usernameClaim }: LoginProvider,
   claims: Readonly<Record<string, unknown>> & { sub: string },
 ): ExternalUser {
-  const email = isTrue(claims['email_verified']) ? textOf(claims['email'], 320) : null;
+  const address = isTrue(claims['email_verified']) ? claims['email'] : null;
+  // The beginning of a longer address could have another domain.
+  const email =
+    typeof address === 'string' && address.length <= MAX_EMAIL_CHARACTERS
+      ? textOf(address, MAX_EMAIL_CHARACTERS)
+      : null;
   const username = usernameClaim === 'email' ? email : claims[usernameClaim];
   return {
     subject: claims.sub,
