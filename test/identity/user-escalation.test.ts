@@ -170,11 +170,7 @@ describe('a token', () => {
     await expectStatus(admin.get('/users/by-token'), 404);
   });
 
-  test('gets no password link by a new address of any user', async ({
-    service,
-    admin,
-    anonymous,
-  }) => {
+  test('gets no password link by a new address of any user', async ({ service, admin, anonymous }) => {
     const mailsTo = (user: Client) =>
       systemQuery(
         service,
@@ -217,28 +213,31 @@ describe('a token', () => {
     ['username', 'taken-over'],
     ['username', 'EDITOR'],
     ['domain', 'corp'],
-  ])('cannot give its own user the %s %s, by which a provider would log it in', async ([field, value], { service, editor, admin }) => {
-    const change = { displayName: 'Harmless', [field!]: value };
-    const message = `Changing ${field} of this user requires a session: log in with a password`;
-    const peer = await service.user(`peer-${value}`, { permissions: ['users:edit'] });
-    for (const [caller, user] of [
-      [editor, editor],
-      [editor, peer],
-      [admin, admin],
-      [admin, peer],
-    ] as const)
-      await expectUnchanged(service, user, async () => {
-        await expectError(caller.put(`/users/${user.id}`, change), 403, message);
-        await expectGraphqlError(updateByGraphql(caller, user.id, change), 'FORBIDDEN', message);
+  ])(
+    'cannot give its own user the %s %s, by which a provider would log it in',
+    async ([field, value], { service, editor, admin }) => {
+      const change = { displayName: 'Harmless', [field!]: value };
+      const message = `Changing ${field} of this user requires a session: log in with a password`;
+      const peer = await service.user(`peer-${value}`, { permissions: ['users:edit'] });
+      for (const [caller, user] of [
+        [editor, editor],
+        [editor, peer],
+        [admin, admin],
+        [admin, peer],
+      ] as const)
+        await expectUnchanged(service, user, async () => {
+          await expectError(caller.put(`/users/${user.id}`, change), 403, message);
+          await expectGraphqlError(updateByGraphql(caller, user.id, change), 'FORBIDDEN', message);
+        });
+      await expectBody(editor.put(`/users/${editor.id}`, { username: 'editor', domain: 'local' }), 200, {
+        username: 'editor',
       });
-    await expectBody(editor.put(`/users/${editor.id}`, { username: 'editor', domain: 'local' }), 200, {
-      username: 'editor',
-    });
-    const plain = await service.user(`plain-${value}`);
-    await expectStatus(editor.put(`/users/${plain.id}`, { [field!]: `${value}-2` }), 200, 'has nothing to gain');
-    const session = await service.login(peer.username);
-    await expectStatus(session.put(`/users/${peer.id}`, { [field!]: `${value}-3` }), 200, 'is a session');
-  });
+      const plain = await service.user(`plain-${value}`);
+      await expectStatus(editor.put(`/users/${plain.id}`, { [field!]: `${value}-2` }), 200, 'has nothing to gain');
+      const session = await service.login(peer.username);
+      await expectStatus(session.put(`/users/${peer.id}`, { [field!]: `${value}-3` }), 200, 'is a session');
+    },
+  );
 
   test('cannot be created for another user', async ({ session, ann }) => {
     for (const key of ['userId', 'username', 'user'])
@@ -397,6 +396,7 @@ describe('the last enabled superuser', () => {
       for (const key of ['stranger', 'STRANGER', stranger.id])
         for (const response of [
           await session.put(`/users/${key}`, { enabled: false }),
+          await session.put(`/users/${key}`, { domain: 'ldap' }),
           await session.put(`/users/${key}/superuser`, { superuser: false }),
           await session.delete(`/users/${key}/superuser`),
           await session.put(`/users/${key}/global-permissions`, { permissions: ['users:edit'] }),

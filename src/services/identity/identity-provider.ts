@@ -12,6 +12,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { lockKey } from '../resource/lock-key.ts';
+import { canSuperuserLogIn } from './user-permissions.ts';
 
 const PROVIDER = 'identity provider';
 
@@ -21,7 +22,11 @@ export async function create(ctx: Context, { clientSecret, ...input }: CreateIde
   const provider = newRow(IdentityProvider, { tenantId, sealedClientSecret: seal(ctx, clientSecret) });
   assignPresent(provider, checkInput(input));
   return ctx.transaction(async (tx) => {
-    await Promise.all([requireTeams(ctx, tx, provider.teamIds), requireFreeDomain(ctx, tx, provider)]);
+    await Promise.all([
+      requireTeams(ctx, tx, provider.teamIds),
+      requireFreeDomain(ctx, tx, provider),
+      requireSuperuser(ctx, tx, provider),
+    ]);
     return tx.insert(provider).id;
   });
 }
@@ -42,6 +47,7 @@ export async function update(
     await Promise.all([
       requireTeams(ctx, tx, changes.teamIds ?? []),
       requireFreeDomain(ctx, tx, { ...provider, ...changes }),
+      requireSuperuser(ctx, tx, { ...provider, ...changes }),
       isMoved && clientSecret === undefined ? requireNoSecret(ctx, tx, provider.id) : undefined,
     ]);
     assignPresent(provider, changes);
@@ -111,6 +117,16 @@ async function requireFreeDomain(
     values: [viewer.tenantId, provider.domain, provider.id],
   });
   if (taken.length) throw conflict(`The domain "${provider.domain}" already has an enabled identity provider`);
+}
+
+/** Throws CONFLICT if the provider is enabled and no superuser could log in any more, since it never logs one in. */
+async function requireSuperuser(
+  ctx: Context,
+  tx: Transaction,
+  { domain, enabled }: Pick<IdentityProvider, 'domain' | 'enabled'>,
+): Promise<void> {
+  if (enabled && !(await canSuperuserLogIn(ctx, tx, { butDomain: domain })))
+    throw conflict(`The domain "${domain}" has the last superuser who can log in with a password`);
 }
 
 /** Throws BAD_USER_INPUT if there is a stored secret, which another issuer must not get. */

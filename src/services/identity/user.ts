@@ -77,7 +77,8 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
     requireNoTakeover(ctx, user, input);
     if (input.superuser != null && input.superuser !== user.superuser)
       throw invalid('superuser', 'can only be changed with setSuperuser (REST: /users/{username}/superuser)');
-    if (input.enabled === false && user.enabled) await requireOtherSuperuser(ctx, tx, user);
+    const isLeaving = input.domain != null && input.domain !== user.domain;
+    if (isLeaving || (input.enabled === false && user.enabled)) await requireOtherSuperuser(ctx, tx, user);
 
     const { superuser: _superuser, locked, ...rest } = checkProfile(input);
     if (rest.username != null && rest.username.toLowerCase() !== user.username.toLowerCase())
