@@ -42,7 +42,7 @@ export class User extends TenantRow {
   @Property({ type: 'text', nullable: true })
   email?: string | null;
 
-  /** Whether an API token set the address of its own user or of a superuser. See docs/contract.md#passwords. */
+  /** Whether an API token set the address. See docs/contract.md#passwords. */
   @Property({ type: 'boolean' })
   emailSetByToken: boolean = false;
 

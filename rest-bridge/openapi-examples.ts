@@ -15,6 +15,7 @@ const PARAMETERS: Record<string, unknown> = {
   tag: 'Sales',
   username: 'ann',
   domain: 'local',
+  tenant: 'default',
   principal: 'bob',
   ownerId: `user:${ID}`,
   from: TIME,

@@ -12,6 +12,10 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
   'GET /login': { id: 'listLoginProviders' },
   'GET /login/:domain': { summary: 'Starts a login at the identity provider of a domain' },
   'GET /login/:domain/callback': { summary: 'Ends a login at an identity provider' },
+  'GET /login/:domain/callback/:tenant': {
+    id: 'finishLoginOfTenant',
+    summary: 'Ends a login at an identity provider of a tenant',
+  },
   'GET /users-list': { id: 'listAllUsers' },
   'GET /users/:username/superuser': { id: 'getSuperuser', summary: 'Returns whether a user is a superuser' },
   'DELETE /users/:username/superuser': { id: 'revokeSuperuser', summary: 'Revokes the superuser status of a user' },

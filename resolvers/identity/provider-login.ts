@@ -64,7 +64,8 @@ export class ProviderLoginResolver {
     @Rule({ maxLength: 20_000 })
     @Arg('parameters', { description: 'Query string with which the identity provider sent the browser back.' })
     parameters: string,
+    @Tenant() tenant?: string | null,
   ): Promise<string> {
-    return finishLogin(ctx, domain, parameters);
+    return finishLogin(ctx, domain, parameters, tenant);
   }
 }

@@ -20,13 +20,16 @@ const newToken = resource<{ id: string }>('id name prefix scopes lastUsedAt expi
 
 /** Rows that send the browser elsewhere: to the identity provider, and from there back to a page. */
 const REDIRECT: RouteOptions = { status: 302, handler: redirect, opensPage: true };
+/** The redirect URIs: one for the tenant `default`, one for each of the others. */
+const CALLBACK: RouteOptions = { ...REDIRECT, queryText: 'parameters' };
 
 export default [
   post('/login', 'login', login),
   post('/login/:domain', 'login', login),
   get('/login', 'loginProviders', value('domain name href')),
   get('/login/:domain', 'Mutation.startLogin', value(), REDIRECT),
-  get('/login/:domain/callback', 'Mutation.finishLogin', value(), { ...REDIRECT, queryText: 'parameters' }),
+  get('/login/:domain/callback', 'Mutation.finishLogin', value(), { ...CALLBACK, fixed: { tenant: 'default' } }),
+  get('/login/:domain/callback/:tenant', 'Mutation.finishLogin', value(), CALLBACK),
   post('/logout', 'logout'),
   get('/session', 'session', current),
   get('/sessions', 'sessions', collection('session', session)),

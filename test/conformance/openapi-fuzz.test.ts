@@ -29,6 +29,7 @@ const REFUSED: Record<string, number> = {
   // Users of the domain log in with passwords, and no login at a provider was started.
   'GET /api/login/{domain}': 404,
   'GET /api/login/{domain}/callback': 401,
+  'GET /api/login/{domain}/callback/{tenant}': 401,
   // The operation has ended, the datasource is in use.
   'DELETE /api/progress/{id}': 409,
   'DELETE /api/datasources/{id}': 409,

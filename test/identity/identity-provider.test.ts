@@ -194,6 +194,52 @@ describe('an identity provider', () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
   });
 
+  worldTest(
+    'locks out no superuser: one can always log in with a password',
+    async ({ foreigner, service, stranger }) => {
+      const domain = `last${++count}.example`;
+      const boss = await service.user(`boss${count}`, { tenant: 'other', superuser: true });
+      const assign = (assignments: string, id: string) =>
+        systemQuery(service, `update dws.app_user set ${assignments} where id = $1`, id);
+      const locked = `The domain "${domain}" has the last superuser who can log in with a password`;
+      const last = 'The last enabled superuser cannot be removed, disabled or demoted';
+      const disabled = await foreigner.creates(LIST, values({ domain, enabled: false }));
+      const elsewhere = await foreigner.creates(LIST, values());
+      try {
+        await assign(`domain = '${domain.toUpperCase()}'`, stranger.id);
+        for (const ofBoss of [
+          'enabled = false',
+          'enabled = true, superuser = false',
+          `superuser = true, domain = '${domain}'`,
+          `domain = '${elsewhere.domain}'`,
+          `domain = 'ldap', password_hash = null`,
+        ]) {
+          await assign(ofBoss, boss.id);
+          await expectError(foreigner.post(LIST, values({ domain })), 409, locked);
+          await expectError(foreigner.put(`${LIST}/${disabled.id}`, { enabled: true }), 409, locked);
+          await expectError(foreigner.put(`${LIST}/${elsewhere.id}`, { domain }), 409, locked);
+          await expectGraphqlError(
+            foreigner.gql(`mutation { updateIdentityProvider(id: "${disabled.id}", input: { enabled: true }) { id } }`),
+            'CONFLICT',
+            locked,
+          );
+          // Both can log in while they are in the domain whose provider is disabled.
+          const moves = [{ domain: elsewhere.domain }, { domain: 'local' }, { enabled: false }];
+          for (const change of ofBoss.includes(domain) ? [] : moves)
+            await expectError(foreigner.put(`/users/${stranger.id}`, change), 409, last);
+        }
+        await assign(`domain = 'local'`, boss.id);
+        await expectStatus(foreigner.put(`${LIST}/${disabled.id}`, { enabled: true }), 200);
+        await expectStatus(foreigner.put(`/users/${stranger.id}`, { displayName: 'Stays' }), 200);
+        await expectError(foreigner.put(`/users/${boss.id}`, { domain }), 409, last);
+      } finally {
+        await assign(`domain = 'local'`, stranger.id);
+        await assign(`superuser = false`, boss.id);
+        for (const { id } of [disabled, elsewhere]) await foreigner.delete(`${LIST}/${id}`);
+      }
+    },
+  );
+
   worldTest('stores its secret encrypted, keeps, replaces and clears it', async ({ root, service }) => {
     const { id } = await root.creates(LIST, values());
     const stored = async (): Promise<string | null> => {

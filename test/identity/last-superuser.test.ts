@@ -15,6 +15,7 @@ describe('the last enabled superuser', () => {
       for (const key of ['stranger', 'STRANGER', stranger.id])
         for (const response of [
           await session.put(`/users/${key}`, { enabled: false }),
+          await session.put(`/users/${key}`, { domain: 'ldap' }),
           await session.put(`/users/${key}/superuser`, { superuser: false }),
           await session.delete(`/users/${key}/superuser`),
           await session.put(`/users/${key}/global-permissions`, { permissions: ['users:edit'] }),

@@ -50,6 +50,7 @@ const TABLE = `
 GET    /login                               200       200      200      200    200    200       200
 GET    /login/:domain                       302       302      302      302    302    302       302
 GET    /login/:domain/callback              401       401      401      401    401    401       401
+GET    /login/:domain/callback/:tenant      401       401      401      401    401    401       401
 POST   /login                               200       200      200      200    200    200       200
 POST   /login/:domain                       200       200      200      200    200    200       200
 POST   /logout                              204       204      204      204    204    204       204
@@ -154,6 +155,7 @@ function pathOf({ row }: Endpoint, targets: Targets): string {
     teamId: targets.team,
     uploadId: 'upload',
     domain: row.method === 'POST' ? 'local' : PROVIDER_DOMAIN,
+    tenant: 'other',
     token: 'unknown',
   };
   return row.path.replace(/:(\w+)/g, (_, name: string) => {

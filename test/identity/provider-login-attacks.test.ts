@@ -2,10 +2,11 @@ import pino from 'pino';
 import { describe, expect } from 'vitest';
 import { BrowserSession } from '../support/browser-session.ts';
 import { Client } from '../support/client.ts';
-import { expectError } from '../support/expect.ts';
-import type { Forgery } from '../support/forging-provider.ts';
+import { expectError, expectGraphqlError } from '../support/expect.ts';
+import { startForgingProvider, type Forgery } from '../support/forging-provider.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
 import {
+  createDomainUser,
   expectNotLoggedIn,
   logInByProvider,
   recordLog,
@@ -120,6 +121,145 @@ describe('a callback', () => {
       expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here'),
     );
     expect(lines).toMatchObject([[{ reason: 'The callback is that of another domain' }, REFUSED_LOGIN]]);
+  });
+
+  test('after a change of the issuer sends the code to no one', async ({ service, provider, register, admin }) => {
+    const { id } = await register('handover', { createUsers: true });
+    provider.account = DANA;
+    const next = await startForgingProvider();
+    const browser = new BrowserSession();
+    const url = await stopAtCallback(service, 'handover', browser);
+    await admin.put(`/identity-providers/${id}`, { issuer: next.url, clientSecret: 'x' });
+    await expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here');
+    expect(next.requests).toEqual([]);
+    await next.close();
+  });
+
+  /** Changes by a superuser while the service waits for the provider. */
+  const CHANGES: Record<string, (admin: Client, providerId: string, userId: string) => Promise<unknown>> = {
+    'the provider is disabled': (admin, id) => admin.put(`/identity-providers/${id}`, { enabled: false }),
+    'the provider is deleted': (admin, id) => admin.delete(`/identity-providers/${id}`),
+    'the provider gets another domain': (admin, id) => admin.put(`/identity-providers/${id}`, { domain: `d${id}` }),
+    'the provider gets another issuer': (admin, id) =>
+      admin.put(`/identity-providers/${id}`, { issuer: 'https://other.example', clientSecret: 'x' }),
+    'the user is disabled': (admin, _, id) => admin.put(`/users/${id}`, { enabled: false }),
+    'the user is deleted': (admin, _, id) => admin.delete(`/users/${id}`),
+  };
+  for (const [what, change] of Object.entries(CHANGES))
+    test(`during which ${what} logs no one in`, async ({ service, provider, register, admin }) => {
+      const name = what.replaceAll(' ', '-');
+      const { id } = await register(name);
+      const userId = await createDomainUser(service, name, name);
+      provider.account = { sub: name, preferred_username: name };
+      provider.forgery.before = async (path) => {
+        if (path === '/jwks')
+          expect(await change(admin, id, userId)).toMatchObject({ status: expect.toBeOneOf([200, 204]) });
+      };
+      const browser = new BrowserSession();
+      await expectNotLoggedIn(
+        service,
+        browser,
+        await logInByProvider(service, name, browser),
+        401,
+        'You cannot log in here',
+      );
+      expect(await systemQuery(service, 'select from dws.user_identity where user_id = $1', userId)).toEqual([]);
+      expect(await systemQuery(service, 'select from dws.session where user_id = $1', userId)).toEqual([]);
+    });
+
+  test.for([
+    ['becomes a superuser', 'superuser = true'],
+    ['is locked', 'locked_at = now()'],
+    ['moves to another domain', `domain = 'elsewhere'`],
+    ['is disabled', 'enabled = false'],
+  ])(
+    'whose user %s before the session is opened logs no one in',
+    async ([what, assignment], { service, provider, register }) => {
+      const name = what!.replaceAll(' ', '-');
+      await register(name);
+      const userId = await createDomainUser(service, name, name);
+      provider.account = { sub: name, preferred_username: name };
+      await logInByProvider(service, name);
+      await systemQuery(service, 'delete from dws.session where user_id = $1', userId);
+      const browser = new BrowserSession();
+      const url = await stopAtCallback(service, name, browser);
+      let shown: ReturnType<BrowserSession['open']>;
+      await service.platform.system.transaction(async (query) => {
+        await query({ text: `update dws.app_user set ${assignment} where id = $1`, values: [userId] });
+        shown = browser.open(url);
+        const countWaiting = async () =>
+          (
+            await query<{ count: number }>({
+              text: `
+              select count(*)::int from pg_locks l
+              join pg_stat_activity a on a.pid = l.pid
+              where not l.granted and a.datname = current_database()`,
+            })
+          )[0]!.count;
+        await expect.poll(countWaiting, { timeout: 15_000 }).toBe(1);
+      });
+      await expectNotLoggedIn(service, browser, await shown!, 401, 'You cannot log in here');
+      expect(await systemQuery(service, 'select from dws.session where user_id = $1', userId)).toEqual([]);
+    },
+  );
+
+  test('at the path of another tenant logs no one in, and its code goes to no provider', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    await service.user('hostile', { tenant: 'other', superuser: true });
+    const hostile = await service.login('hostile', { tenant: 'other' });
+    const evil = await startForgingProvider();
+    evil.forgery.configuration = {
+      authorization_endpoint: `${provider.url}/authorize`,
+      authorization_response_iss_parameter_supported: false,
+    };
+    provider.forgery.callback = { iss: null };
+    provider.account = { ...DANA, preferred_username: 'dana-mixed-up' };
+    try {
+      await register('mixed', { createUsers: true });
+      const input = { domain: 'mixed', name: 'Evil', issuer: evil.url, ...CLIENT };
+      await hostile.creates('/identity-providers', input);
+      const browser = new BrowserSession();
+      const isCallback = (next: string) => next.includes('/callback');
+      const { url } = await browser.open(`${service.url}/api/login/mixed?tenant=other`, isCallback);
+      const ofOther = `${service.url}/api/login/mixed/callback/other`;
+      expect(url.split('?')[0], 'which the provider of the tenant `default` would refuse').toBe(ofOther);
+      for (const path of ['/callback', '/callback/default', '/callback/unknown']) {
+        const victim = new BrowserSession();
+        const started = await victim.open(`${service.url}/api/login/mixed?tenant=other`, isCallback);
+        const forged = started.url.replace('/callback/other', path);
+        await expectNotLoggedIn(service, victim, await victim.open(forged), 401, 'You cannot log in here');
+      }
+      expect(evil.requests.filter((request) => request.path === '/token')).toEqual([]);
+
+      const inDefault = await stopAtCallback(service, 'mixed', browser);
+      const elsewhere = inDefault.replace('/callback?', '/callback/other?');
+      await expectNotLoggedIn(service, browser, await browser.open(elsewhere), 401, 'You cannot log in here');
+      provider.forgery.callback = {};
+      const victim = new BrowserSession();
+      await victim.open((await stopAtCallback(service, 'mixed', victim)).replace('/callback?', '/callback/default?'));
+      expect(await userOf(service, victim), 'the tenant by its name').toMatchObject({ username: 'dana-mixed-up' });
+    } finally {
+      await evil.close();
+    }
+  });
+
+  test('in GraphQL is bound to the tenant likewise', async ({ service, register, provider }) => {
+    await register('bound', { createUsers: true });
+    provider.account = { sub: 'bound', preferred_username: 'bound' };
+    const finish = async (tenant: string) => {
+      const browser = new BrowserSession();
+      const parameters = (await stopAtCallback(service, 'bound', browser)).split('?')[1]!;
+      const cookie = `dws_login=${browser.cookie(service.url, 'dws_login')!.value}`;
+      return new Client(service.url, { cookie }).gql(
+        'mutation ($parameters: String!, $tenant: String) { finishLogin(domain: "bound", parameters: $parameters, tenant: $tenant) }',
+        { parameters, tenant },
+      );
+    };
+    await expectGraphqlError(finish('other'), 'UNAUTHENTICATED', /^You cannot log in here/);
+    expect((await finish('default')).data).toEqual({ finishLogin: '/' });
   });
 
   test('for a provider that was disabled meanwhile logs no one in', async ({ service, provider, register, admin }) => {
@@ -252,10 +392,13 @@ describe('a provider', () => {
       503,
       'The host &quot;127.0.0.1&quot; does not respond',
     );
+    const gone = await startForgingProvider();
+    await register('gone', { issuer: gone.url });
+    await gone.close();
     const other = new BrowserSession();
-    await expectNotLoggedIn(service, other, await logInByProvider(service, 'down', other), 503, /does not respond/);
+    await expectNotLoggedIn(service, other, await logInByProvider(service, 'gone', other), 503, /does not respond/);
     const client = new Client(service.url);
-    const { status, body, headers } = await client.get('/login/down');
+    const { status, body, headers } = await client.get('/login/gone');
     expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '5']);
   });
 
@@ -311,7 +454,21 @@ describe('a provider', () => {
       { configuration: { authorization_endpoint: 'ftp://attacker.example/' } },
       /^The authorization endpoint "ftp:\/\/attacker.example\/" of the identity provider is not an https: URL$/,
     ],
-    ['no login page', { configuration: { authorization_endpoint: undefined } }, /authorization_endpoint/],
+    [
+      'no login page',
+      { configuration: { authorization_endpoint: undefined } },
+      /^The identity provider has no authorization endpoint$/,
+    ],
+    [
+      'a token endpoint of ftp',
+      { configuration: { token_endpoint: 'ftp://attacker.example/' } },
+      /^The token endpoint "ftp:\/\/attacker.example\/" of the identity provider is not an https: URL$/,
+    ],
+    [
+      'no token endpoint',
+      { configuration: { token_endpoint: undefined } },
+      /^The identity provider has no token endpoint$/,
+    ],
     [
       'an endless configuration',
       {
@@ -351,6 +508,46 @@ describe('a provider', () => {
     expect(shown.text).not.toContain(CLIENT.clientSecret);
   });
 
+  test('is asked for its configuration once a minute, however many logins start', async ({
+    service,
+    provider,
+    register,
+  }) => {
+    for (const domain of ['cached', 'cached-too']) await register(domain, { createUsers: true });
+    provider.account = { sub: 'cached', preferred_username: 'cached' };
+    for (let count = 0; count < 3; count += 1)
+      for (const domain of ['cached', 'cached-too']) await stopAtCallback(service, domain, new BrowserSession());
+    const browser = new BrowserSession();
+    await logInByProvider(service, 'cached', browser);
+    expect(await userOf(service, browser)).toMatchObject({ username: 'cached' });
+    expect(provider.requests.filter(({ path }) => path === '/.well-known/openid-configuration')).toHaveLength(1);
+  });
+
+  test('that does not respond delays no logins of other tenants', async ({ service, provider, register }) => {
+    await service.user('slow', { tenant: 'other', superuser: true });
+    const foreigner = await service.login('slow', { tenant: 'other' });
+    const stuck = await startForgingProvider();
+    const released = Promise.withResolvers<void>();
+    stuck.forgery.before = () => released.promise;
+    try {
+      await foreigner.creates('/identity-providers', { domain: 'stuck', name: 'Stuck', issuer: stuck.url, ...CLIENT });
+      await register('prompt', { createUsers: true });
+      provider.account = { sub: 'prompt', preferred_username: 'prompt' };
+      const client = new Client(service.url);
+      const waiting = Array.from({ length: 20 }, () => client.get('/login/stuck?tenant=other'));
+      await expect.poll(() => stuck.requests.length, { timeout: 15_000 }).toBe(8);
+      const browser = new BrowserSession();
+      await logInByProvider(service, 'prompt', browser);
+      expect(await userOf(service, browser)).toMatchObject({ username: 'prompt' });
+      expect(stuck.requests).toHaveLength(8);
+      released.resolve();
+      await Promise.all(waiting);
+    } finally {
+      released.resolve();
+      await stuck.close();
+    }
+  });
+
   test('gets the secret in the form that it supports, and no redirect of its token endpoint is followed', async ({
     service,
     provider,
@@ -359,9 +556,13 @@ describe('a provider', () => {
     await register('basic', { createUsers: true });
     provider.account = { sub: 'basic', preferred_username: 'basic' };
     await logInByProvider(service, 'basic');
-    provider.forgery.configuration = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
-    await logInByProvider(service, 'basic');
-    const [basic, post] = provider.requests.filter(({ path }) => path === '/token');
+    const posted = await startForgingProvider();
+    posted.account = { sub: 'post', preferred_username: 'post' };
+    posted.forgery.configuration = { token_endpoint_auth_methods_supported: ['client_secret_post'] };
+    await register('post', { createUsers: true, issuer: posted.url });
+    await logInByProvider(service, 'post');
+    await posted.close();
+    const [basic, post] = [provider, posted].map(({ requests }) => requests.find(({ path }) => path === '/token'));
     expect(basic!.headers.authorization).toMatch(/^Basic /);
     expect(basic!.body.has('client_secret')).toBe(false);
     expect(post!.headers.authorization).toBeUndefined();

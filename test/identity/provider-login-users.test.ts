@@ -44,6 +44,35 @@ describe('the user of a login at a provider', () => {
     await expectNotLoggedIn(service, other, await logInByProvider(service, 'linking', other), 401, REFUSED);
   });
 
+  test('loses the credentials of before when the account is linked, and none at later logins', async ({
+    service,
+    provider,
+    register,
+    admin,
+  }) => {
+    const { id } = await register('hijack', { enabled: false });
+    const early = await service.user('wanda');
+    await systemQuery(service, `update dws.app_user set domain = 'hijack' where id = $1`, early.id);
+    const logIn = () => new Client(service.url).post('/login/hijack', { username: 'wanda', password: PASSWORD });
+    const cookie = (await logIn()).headers.getSetCookie()[0]!.split(';')[0]!;
+    const session = new Client(service.url, { cookie });
+    for (const client of [early, session]) await expectStatus(client.get('/me'), 200);
+    await expectStatus(admin.put(`/identity-providers/${id}`, { enabled: true }), 200);
+
+    provider.account = { sub: 'wanda', preferred_username: 'wanda' };
+    const browser = new BrowserSession();
+    await logInByProvider(service, 'hijack', browser);
+    expect(await userOf(service, browser)).toMatchObject({ id: early.id, passwordSetAt: null });
+    for (const client of [early, session]) await expectStatus(client.get('/me'), 401);
+    await expectStatus(admin.put(`/identity-providers/${id}`, { enabled: false }), 200);
+    await expectStatus(logIn(), 401);
+    await expectStatus(admin.put(`/identity-providers/${id}`, { enabled: true }), 200);
+
+    const again = new BrowserSession();
+    await logInByProvider(service, 'hijack', again);
+    for (const one of [browser, again]) expect(await userOf(service, one)).toMatchObject({ id: early.id });
+  });
+
   test('is never one of another domain, a local one or a superuser; the audit log says whose name it is', async ({
     service,
     provider,
@@ -134,7 +163,11 @@ describe('the user of a login at a provider', () => {
     });
     provider.account = { sub: 'karl', preferred_username: 'karl' };
     const browser = new BrowserSession();
-    await logInByProvider(service, 'shared', browser, '?tenant=other');
+    const shown = await browser.open(`${service.url}/api/login/shared?tenant=other&returnTo=/api/docs`);
+    expect(shown.url).toBe(`${service.url}/api/docs`);
+    expect(provider.requests.find(({ path }) => path === '/token')!.body.get('redirect_uri')).toBe(
+      `${service.url}/api/login/shared/callback/other`,
+    );
     const there = (await userOf(service, browser))!;
     expect(there).toMatchObject({ username: 'karl', domain: 'shared' });
     expect(there['id']).not.toBe(here);
@@ -211,6 +244,7 @@ describe('a login of an account without a user', () => {
       { email: 'a@corp.example.attacker', email_verified: true },
       { email: 'corp.example', email_verified: true },
       { email: 'a@corp.example@attacker.example', email_verified: true },
+      { email: `${'a'.repeat(320 - '@corp.example'.length)}@corp.example.attacker.example`, email_verified: true },
       { email: 7, email_verified: true },
     ].entries()) {
       provider.account = { sub: `o${index}`, preferred_username: `olga${index}`, ...more };

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { recordEvents } from '../support/audit-fixture.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { Client } from '../support/client.ts';
-import { expectError, expectGraphqlError } from '../support/expect.ts';
+import { expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { CLIENT, startOidcProvider, type LoopbackServer } from '../support/identity-provider-server.ts';
 import { expectNotLoggedIn, logInByProvider, test as base, userOf } from '../support/provider-login-fixture.ts';
 import { startService } from '../support/service.ts';
@@ -165,6 +165,14 @@ describe('the start of a login', () => {
     '@attacker.example',
     '?x=//attacker.example',
     '.',
+    '/.//attacker.example',
+    '/x/..//attacker.example',
+    '/%2e//attacker.example',
+    '/ü',
+    '/日本語',
+    '/\u{1F600}',
+    '/\u00a0',
+    '/\u007f',
     `/${'x'.repeat(2000)}`,
   ])('refuses to return to %j', async (returnTo, { service }) => {
     const path = `/login/corp?returnTo=${encodeURIComponent(returnTo)}`;
@@ -179,6 +187,25 @@ describe('the start of a login', () => {
       ),
       'BAD_USER_INPUT',
     );
+  });
+
+  test('is limited by address, in both APIs', async ({ service }) => {
+    const limited = await startService({ RATE_LIMIT_LOGIN: '1', ROLE: 'web' }, service);
+    try {
+      const client = new Client(limited.url);
+      const start = () => client.gql('mutation { startLogin(domain: "unknown") }');
+      for (let count = 0; count < 5; count += 1) {
+        await expectGraphqlError(start(), 'NOT_FOUND');
+        await expectStatus(client.get('/login/unknown'), 404);
+      }
+      await expectGraphqlError(start(), 'RATE_LIMITED');
+      const { status, headers } = await client.get('/login/unknown');
+      expect([status, headers.get('retry-after')]).toEqual([429, '60']);
+      const page = await new BrowserSession().open(`${limited.url}/api/login/unknown`);
+      expect([page.status, page.headers.get('content-type')]).toEqual([429, 'text/html; charset=utf-8']);
+    } finally {
+      await limited.close();
+    }
   });
 
   test('under https sets a cookie for https only', async ({ service }) => {

@@ -118,11 +118,7 @@ describe('a token', () => {
     await expectStatus(admin.get('/users/by-token'), 404);
   });
 
-  test('gets no password link by a new address of its user or of a superuser', async ({
-    service,
-    admin,
-    anonymous,
-  }) => {
+  test('gets no password link by a new address of any user', async ({ service, admin, anonymous }) => {
     const mailsTo = (user: Client) =>
       systemQuery(
         service,
@@ -151,11 +147,45 @@ describe('a token', () => {
     await expectStatus(session.put('/me', { email: 'owner@example.com' }), 200);
     await requestLink(anonymous, 'stolen');
     expect((await mailsTo(plain)).at(-1)).toEqual({ to: 'owner@example.com', status: 'queued', error: null });
-    const other = await service.user('served');
-    await expectStatus(admin.put('/users/served', { email: 'served@example.com' }), 200);
-    await requestLink(anonymous, 'served');
-    expect(await mailsTo(other)).toEqual([{ to: 'served@example.com', status: 'queued', error: null }]);
   });
+
+  test('gets no session by way of another user', async ({ service, editor, anonymous }) => {
+    const peer = await service.user('way', { permissions: ['users:edit'] });
+    await expectStatus(editor.put('/users/way', { email: 'attacker@example.com' }), 200);
+    await expectStatus(requestLink(anonymous, 'way'), 204);
+    const mails = await systemQuery(service, `select status from dws.mail where user_id = $1`, peer.id);
+    expect(mails).toEqual([{ status: 'failed' }]);
+  });
+
+  test.for([
+    ['username', 'taken-over'],
+    ['username', 'EDITOR'],
+    ['domain', 'corp'],
+  ])(
+    'cannot give its own user the %s %s, by which a provider would log it in',
+    async ([field, value], { service, editor, admin }) => {
+      const change = { displayName: 'Harmless', [field!]: value };
+      const message = `Changing ${field} of this user requires a session: log in with a password`;
+      const peer = await service.user(`peer-${value}`, { permissions: ['users:edit'] });
+      for (const [caller, user] of [
+        [editor, editor],
+        [editor, peer],
+        [admin, admin],
+        [admin, peer],
+      ] as const)
+        await expectUnchanged(service, user, async () => {
+          await expectError(caller.put(`/users/${user.id}`, change), 403, message);
+          await expectGraphqlError(updateByGraphql(caller, user.id, change), 'FORBIDDEN', message);
+        });
+      await expectBody(editor.put(`/users/${editor.id}`, { username: 'editor', domain: 'local' }), 200, {
+        username: 'editor',
+      });
+      const plain = await service.user(`plain-${value}`);
+      await expectStatus(editor.put(`/users/${plain.id}`, { [field!]: `${value}-2` }), 200, 'has nothing to gain');
+      const session = await service.login(peer.username);
+      await expectStatus(session.put(`/users/${peer.id}`, { [field!]: `${value}-3` }), 200, 'is a session');
+    },
+  );
 
   test('cannot be created for another user', async ({ session, ann }) => {
     for (const key of ['userId', 'username', 'user'])

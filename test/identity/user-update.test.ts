@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { PASSWORD } from '../support/service.ts';
@@ -128,6 +129,23 @@ describe('updating a user', () => {
     await expectStatus(admin.put('/users/pat', { username: 'patricia' }), 200);
     await expectBody(pat.get('/me'), 200, { username: 'patricia' });
     await expectStatus(admin.get('/users/pat'), 404);
+  });
+
+  test('ends password, sessions and tokens of a user who moves to another domain', async ({ service, admin }) => {
+    const token = await service.user('emigrant');
+    const session = await service.login('emigrant');
+    const logIn = (domain: string) =>
+      new Client(service.url).post(`/login/${domain}`, { username: 'emigrant', password: PASSWORD });
+    await expectStatus(admin.put('/users/emigrant', { domain: 'local', displayName: 'Stays' }), 200);
+    for (const client of [token, session]) await expectStatus(client.get('/me'), 200);
+    await expectBody(admin.put('/users/emigrant', { domain: 'ldap' }), 200, { domain: 'ldap', passwordSetAt: null });
+    for (const client of [token, session]) await expectStatus(client.get('/me'), 401);
+    await expectStatus(logIn('ldap'), 401);
+    const { updateUser } = await admin.data(
+      'mutation { updateUser(username: "emigrant", input: { domain: "local" }) { domain } }',
+    );
+    expect(updateUser).toEqual({ domain: 'local' });
+    await expectStatus(logIn('local'), 401);
   });
 
   test('obeys If-Match on every route that changes a user', async ({ service, admin, bob }) => {

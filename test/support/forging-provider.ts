@@ -15,6 +15,8 @@ export interface Forgery {
   callback?: Record<string, string | null>;
   /** Changes the published configuration. */
   configuration?: Record<string, unknown>;
+  /** Runs before the request to this path is handled. */
+  before?: (path: string) => Promise<void>;
   /** Handles the requests to these paths. */
   paths?: Record<string, (request: IncomingMessage, response: ServerResponse) => void>;
 }
@@ -89,6 +91,7 @@ export async function startForgingProvider(): Promise<ForgingProvider> {
       const { pathname, searchParams } = new URL(request.url!, url);
       const body = new URLSearchParams(await text(request));
       provider.requests.push({ path: pathname, body, headers: request.headers });
+      await provider.forgery.before?.(pathname);
       const own = provider.forgery.paths?.[pathname];
       if (own) return own(request, response);
       if (pathname === '/authorize') return authorize(searchParams, response);

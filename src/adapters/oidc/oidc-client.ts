@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import * as client from 'openid-client';
 import { upstreamFailed } from '../../core/errors.ts';
 import { quoteUpstream, type OutboundClient } from '../../core/outbound.ts';
@@ -53,7 +54,6 @@ export async function buildLoginUrl(
 ): Promise<string> {
   try {
     const provider = await discover(outbound, registration, signal);
-    checkLoginPage(provider, registration);
     const url = client.buildAuthorizationUrl(provider, {
       redirect_uri: registration.redirectUri,
       scope,
@@ -101,55 +101,81 @@ export async function redeemCode(
   }
 }
 
-/** Throws UPSTREAM_FAILED if browsers must not be sent to the login page of the provider. */
-function checkLoginPage(provider: client.Configuration, { issuer }: OidcRegistration): void {
-  const url = provider.serverMetadata().authorization_endpoint;
-  if (url === undefined || ['https:', new URL(issuer).protocol].includes(URL.parse(url)?.protocol ?? '')) return;
-  throw upstreamFailed(
-    `The authorization endpoint "${quoteUpstream(url)}" of the identity provider is not an https: URL`,
-  );
-}
-
 const secretsOf = ({ clientSecret }: OidcRegistration): string[] => (clientSecret === null ? [] : [clientSecret]);
 
 const codesOf = (parameters: string): string[] => new URLSearchParams(parameters).getAll('code');
 
 /**
- * Loads the configuration of the provider, at every login: it may change, and so that a provider that is down is noticed.
- * Its issuer must be the registered one, which excludes issuers for the users of many organisations.
+ * Configurations of providers by issuer. Callers without credentials start logins, which must not become as many calls to
+ * a host that users name.
  */
+const configurations = new LRUCache<string, client.ServerMetadata>({
+  ttl: 60_000,
+  maxSize: 10 * MAX_RESPONSE_BYTES,
+  sizeCalculation: (configuration) => JSON.stringify(configuration).length,
+});
+
+/** Returns the client of a provider whose configuration is at most a minute old. */
 async function discover(
   outbound: OutboundClient,
   { issuer, clientId, clientSecret }: OidcRegistration,
   signal: AbortSignal,
 ): Promise<client.Configuration> {
+  const call: client.CustomFetch = (url, options) =>
+    outbound.fetch(url, {
+      method: options.method,
+      headers: options.headers,
+      body: options.body == null ? null : String(options.body as URLSearchParams),
+      signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
+      maxBytes: MAX_RESPONSE_BYTES,
+    });
+  let configuration = configurations.get(issuer);
+  if (!configuration) configurations.set(issuer, (configuration = await loadConfiguration(issuer, call)));
+  const provider = new client.Configuration(configuration, clientId, undefined, authenticateClient(clientSecret));
+  provider[client.customFetch] = call;
+  provider.timeout = REQUEST_TIMEOUT_SECONDS;
+  // Without this, the signature of the ID token would not be checked.
+  client.enableNonRepudiationChecks(provider);
+  allowPlainHttp(issuer).forEach((allow) => allow(provider));
+  return provider;
+}
+
+/** Under an http: issuer, http: is left to the guarded client. */
+const allowPlainHttp = (issuer: string): ((provider: client.Configuration) => void)[] =>
+  isPlainHttp(issuer) ? [client.allowInsecureRequests] : [];
+
+const isPlainHttp = (issuer: string): boolean => new URL(issuer).protocol === 'http:';
+
+/**
+ * Loads the configuration of a provider. Its issuer must be the registered one, which excludes issuers for the users of
+ * many organisations.
+ */
+async function loadConfiguration(issuer: string, call: client.CustomFetch): Promise<client.ServerMetadata> {
   const server = new URL(issuer);
-  const options: client.DiscoveryRequestOptions = {
-    [client.customFetch]: (url, request) =>
-      outbound.fetch(url, {
-        method: request.method,
-        headers: request.headers,
-        body: request.body == null ? null : String(request.body as URLSearchParams),
-        signal: request.signal ? AbortSignal.any([signal, request.signal]) : signal,
-        maxBytes: MAX_RESPONSE_BYTES,
-      }),
-    timeout: REQUEST_TIMEOUT_SECONDS,
-    // Without these, the signature of the ID token would not be checked. http: is left to the guarded client.
-    execute: [
-      client.enableNonRepudiationChecks,
-      ...(server.protocol === 'http:' ? [client.allowInsecureRequests] : []),
-    ],
-  };
   const provider = await client
-    .discovery(server, clientId, undefined, authenticateClient(clientSecret), options)
+    .discovery(server, 'any', undefined, client.None(), {
+      [client.customFetch]: call,
+      timeout: REQUEST_TIMEOUT_SECONDS,
+      execute: allowPlainHttp(issuer),
+    })
     .catch((error: unknown) => {
       const found = foreignIssuerOf(error);
       throw found === undefined ? error : issuerRefused(found, issuer);
     });
+  const configuration = provider.serverMetadata();
   // openid-client accepts other issuers of some providers.
-  const { issuer: found } = provider.serverMetadata();
-  if (URL.parse(found)?.href !== server.href) throw issuerRefused(found, issuer);
-  return provider;
+  if (URL.parse(configuration.issuer)?.href !== server.href) throw issuerRefused(configuration.issuer, issuer);
+  checkEndpoint('authorization', configuration.authorization_endpoint, issuer);
+  checkEndpoint('token', configuration.token_endpoint, issuer);
+  return configuration;
+}
+
+/** Throws UPSTREAM_FAILED for an endpoint that is missing or not https:. Under an http: issuer it may be http:. */
+function checkEndpoint(name: string, url: string | undefined, issuer: string): void {
+  if (url === undefined) throw upstreamFailed(`The identity provider has no ${name} endpoint`);
+  const protocol = URL.parse(url)?.protocol;
+  if (protocol === 'https:' || (protocol === 'http:' && isPlainHttp(issuer))) return;
+  throw upstreamFailed(`The ${name} endpoint "${quoteUpstream(url)}" of the identity provider is not an https: URL`);
 }
 
 /** Returns the issuer of a configuration that openid-client refused because of it; undefined for other errors. */

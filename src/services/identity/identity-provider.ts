@@ -13,6 +13,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { lockKey } from '../resource/lock-key.ts';
+import { canSuperuserLogIn } from './user-permissions.ts';
 
 const PROVIDER_NOUN = 'identity provider';
 
@@ -22,7 +23,11 @@ export async function create(ctx: Context, { clientSecret, ...input }: CreateIde
   const provider = newRow(IdentityProvider, { tenantId, sealedClientSecret: seal(ctx, clientSecret) });
   assignPresent(provider, checkInput(input));
   return ctx.transaction(async (tx) => {
-    await Promise.all([requireTeams(ctx, tx, provider.teamIds), requireFreeDomain(ctx, tx, provider)]);
+    await Promise.all([
+      requireTeams(ctx, tx, provider.teamIds),
+      requireFreeDomain(ctx, tx, provider),
+      requireSuperuser(ctx, tx, provider),
+    ]);
     return tx.insert(provider).id;
   });
 }
@@ -43,6 +48,7 @@ export async function update(
     await Promise.all([
       requireTeams(ctx, tx, changes.teamIds ?? []),
       requireFreeDomain(ctx, tx, { ...provider, ...changes }),
+      requireSuperuser(ctx, tx, { ...provider, ...changes }),
       hasNewIssuer && clientSecret === undefined ? requireNoSecret(ctx, tx, provider.id) : undefined,
     ]);
     assignPresent(provider, changes);
@@ -116,6 +122,16 @@ async function requireFreeDomain(
     values: [viewer.tenantId, provider.domain, provider.id],
   });
   if (taken.length) throw conflict(`The domain "${provider.domain}" already has an enabled identity provider`);
+}
+
+/** Throws CONFLICT if the provider is enabled and no superuser could log in any more, since it never logs one in. */
+async function requireSuperuser(
+  ctx: Context,
+  tx: Transaction,
+  { domain, enabled }: Pick<IdentityProvider, 'domain' | 'enabled'>,
+): Promise<void> {
+  if (enabled && !(await canSuperuserLogIn(ctx, tx, { butDomain: domain })))
+    throw conflict(`The domain "${domain}" has the last superuser who can log in with a password`);
 }
 
 /** Throws BAD_USER_INPUT if there is a stored secret, which another issuer must not get. */

@@ -84,11 +84,11 @@ const isWellFormed = (tenant: string, { username, domain, password }: LoginInput
   password.length <= MAX_PASSWORD_LENGTH;
 
 /**
- * Counts an attempt to enter a password, exactly and across processes. Throws 429 past `RATE_LIMIT_LOGIN`
- * attempts a minute with the same key.
+ * Counts an attempt to log in, exactly and across processes. Throws 429 past `factor` times `RATE_LIMIT_LOGIN` attempts a
+ * minute with the same key.
  */
-export async function countLoginAttempt(platform: Platform, attempt: string): Promise<void> {
-  const limit = platform.config.RATE_LIMIT_LOGIN;
+export async function countLoginAttempt(platform: Platform, attempt: string, factor = 1): Promise<void> {
+  const limit = factor * platform.config.RATE_LIMIT_LOGIN;
   if (limit === 0) return;
   const key = digest(attempt);
   const [{ attempts } = { attempts: 0 }] = await platform.system.transaction(async (query) => {

@@ -17,6 +17,8 @@ const loginGone = defineError(
 export interface LoginState extends LoginChecks {
   purpose: 'login';
   providerId: string;
+  /** The issuer at the start. Another one must not get the code. */
+  issuer: string;
   tenantId: string;
   tenant: string;
   returnTo: string;
@@ -61,12 +63,14 @@ function open(unseal: (sealed: string) => string, sealed: string): LoginState | 
 
 /**
  * Returns the path of this service to which a login returns. Throws BAD_USER_INPUT for anything that a browser could
- * take for the address of another site.
+ * take for the address of another site, and for what a header cannot contain.
  */
 export function checkReturnPath(path: string): string {
   const base = 'http://service.invalid';
-  const isPath = /^\/(?![/\\])[^\\\p{Cc}\s]*$/u.test(path) && path.length <= 2000;
-  if (!isPath || URL.parse(path, base)?.origin !== base)
+  const isPath = /^\/(?![/\\])[!-[\]-~]*$/.test(path) && path.length <= 2000;
+  const url = URL.parse(path, base);
+  // `/.//host` is resolved to `//host`, which a proxy may send as it is.
+  if (!isPath || url?.origin !== base || url.pathname.startsWith('//'))
     throw invalid('returnTo', 'must be a path of this service, e.g. /');
   return path;
 }

@@ -5,12 +5,15 @@ import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { lockKey } from '../resource/lock-key.ts';
+import { deleteCredentials } from './credential-cleanup.ts';
 import { findUsernameOwner } from './user-lookup.ts';
 import { isLocked } from './user-profile.ts';
 
 /** An identity provider, as far as a login requires it. */
 export interface ProviderSettings extends Record<string, unknown> {
   id: string;
+  /** Changes with the record: a login that began with another version is refused. */
+  version: number;
   tenantId: string;
   domain: string;
   usernameClaim: string;
@@ -63,6 +66,12 @@ export function findLoginUser(
   return platform.database.transaction(provider.tenantId, async (tx) => {
     // Concurrent logins create one user for an account, and link a user with one account.
     lockKey(tx, `login:${provider.id}`);
+    // The calls to the provider took their time. From here on it stays as it is.
+    const unchanged = await tx.query({
+      text: `select id from dws.identity_provider where tenant_id = $1 and id = $2 and version = $3 for key share`,
+      values: [provider.tenantId, provider.id, provider.version],
+    });
+    if (unchanged.length === 0) return { refusal: 'The provider has changed during the login', id: null };
     const [linked] = await tx.query<KnownUser>({
       text: `
         ${KNOWN_USER} join dws.user_identity i on i.user_id = u.id
@@ -111,8 +120,26 @@ async function findByName(
   const checked = checkUser(provider, named);
   if (checked.refusal !== undefined) return checked;
   if (named.isLinked) return { refusal: 'The user is linked with another account of the provider', id: named.id };
+  if (!(await endFormerAccess(tx, named))) return { refusal: 'The user has changed during the login', id: named.id };
   link(tx, provider, external, named.id);
   return checked;
+}
+
+/**
+ * Ends the password, sessions and tokens of a user whose account is linked, since their holder need not be that of the
+ * account. Returns false if the user may no longer be linked.
+ */
+async function endFormerAccess(tx: Transaction, { tenantId, id, domain }: KnownUser): Promise<boolean> {
+  const found = await tx.query({
+    text: `
+      update dws.app_user set
+        password_hash = null, password_set_at = null, version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2 and domain = $3 and enabled and not superuser
+      returning id`,
+    values: [tenantId, id, domain],
+  });
+  if (found.length > 0) await deleteCredentials(tx.query, tenantId, id);
+  return found.length > 0;
 }
 
 async function createUser(tx: Transaction, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
@@ -156,12 +183,19 @@ const link = (tx: Transaction, provider: ProviderSettings, { subject }: External
     values: [provider.tenantId, provider.id, subject, userId],
   });
 
+const MAX_EMAIL_CHARACTERS = 320;
+
 /** Reads the description of a user from the claims of an ID token and of the user info. */
 export function readClaims(
   { usernameClaim }: ProviderSettings,
   claims: Readonly<Record<string, unknown>> & { sub: string },
 ): ExternalUser {
-  const email = isTrue(claims['email_verified']) ? textOf(claims['email'], 320) : null;
+  const address = isTrue(claims['email_verified']) ? claims['email'] : null;
+  // The beginning of a longer address could have another domain.
+  const email =
+    typeof address === 'string' && address.length <= MAX_EMAIL_CHARACTERS
+      ? textOf(address, MAX_EMAIL_CHARACTERS)
+      : null;
   const username = usernameClaim === 'email' ? email : claims[usernameClaim];
   return {
     subject: claims.sub,

@@ -2,15 +2,20 @@ import type { LoginChecks, OidcRegistration } from '../../adapters/oidc/oidc-cli
 import { isAccountName } from '../../core/account-rules.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { ApiError, defineError, notFound } from '../../core/errors.ts';
-import { FairGate, callerAt } from '../../core/fair-gate.ts';
+import { FairGate } from '../../core/fair-gate.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
+import { invalidateCredentials } from './credential-invalidation.ts';
+import { countLoginAttempt } from './login.ts';
 import { checkReturnPath, storeLoginState, takeLoginState } from './provider-login-state.ts';
 import { findLoginUser, readClaims, type ProviderSettings } from './provider-login-user.ts';
 import { openSession } from './session-opening.ts';
 
-/** Logins that call an identity provider at once. Callers without credentials share it by their addresses. */
+/** Logins that call an identity provider at once. Callers without credentials share it by tenants and their addresses. */
 const PROVIDER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'logins' });
+
+/** Starts that an address has for each attempt that a user has, because many people can share it. */
+const STARTS_PER_ATTEMPT = 10;
 
 const accountRefused = defineError(
   401,
@@ -36,7 +41,7 @@ interface StoredProvider extends ProviderSettings {
 }
 
 const SELECT_PROVIDER = `
-  select p.id, p.tenant_id as "tenantId", t.slug as tenant, p.domain, p.issuer, p.client_id as "clientId",
+  select p.id, p.version, p.tenant_id as "tenantId", t.slug as tenant, p.domain, p.issuer, p.client_id as "clientId",
     p.sealed_client_secret as "sealedClientSecret", p.scope, p.username_claim as "usernameClaim",
     p.create_users as "createUsers", p.email_domains as "emailDomains", p.team_ids as "teamIds"
   from dws.identity_provider p
@@ -67,7 +72,8 @@ export async function listLoginProviders(
 
 /**
  * Starts a login at the identity provider of a domain. Returns the URL to which the browser goes, and stores the state
- * of the login in a cookie. Throws NOT_FOUND if the domain has no enabled provider, UNAVAILABLE if it does not respond.
+ * of the login in a cookie. Throws NOT_FOUND if the domain has no enabled provider, UNAVAILABLE if it does not respond,
+ * and 429 past the limit of starts.
  */
 export async function startLogin(
   ctx: PublicContext,
@@ -75,19 +81,21 @@ export async function startLogin(
   { tenant, returnTo }: { tenant?: string | null | undefined; returnTo?: string | null | undefined },
 ): Promise<string> {
   const path = checkReturnPath(returnTo || '/');
+  await countLoginAttempt(ctx.platform, `start/${ctx.request.address}`, STARTS_PER_ATTEMPT);
   const slug = tenant || 'default';
   const provider = isSlug(slug) && isAccountName(domain) ? await findProvider(ctx.platform, slug, domain) : undefined;
   if (!provider) throw notFound({ what: 'identity provider of the domain', id: domain });
   const { buildLoginUrl, generateLoginChecks } = await import('../../adapters/oidc/oidc-client.ts');
   const checks: LoginChecks = generateLoginChecks();
   const registration = registrationOf(ctx.platform, provider);
-  const url = await callProvider(ctx, (signal) =>
+  const url = await callProvider(ctx, provider, (signal) =>
     buildLoginUrl(ctx.platform.outbound, registration, provider.scope, checks, signal),
   );
   storeLoginState(ctx, {
     ...checks,
     purpose: 'login',
     providerId: provider.id,
+    issuer: provider.issuer,
     tenantId: provider.tenantId,
     tenant: provider.tenant,
     returnTo: path,
@@ -101,22 +109,27 @@ export async function startLogin(
  * the provider sent the browser back. Returns the path to which the browser goes. Throws UNAUTHENTICATED unless the
  * provider proves that its user may log in, in this browser, within ten minutes, once.
  */
-export async function finishLogin(ctx: PublicContext, domain: string, parameters: string): Promise<string> {
+export async function finishLogin(
+  ctx: PublicContext,
+  domain: string,
+  parameters: string,
+  tenant: string | null | undefined,
+): Promise<string> {
   const { platform, request } = ctx;
   const state = await takeLoginState(ctx, parameters);
   const { mutation } = request;
   // From here on the tenant is known, whose audit log records the refusals.
   if (mutation) Object.assign(mutation, { actor: { tenant: { id: state.tenantId }, userId: null, username: '' } });
   const [provider] = await platform.system.query<StoredProvider>({
-    text: `${SELECT_PROVIDER} and p.id = $1`,
-    values: [state.providerId],
+    text: `${SELECT_PROVIDER} and p.id = $1 and p.issuer = $2`,
+    values: [state.providerId, state.issuer],
   });
-  if (!provider) throw recordRefusal(ctx, state.tenantId, 'The provider was disabled or deleted during the login');
-  if (provider.domain.toLowerCase() !== domain.toLowerCase())
-    throw recordRefusal(ctx, state.tenantId, 'The callback is that of another domain');
+  if (!provider) throw recordRefusal(ctx, state.tenantId, 'The provider was changed or deleted during the login');
+  if (provider.domain.toLowerCase() !== domain.toLowerCase() || provider.tenant !== (tenant || 'default'))
+    throw recordRefusal(ctx, state.tenantId, 'The callback is that of another domain or tenant');
   const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
   const registration = registrationOf(platform, provider);
-  const claims = await callProvider(ctx, (signal) =>
+  const claims = await callProvider(ctx, provider, (signal) =>
     redeemCode(platform.outbound, registration, parameters, state, [provider.usernameClaim, 'email'], signal),
   ).catch((error: unknown) => {
     throw recordRefusedResponse(ctx, provider.id, error);
@@ -125,13 +138,23 @@ export async function finishLogin(ctx: PublicContext, domain: string, parameters
   const user = await findLoginUser(platform, provider, external);
   if (user.refusal !== undefined)
     throw recordRefusal(ctx, state.tenantId, user.refusal, external.username ?? '', user.id ?? undefined);
+  // A first login has ended the credentials that the user had before.
+  invalidateCredentials(ctx, [user.id]);
   const session = await openSession(ctx, {
     id: user.id,
     tenantId: user.tenantId,
     username: user.username,
     isLocked: false,
+    provider,
   });
-  if (!session) throw recordRefusal(ctx, state.tenantId, 'The user is disabled', user.username, user.id);
+  if (!session)
+    throw recordRefusal(
+      ctx,
+      state.tenantId,
+      'The user or the provider has changed during the login',
+      user.username,
+      user.id,
+    );
   request.setSession(session.secret);
   return state.returnTo;
 }
@@ -144,19 +167,25 @@ async function findProvider({ system }: Platform, tenant: string, domain: string
   return provider;
 }
 
-/** The redirect URI comes from `PUBLIC_URL`, never from the request. */
+/**
+ * The redirect URI comes from `PUBLIC_URL`, never from the request. Every tenant and domain has its own: a provider that
+ * knows the one of a tenant sends no code to another tenant, whose provider could then redeem it.
+ */
 const registrationOf = (
   { secrets, publicUrl }: Platform,
-  { issuer, clientId, sealedClientSecret, domain }: StoredProvider,
+  { issuer, clientId, sealedClientSecret, domain, tenant }: StoredProvider,
 ): OidcRegistration => ({
   issuer,
   clientId,
   clientSecret: sealedClientSecret === null ? null : secrets.open(sealedClientSecret),
-  redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback`,
+  redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback${tenant === 'default' ? '' : `/${tenant}`}`,
 });
 
-const callProvider = <T>({ request }: PublicContext, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  PROVIDER_GATE.run(callerAt(request.address), request.signal, () => call(request.signal));
+const callProvider = <T>(
+  { request: { address, signal } }: PublicContext,
+  { tenantId }: StoredProvider,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => PROVIDER_GATE.run({ tenantId, userId: address }, signal, () => call(signal));
 
 /** Logs why a response of the provider does not log a user in, and records the refusal. Returns the error. */
 function recordRefusedResponse({ platform, request }: PublicContext, providerId: string, error: unknown): unknown {

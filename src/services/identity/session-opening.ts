@@ -4,6 +4,7 @@ import { newId } from '../../core/id.ts';
 import { actorOf, recordAuditInTransaction } from '../resource/audit.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { digest, generateSecret, SESSION_SLIDING_MS } from './credential.ts';
+import { LOGIN_LOCK_MINUTES } from './login.ts';
 
 /** A user who has proved who they are. */
 export interface SessionUser {
@@ -12,9 +13,14 @@ export interface SessionUser {
   username: string;
   /** Whether the user stays locked for other addresses. */
   isLocked: boolean;
+  /** The identity provider that has proved it, and the version of its record. Absent for a password. */
+  provider?: { id: string; version: number };
 }
 
-/** Creates a session. Returns null if the user was disabled since they proved who they are. */
+/**
+ * Creates a session. Returns null if the user was disabled since they proved who they are, or is no longer one who may log
+ * in at the provider that proved it.
+ */
 export async function openSession(
   { platform, request }: PublicContext,
   user: SessionUser,
@@ -24,8 +30,15 @@ export async function openSession(
   const expiresAt = new Date(Date.now() + SESSION_SLIDING_MS);
   return platform.system.transaction(async (query) => {
     const [enabled] = await query({
-      text: `select id from dws.app_user where id = $1 and enabled for no key update`,
-      values: [user.id],
+      text: `
+        select id from dws.app_user u
+        where id = $1 and enabled
+          and ($2::uuid is null or not superuser
+            and coalesce(locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' <= now(), true)
+            and exists (select from dws.identity_provider p
+              where p.id = $2 and p.version = $3 and lower(p.domain) = lower(u.domain)))
+        for no key update`,
+      values: [user.id, user.provider?.id ?? null, user.provider?.version ?? null],
     });
     if (!enabled) return null;
     await query({

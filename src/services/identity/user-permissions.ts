@@ -54,21 +54,51 @@ async function changeSuperuser(ctx: Context, tx: Transaction, user: User, superu
 export const permissionToGain = (viewer: Viewer, user: User): GlobalPermission | undefined =>
   viewer.superuser || viewer.userId === user.id
     ? undefined
-    : user.permissions.find((word) => !NEW_USER_PERMISSIONS.includes(word) && !viewer.permissions.has(word));
+    : user.permissions.find((word) => isGranted(word) && !viewer.permissions.has(word));
+
+const isGranted = (word: GlobalPermission): boolean => !NEW_USER_PERMISSIONS.includes(word);
+
+/** Returns whether a session of the user could do more than one of a new user, also for the user of a token itself. */
+export const isSessionOfValue = ({ userId }: Viewer, user: User): boolean =>
+  user.id === userId || user.superuser || user.permissions.some(isGranted);
 
 /** Throws FORBIDDEN if the caller uses a token. Granting and reading `tenant:superuser` require a session. */
 export function requireSession({ viewer }: Context): void {
   if (viewer.authMethod !== 'session') throw sessionRequired();
 }
 
-/** Throws CONFLICT if the user is the last enabled superuser of the tenant. See docs/contract.md#users. */
+/**
+ * Throws CONFLICT unless another enabled superuser of the tenant can log in. Call it before an enabled superuser is removed,
+ * disabled, demoted or moved. See docs/contract.md#users.
+ */
 export async function requireOtherSuperuser(ctx: Context, tx: Transaction, user: User): Promise<void> {
   if (!user.superuser || !user.enabled) return;
+  if (!(await canSuperuserLogIn(ctx, tx, { butUser: user.id })))
+    throw conflict('The last enabled superuser cannot be removed, disabled or demoted');
+}
+
+/**
+ * Returns whether an enabled superuser can log in with a password, which users of a domain with an enabled provider
+ * cannot, even without this user or in case this domain gets a provider.
+ */
+export async function canSuperuserLogIn(
+  { viewer }: Context,
+  tx: Transaction,
+  { butUser = null, butDomain = null }: { butUser?: string | null; butDomain?: string | null },
+): Promise<boolean> {
   // The lock serializes concurrent changes, so that two superusers cannot demote each other.
-  lockKey(tx, `superusers:${ctx.viewer.tenantId}`);
+  lockKey(tx, `superusers:${viewer.tenantId}`);
   const others = await tx.query({
-    text: `select id from dws.app_user where tenant_id = $1 and superuser and enabled and id <> $2 limit 1`,
-    values: [ctx.viewer.tenantId, user.id],
+    text: `
+      select id from dws.app_user u
+      where tenant_id = $1 and superuser and enabled and id is distinct from $2::uuid
+        and lower(domain) is distinct from lower($3) and (domain = 'local' or password_hash is not null)
+        and not exists (
+          select from dws.identity_provider p
+          where p.tenant_id = $1 and p.enabled and lower(p.domain) = lower(u.domain)
+        )
+      limit 1`,
+    values: [viewer.tenantId, butUser, butDomain],
   });
-  if (!others.length) throw conflict('The last enabled superuser cannot be removed, disabled or demoted');
+  return others.length > 0;
 }

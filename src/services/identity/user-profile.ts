@@ -74,6 +74,10 @@ export const changedAdminField = (user: User, input: UpdateUserInput): string | 
 export const changedLoginField = (user: User, input: UpdateUserInput): string | undefined =>
   changedField(LOGIN_FIELDS, user, input);
 
+/** Returns the name or domain, by which a provider finds a user, if the input would change it; otherwise undefined. */
+export const changedAccountField = (user: User, input: UpdateUserInput): string | undefined =>
+  changedField(['username', 'domain'], user, input);
+
 /** A field with its current value is not a change. */
 function changedField(
   fields: readonly (keyof UpdateUserInput)[],

@@ -18,8 +18,15 @@ import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { findUsernameOwner, loadUser } from './user-lookup.ts';
-import { permissionToGain, requireOtherSuperuser, requireSession } from './user-permissions.ts';
-import { changedAdminField, changedLoginField, checkProfile, isLocked, NULLABLE_USER_FIELDS } from './user-profile.ts';
+import { isSessionOfValue, permissionToGain, requireOtherSuperuser, requireSession } from './user-permissions.ts';
+import {
+  changedAccountField,
+  changedAdminField,
+  changedLoginField,
+  checkProfile,
+  isLocked,
+  NULLABLE_USER_FIELDS,
+} from './user-profile.ts';
 import { checkUsername } from './username.ts';
 
 const isAdmin = (viewer: Viewer): boolean => viewer.superuser || viewer.permissions.has('users:edit');
@@ -69,7 +76,8 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
     requireNoTakeover(ctx, user, input);
     if (input.superuser != null && input.superuser !== user.superuser)
       throw invalid('superuser', 'can only be changed with setSuperuser (REST: /users/{username}/superuser)');
-    if (input.enabled === false && user.enabled) await requireOtherSuperuser(ctx, tx, user);
+    const isLeaving = input.domain != null && input.domain !== user.domain;
+    if (isLeaving || (input.enabled === false && user.enabled)) await requireOtherSuperuser(ctx, tx, user);
 
     const { superuser: _superuser, locked, ...rest } = checkProfile(input);
     if (rest.username != null && rest.username.toLowerCase() !== user.username.toLowerCase())
@@ -82,7 +90,10 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
     if (locked === false && isLocked(formerLockedAt) && formerLockedAt?.getTime() === user.lockedAt?.getTime())
       Object.assign(user, { lockedAt: null, loginAttempts: 0 });
     // Also when the user is enabled, for credentials that a version before this rule left to a disabled user.
-    if (user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
+    // And when the user moves, because another system then decides who they are.
+    const moved = user.domain !== domain;
+    if (moved) Object.assign(user, { passwordHash: null, passwordSetAt: null });
+    if (moved || user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
     await updateResetLinks(ctx, tx, user, { email, domain, enabled });
     return user.id;
   });
@@ -168,11 +179,16 @@ export function requireUserEdit({ viewer }: Context, user: Pick<User, 'id' | 'su
   if (user.superuser && !viewer.superuser) throw refused('Only superusers can change a superuser');
 }
 
-/** Throws FORBIDDEN if the input would let the viewer log in as a user with permissions that the viewer lacks. */
+/**
+ * Throws FORBIDDEN if the input would let the viewer log in as a user with permissions that the viewer lacks, or a token
+ * get a session by an account at an identity provider.
+ */
 function requireNoTakeover({ viewer }: Context, user: User, input: UpdateUserInput): void {
   const permission = permissionToGain(viewer, user);
   const field = permission && changedLoginField(user, input);
   if (field) throw refused(`Changing ${field} of a user with the permission ${permission} requires that permission`);
+  const moved = viewer.authMethod === 'token' && isSessionOfValue(viewer, user) && changedAccountField(user, input);
+  if (moved) throw refused(`Changing ${moved} of this user requires a session: log in with a password`);
 }
 
 async function checkUsernameFree(ctx: Context, tx: Transaction, username: string): Promise<void> {
