@@ -4,6 +4,9 @@ import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 
+/** Minutes for which failed logins lock a user. */
+export const LOGIN_LOCK_MINUTES = 15;
+
 /** Lifetime of a session after its last use. See docs/contract.md#sessions. */
 export const SESSION_SLIDING_MS = 12 * 3_600_000;
 /** Lifetime of a session after the login. */

@@ -4,13 +4,12 @@ import { rateLimited, wrongCredentials } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug } from '../../core/slug.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { digest, findViewer } from './credential.ts';
+import { digest, findViewer, LOGIN_LOCK_MINUTES } from './credential.ts';
 import { verifyPassword } from './password.ts';
 import { openSession, type SessionUser } from './session-opening.ts';
 
 /** Consecutive failed logins that lock a user. See docs/contract.md#credentials. */
 const MAX_FAILED_LOGINS = 10;
-export const LOGIN_LOCK_MINUTES = 15;
 
 interface LoginInput {
   username: string;

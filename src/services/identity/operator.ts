@@ -6,8 +6,7 @@ import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { findTenant } from './bootstrap.ts';
-import { digest, generateSecret } from './credential.ts';
-import { LOGIN_LOCK_MINUTES } from './login.ts';
+import { digest, generateSecret, LOGIN_LOCK_MINUTES } from './credential.ts';
 import { endResetLinks } from './password-reset.ts';
 import { hashPassword } from './password.ts';
 

@@ -3,8 +3,7 @@ import type { PublicContext } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
 import { actorOf, recordAuditInTransaction } from '../resource/audit.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
-import { digest, generateSecret, SESSION_SLIDING_MS } from './credential.ts';
-import { LOGIN_LOCK_MINUTES } from './login.ts';
+import { digest, generateSecret, SESSION_SLIDING_MS, LOGIN_LOCK_MINUTES } from './credential.ts';
 
 /** A user who has proved who they are. */
 export interface SessionUser {

@@ -2,7 +2,7 @@ import type { UpdateUserInput } from '../../../entities/user-input.ts';
 import type { User } from '../../../entities/user.ts';
 import { isAccountName, isEmailAddress } from '../../core/account-rules.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
-import { LOGIN_LOCK_MINUTES } from './login.ts';
+import { LOGIN_LOCK_MINUTES } from './credential.ts';
 
 /** Fields that null clears. */
 export const NULLABLE_USER_FIELDS = [
