@@ -77,7 +77,7 @@ test(
     expect((await admin.gql(REFRESH, { id: dataset.id })).errors[0].extensions.code).toBe('UPSTREAM_FAILED');
     expect((await admin.get('/datasets/unknown')).status).toBe(404);
     await admin.with({ traceparent: `00-${TRACE}-of nobody-01` }).get('/session');
-    expect((await admin.put('/users/admin', { email: 'secret.person@example.com' })).status).toBe(200);
+    expect((await session.put('/users/admin', { email: 'secret.person@example.com' })).status).toBe(200);
     expect((await admin.post('/password-reset', { username: 'admin' })).status).toBe(204);
     await eventually(async () => mails.received.length > 0);
 
