@@ -120,7 +120,7 @@ describe('a callback', () => {
     const lines = await recordLog(service, async () =>
       expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here'),
     );
-    expect(lines).toMatchObject([[{ reason: 'The callback is that of another domain' }, REFUSED_LOGIN]]);
+    expect(lines).toMatchObject([[{ reason: 'The callback is that of another domain or tenant' }, REFUSED_LOGIN]]);
   });
 
   test('after a change of the issuer sends the code to no one', async ({ service, provider, register, admin }) => {
@@ -271,7 +271,7 @@ describe('a callback', () => {
     const lines = await recordLog(service, async () =>
       expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here'),
     );
-    const reason = 'The provider was disabled or deleted during the login';
+    const reason = 'The provider was changed or deleted during the login';
     expect(lines).toMatchObject([[{ reason }, REFUSED_LOGIN]]);
   });
 });
