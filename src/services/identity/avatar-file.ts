@@ -1,6 +1,6 @@
 import type { User } from '../../../entities/user.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { deleteStoredFiles } from '../resource/stored-file.ts';
+import { deleteSelectedFiles, deleteStoredFiles } from '../resource/stored-file.ts';
 
 /** Deletes the rows of the files of a user's avatar, to which no user refers any more. Returns their ids. */
 export function deleteAvatarFiles(
@@ -16,18 +16,12 @@ export function deleteAvatarFiles(
  * Deletes the rows of the parts of avatars that a user has uploaded, or that others have uploaded for the user. Returns
  * the ids of their files.
  */
-export async function deleteAvatarUploads(
+export const deleteAvatarUploads = (
   tx: Pick<Transaction, 'query'>,
   { tenantId, id }: Pick<User, 'tenantId' | 'id'>,
-): Promise<string[]> {
-  const files = await tx.query<{ id: string }>({
-    text: `
-      delete from dws.stored_file
-      where tenant_id = $1 and id in (
-        select file_id from dws.avatar_upload_part where tenant_id = $1 and (uploader_id = $2 or user_id = $2)
-      )
-      returning id`,
-    values: [tenantId, id],
-  });
-  return files.map((file) => file.id);
-}
+): Promise<string[]> =>
+  deleteSelectedFiles(
+    tx,
+    `select file_id from dws.avatar_upload_part where tenant_id = $1 and (uploader_id = $2 or user_id = $2)`,
+    [tenantId, id],
+  );

@@ -4,7 +4,7 @@ import type { Context, PublicContext } from '../../core/context.ts';
 import { badInput, notFound } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import { creationTimeOf, isUuid } from '../../core/id.ts';
-import { isSlug } from '../../core/slug.ts';
+import { isSlug, tenantOrDefault } from '../../core/slug.ts';
 import { defaultAvatar } from './default-avatar.ts';
 import { IS_USER, userKeyValues } from './user-lookup.ts';
 
@@ -48,7 +48,7 @@ export async function readAvatar(
   t?: number | null,
 ): Promise<AvatarImage & { immutable: boolean }> {
   const read = async () => {
-    const row = await findAvatar(ctx, key, ctx.viewer?.tenant ?? (tenant || 'default'));
+    const row = await findAvatar(ctx, key, ctx.viewer?.tenant ?? tenantOrDefault(tenant));
     const image = row && (await readImage(ctx, storedImage(ctx, row)));
     return image && { ...image, immutable: creationTimeOf(row.id) === t };
   };

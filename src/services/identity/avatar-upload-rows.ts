@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { insertStoredFile } from '../resource/stored-file.ts';
+import { deleteSelectedFiles, insertStoredFile } from '../resource/stored-file.ts';
 import type { AvatarSource } from './avatar.ts';
 
 /** Unfinished uploads of one user. The oldest further ones are deleted. */
@@ -37,14 +37,12 @@ export async function replacePart(
   { userId, uploadId, part, partCount, file }: NewPart,
 ): Promise<{ stored: StoredPart[]; replaced: string[] }> {
   const { tenantId, userId: uploaderId } = viewer;
-  const upload = [tenantId, uploaderId, uploadId, userId];
-  const former = tx.query<{ id: string }>({
-    text: `
-      delete from dws.stored_file
-      where tenant_id = $1 and id in (select file_id from dws.avatar_upload_part p where ${OF_UPLOAD} and part = $5)
-      returning id`,
-    values: [...upload, part],
-  });
+  const upload = [tenantId, uploaderId, uploadId, userId] as const;
+  const former = deleteSelectedFiles(
+    tx,
+    `select file_id from dws.avatar_upload_part p where ${OF_UPLOAD} and part = $5`,
+    [...upload, part],
+  );
   insertStoredFile(tx, tenantId, { ...file, contentType: 'application/octet-stream' });
   tx.execute({
     text: `
@@ -61,27 +59,25 @@ export async function replacePart(
       from dws.avatar_upload_part p join dws.stored_file f on f.id = p.file_id
       where ${OF_UPLOAD}
       order by p.part`,
-    values: upload,
+    values: [...upload],
   });
   const results = await Promise.all([stored, former, oldest]);
-  return { stored: results[0], replaced: [...results[1], ...results[2]].map(({ id }) => id) };
+  return { stored: results[0], replaced: [...results[1], ...results[2]] };
 }
 
 /**
  * Deletes the unfinished uploads of a user, except the 20 that received a part last. Returns the ids of their files.
  */
-const deleteOldestUploads = (tx: Transaction, tenantId: string, uploaderId: string): Promise<{ id: string }[]> =>
-  tx.query({
-    text: `
-      delete from dws.stored_file
-      where tenant_id = $1 and id in (
-        select file_id from dws.avatar_upload_part where tenant_id = $1 and uploader_id = $2 and (user_id, upload_id) in (
-          select user_id, upload_id
-          from dws.avatar_upload_part
-          where tenant_id = $1 and uploader_id = $2
-          group by user_id, upload_id
-          order by max(created_at) desc, upload_id
-          offset ${MAX_UPLOADS}))
-      returning id`,
-    values: [tenantId, uploaderId],
-  });
+const deleteOldestUploads = (tx: Transaction, tenantId: string, uploaderId: string): Promise<string[]> =>
+  deleteSelectedFiles(
+    tx,
+    `
+      select file_id from dws.avatar_upload_part where tenant_id = $1 and uploader_id = $2 and (user_id, upload_id) in (
+        select user_id, upload_id
+        from dws.avatar_upload_part
+        where tenant_id = $1 and uploader_id = $2
+        group by user_id, upload_id
+        order by max(created_at) desc, upload_id
+        offset ${MAX_UPLOADS})`,
+    [tenantId, uploaderId],
+  );

@@ -2,7 +2,7 @@ import { MAX_PASSWORD_LENGTH, isAccountName } from '../../core/account-rules.ts'
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, wrongCredentials } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
-import { isSlug } from '../../core/slug.ts';
+import { isSlug, tenantOrDefault } from '../../core/slug.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { digest, findViewer, LOGIN_LOCK_MINUTES } from './credential.ts';
 import { verifyPassword } from './password.ts';
@@ -39,7 +39,7 @@ interface Account extends Record<string, unknown> {
  */
 export async function login(ctx: PublicContext, input: LoginInput): Promise<{ viewer: Viewer; expiresAt: Date }> {
   const { platform, request } = ctx;
-  const tenant = input.tenant || 'default';
+  const tenant = tenantOrDefault(input.tenant);
   await countLoginAttempt(platform, `${tenant}/${input.username.toLowerCase()}/${request.address}`);
 
   const account = isWellFormed(tenant, input) ? await findAccount(platform, tenant, input, request.address) : undefined;

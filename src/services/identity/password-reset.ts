@@ -8,7 +8,7 @@ import type { Query } from '../../core/database.ts';
 import { gone } from '../../core/errors.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
-import { isSlug } from '../../core/slug.ts';
+import { isSlug, tenantOrDefault } from '../../core/slug.ts';
 import { recordAuditInTransaction } from '../resource/audit.ts';
 import { queueMail } from '../resource/mail.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
@@ -39,7 +39,7 @@ export async function request(
   username: string,
   tenant?: string | null,
 ): Promise<void> {
-  const slug = tenant || 'default';
+  const slug = tenantOrDefault(tenant);
   const wellFormed = isSlug(slug) && isAccountName(username);
   await countLoginAttempt(platform, `reset/${slug}/${username.toLowerCase()}/${address}`);
   // The caller has no credentials, so the audit log records only the name that was used.

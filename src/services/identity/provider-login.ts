@@ -4,7 +4,7 @@ import type { PublicContext } from '../../core/context.ts';
 import { ApiError, defineError, notFound } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import type { Platform } from '../../core/platform.ts';
-import { isSlug } from '../../core/slug.ts';
+import { DEFAULT_TENANT, isSlug, tenantOrDefault } from '../../core/slug.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { countLoginAttempt } from './login.ts';
 import { checkReturnPath, storeLoginState, takeLoginState } from './provider-login-state.ts';
@@ -53,7 +53,7 @@ export async function listLoginProviders(
   { platform }: PublicContext,
   tenant: string | null | undefined,
 ): Promise<LoginProviderLink[]> {
-  const slug = tenant || 'default';
+  const slug = tenantOrDefault(tenant);
   const providers = await platform.system.query<{ domain: string; name: string }>({
     text: `
       select p.domain, p.name
@@ -82,7 +82,7 @@ export async function startLogin(
 ): Promise<string> {
   const path = checkReturnPath(returnTo || '/');
   await countLoginAttempt(ctx.platform, `start/${ctx.request.address}`, STARTS_PER_ATTEMPT);
-  const slug = tenant || 'default';
+  const slug = tenantOrDefault(tenant);
   const provider = isSlug(slug) && isAccountName(domain) ? await findProvider(ctx.platform, slug, domain) : undefined;
   if (!provider) throw notFound({ what: 'identity provider of the domain', id: domain });
   const { buildLoginUrl, generateLoginChecks } = await import('../../adapters/oidc/oidc-client.ts');
@@ -125,7 +125,7 @@ export async function finishLogin(
     values: [state.providerId, state.issuer],
   });
   if (!provider) throw recordRefusal(ctx, state.tenantId, 'The provider was changed or deleted during the login');
-  if (provider.domain.toLowerCase() !== domain.toLowerCase() || provider.tenant !== (tenant || 'default'))
+  if (provider.domain.toLowerCase() !== domain.toLowerCase() || provider.tenant !== tenantOrDefault(tenant))
     throw recordRefusal(ctx, state.tenantId, 'The callback is that of another domain or tenant');
   const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
   const registration = registrationOf(platform, provider);
@@ -178,7 +178,7 @@ const registrationOf = (
   issuer,
   clientId,
   clientSecret: sealedClientSecret === null ? null : secrets.open(sealedClientSecret),
-  redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback${tenant === 'default' ? '' : `/${tenant}`}`,
+  redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback${tenant === DEFAULT_TENANT ? '' : `/${tenant}`}`,
 });
 
 const callProvider = <T>(

@@ -27,6 +27,22 @@ export function deleteStoredFiles(tx: Pick<Transaction, 'execute'>, tenantId: st
     });
 }
 
+/**
+ * Deletes the rows of the files whose ids a subquery returns. `$1` in it, the first of `values`, is the tenant. Returns the
+ * ids.
+ */
+export async function deleteSelectedFiles(
+  tx: Pick<Transaction, 'query'>,
+  subquery: string,
+  values: readonly [tenantId: string, ...unknown[]],
+): Promise<string[]> {
+  const deleted = await tx.query<{ id: string }>({
+    text: `delete from dws.stored_file where tenant_id = $1 and id in (${subquery}) returning id`,
+    values: [...values],
+  });
+  return deleted.map(({ id }) => id);
+}
+
 /** Deletes the bytes of files that have no rows. If that fails, the janitor deletes them later. */
 export async function deleteStoredBytes(
   { platform }: Pick<Context, 'platform'>,
