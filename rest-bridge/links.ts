@@ -50,6 +50,8 @@ export interface DerivedLinks {
   /** Checks of links that the presenter itself has, by relation. */
   checks: readonly { rel: string; check: LinkCheck }[];
   curies: readonly HalLink[] | undefined;
+  /** Path that a collection is below, with `/api`, if it is not the path above it, which has no route. */
+  up: string | undefined;
 }
 export const createDerivedLinks = (): DerivedLinks => ({
   children: [],
@@ -58,6 +60,7 @@ export const createDerivedLinks = (): DerivedLinks => ({
   fields: [],
   checks: [],
   curies: undefined,
+  up: undefined,
 });
 
 /** Groups children by their checks, each of which is then called once for a record. */

@@ -21,6 +21,8 @@ const PARAMETERS: Record<string, unknown> = {
   from: TIME,
   to: TIME,
   action: 'shareDataset',
+  actor: `user:${ID}`,
+  entityId: ID,
   kind: 'dataset',
   dataset: 'lines',
   datasetId: 'order-lines',

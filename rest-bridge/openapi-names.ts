@@ -190,8 +190,8 @@ const THEMES: readonly Theme[] = [
   },
   {
     name: 'Administration',
-    description: 'The audit log, the outgoing mail and the identity providers of the tenant.',
-    paths: /^\/(audit|outbox|identity-providers)\b/,
+    description: 'The audit log, the usage ledger, the outgoing mail and the identity providers of the tenant.',
+    paths: /^\/(audit|usage|outbox|identity-providers)\b/,
   },
 ];
 const OTHER: Theme = { name: 'Other', description: 'Operations of no theme.', paths: /(?:)/ };

@@ -218,6 +218,7 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
           const limit = (request.variables['limit'] as number | undefined) ?? defaultLimit;
           const next = options.cursor === undefined ? undefined : { after: page[options.cursor] as string | null };
           const _links: HalLinks = pageLinks(request.url, { start, count, total, limit }, next);
+          if (derived.up !== undefined) _links['up'] = { href: derived.up };
           for (const name in options.links) _links[name] = { href: options.links[name]!(request.url) };
           addChildLinks(_links, page, pathOf(request.url), derived, request.viewer);
           return {

@@ -36,6 +36,8 @@ interface RowTable {
   below: ReadonlyMap<string, readonly LinkedPath[]>;
   /** Paths of single resources without the id, e.g. `/datasets/`, by the relation of their kind, e.g. `svc:dataset`. */
   kinds: ReadonlyMap<string, string>;
+  /** Paths that can be read. */
+  gets: ReadonlySet<string>;
   checks: LinkChecks;
 }
 
@@ -62,7 +64,7 @@ function readTable(endpoints: readonly Endpoint[]): RowTable {
     const parent = above.includes(':') || collections.has(above) ? above : '';
     below.set(parent, [...(below.get(parent) ?? []), linked]);
   }
-  return { below, kinds, checks: new LinkChecks() };
+  return { below, kinds, gets, checks: new LinkChecks() };
 }
 
 /**
@@ -95,7 +97,9 @@ export function linkRows(endpoints: readonly Endpoint[]): void {
       derived.pathOfKind = pathOfKind;
       if (templates && !collection) linkRecord(endpoint, presentation, derived, templates, table);
       if (!collection) continue;
-      derived.children = childLinks(shapeOf(endpoint.row.path), table);
+      const path = shapeOf(endpoint.row.path);
+      derived.children = childLinks(path, table);
+      derived.up = table.gets.has(path.slice(0, path.lastIndexOf('/'))) ? undefined : '/api';
       derived.groups = groupByCheck(derived.children);
       derived.curies = CURIES;
     }

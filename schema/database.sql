@@ -432,6 +432,17 @@ AS $function$
         return null;
       end $function$;
 
+CREATE OR REPLACE FUNCTION dws.keep_usage_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'DELETE' then
+          if old.occurred_at < dws.usage_kept_since() then return old; end if;
+        end if;
+        raise exception 'The usage ledger is append-only' using errcode = 'restrict_violation';
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.put_search_entry(of_tenant uuid, of_kind text, of_id uuid, owner text, new_name text, new_slug text, new_description text, changed timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -681,6 +692,13 @@ AS $function$
         if tg_op = 'DELETE' then r := old; else r := new; end if;
         perform pg_notify(tg_argv[0], to_jsonb(r) ->> tg_argv[1]); return null;
       end $function$;
+
+CREATE OR REPLACE FUNCTION dws.usage_kept_since()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+      select (date_trunc('day', now() at time zone 'UTC') - interval '25 months') at time zone 'UTC' $function$;
 
 CREATE OR REPLACE FUNCTION dws.words(text)
  RETURNS SETOF text
@@ -1301,6 +1319,59 @@ create policy system on dws.tenant for all to dws_system using (true) with check
 create policy tenant on dws.tenant for select to dws_app using ((id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.tenant to dws_system;
 grant select on dws.tenant to dws_app;
+
+create table dws.usage_day (
+  actor text not null,
+  credits numeric not null,
+  day date not null,
+  entity_id uuid not null,
+  entity_type text not null,
+  events bigint not null,
+  quantity numeric not null,
+  resource_type text not null,
+  tenant_id uuid not null
+);
+alter table dws.usage_day enable row level security;
+alter table dws.usage_day force row level security;
+alter table dws.usage_day add constraint usage_day_actor_check CHECK ((actor ~ '^(user|agent):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text));
+alter table dws.usage_day add constraint usage_day_pkey PRIMARY KEY (tenant_id, day, actor, entity_type, entity_id, resource_type);
+CREATE INDEX usage_day_age ON dws.usage_day USING brin (day);
+create policy system on dws.usage_day for all to dws_system using (true) with check (true);
+create policy tenant on dws.usage_day for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.usage_day to dws_system;
+grant insert, select, update on dws.usage_day to dws_app;
+
+create table dws.usage_event (
+  actor text not null,
+  actor_type text not null generated always as (split_part(actor, ':'::text, 1)) stored,
+  credits numeric(15,6) not null,
+  entity_id uuid not null,
+  entity_type text not null,
+  id uuid not null,
+  key text not null,
+  metadata jsonb not null default '{}'::jsonb,
+  occurred_at timestamp with time zone not null,
+  quantity numeric(24,9) not null,
+  resource_type text not null,
+  tenant_id uuid not null
+);
+alter table dws.usage_event enable row level security;
+alter table dws.usage_event force row level security;
+alter table dws.usage_event add constraint usage_event_actor_check CHECK ((actor ~ '^(user|agent):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text));
+alter table dws.usage_event add constraint usage_event_credits_check CHECK ((credits >= (0)::numeric));
+alter table dws.usage_event add constraint usage_event_key_check CHECK (((char_length(key) >= 1) AND (char_length(key) <= 200)));
+alter table dws.usage_event add constraint usage_event_pkey PRIMARY KEY (id);
+alter table dws.usage_event add constraint usage_event_quantity_check CHECK ((quantity >= (0)::numeric));
+alter table dws.usage_event add constraint usage_event_tenant_id_key_key UNIQUE (tenant_id, key);
+CREATE INDEX usage_event_actor ON dws.usage_event USING btree (tenant_id, actor, occurred_at DESC, id DESC);
+CREATE INDEX usage_event_age ON dws.usage_event USING brin (occurred_at);
+CREATE INDEX usage_event_occurred ON dws.usage_event USING btree (tenant_id, occurred_at DESC, id DESC);
+create policy system on dws.usage_event for all to dws_system using (true) with check (true);
+create policy tenant on dws.usage_event for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER keep_usage_event BEFORE DELETE ON dws.usage_event FOR EACH ROW EXECUTE FUNCTION dws.keep_usage_event();
+CREATE TRIGGER refuse_usage_change BEFORE UPDATE OR TRUNCATE ON dws.usage_event FOR EACH STATEMENT EXECUTE FUNCTION dws.keep_usage_event();
+grant delete, insert, select on dws.usage_event to dws_system;
+grant insert, select on dws.usage_event to dws_app;
 
 create table dws.used_login (
   at timestamp with time zone not null default now(),

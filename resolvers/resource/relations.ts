@@ -22,6 +22,7 @@ import { TagAssignment } from '../../entities/tag-assignment.ts';
 import { Tag } from '../../entities/tag.ts';
 import { TeamComment } from '../../entities/team-comment.ts';
 import { Team } from '../../entities/team.ts';
+import { UsageEvent } from '../../entities/usage-event.ts';
 import { UserContent } from '../../entities/user-content.ts';
 import { User } from '../../entities/user.ts';
 import { Visual } from '../../entities/visual.ts';
@@ -60,6 +61,7 @@ relationField(TeamComment, 'team', Team, 'Team of the comment.');
 relationField(Favorite, 'user', User, 'User whose favourite it is.');
 relationField(Mail, 'user', User, 'Recipient. Null if the recipient is not a user of the tenant or was deleted.');
 relationField(AuditEvent, 'user', User, 'Caller. Null for operators, failed logins and deleted users.');
+relationField(UsageEvent, 'user', User, 'User who caused the usage. Null for agents and deleted users.');
 
 recordField(AuditEvent, 'token', 'tokenId', ApiToken, 'API token that was used, if it is one of the caller.', [
   'tokenId',
@@ -74,6 +76,7 @@ recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. 
 nodeField(Activity, 'resource', 'kind', 'resourceId');
 nodeField(AuditEvent, 'resource', 'kind', 'resourceId');
 nodeField(FeedItem, 'entity', 'entityType', 'entityId');
+nodeField(UsageEvent, 'entity', 'entityType', 'entityId');
 nodeField(Favorite, 'resource', 'kind', 'resourceId');
 nodeField(Share, 'resource', 'kind', 'resourceId');
 nodeField(TagAssignment, 'resource', 'kind', 'resourceId');

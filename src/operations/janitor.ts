@@ -87,6 +87,12 @@ export async function sweepRecords(query: Query): Promise<void> {
   await query({ text: `delete from dws.notification where created_at < now() - interval '${NOTIFICATION_RETENTION}'` });
 }
 
+/** Deletes usage events after their retention, and the totals of their days. Call it in one transaction. */
+export async function sweepUsage(query: Query): Promise<void> {
+  await query({ text: 'delete from dws.usage_event where occurred_at < dws.usage_kept_since()' });
+  await query({ text: `delete from dws.usage_day where day < (dws.usage_kept_since() at time zone 'UTC')::date` });
+}
+
 /** Deletes the parts of avatars whose upload was not completed within a day. `sweepFiles` deletes their bytes. */
 export async function sweepAvatarParts(query: Query): Promise<void> {
   await query({

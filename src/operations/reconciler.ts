@@ -8,6 +8,7 @@ import {
   sweepGenerations,
   sweepMail,
   sweepRecords,
+  sweepUsage,
   type SweepOptions,
 } from './janitor.ts';
 import { retryOrFail } from './record-outcome.ts';
@@ -73,6 +74,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     });
     await sweepMail(query);
     await sweepRecords(query);
+    await sweepUsage(query);
     await sweepAvatarParts(query);
     await sweepFiles(platform, options.fileAge);
     await deleteExpiredCredentials(platform.system);

@@ -24,6 +24,7 @@ import snapshot from '../../rest-bridge/routes/snapshot.ts';
 import suite from '../../rest-bridge/routes/suite.ts';
 import tag from '../../rest-bridge/routes/tag.ts';
 import team from '../../rest-bridge/routes/team.ts';
+import usage from '../../rest-bridge/routes/usage.ts';
 import userSetting from '../../rest-bridge/routes/user-setting.ts';
 import user from '../../rest-bridge/routes/user.ts';
 import visual from '../../rest-bridge/routes/visual.ts';
@@ -41,6 +42,7 @@ export const ROWS: Row[] = [
   ...mail,
   ...notification,
   ...audit,
+  ...usage,
   ...tag,
   ...favorite,
   ...search,

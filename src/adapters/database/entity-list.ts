@@ -24,6 +24,7 @@ import { TeamComment } from '../../../entities/team-comment.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
 import { Tenant } from '../../../entities/tenant.ts';
+import { UsageEvent } from '../../../entities/usage-event.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
 import { User } from '../../../entities/user.ts';
 import { Visual } from '../../../entities/visual.ts';
@@ -59,4 +60,5 @@ export const ENTITIES = [
   Favorite,
   Activity,
   AuditEvent,
+  UsageEvent,
 ];

@@ -21,6 +21,7 @@ import { userModel } from '../identity/user-model.ts';
 import { operationModel } from '../operation/operation-model.ts';
 import { datasetReferenceModel } from '../report/dataset-reference-model.ts';
 import { reportModel } from '../report/report-model.ts';
+import { usageEventModel } from '../usage/usage-event-model.ts';
 import { visualModel } from '../visual/visual-model.ts';
 import { activityModel } from './activity-model.ts';
 import { auditEventModel } from './audit-event-model.ts';
@@ -66,6 +67,7 @@ export const MODELS: readonly ModelDefinition[] = [
   teamModel,
   teamCommentModel,
   teamMemberModel,
+  usageEventModel,
   userModel,
   userSettingModel,
   visualModel,

@@ -1,4 +1,5 @@
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
+import type { GlobalPermission } from '../../core/permissions.ts';
 import { NO_ROWS, type AccessFilter, type Condition } from '../../core/read/condition.ts';
 import { quoteIdentifier, type Model } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
@@ -63,3 +64,9 @@ export const ownRows: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', pa
 
 /** Filters rows that only superusers may read. */
 export const superusersOnly: AccessFilter = ({ superuser }) => (superuser ? null : NO_ROWS);
+
+/** Filters rows that only users with a global permission may read. */
+export const withGlobalPermission =
+  (permission: GlobalPermission): AccessFilter =>
+  ({ superuser, permissions }) =>
+    superuser || permissions.has(permission) ? null : NO_ROWS;

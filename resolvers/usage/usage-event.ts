@@ -1,0 +1,48 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Args, ArgsType, Ctx, Field, Info, Int, Query, Resolver } from 'type-graphql';
+import { UsageEventFilter } from '../../entities/usage-event-input.ts';
+import { UsageEvent } from '../../entities/usage-event.ts';
+import type { Context } from '../../src/core/context.ts';
+import { limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
+import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
+import { USAGE_RESOURCE_TYPES } from '../../src/core/usage.ts';
+import { Can } from '../support/guard.ts';
+import { pageOf } from '../support/page.ts';
+import { UsageResourceTypeType } from './usage-resource-type.ts';
+
+const UsageEventPage = pageOf(UsageEvent, 'UsageEvent');
+
+/** Filter and page of the usage ledger. */
+@ArgsType()
+class UsageEventPageArgs extends UsageEventFilter {
+  @Rule(limitRule(DEFAULT_LIMIT))
+  @Field(() => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
+  limit?: number;
+
+  @Rule(START_RULE)
+  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+  start?: number;
+}
+
+@Resolver(() => UsageEvent)
+export class UsageEventResolver {
+  @Can('billing:manage')
+  @Query(() => UsageEventPage, {
+    description:
+      'Lists the usage ledger of the tenant, newest first: one event for everything that was metered, with its ' +
+      'credits. Events are deleted after 25 months.',
+  })
+  usageEvents(
+    @Ctx() ctx: Context,
+    @Args(() => UsageEventPageArgs) page: UsageEventPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.page(UsageEvent, page, info);
+  }
+
+  @Can('tenant:superuser')
+  @Query(() => [UsageResourceTypeType], { description: 'Lists the resource types that are metered.' })
+  usageResourceTypes(): readonly UsageResourceTypeType[] {
+    return USAGE_RESOURCE_TYPES;
+  }
+}
