@@ -60,7 +60,7 @@ export function create(
       newRow(DatasetReference, { tenantId, reportId: report.id, datasetId: dataset.id, alias, label, ...content }),
     );
     bumpVersion(report);
-    replaceSnapshots(tx, reference, snapshotIds);
+    replaceSnapshots(tx, 'dataset_reference', reference, snapshotIds);
     return reference.id;
   });
 }
@@ -85,7 +85,7 @@ export function update(
       const snapshots = input.snapshots && checkSnapshots(input.snapshots);
       reference.snapshots = snapshots?.settings ?? null;
       // An update ignores ids that are not (or no longer) snapshots of the dataset.
-      replaceSnapshots(tx, reference, await existingSnapshots(tx, reference.datasetId, snapshots?.ids ?? []));
+      replaceSnapshots(tx, 'dataset_reference', reference, await existingSnapshots(tx, reference.datasetId, snapshots?.ids ?? []));
     }
     bumpVersion(reference);
     bumpVersion(report);
