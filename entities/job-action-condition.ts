@@ -44,6 +44,10 @@ export class JobActionCondition extends TenantRow {
   @Property({ type: 'json' })
   data: Record<string, unknown> = {};
 
+  /** The dataset that `data.datasetId` names, which cannot be deleted. */
+  @Property({ type: 'uuid', nullable: true })
+  datasetId?: string | null;
+
   /** In a draft: id of the condition that this is a copy of. Null for a new condition, and outside drafts. */
   @Property({ type: 'uuid', nullable: true })
   originalId?: string | null;

@@ -34,6 +34,10 @@ export class JobAction extends TenantRow {
   @Property({ type: 'text', nullable: true, lazy: true })
   secrets?: string | null;
 
+  /** The dataset that `data.datasetId` names, which cannot be deleted. */
+  @Property({ type: 'uuid', nullable: true })
+  datasetId?: string | null;
+
   /** Id of the stored file that is kept with the action. Null if there is none. */
   @Property({ type: 'uuid', nullable: true })
   fileId?: string | null;

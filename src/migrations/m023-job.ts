@@ -25,23 +25,42 @@ export class Jobs extends Migration {
     this.addSql(`create table dws.job_action (${ROW},
       job_id uuid not null references dws.job on delete cascade,
       type text not null, name text not null, position integer not null check (position >= 0),
-      data jsonb not null default '{}', secrets text, file_id uuid references dws.stored_file,
+      data jsonb not null default '{}', secrets text, dataset_id uuid references dws.dataset,
+      file_id uuid references dws.stored_file,
       original_id uuid references dws.job_action on delete set null,
       unique (job_id, position) deferrable initially deferred);`);
-    for (const column of ['file_id', 'original_id'])
+    for (const column of ['dataset_id', 'file_id', 'original_id'])
       this.addSql(`create index job_action_${column} on dws.job_action (${column}) where ${column} is not null;`);
     this.addSql(`create table dws.job_action_condition (${ROW},
       job_action_id uuid not null references dws.job_action on delete cascade,
       type text not null check (type in ('success', 'failure', 'always', 'criteria')),
-      data jsonb not null default '{}',
+      data jsonb not null default '{}', dataset_id uuid references dws.dataset,
       original_id uuid references dws.job_action_condition on delete set null);`);
     this.addSql(`create index job_action_condition_action on dws.job_action_condition (job_action_id);`);
-    this.addSql(
-      `create index job_action_condition_original_id on dws.job_action_condition (original_id)
-        where original_id is not null;`,
-    );
+    for (const column of ['dataset_id', 'original_id'])
+      this.addSql(
+        `create index job_action_condition_${column} on dws.job_action_condition (${column})
+          where ${column} is not null;`,
+      );
+    this.forgetFiles();
     for (const table of ['job_dataset', 'job_dataset_snapshot', 'job_action', 'job_action_condition'])
       this.addSql(ofTenants(table));
+  }
+
+  /** Deletes the row of a file with the last action that has it. A draft and its job share files. */
+  private forgetFiles(): void {
+    this.addSql(`create function dws.forget_job_file() returns trigger language plpgsql as $$
+      begin
+        if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
+        delete from dws.stored_file f
+        where f.tenant_id = old.tenant_id and f.id = old.file_id
+          and not exists (select from dws.job_action a where a.file_id = old.file_id);
+        return null;
+      end $$;`);
+    this.addSql(
+      `create trigger forget_file after delete or update of file_id on dws.job_action
+        for each row when (old.file_id is not null) execute function dws.forget_job_file();`,
+    );
   }
 
   private createJobs(): void {

@@ -43,7 +43,7 @@ export const jobActionModel = defineModel(JobAction, {
 export const jobActionConditionModel = defineModel(JobActionCondition, {
   nodeAccess: throughParent(JobAction, 'job_action_id'),
   defaultSort: 'createdAt',
-  relations: { action: belongsTo(JobAction, 'job_action_id') },
+  relations: { jobAction: belongsTo(JobAction, 'job_action_id') },
 });
 
 export const jobRunModel = defineModel(JobRun, {

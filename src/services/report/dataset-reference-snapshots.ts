@@ -1,4 +1,5 @@
 import type { DatasetReference } from '../../../entities/dataset-reference.ts';
+import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { ColumnType } from '../../core/read/model.ts';
@@ -34,6 +35,14 @@ export async function existingSnapshots(tx: Transaction, datasetId: string, ids:
   });
   const existing = new Set(found.map(({ id }) => id));
   return [...new Set(candidates)].filter((id) => existing.has(id));
+}
+
+/** Returns the ids like `existingSnapshots`. Throws NOT_FOUND with the first id that is not a snapshot of the dataset. */
+export async function requireSnapshots(tx: Transaction, datasetId: string, ids: readonly string[]): Promise<string[]> {
+  const existing = await existingSnapshots(tx, datasetId, ids);
+  const unknown = ids.find((id) => !existing.includes(id.toLowerCase()));
+  if (unknown !== undefined) throw notFound({ what: 'snapshot', id: unknown });
+  return existing;
 }
 
 /** Replaces the snapshots that a reference names. */
