@@ -19,7 +19,7 @@ export async function resolveRecipients(
   if (refused >= 0)
     throw invalid(`data.recipients.${refused}`, 'must be a user or a team: an address has no access to data');
   return Promise.all(
-    recipients.map((recipient) =>
+    recipients.map(async (recipient) =>
       isAddress(recipient) ? recipient : resolvePrincipal(tx, ctx.viewer.tenantId, recipient),
     ),
   );
