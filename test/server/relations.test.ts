@@ -33,6 +33,7 @@ const NAMED: Readonly<Record<string, string>> = {
 const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'AuditEvent.requestId': 'requests are not stored',
   'AvatarUpload.uploadId': 'a name that the client chooses',
+  'Job.sourceId': 'free words of what created the job',
   'IdentityProvider.clientId': 'it names this service at the provider',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
   'Team.usageProfileId': 'there are no usage profiles yet',
