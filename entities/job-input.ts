@@ -1,7 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { optionalTextRule, Rule, textRule } from '../src/core/input-rules.ts';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
-import { CreateJobDatasetInput } from './job-dataset-input.ts';
 import { JobIntervalTypeEnum, type JobIntervalType } from './job.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
@@ -73,14 +72,13 @@ export class CreateJobInput extends UpdateJobInput {
   @Field(() => ID, { description: 'Id of the job driver: `dataset-refresh` or `actions`.' })
   type!: string;
 
-  @Rule({ maxItems: 100 })
-  @Field(() => [CreateJobDatasetInput], {
+  @Field(() => JsonObject, {
     nullable: true,
     description:
-      'Datasets that the job works on, in the order in which it refreshes them, at most 100. ' +
-      'In REST also an object: `{alias: datasetId}` or `{alias: {datasetId, snapshots}}`.',
+      'Datasets that the job works on, by alias, in the order in which it refreshes them; at most 100: ' +
+      '`{alias: datasetId}` or `{alias: {datasetId, snapshots: {when: "before" | "after", snapshotDatasets: [id]}}}`.',
   })
-  datasets?: CreateJobDatasetInput[] | null;
+  datasets?: Record<string, unknown> | null;
 
   @Rule(textRule(255))
   @Field(() => String, { nullable: true, description: 'What created the job, in free words. It cannot be changed.' })

@@ -10,7 +10,7 @@ export const JOB_BODIES: Record<string, unknown> = {
     intervalType: 'cron',
     timezone: 'Europe/Berlin',
     enabled: true,
-    datasets: [{ alias: 'lines', datasetId: ID, snapshots: { when: 'before' } }],
+    datasets: { lines: { datasetId: ID, snapshots: { when: 'before' } } },
   },
   updateJob: { enabled: false, notes: 'Paused while the shop moves' },
   setJobOwner: { ownerId: `team:${ID}` },

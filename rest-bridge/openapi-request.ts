@@ -85,9 +85,11 @@ export function requestBody(components: SchemaComponents, endpoint: Endpoint): J
   if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: BYTES } } };
   const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
   if (!bodyArgument && keyArguments.length === 0) return undefined;
+  // A file without bytes is no body.
   const required =
-    keyArguments.some(({ slot }) => isRequired(slot)) ||
-    (bodyArgument !== undefined && isNonNullType(bodyArgument.type));
+    row.options.consumes !== 'file' &&
+    (keyArguments.some(({ slot }) => isRequired(slot)) ||
+      (bodyArgument !== undefined && isNonNullType(bodyArgument.type)));
   const example = bodyExample(endpoint);
   const body = { schema: bodySchema(components, endpoint), ...(example !== undefined && { example }) };
   if (!isForm) return { required, content: { 'application/json': body } };

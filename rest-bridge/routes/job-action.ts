@@ -43,7 +43,7 @@ export default [
     value('text encoding filename contentType sha256'),
     {
       handler: exportStream,
-      produces: 'application/octet-stream',
+      produces: '*/*',
     },
   ),
   put(`${single}/action-file-contents`, 'setJobActionFile', confirmation, { consumes: 'file' }),

@@ -85,18 +85,6 @@ const jobsList = value<ListedJob[]>(
   },
 );
 
-/** Converts the datasets of a new job, `{alias: id}` or `{alias: {datasetId, snapshots}}`, to a list. */
-const listDatasets = (body: Json): Json => {
-  const { datasets } = body;
-  if (typeof datasets !== 'object' || datasets === null || Array.isArray(datasets)) return body;
-  return {
-    ...body,
-    datasets: Object.entries(datasets).map(([alias, one]) =>
-      typeof one === 'object' ? { ...one, alias } : { alias, datasetId: one as unknown },
-    ),
-  };
-};
-
 const draft = resource<{ id: string; editingId: string }>(
   'id name editingId',
   ({ id, editingId }) => ({
@@ -113,7 +101,7 @@ const byAlias = `${datasets}/:alias`;
 
 export default [
   ...kind('jobs', 'job', job, { item: resource<Job>(FIELDS, links), without: ['create'] }),
-  create('/jobs', 'createJob', created, { map: listDatasets }),
+  create('/jobs', 'createJob', created),
   get('/jobs-list', 'jobsList', jobsList),
   post('/jobs/:id/_edit', 'editJob', draft, {
     status: { oneOf: [200, 201], of: ({ created: isNew }) => (isNew === true ? 201 : 200) },

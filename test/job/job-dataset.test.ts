@@ -28,7 +28,7 @@ test('a new job has its datasets by alias, as ids or with snapshots', async ({ a
   ]);
   const { createJob: listed } = await ann.data(
     `mutation ($input: CreateJobInput!) { createJob(input: $input) { datasets { alias } } }`,
-    { input: { name: 'G', type: 'actions', datasets: [{ alias: 'a', datasetId: orders.id }] } },
+    { input: { name: 'G', type: 'actions', datasets: { a: orders.id } } },
   );
   expect(listed).toEqual({ datasets: [{ alias: 'a' }] });
 });
@@ -43,11 +43,7 @@ test('datasets follow the rules of references in reports, and nothing is half do
   await refuse({ a: { datasetId: orders.id, snapshots: { when: 'never' } } }, 400, /when/);
   await expectError(bob.post('/jobs', { name: 'B', type: 'actions', datasets: { a: orders.id } }), 404, /dataset/);
   expect((await ann.get('/jobs?q=Refused')).body.total).toBe(0);
-  const twice = [
-    { alias: 'a', datasetId: orders.id },
-    { alias: 'a', datasetId: orders.id },
-  ];
-  await expectError(ann.post('/jobs', { name: 'Refused', type: 'actions', datasets: twice }), 409, /alias "a"/);
+  await refuse({ a: { datasetId: orders.id, label: 'x' } }, 400, /datasets.a.label is unknown/);
 });
 
 test('a dataset is added, changed and removed', async ({ ann, orders }) => {

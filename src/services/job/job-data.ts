@@ -7,11 +7,11 @@ import { schemaError } from '../resource/schema-validation.ts';
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 
-/** Returns `data` that fits the JSON Schema of a driver. Throws BAD_USER_INPUT naming the invalid key. */
-export function checkData({ schema }: Pick<JobDriver, 'schema'>, data: JobData): JobData {
-  checkJsonSize(data, 'data');
+/** Returns data that fits the JSON Schema of a driver. Throws BAD_USER_INPUT naming the invalid key below `root`. */
+export function checkData({ schema }: Pick<JobDriver, 'schema'>, data: JobData, root = 'data'): JobData {
+  checkJsonSize(data, root);
   const validate = ajv.compile(schema);
-  if (!validate(data)) throw schemaError(validate.errors!, 'data');
+  if (!validate(data)) throw schemaError(validate.errors!, root);
   return data;
 }
 
