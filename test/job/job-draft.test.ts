@@ -182,3 +182,12 @@ test('only a draft can be committed, and a failed commit changes nothing', async
   expect(await actionNames(ann, job)).toEqual([]);
   await expectStatus(ann.get(`/jobs/${id}`), 200);
 });
+
+test('a job and its draft go to the new owner when their owner is deleted', async ({ ann, admin, service }) => {
+  const carl = await service.user('carl');
+  const job = await createJob(carl);
+  const { id } = (await carl.post(`${job.path}/_edit`)).body;
+  await expectStatus(admin.delete('/users/carl?transferTo=ann'), 204);
+  await expectBody(ann.get(`/jobs/${id}`), 200, { ownerId: ann.id, editingId: job.id });
+  await expectBody(ann.post(`/jobs/${id}/_commit`), 200, { id: job.id, ownerId: ann.id });
+});
