@@ -49,7 +49,13 @@ const ALIAS =
   'Name by which the blocks of the report refer to the dataset: `^[a-zA-Z0-9_][a-zA-Z0-9_-]*$`, ' +
   '1 to 150 characters, unique within the report.';
 
-const ALIAS_RULE: InputRule = { minLength: 1, maxLength: 150, pattern: '^[a-zA-Z0-9_][a-zA-Z0-9_-]*$', notNull: true };
+/** Aliases of datasets. */
+export const ALIAS_RULE: InputRule = {
+  minLength: 1,
+  maxLength: 150,
+  pattern: '^[a-zA-Z0-9_][a-zA-Z0-9_-]*$',
+  notNull: true,
+};
 
 /** Changes to a dataset reference. */
 @InputType({ description: 'Changes to a dataset reference. Absent keys are unchanged, and null clears a value.' })

@@ -4,6 +4,7 @@ import type { RowClass } from '../src/core/platform.ts';
 import { App } from './app.ts';
 import { Dataset } from './dataset.ts';
 import { Datasource } from './datasource.ts';
+import { Job } from './job.ts';
 import type { OwnedRow } from './owned-row.ts';
 import { Report } from './report.ts';
 import { SavedQuery } from './saved-query.ts';
@@ -66,6 +67,15 @@ export const APP: OwnedKind<App> = {
   icon: 'app-window',
   silent: ['envNames'],
 };
+export const JOB: OwnedKind<Job> = {
+  entity: Job,
+  kind: 'job',
+  what: 'job',
+  table: 'job',
+  icon: 'calendar-clock',
+  silent: ['nextRunAt', 'scheduledAt', 'lockedAt', 'heartbeat'],
+  hasParents: true,
+};
 
 /** Every kind with owners. */
-export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET, REPORT, APP];
+export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET, REPORT, APP, JOB];

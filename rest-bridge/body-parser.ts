@@ -72,5 +72,10 @@ export function acceptOnlyJson(scope: FastifyInstance): void {
 /** Leaves every body of a scope unread: `request.body` is the stream. */
 export function leaveBodiesUnread(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
+  leaveOtherBodiesUnread(scope);
+}
+
+/** Leaves bodies unread for which a scope has no parser. */
+export function leaveOtherBodiesUnread(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 }

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
 import type { AdapterCall } from './call.ts';
+import { matchesEntityTag } from './negotiation.ts';
 
 /** One piece of the exported file, as the subscription delivers it. */
 interface FileChunk {
@@ -7,6 +9,8 @@ interface FileChunk {
   encoding: 'utf8' | 'base64';
   filename: string;
   contentType: string;
+  /** SHA-256 of a stored file, in hexadecimal. */
+  sha256?: string;
 }
 
 /** Media types of the export formats. */
@@ -23,21 +27,38 @@ export const EXPORT_MEDIA_TYPES = [
  * previous ones, and ends the subscription when the client disconnects. An error before the first chunk is an error
  * response; a later one closes the connection, because the status has been sent.
  */
-export async function exportStream({ subscribe, reply }: AdapterCall): Promise<Readable> {
+export async function exportStream({ subscribe, request, reply }: AdapterCall): Promise<Readable | FastifyReply> {
   const chunks = (await subscribe()) as AsyncIterableIterator<FileChunk>;
   const first = await chunks.next().catch(async (error: unknown) => {
     await chunks.return?.();
     throw error;
   });
-  const { filename, contentType } = first.value as FileChunk;
+  const { filename, contentType, sha256 } = first.value as FileChunk;
+  if (sha256 !== undefined) {
+    void reply.headers({ etag: `"${sha256}"`, 'cache-control': 'private, no-cache' });
+    if (matchesEntityTag(request.headers['if-none-match'], `W/"${sha256}"`)) {
+      endSubscription(chunks);
+      return reply.code(304).send();
+    }
+  }
   void reply
     .header('content-type', contentType)
-    .header('content-disposition', `attachment; filename="${filename}"`)
+    .header('content-disposition', attachmentNamed(filename))
     .header('x-content-type-options', 'nosniff');
   const file = fileStream(first.value as FileChunk, chunks);
   // The client may have disconnected in the meantime: nothing will read the file.
   if (reply.raw.destroyed) file.destroy();
   return file;
+}
+
+/** Returns the header for a download. A name that is not plain ASCII is added in its encoded form (RFC 6266). */
+function attachmentNamed(filename: string): string {
+  const plain = filename.replace(/[^ !#-[\]-~]/g, '_');
+  const encoded = encodeURIComponent(filename.toWellFormed()).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
+  return `attachment; filename="${plain}"${plain === filename ? '' : `; filename*=UTF-8''${encoded}`}`;
 }
 
 /** Returns a file's bytes. Its end, however it comes, ends the subscription, also if nothing was read. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { badInput, defineError } from '../src/core/errors.ts';
-import { MAX_JSON_BYTES, leaveBodiesUnread, acceptOnlyJson } from './body-parser.ts';
+import { MAX_JSON_BYTES, leaveBodiesUnread, leaveOtherBodiesUnread, acceptOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
 import {
@@ -13,10 +13,10 @@ import {
   matchesEntityTag,
   prefersAsync,
 } from './negotiation.ts';
-import type { Row } from './route.ts';
+import type { RouteOptions, Row } from './route.ts';
 import { createPageErrorHandler, sendError, type SendErrorPage } from './send-error.ts';
 import { createSofaRunner, type RunPlainRow } from './sofa.ts';
-import { createFormReader } from './upload.ts';
+import { createFileReader, createFormReader } from './upload.ts';
 
 const notAcceptable = defineError(
   406,
@@ -50,7 +50,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
   const endpoints = compileRows(options.schema, options.rows, options);
   const runPlain = createSofaRunner(endpoints);
   app.decorateRequest('bridgeContext', null);
-  const registerScope = (wanted: 'json' | 'multipart' | 'bytes', prepare: (scope: FastifyInstance) => void) =>
+  const registerScope = (wanted: NonNullable<RouteOptions['consumes']>, prepare: (scope: FastifyInstance) => void) =>
     app.register(
       async (api) => {
         prepare(api);
@@ -62,6 +62,10 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
     );
   void registerScope('json', acceptOnlyJson);
   void registerScope('multipart', (api) => options.readForms?.(api));
+  void registerScope('file', (api) => {
+    options.readForms?.(api);
+    leaveOtherBodiesUnread(api);
+  });
   void registerScope('bytes', leaveBodiesUnread);
   return endpoints;
 }
@@ -76,7 +80,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
     ? createAdapterHandler(endpoint, createCall)
     : row.plain
       ? createPlainHandler(endpoint, createCall, runPlain)
-      : row.options.consumes === 'multipart'
+      : row.options.consumes === 'multipart' || row.options.consumes === 'file'
         ? createFormHandler(endpoint, createCall)
         : row.options.revalidates
           ? createRevalidatingHandler(endpoint, createCall)
@@ -159,10 +163,12 @@ const createRevalidatingHandler =
   };
 
 /**
- * Creates the handler of a row that consumes forms. The response is sent before the rest of the form is read.
+ * Creates the handler of a row that consumes forms, or files as bodies. The response is sent before the rest of the form
+ * is read.
  */
 const createFormHandler = (endpoint: Endpoint, createCall: CreateCall): RouteHandlerMethod => {
-  const readForm = createFormReader(endpoint.parser!);
+  const readFormOnly = createFormReader(endpoint.parser!);
+  const readForm = endpoint.row.options.consumes === 'file' ? createFileReader(readFormOnly) : readFormOnly;
   return async (request, reply) => {
     const type = negotiateContentType(request);
     const call = createCall(request);

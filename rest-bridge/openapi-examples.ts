@@ -1,5 +1,6 @@
 import type { Endpoint } from './bridge.ts';
 import { CURIES } from './links.ts';
+import { JOB_BODIES } from './openapi-examples-job.ts';
 import { operationId } from './openapi-names.ts';
 
 /* Examples of the OpenAPI document: the order lines of the demo shop, as in README.md. */
@@ -166,6 +167,7 @@ const BODIES: Record<string, unknown> = {
   updateDatasetReference: { label: 'Lines', chips: [{ field: 'country', label: 'Country' }] },
   createApp: { name: 'Returns', description: 'Handles returned goods' },
   updateApp: { description: 'Handles returned and broken goods' },
+  ...JOB_BODIES,
 };
 
 /** Returns a page of rows with the links to the pages of a path. */

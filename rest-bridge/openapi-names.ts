@@ -172,6 +172,11 @@ const THEMES: readonly Theme[] = [
     description: 'Reports, the datasets that they show, and the data of their blocks.',
     paths: /^\/reports\b/,
   },
+  {
+    name: 'Jobs',
+    description: 'Jobs with their schedules, datasets, actions, run conditions and drafts.',
+    paths: /^\/(jobs|jobs-list|job-drivers|job-action-drivers)\b/,
+  },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {
     name: 'Data sources',

@@ -80,21 +80,26 @@ const FILE_FORM: JsonSchema = {
 export function requestBody(components: SchemaComponents, endpoint: Endpoint): JsonSchema | undefined {
   const { row, parser } = endpoint;
   if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
-  const isForm = row.options.consumes === 'multipart';
+  const isForm = readsForms(endpoint);
   if (isForm && row.options.handler) return { content: { 'multipart/form-data': { schema: FILE_FORM } } };
   if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: BYTES } } };
   const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
   if (!bodyArgument && keyArguments.length === 0) return undefined;
+  // A file without bytes is no body.
   const required =
-    keyArguments.some(({ slot }) => isRequired(slot)) ||
-    (bodyArgument !== undefined && isNonNullType(bodyArgument.type));
+    row.options.consumes !== 'file' &&
+    (keyArguments.some(({ slot }) => isRequired(slot)) ||
+      (bodyArgument !== undefined && isNonNullType(bodyArgument.type)));
   const example = bodyExample(endpoint);
   const body = { schema: bodySchema(components, endpoint), ...(example !== undefined && { example }) };
-  return {
-    required,
-    content: isForm ? { 'multipart/form-data': { ...body, ...encodingOf(endpoint) } } : { 'application/json': body },
-  };
+  if (!isForm) return { required, content: { 'application/json': body } };
+  const form = { 'multipart/form-data': { ...body, ...encodingOf(endpoint) } };
+  const bytes = row.options.consumes === 'file' && { 'application/octet-stream': { schema: BYTES } };
+  return { required, content: { ...form, ...bytes } };
 }
+
+const readsForms = ({ row }: Endpoint): boolean =>
+  row.options.consumes === 'multipart' || row.options.consumes === 'file';
 
 /** Returns the encoding of the lists in a form: JSON in one part. */
 function encodingOf({ parser }: Endpoint): JsonSchema {
@@ -115,7 +120,7 @@ function encodingOf({ parser }: Endpoint): JsonSchema {
 function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
   const { bodyArgument, keyArguments } = endpoint.parser!.body;
   const input = getNullableType(bodyArgument?.type);
-  const isForm = endpoint.row.options.consumes === 'multipart';
+  const isForm = readsForms(endpoint);
   const name = `${capitalize(operationId(endpoint))}Body`;
   const named = (schema: JsonSchema) => components.name(name, [name], schema);
   if (bodyArgument && !isInputObjectType(input))

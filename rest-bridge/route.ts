@@ -39,9 +39,10 @@ export interface RouteOptions {
   permission?: string;
   /**
    * What the row reads: `json` (default), `multipart` (a form, whose texts are keys of the input and whose first file
-   * is `file`), or `bytes` for a handler that reads the stream `request.body`.
+   * is `file`), `file` (such a form, or a body of any other type, which is the file itself), or `bytes` for a handler that
+   * reads the stream `request.body`.
    */
-  consumes?: 'json' | 'multipart' | 'bytes';
+  consumes?: 'json' | 'multipart' | 'file' | 'bytes';
   /** Media types that the handler returns, for the OpenAPI document. */
   produces?: string | readonly string[];
   /** Whether the field calls `revalidate` of the context: the response has its digest as ETag. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { coerceInputValue, getNullableType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
@@ -85,6 +86,21 @@ export function createFormReader(parser: RequestParser): ReadForm {
     }
   };
 }
+
+/** Creates a reader that takes a body that is no form as the file itself. */
+export const createFileReader =
+  (readForm: ReadForm): ReadForm =>
+  async (request, params) => {
+    if (request.isMultipart()) return readForm(request, params);
+    const { headers, body } = request;
+    const file: IncomingFile = {
+      filename: null,
+      contentType: headers['content-type'] ?? 'application/octet-stream',
+      minSize: Number(headers['content-length'] ?? 0) || 0,
+      content: (body ?? Readable.from([])) as AsyncIterable<Uint8Array>,
+    };
+    return { body: { file }, end: () => request.raw.resume() };
+  };
 
 /** Returns the input and the single arguments of a complete body, coerced as GraphQL does. */
 function coerceBody(parser: RequestParser, body: Json, params: Call['params']): Json {

@@ -415,6 +415,18 @@ CREATE OR REPLACE FUNCTION dws.fold(text)
 AS $function$
       select replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize($1, NFKD), '[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]+', '', 'g'), NFC)), 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς', 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $function$;
 
+CREATE OR REPLACE FUNCTION dws.forget_job_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
+        delete from dws.stored_file f
+        where f.tenant_id = old.tenant_id and f.id = old.file_id
+          and not exists (select from dws.job_action a where a.file_id = old.file_id);
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.forget_principal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -441,6 +453,15 @@ AS $function$
           if old.occurred_at < dws.usage_kept_since() then return old; end if;
         end if;
         raise exception 'The usage ledger is append-only' using errcode = 'restrict_violation';
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.own_job_draft()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update dws.job set owner_id = new.owner_id where tenant_id = new.tenant_id and parent_id = new.id;
+        return null;
       end $function$;
 
 CREATE OR REPLACE FUNCTION dws.put_search_entry(of_tenant uuid, of_kind text, of_id uuid, owner text, new_name text, new_slug text, new_description text, changed timestamp with time zone)
@@ -553,6 +574,19 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, null, null, false) is not distinct from row(old.name, null, null, false) then
           update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'folder', r.id, null, r.name, null, null, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.search_job()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare r dws.job; begin
+        if tg_op = 'DELETE' then r := old; else r := new; end if;
+        if tg_op = 'DELETE' or (r.parent_id is not null) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'job' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null) is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'job' and id = r.id;
+        else perform dws.put_search_entry(r.tenant_id, 'job', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
 
@@ -757,6 +791,208 @@ create policy system on dws.identity_provider for all to dws_system using (true)
 create policy tenant on dws.identity_provider for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.identity_provider to dws_app;
 grant delete, insert, select, update on dws.identity_provider to dws_system;
+
+create table dws.job (
+  created_at timestamp with time zone not null default now(),
+  data jsonb not null default '{}'::jsonb,
+  description text,
+  enabled boolean not null default false,
+  end_on timestamp with time zone,
+  folder_id uuid,
+  heartbeat timestamp with time zone,
+  id uuid not null,
+  "interval" text,
+  interval_type text,
+  locked_at timestamp with time zone,
+  name text not null,
+  next_run_at timestamp with time zone,
+  notes text,
+  owner_id text not null,
+  parent_id uuid,
+  scheduled_at timestamp with time zone not null default now(),
+  slug text not null,
+  source text,
+  source_id text,
+  start_on timestamp with time zone,
+  tenant_id uuid not null,
+  timezone text not null,
+  type text not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.job enable row level security;
+alter table dws.job force row level security;
+alter table dws.job add constraint job_interval_type_check CHECK ((interval_type = ANY (ARRAY['cron'::text, 'simple'::text, 'once'::text])));
+alter table dws.job add constraint job_next_run CHECK (((next_run_at IS NULL) OR (enabled AND (parent_id IS NULL))));
+alter table dws.job add constraint job_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES dws.job(id) ON DELETE CASCADE;
+alter table dws.job add constraint job_pkey PRIMARY KEY (id);
+alter table dws.job add constraint job_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.job add constraint job_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+CREATE INDEX job_folder ON dws.job USING btree (folder_id) WHERE (folder_id IS NOT NULL);
+CREATE INDEX job_locked ON dws.job USING btree (heartbeat) WHERE (locked_at IS NOT NULL);
+CREATE INDEX job_name ON dws.job USING btree (tenant_id, lower(name), id);
+CREATE INDEX job_next_run ON dws.job USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+CREATE INDEX job_owner ON dws.job USING btree (tenant_id, owner_id);
+CREATE UNIQUE INDEX job_draft ON dws.job USING btree (parent_id);
+CREATE UNIQUE INDEX job_slug ON dws.job USING btree (tenant_id, slug);
+create policy system on dws.job for all to dws_system using (true) with check (true);
+create policy tenant on dws.job for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_resource AFTER DELETE ON dws.job FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
+CREATE TRIGGER own_draft AFTER UPDATE OF owner_id ON dws.job FOR EACH ROW WHEN (((new.parent_id IS NULL) AND (new.owner_id IS DISTINCT FROM old.owner_id))) EXECUTE FUNCTION dws.own_job_draft();
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE OF name, slug, description, owner_id, parent_id, updated_at ON dws.job FOR EACH ROW EXECUTE FUNCTION dws.search_job();
+grant delete, insert, select, update on dws.job to dws_app;
+grant delete, insert, select, update on dws.job to dws_system;
+
+create table dws.job_action (
+  created_at timestamp with time zone not null default now(),
+  data jsonb not null default '{}'::jsonb,
+  dataset_id uuid,
+  file_id uuid,
+  id uuid not null,
+  job_id uuid not null,
+  name text not null,
+  original_id uuid,
+  "position" integer not null,
+  secrets text,
+  tenant_id uuid not null,
+  type text not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.job_action enable row level security;
+alter table dws.job_action force row level security;
+alter table dws.job_action add constraint job_action_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id);
+alter table dws.job_action add constraint job_action_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
+alter table dws.job_action add constraint job_action_job_id_fkey FOREIGN KEY (job_id) REFERENCES dws.job(id) ON DELETE CASCADE;
+alter table dws.job_action add constraint job_action_job_id_position_key UNIQUE (job_id, "position") DEFERRABLE INITIALLY DEFERRED;
+alter table dws.job_action add constraint job_action_original_id_fkey FOREIGN KEY (original_id) REFERENCES dws.job_action(id) ON DELETE SET NULL;
+alter table dws.job_action add constraint job_action_pkey PRIMARY KEY (id);
+alter table dws.job_action add constraint job_action_position_check CHECK (("position" >= 0));
+alter table dws.job_action add constraint job_action_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX job_action_dataset_id ON dws.job_action USING btree (dataset_id) WHERE (dataset_id IS NOT NULL);
+CREATE INDEX job_action_file_id ON dws.job_action USING btree (file_id) WHERE (file_id IS NOT NULL);
+CREATE INDEX job_action_original_id ON dws.job_action USING btree (original_id) WHERE (original_id IS NOT NULL);
+create policy system on dws.job_action for all to dws_system using (true) with check (true);
+create policy tenant on dws.job_action for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_file AFTER DELETE OR UPDATE OF file_id ON dws.job_action FOR EACH ROW WHEN ((old.file_id IS NOT NULL)) EXECUTE FUNCTION dws.forget_job_file();
+grant delete, insert, select, update on dws.job_action to dws_app;
+grant delete, insert, select, update on dws.job_action to dws_system;
+
+create table dws.job_action_condition (
+  created_at timestamp with time zone not null default now(),
+  data jsonb not null default '{}'::jsonb,
+  dataset_id uuid,
+  id uuid not null,
+  job_action_id uuid not null,
+  original_id uuid,
+  tenant_id uuid not null,
+  type text not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.job_action_condition enable row level security;
+alter table dws.job_action_condition force row level security;
+alter table dws.job_action_condition add constraint job_action_condition_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id);
+alter table dws.job_action_condition add constraint job_action_condition_job_action_id_fkey FOREIGN KEY (job_action_id) REFERENCES dws.job_action(id) ON DELETE CASCADE;
+alter table dws.job_action_condition add constraint job_action_condition_original_id_fkey FOREIGN KEY (original_id) REFERENCES dws.job_action_condition(id) ON DELETE SET NULL;
+alter table dws.job_action_condition add constraint job_action_condition_pkey PRIMARY KEY (id);
+alter table dws.job_action_condition add constraint job_action_condition_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.job_action_condition add constraint job_action_condition_type_check CHECK ((type = ANY (ARRAY['success'::text, 'failure'::text, 'always'::text, 'criteria'::text])));
+CREATE INDEX job_action_condition_action ON dws.job_action_condition USING btree (job_action_id);
+CREATE INDEX job_action_condition_dataset_id ON dws.job_action_condition USING btree (dataset_id) WHERE (dataset_id IS NOT NULL);
+CREATE INDEX job_action_condition_original_id ON dws.job_action_condition USING btree (original_id) WHERE (original_id IS NOT NULL);
+create policy system on dws.job_action_condition for all to dws_system using (true) with check (true);
+create policy tenant on dws.job_action_condition for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.job_action_condition to dws_app;
+grant delete, insert, select, update on dws.job_action_condition to dws_system;
+
+create table dws.job_dataset (
+  alias text not null,
+  created_at timestamp with time zone not null default now(),
+  dataset_id uuid not null,
+  id uuid not null,
+  job_id uuid not null,
+  "position" integer not null,
+  snapshot_time text,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.job_dataset enable row level security;
+alter table dws.job_dataset force row level security;
+alter table dws.job_dataset add constraint job_dataset_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id);
+alter table dws.job_dataset add constraint job_dataset_job_id_alias_key UNIQUE (job_id, alias);
+alter table dws.job_dataset add constraint job_dataset_job_id_fkey FOREIGN KEY (job_id) REFERENCES dws.job(id) ON DELETE CASCADE;
+alter table dws.job_dataset add constraint job_dataset_pkey PRIMARY KEY (id);
+alter table dws.job_dataset add constraint job_dataset_snapshot_time_check CHECK ((snapshot_time = ANY (ARRAY['before'::text, 'after'::text])));
+alter table dws.job_dataset add constraint job_dataset_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX job_dataset_dataset ON dws.job_dataset USING btree (dataset_id);
+create policy system on dws.job_dataset for all to dws_system using (true) with check (true);
+create policy tenant on dws.job_dataset for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.job_dataset to dws_app;
+grant delete, insert, select, update on dws.job_dataset to dws_system;
+
+create table dws.job_dataset_snapshot (
+  dataset_id uuid not null,
+  "position" integer not null,
+  reference_id uuid not null,
+  tenant_id uuid not null
+);
+alter table dws.job_dataset_snapshot enable row level security;
+alter table dws.job_dataset_snapshot force row level security;
+alter table dws.job_dataset_snapshot add constraint job_dataset_snapshot_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id) ON DELETE CASCADE;
+alter table dws.job_dataset_snapshot add constraint job_dataset_snapshot_pkey PRIMARY KEY (reference_id, dataset_id);
+alter table dws.job_dataset_snapshot add constraint job_dataset_snapshot_reference_id_fkey FOREIGN KEY (reference_id) REFERENCES dws.job_dataset(id) ON DELETE CASCADE;
+alter table dws.job_dataset_snapshot add constraint job_dataset_snapshot_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX job_dataset_snapshot_dataset ON dws.job_dataset_snapshot USING btree (dataset_id);
+create policy system on dws.job_dataset_snapshot for all to dws_system using (true) with check (true);
+create policy tenant on dws.job_dataset_snapshot for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.job_dataset_snapshot to dws_app;
+grant delete, insert, select, update on dws.job_dataset_snapshot to dws_system;
+
+create table dws.job_run (
+  attempt integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  due_at timestamp with time zone,
+  duration double precision,
+  error text,
+  finished_at timestamp with time zone,
+  heartbeat timestamp with time zone,
+  history jsonb not null default '[]'::jsonb,
+  id uuid not null,
+  is_draft boolean not null default false,
+  job_id uuid not null,
+  logs jsonb not null default '{}'::jsonb,
+  operation_id uuid,
+  retry_of_id uuid,
+  started_at timestamp with time zone,
+  status text not null default 'queued'::text,
+  success boolean,
+  tenant_id uuid not null,
+  trigger text not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid,
+  version integer not null default 1
+);
+alter table dws.job_run enable row level security;
+alter table dws.job_run force row level security;
+alter table dws.job_run add constraint job_run_job_id_due_at_key UNIQUE (job_id, due_at);
+alter table dws.job_run add constraint job_run_job_id_fkey FOREIGN KEY (job_id) REFERENCES dws.job(id) ON DELETE CASCADE;
+alter table dws.job_run add constraint job_run_pkey PRIMARY KEY (id);
+alter table dws.job_run add constraint job_run_retry_of_id_fkey FOREIGN KEY (retry_of_id) REFERENCES dws.job_run(id) ON DELETE SET NULL;
+alter table dws.job_run add constraint job_run_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])));
+alter table dws.job_run add constraint job_run_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.job_run add constraint job_run_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'schedule'::text, 'catch-up'::text, 'retry'::text])));
+alter table dws.job_run add constraint job_run_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+CREATE INDEX job_run_created ON dws.job_run USING btree (created_at);
+CREATE INDEX job_run_job ON dws.job_run USING btree (job_id, created_at DESC, id DESC);
+CREATE INDEX job_run_retry ON dws.job_run USING btree (retry_of_id) WHERE (retry_of_id IS NOT NULL);
+CREATE INDEX job_run_unfinished ON dws.job_run USING btree (heartbeat) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX job_run_user ON dws.job_run USING btree (user_id) WHERE (user_id IS NOT NULL);
+create policy system on dws.job_run for all to dws_system using (true) with check (true);
+create policy tenant on dws.job_run for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.job_run to dws_app;
+grant delete, insert, select, update on dws.job_run to dws_system;
 
 create table dws.known_address (
   address text not null,

@@ -34,7 +34,8 @@ registerEnumType(ExportFormatEnum, {
   },
 });
 
-const ChunkEncodingEnum = { UTF8: 'utf8', BASE64: 'base64' } as const satisfies Record<
+/** Keys are the names in GraphQL, values the internal ones. */
+export const ChunkEncodingEnum = { UTF8: 'utf8', BASE64: 'base64' } as const satisfies Record<
   string,
   ExportChunkShape['encoding']
 >;

@@ -9,6 +9,11 @@ import { Datasource } from '../../entities/datasource.ts';
 import { Favorite, FavoriteResource } from '../../entities/favorite.ts';
 import { FeedItem } from '../../entities/feed-item.ts';
 import { Folder } from '../../entities/folder.ts';
+import { JobActionCondition } from '../../entities/job-action-condition.ts';
+import { JobAction } from '../../entities/job-action.ts';
+import { JobDataset } from '../../entities/job-dataset.ts';
+import { JobRun } from '../../entities/job-run.ts';
+import { Job } from '../../entities/job.ts';
 import { Mail } from '../../entities/mail.ts';
 import { RefreshBreak } from '../../entities/refresh-preview.ts';
 import { Report } from '../../entities/report.ts';
@@ -47,6 +52,11 @@ relationField(SavedQuery, 'datasource', Datasource, 'Datasource of the query. Nu
 relationField(Visual, 'dataset', Dataset, 'Dataset that it shows.');
 relationField(Visual, 'owner', User, 'User who created it. Null when that user has been deleted.');
 relationField(DatasetReference, 'report', Report, 'Report that shows the dataset.');
+relationField(JobDataset, 'job', Job, 'Job that works on the dataset.');
+relationField(JobDataset, 'dataset', Dataset, 'The dataset. Null if the caller cannot read it.');
+relationField(JobAction, 'job', Job, 'Job of the action.');
+relationField(JobActionCondition, 'jobAction', JobAction, 'Action of the condition.');
+relationField(JobRun, 'job', Job, 'Job that runs.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

@@ -31,7 +31,7 @@ const created: Presenter = {
 };
 
 /** Responses contain snapshots as objects, requests contain their ids. Lets a client send a response back. */
-const mapSnapshotIds = (body: Json): Json => {
+export const mapSnapshotIds = (body: Json): Json => {
   const { snapshots } = body;
   if (
     typeof snapshots !== 'object' ||

@@ -24,6 +24,7 @@ const KIND_EVENTS = {
     'snapshot.promoted': 'The rows of a snapshot replaced those of the dataset.',
     'snapshot.deleted': 'A snapshot was deleted.',
   },
+  job: { 'draft.committed': 'A draft replaced the fields, datasets and actions.' },
   datasource: { 'connection.changed': 'The configuration or the secrets of the connection were changed.' },
   team: {
     created: 'The team was created.',

@@ -58,6 +58,7 @@ export const ABILITIES = {
   query: OWNED_ABILITIES,
   report: OWNED_ABILITIES,
   app: OWNED_ABILITIES,
+  job: OWNED_ABILITIES,
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
   filter: ['read', 'edit', 'delete'],
@@ -89,6 +90,8 @@ export const LEVEL = {
   view: 1,
   edit: 2,
   admin: 3,
+  /** Administrators of the team that owns the resource. No share grants this level. */
+  teamAdmin: 3.5,
   owner: 4,
 } as const;
 export type Level = (typeof LEVEL)[keyof typeof LEVEL];
@@ -103,6 +106,7 @@ const LEVEL_WORDS = {
   [LEVEL.view]: 'view',
   [LEVEL.edit]: 'edit',
   [LEVEL.admin]: 'admin',
+  [LEVEL.teamAdmin]: 'admin',
   [LEVEL.owner]: 'owner',
 } as const;
 export type LevelWord = (typeof LEVEL_WORDS)[Level];
@@ -118,7 +122,7 @@ export type TeamRole = (typeof TEAM_ROLES)[number];
 export const LEVEL_OF_ROLE: Record<TeamRole, Level> = {
   member: LEVEL.view,
   memberPlus: LEVEL.edit,
-  admin: LEVEL.admin,
+  admin: LEVEL.teamAdmin,
 };
 
 /** Minimum level for each ability (docs/contract.md#shares). */
@@ -139,18 +143,26 @@ const REQUIRED_LEVEL: Record<Ability, Level> = {
   changeOwner: LEVEL.admin,
 };
 
+/** Abilities that require another level on a kind than on the others. A job is deleted by its owner only. */
+const REQUIRED_LEVEL_OF_KIND: { readonly [permission: string]: Level } = { 'job:delete': LEVEL.teamAdmin };
+
 /** Minimum level for the abilities of restricted shares (docs/contract.md#restricted-shares). */
 const RESTRICTED_LEVEL: Partial<Record<Ability, Level>> = {
   read: LEVEL.restrictedView,
   addVisual: LEVEL.restrictedEdit,
 };
 
-const levelSuffices = (level: Level, ability: Ability): boolean =>
-  level >= (isRestricted(level) ? (RESTRICTED_LEVEL[ability] ?? LEVEL.view) : REQUIRED_LEVEL[ability]);
+const requiredLevel = (kind: string, ability: Ability): Level =>
+  REQUIRED_LEVEL_OF_KIND[`${kind}:${ability}`] ?? REQUIRED_LEVEL[ability];
+
+const levelSuffices = (level: Level, kind: string, ability: Ability): boolean =>
+  level >= (isRestricted(level) ? (RESTRICTED_LEVEL[ability] ?? LEVEL.view) : requiredLevel(kind, ability));
 
 /** Returns whether a level suffices for a permission, e.g. `dataset:write`. */
-export const levelAllows = (level: Level, permission: ResourcePermission): boolean =>
-  levelSuffices(level, permission.slice(permission.indexOf(':') + 1) as Ability);
+export function levelAllows(level: Level, permission: ResourcePermission): boolean {
+  const [kind, ability] = permission.split(':') as [string, Ability];
+  return levelSuffices(level, kind, ability);
+}
 
 /**
  * The permissions objects by kind and level. They are created once: creating one for each row was a tenth of a list's
@@ -162,7 +174,7 @@ const abilities = Object.fromEntries(
     new Map(
       Object.values(LEVEL).map((level) => [
         level,
-        Object.freeze(Object.fromEntries(words.map((ability) => [ability, levelSuffices(level, ability)]))),
+        Object.freeze(Object.fromEntries(words.map((ability) => [ability, levelSuffices(level, kind, ability)]))),
       ]),
     ),
   ]),

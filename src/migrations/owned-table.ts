@@ -24,9 +24,10 @@ export const forgetResourceTrigger = (table: string): string =>
 
 /**
  * Returns SQL that creates the table of a new kind with owners: columns, indexes, row-level security, deletion of what
- * refers to a resource, search. `columns` is SQL for the kind's own columns, e.g. `status text not null`.
+ * refers to a resource, search. `columns` is SQL for the kind's own columns, e.g. `status text not null`. `but` is a
+ * condition over a row `r` for rows that the search does not find.
  */
-export const ownedTable = (kind: string, table: string, columns: readonly string[] = []): string[] => [
+export const ownedTable = (kind: string, table: string, columns: readonly string[] = [], but?: string): string[] => [
   `create table dws.${table} (${[OWNED_COLUMNS, ...columns].join(', ')});`,
   `create unique index ${table}_slug on dws.${table} (tenant_id, slug);`,
   `create index ${table}_owner on dws.${table} (tenant_id, owner_id);`,
@@ -36,6 +37,6 @@ export const ownedTable = (kind: string, table: string, columns: readonly string
   `create index ${table}_folder on dws.${table} (folder_id) where folder_id is not null;`,
   ofTenants(table),
   forgetResourceTrigger(table),
-  ...searchedTable({ kind, table, ...OWNED_SEARCH }),
-  searchFunction({ kind, table, ...OWNED_SEARCH }),
+  ...searchedTable({ kind, table, ...OWNED_SEARCH, ...(but && { but }) }),
+  searchFunction({ kind, table, ...OWNED_SEARCH, ...(but && { but }) }),
 ];

@@ -10,6 +10,8 @@ import draft from '../../rest-bridge/routes/draft.ts';
 import favorite from '../../rest-bridge/routes/favorite.ts';
 import folder from '../../rest-bridge/routes/folder.ts';
 import identityProvider from '../../rest-bridge/routes/identity-provider.ts';
+import jobAction from '../../rest-bridge/routes/job-action.ts';
+import job from '../../rest-bridge/routes/job.ts';
 import mail from '../../rest-bridge/routes/mail.ts';
 import notification from '../../rest-bridge/routes/notification.ts';
 import operation from '../../rest-bridge/routes/operation.ts';
@@ -60,4 +62,6 @@ export const ROWS: Row[] = [
   ...report,
   ...datasetReference,
   ...app,
+  ...job,
+  ...jobAction,
 ];

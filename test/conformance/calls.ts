@@ -76,7 +76,12 @@ const NAMED: Record<string, unknown> = {
   config: { host: '127.0.0.1', database: 'd', user: 'u' },
 };
 /** Values by type, where a name has different meanings. */
-const ENUMS: Record<string, unknown> = { DatasourceLinkType: 'lookup', ShareLevel: 1, VisualComponent: 'bar-chart' };
+const ENUMS: Record<string, unknown> = {
+  DatasourceLinkType: 'lookup',
+  ShareLevel: 1,
+  VisualComponent: 'bar-chart',
+  JobActionConditionType: 'success',
+};
 const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN_ID;
 
 /** Returns the required query string of a GET; empty for other methods. */

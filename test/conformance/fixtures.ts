@@ -67,6 +67,9 @@ const SPECIAL: Record<string, Fixture> = {
   datasources: { create: createDatasource },
   queries: withQuery('queries'),
   datasets: withQuery('datasets'),
+  jobs: {
+    create: async (admin, name, ownerId) => (await admin.creates('/jobs', { name, ownerId, type: 'actions' })).id,
+  },
 };
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../rest-bridge/bridge.ts';
 import { describeRelations } from '../../rest-bridge/relations.ts';
-import { shapeOf } from '../../rest-bridge/words.ts';
+import { shapeOf, toKebab } from '../../rest-bridge/words.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { Client } from '../support/client.ts';
@@ -25,6 +25,8 @@ const NO_RESOURCE: Record<string, string> = {
   naturalId: 'is the record’s own',
   parentId: 'is linked as svc:parent or svc:parent-folder',
   entityId: 'is linked as svc:resource',
+  editingId: 'is linked as svc:original',
+  sourceId: 'is free words of what created a job',
   sourceDatasourceId: 'is linked as svc:datasource',
   targetDatasourceId: 'is linked as svc:target',
   datasetFilterId: 'is linked as svc:filter',
@@ -122,7 +124,7 @@ describe('the table of routes', () => {
       const relations = Object.keys(shown.links);
       return shown.keys
         .filter((key) => key.endsWith('Id') && !(key in NO_RESOURCE) && !linked.has(key))
-        .filter((key) => !relations.includes(`svc:${key.slice(0, -2)}`))
+        .filter((key) => !relations.includes(`svc:${toKebab(key.slice(0, -2))}`))
         .map((key) => `${row.method} ${row.path} ${key}`);
     });
     expect(missing).toEqual([]);

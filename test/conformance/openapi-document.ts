@@ -81,7 +81,7 @@ export async function createApiDocument(): Promise<ApiDocument> {
       const { content } = resolve(listed as Schema) as Operation['responses'][string];
       const mediaType = (headers.get('content-type') ?? '').split(';')[0]!;
       if (!content) return body === '' ? undefined : `status ${status} has a body`;
-      const documented = content[mediaType];
+      const documented = content[mediaType] ?? content['*/*'];
       if (!documented) return `${mediaType} is not listed for status ${status}`;
       if (!documented.schema) return undefined;
       const validate = closedValidatorOf(closeObjects(documented.schema) as Schema);

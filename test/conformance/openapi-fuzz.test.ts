@@ -30,6 +30,9 @@ const REFUSED: Record<string, number> = {
   'GET /api/login/{domain}': 404,
   'GET /api/login/{domain}/callback': 401,
   'GET /api/login/{domain}/callback/{tenant}': 401,
+  // The job is no draft, and has more actions than one.
+  'POST /api/jobs/{id}/_commit': 409,
+  'POST /api/jobs/{jobId}/_job-action-order': 400,
   // The operation has ended, the datasource is in use.
   'DELETE /api/progress/{id}': 409,
   'DELETE /api/datasources/{id}': 409,

@@ -26,15 +26,17 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   await create(`/reports/${reportId}/dataset-refs`, { reportId, datasetId, alias: 'orders', label: 'Orders' });
   for (const path of [dataset, `/datasources/${datasourceId}`, `/queries/${query.id}`])
     for (const kind of ['shares', 'tags', 'favorite']) await createAspect(admin, path, kind, ids['/users/']!, tagId);
-  for (const kind of ['reports', 'apps'])
+  for (const kind of ['reports', 'apps', 'jobs'])
     for (const aspect of ['shares', 'tags', 'favorite'])
       await createAspect(admin, `/${kind}/${ids[`/${kind}/`]}`, aspect, ids['/users/']!, tagId);
   await admin.put(`/teams/${ids['/teams/']}/members/${ids['/users/']}`, { role: 'member' });
   await admin.put(`${dataset}/draft`, { name: `${name} draft` });
   await admin.post('/login', { username: 'admin', password: PASSWORD });
+  const job = await createJobParts(admin, `/jobs/${ids['/jobs/']}`, datasetId);
   const session = (await admin.get('/sessions')).body._embedded['svc:session'][0];
   return {
     ...ids,
+    ...job,
     '/datasets/': datasetId,
     '/datasources/': datasourceId,
     '/queries/': query.id,
@@ -53,6 +55,17 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/identity-providers/': (await create('/identity-providers', { ...PROVIDER, name })).id,
     '/login/': 'local',
   };
+}
+
+/** Creates a dataset, an action with a file and a run condition of a job. The alias is the id, as in `/datasets/`. */
+async function createJobParts(admin: Client, job: string, datasetId: string): Promise<Record<string, string>> {
+  await admin.creates(`${job}/datasets`, { alias: datasetId, datasetId });
+  const data = { recipients: ['admin'], message: 'Done' };
+  const { id } = await admin.creates(`${job}/actions`, { type: 'notify', name: 'Notify', data });
+  const action = `${job}/actions/${id}`;
+  await admin.put(`${action}/action-file-contents`, createForm(ORDERS, 'orders.csv'));
+  const condition = await admin.creates(`${action}/job-action-run-conditions`, { type: 'always' });
+  return { '/actions/': id, '/job-action-run-conditions/': condition.id };
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };

@@ -9,6 +9,7 @@ const PATH_OF_KIND: Record<string, string> = {
   query: 'queries',
   report: 'reports',
   app: 'apps',
+  job: 'jobs',
   folder: 'folders',
   suite: 'suites',
   team: 'teams',

@@ -29,6 +29,8 @@ const IN_NO_MENU = [
   '/search',
   '/datasource-drivers',
   '/link-types',
+  '/job-drivers',
+  '/job-action-drivers',
   '/visual-components',
   '/dataset-filters',
 ];

@@ -101,6 +101,7 @@ describe('creating a user', () => {
       ['password', undefined],
       ['email', 'nobody'],
       ['timezone', 'Mars/Olympus'],
+      ['timezone', '+02:00'],
       ['displayName', 'x'.repeat(256)],
       ['settings', { a: 'x'.repeat(70_000) }],
       ['settings', []],

@@ -227,6 +227,21 @@ test('the commit of a draft has one activity with the changed fields', async ({ 
   ]);
 });
 
+test('the commit of the draft of a job has one activity, and its changes before that none', async ({
+  admin,
+  service,
+}) => {
+  const id = await FIXTURES['jobs']!.create(admin, 'Planned');
+  const { body: draft } = await admin.post(`/jobs/${id}/_edit`);
+  expect(await admin.put(`/jobs/${draft.id}`, { notes: 'New', name: 'Done' })).toMatchObject({ status: 200 });
+  expect(await admin.post(`/jobs/${draft.id}/_commit`)).toMatchObject({ status: 200 });
+  expect((await readStoredActivities(service, id)).map(({ type, message, data }) => [type, message, data])).toEqual([
+    ['job.created', 'admin created Planned', {}],
+    ['job.draft.committed', 'admin committed a draft of Done', { fields: ['name', 'notes'] }],
+  ]);
+  expect(await readStoredActivities(service, draft.id)).toEqual([]);
+});
+
 test('the stored types are exactly the declared types', async ({ service }) => {
   const stored = await service.platform.system.query<{ type: string }>({
     text: 'select distinct type from dws.activity',

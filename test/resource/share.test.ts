@@ -26,7 +26,11 @@ describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
     });
     await expectBody(ann.get(path), 200, { permissions: { read: true, write: false, share: false, delete: false } });
     expect((await ann.get(`/${kind}?q=shared`)).body._embedded[`svc:${word}`]).toMatchObject([{ id }]);
-    await expectError(ann.put(path, { name: 'mine' }), 403, `You lack the permission ${word}:write`);
+    await expectError(
+      ann.put(path, { name: 'mine' }),
+      403,
+      `You lack the permission ${word}:${kind === 'jobs' ? 'edit' : 'write'}`,
+    );
 
     await admin.put(`${path}/shares/ann`, { accessLevel: 2 });
     await expectBody(ann.put(path, { description: 'seen' }), 200, { description: 'seen' });

@@ -101,6 +101,7 @@ test('each operation belongs to one described theme', () => {
     'Snapshots and drafts',
     'Visuals',
     'Reports',
+    'Jobs',
     'Apps',
     'Data sources',
     'Folders and tags',

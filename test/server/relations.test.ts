@@ -33,6 +33,7 @@ const NAMED: Readonly<Record<string, string>> = {
 const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'AuditEvent.requestId': 'requests are not stored',
   'AvatarUpload.uploadId': 'a name that the client chooses',
+  'Job.sourceId': 'free words of what created the job',
   'IdentityProvider.clientId': 'it names this service at the provider',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
   'Team.usageProfileId': 'there are no usage profiles yet',
@@ -88,6 +89,15 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
     notifications { items { id } }
     me { memberships { id } }
   }`);
+  const job = await ann.creates('/jobs', { name: 'Nightly', type: 'actions', datasets: { orders } });
+  const action = await ann.creates(`/jobs/${job.id}/actions`, {
+    type: 'refresh',
+    name: 'Load',
+    data: { alias: 'orders' },
+  });
+  const conditions = `/jobs/${job.id}/actions/${action.id}/job-action-run-conditions`;
+  const condition = await ann.creates(conditions, { type: 'always' });
+  const { job: withDatasets } = await ann.data(`{ job(id: "${job.id}") { datasets { id } } }`);
   const comment = await ann.creates(`/teams/${team.id}/comments`, { message: 'Hello' });
   const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
   return {
@@ -103,6 +113,10 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
       ApiToken: tokens[0].id,
       Notification: notifications.items[0].id,
       TeamComment: comment.id,
+      Job: job.id,
+      JobDataset: withDatasets.datasets[0].id,
+      JobAction: action.id,
+      JobActionCondition: condition.id,
     },
     ofTenant: { Membership: me.memberships[0].id },
     ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },

@@ -7,6 +7,10 @@ import { Favorite } from '../../../entities/favorite.ts';
 import { Folder } from '../../../entities/folder.ts';
 import { Generation } from '../../../entities/generation.ts';
 import { IdentityProvider } from '../../../entities/identity-provider.ts';
+import { JobActionCondition } from '../../../entities/job-action-condition.ts';
+import { JobAction } from '../../../entities/job-action.ts';
+import { JobDataset } from '../../../entities/job-dataset.ts';
+import { JobRun } from '../../../entities/job-run.ts';
 import { Mail } from '../../../entities/mail.ts';
 import { Notification } from '../../../entities/notification.ts';
 import { Operation } from '../../../entities/operation.ts';
@@ -52,6 +56,10 @@ export const ENTITIES = [
   Visual,
   Folder,
   DatasetReference,
+  JobDataset,
+  JobAction,
+  JobActionCondition,
+  JobRun,
   DatasourceLink,
   Suite,
   SuiteMember,

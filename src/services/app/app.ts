@@ -4,6 +4,7 @@ import type { App } from '../../../entities/app.ts';
 import { APP } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { MASK } from '../../core/mask.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
@@ -37,9 +38,6 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     tx.remove(await loadResource(ctx, tx, APP, id, 'app:delete', { ifMatch: ctx.ifMatch }));
   });
 }
-
-/** What the API returns in place of the value of a variable. */
-const MASK = '••••';
 
 /** Returns an environment with all names and masked values. */
 export const maskEnv = (names: readonly string[]): Record<string, string> =>

@@ -2,6 +2,7 @@ import type { GroupInput, MeasureInput } from '../../../entities/dataset-aggrega
 import type { Context } from '../../core/context.ts';
 import type { Aggregation, AggregateResult } from '../../core/dataset-index.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { isTimezone } from '../../core/time-zone.ts';
 import { visibleField, parseRowFilter, type RowQuery } from './dataset-data.ts';
 import { parseSortTerms } from './dataset-sort.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
@@ -92,17 +93,4 @@ function parseSort(columns: readonly string[], sort: string | null | undefined):
       throw invalid('sort', `names ${JSON.stringify(column)}, which is not a column of the result`);
     return { column, descending };
   });
-}
-
-/**
- * Returns whether a text is the name of a time zone. Excludes offsets such as `+02:00`: Intl accepts them, the indexes
- * do not.
- */
-function isTimezone(timezone: string): boolean {
-  if (!/^[A-Za-z]/.test(timezone)) return false;
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: timezone }));
-  } catch {
-    return false;
-  }
 }

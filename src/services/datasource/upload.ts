@@ -63,7 +63,7 @@ export async function receiveFile<I extends UploadInput, T>(
 }
 
 /** Returns the maximum size of the file in bytes, 0 for unlimited. Throws early if `minSize` already exceeds it. */
-async function maxBytesFor({ platform: { config }, viewer, query }: Context, minSize: number): Promise<number> {
+export async function maxBytesFor({ platform: { config }, viewer, query }: Context, minSize: number): Promise<number> {
   const { MAX_UPLOAD_BYTES, TENANT_QUOTA_BYTES: quota } = config;
   const available = quota > 0 ? quota - (await loadBytesUsed({ query }, viewer.tenantId)) : Infinity;
   if (available <= 0) throw tooLarge(`The quota of ${quota} bytes is used up`);

@@ -2,6 +2,7 @@ import type { UpdateUserInput } from '../../../entities/user-input.ts';
 import type { User } from '../../../entities/user.ts';
 import { isAccountName, isEmailAddress } from '../../core/account-rules.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { isTimezone } from '../../core/time-zone.ts';
 import { LOGIN_LOCK_MINUTES } from './credential.ts';
 
 /** Fields that null clears. */
@@ -41,7 +42,7 @@ export function checkProfile<T extends UpdateUserInput>(input: T): T {
   for (const field of ['displayName', 'givenName', 'familyName', 'middleName'] as const)
     if (checked[field] != null) checked[field] = checkOptionalText(checked[field], field, 255);
   if (checked.email != null) checked.email = checkEmail(checked.email);
-  if (checked.timezone) checkTimezone(checked.timezone);
+  if (checked.timezone && !isTimezone(checked.timezone)) throw invalid('timezone', 'must be an IANA time zone');
   if (checked.domain != null && !isAccountName(checked.domain))
     throw invalid('domain', 'must match ^[A-Za-z0-9][A-Za-z0-9_.@-]*$ and have at most 100 characters');
   if (checked.loginAttempts != null && checked.loginAttempts < 0)
@@ -56,14 +57,6 @@ function checkEmail(email: string): string | null {
   const address = checkText(email, 'email', 320);
   if (!isEmailAddress(address)) throw invalid('email', 'must be an e-mail address');
   return address;
-}
-
-function checkTimezone(timezone: string): void {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-  } catch {
-    throw invalid('timezone', 'must be an IANA time zone');
-  }
 }
 
 /** Returns an admin field that the input would change, or undefined. */

@@ -1,5 +1,6 @@
 import type { ReferenceSnapshotsInput } from '../../../entities/dataset-reference-input.ts';
 import type { Chip, ReferenceFilter, SnapshotSettings } from '../../../entities/dataset-reference.ts';
+import type { Dataset } from '../../../entities/dataset.ts';
 import { parseCriteria } from '../../core/criteria/parse.ts';
 import { isObject, show } from '../../core/criteria/value.ts';
 import { badInput } from '../../core/errors.ts';
@@ -16,6 +17,12 @@ export function checkAlias(alias: string | null | undefined): string {
   if (alias.length > MAX_NAME_CHARACTERS) throw invalid('alias', `must have at most ${MAX_NAME_CHARACTERS} characters`);
   if (!/^[a-zA-Z0-9_][a-zA-Z0-9_-]*$/.test(alias)) throw invalid('alias', 'must match ^[a-zA-Z0-9_][a-zA-Z0-9_-]*$');
   return alias;
+}
+
+/** Throws BAD_USER_INPUT for a draft or snapshot, which is deleted with its dataset. `path` is the key that names it. */
+export function checkReferable({ parentId }: Pick<Dataset, 'parentId'>, path = 'datasetId'): void {
+  if (parentId)
+    throw invalid(path, 'must not be a draft or snapshot: use its dataset, and name a snapshot in `snapshots`');
 }
 
 export const checkLabel = (label: string | null | undefined, path = 'label'): string =>

@@ -3,7 +3,7 @@ import { Dataset } from '../../../entities/dataset.ts';
 import { Report } from '../../../entities/report.ts';
 import { belongsTo, defineModel } from '../resource/define-model.ts';
 import { throughParent } from '../resource/node-access.ts';
-import { SNAPSHOT_IDS } from './dataset-reference-view.ts';
+import { snapshotIdsColumn } from './dataset-reference-snapshots.ts';
 
 /** Read through its report. */
 export const datasetReferenceModel = defineModel(DatasetReference, {
@@ -11,5 +11,5 @@ export const datasetReferenceModel = defineModel(DatasetReference, {
   searchedFields: [],
   defaultSort: 'createdAt',
   relations: { dataset: belongsTo(Dataset, 'dataset_id'), report: belongsTo(Report, 'report_id') },
-  computed: { snapshotIds: SNAPSHOT_IDS },
+  computed: { snapshotIds: snapshotIdsColumn('dataset_reference') },
 });

@@ -5,19 +5,8 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import { isRestricted } from '../../core/permissions.ts';
-import type { ColumnType } from '../../core/read/model.ts';
 import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../dataset/dataset-view.ts';
 import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
-
-/** Computed column: ids of the snapshots chosen by id, without those that are no snapshots of the dataset any more. */
-export const SNAPSHOT_IDS: { sql: string; type: ColumnType } = {
-  sql: `(
-    select coalesce(json_agg(s.dataset_id order by s.position), '[]')
-    from dws.dataset_reference_snapshot s
-    join dws.dataset d on d.id = s.dataset_id and d.parent_id = p.dataset_id and d.is_snapshot
-    where s.tenant_id = p.tenant_id and s.reference_id = p.id)`,
-  type: 'json',
-};
 
 /** Columns of a `ResolvedReference`. */
 export const REFERENCE_COLUMNS = [

@@ -18,10 +18,11 @@ import {
   checkAlias,
   checkChips,
   checkLabel,
+  checkReferable,
   checkReferenceFilter,
   checkSnapshots,
 } from './dataset-reference-checks.ts';
-import { existingSnapshots, replaceSnapshots } from './dataset-reference-snapshots.ts';
+import { existingSnapshots, replaceSnapshots, requireSnapshots } from './dataset-reference-snapshots.ts';
 import { visibleFilterAndChips } from './dataset-reference-view.ts';
 import { checkJsonSize, removeAlias, renameAlias } from './report-definition.ts';
 
@@ -48,9 +49,7 @@ export function create(
     const dataset = await loadReferableDataset(ctx, tx, datasetId);
     const fields = await visibleFields(ctx, dataset);
     const snapshots = input.snapshots ? checkSnapshots(input.snapshots) : null;
-    const snapshotIds = await existingSnapshots(tx, dataset.id, snapshots?.ids ?? []);
-    const unknown = snapshots?.ids.find((id) => !snapshotIds.includes(id.toLowerCase()));
-    if (unknown !== undefined) throw notFound({ what: 'snapshot', id: unknown });
+    const snapshotIds = await requireSnapshots(tx, dataset.id, snapshots?.ids ?? []);
     const content = {
       filter: checkReferenceFilter(input.filter ?? {}, fields),
       chips: checkChips(input.chips ?? [], fields),
@@ -60,7 +59,7 @@ export function create(
       newRow(DatasetReference, { tenantId, reportId: report.id, datasetId: dataset.id, alias, label, ...content }),
     );
     bumpVersion(report);
-    replaceSnapshots(tx, reference, snapshotIds);
+    replaceSnapshots(tx, 'dataset_reference', reference, snapshotIds);
     return reference.id;
   });
 }
@@ -85,7 +84,8 @@ export function update(
       const snapshots = input.snapshots && checkSnapshots(input.snapshots);
       reference.snapshots = snapshots?.settings ?? null;
       // An update ignores ids that are not (or no longer) snapshots of the dataset.
-      replaceSnapshots(tx, reference, await existingSnapshots(tx, reference.datasetId, snapshots?.ids ?? []));
+      const snapshotIds = await existingSnapshots(tx, reference.datasetId, snapshots?.ids ?? []);
+      replaceSnapshots(tx, 'dataset_reference', reference, snapshotIds);
     }
     bumpVersion(reference);
     bumpVersion(report);
@@ -116,9 +116,7 @@ const loadDataset = (ctx: Context, tx: Transaction, id: string): Promise<Dataset
  */
 async function loadReferableDataset(ctx: Context, tx: Transaction, id: string): Promise<Dataset> {
   const dataset = await loadDataset(ctx, tx, id);
-  if (dataset.parentId) {
-    throw invalid('datasetId', 'must not be a draft or snapshot: use its dataset, and name a snapshot in `snapshots`');
-  }
+  checkReferable(dataset);
   return dataset;
 }
 

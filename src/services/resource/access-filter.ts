@@ -6,29 +6,37 @@ import { ownershipLevel, UNRESTRICTED } from './access-level.ts';
 /** A where-clause over the columns of a kind with owners; null for all rows of the tenant. */
 type OwnedFilter = (viewer: Viewer) => { sql: string; params: unknown[] } | null;
 
+/** Returns SQL for the ids of the resources on which a share of the viewer meets the condition `shares`. */
+const sharedIds = ({ tenantId, principals }: Viewer, shares: string): { sql: string; params: unknown[] } => ({
+  // `array(…)` is evaluated once, not once for each row, so that an index finds the rows of both sides of an `or`.
+  sql: `array(
+    select s.resource_id from dws.share s
+    where s.tenant_id = ? and s.principal = any(?) and ${shares})`,
+  params: [tenantId, principals],
+});
+
 /**
  * Returns a where-clause for the rows that one of `owners` owns or that a share of the viewer with the condition
  * `shares` grants. `row` is the prefix of the columns.
  */
 const ownedOrShared = (
-  { tenantId, principals }: Viewer,
+  viewer: Viewer,
   owners: readonly string[],
   shares: string,
   row = '',
 ): { sql: string; params: unknown[] } => {
-  const shared = `
-    select s.resource_id from dws.share s
-    where s.tenant_id = ? and s.principal = any(?) and ${shares}`;
+  const shared = sharedIds(viewer, shares);
   return {
-    // `array(…)` is evaluated once, not once for each row, so that an index finds the rows of both sides of the `or`.
-    sql: `${row}owner_id = any(?) or ${row}id = any(array(${shared}))`,
-    params: [owners, tenantId, principals],
+    sql: `${row}owner_id = any(?) or ${row}id = any(${shared.sql})`,
+    params: [owners, ...shared.params],
   };
 };
 
+const CAN_READ = `s.access_level >= ${LEVEL.view}`;
+
 /** Filters the rows of a kind with owners that the viewer may read, in full or in part. Columns have no prefix. */
 export const readable: OwnedFilter = (viewer) =>
-  viewer.superuser ? null : ownedOrShared(viewer, viewer.principals, `s.access_level >= ${LEVEL.view}`);
+  viewer.superuser ? null : ownedOrShared(viewer, viewer.principals, CAN_READ);
 
 const atLeast =
   (level: ShareLevel, row?: string): OwnedFilter =>
@@ -68,6 +76,14 @@ export const readableDatasets: AccessFilter = (viewer) => {
       or r.parent_id = any(array(${parents})) and (r.is_snapshot or r.owner_id = ?)`,
     params: [...filter.params, viewer.tenantId, ...filter.params, `user:${viewer.userId}`],
   };
+};
+
+/** Filters the jobs that the viewer may read. A draft has the owner of its job, and is shared with it. */
+export const readableJobs: AccessFilter = (viewer) => {
+  const filter = readable(viewer);
+  if (!filter) return null;
+  const shared = sharedIds(viewer, CAN_READ);
+  return { sql: `${filter.sql} or r.parent_id = any(${shared.sql})`, params: [...filter.params, ...shared.params] };
 };
 
 /**

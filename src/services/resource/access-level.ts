@@ -1,8 +1,14 @@
+import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { isRestricted, LEVEL, LEVEL_OF_ROLE, type Level, type TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
+
+/** SQL for the rows that a draft or snapshot may have as its parent. Ids are unique across kinds. */
+const PARENTS = OWNED_KINDS.filter(({ hasParents }) => hasParents)
+  .map(({ table }) => `select id, owner_id as "ownerId" from dws.${table} where tenant_id = $1 and id = $2`)
+  .join(' union all ');
 
 /** The fields of a viewer that determine their access levels. */
 export type Grantee = Pick<Viewer, 'superuser' | 'userId' | 'teamRoles' | 'tenantId' | 'principals'>;
@@ -11,7 +17,7 @@ export type Grantee = Pick<Viewer, 'superuser' | 'userId' | 'teamRoles' | 'tenan
 export interface AccessColumns {
   id: string;
   ownerId: string;
-  /** Dataset of a draft or snapshot. */
+  /** Resource of a draft or snapshot. */
   parent?: { id: string; ownerId: string } | null;
 }
 
@@ -93,7 +99,7 @@ export function accessLevel(ctx: Context, { id, ownerId, parent }: AccessColumns
 }
 
 /**
- * Returns the level like `accessLevel`, within a transaction. Loads the dataset of a draft or snapshot by `parentId`.
+ * Returns the level like `accessLevel`, within a transaction. Loads the resource of a draft or snapshot by `parentId`.
  */
 export async function accessLevelInTransaction(
   ctx: { viewer: Grantee },
@@ -103,7 +109,7 @@ export async function accessLevelInTransaction(
   const own = ownershipLevel(ctx.viewer, ownerId);
   if (parentId) {
     const [parent] = await tx.query<{ id: string; ownerId: string }>({
-      text: `select id, owner_id as "ownerId" from dws.dataset where tenant_id = $1 and id = $2`,
+      text: PARENTS,
       values: [ctx.viewer.tenantId, parentId],
     });
     return parent ? cappedLevel(await accessLevelInTransaction(ctx, tx, parent), own) : own;
@@ -114,7 +120,7 @@ export async function accessLevelInTransaction(
 const higher = (a: Level, b: Level): Level => (a > b ? a : b);
 
 /**
- * Returns the level on a draft or snapshot. Without full access to the dataset it is the level on the dataset, also for
+ * Returns the level on a draft or snapshot. Without full access to its resource it is the level on the resource, also for
  * the owner of the draft or snapshot (docs/contract.md#restricted-shares).
  */
 const cappedLevel = (onParent: Level, own: Level): Level => (isRestricted(onParent) ? onParent : higher(onParent, own));

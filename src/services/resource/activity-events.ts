@@ -1,4 +1,8 @@
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
+import { JobActionCondition } from '../../../entities/job-action-condition.ts';
+import { JobAction } from '../../../entities/job-action.ts';
+import { JobDataset } from '../../../entities/job-dataset.ts';
+import { Job } from '../../../entities/job.ts';
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { Report } from '../../../entities/report.ts';
@@ -11,6 +15,7 @@ import type { ActivityEvent } from '../../core/activity.ts';
 import type { RowChange, Transaction } from '../../core/platform.ts';
 import type { EventDraft } from './activity-draft.ts';
 import {
+  draftJobPartEvent,
   draftReferenceEvent,
   draftResourceEvents,
   draftShareEvent,
@@ -62,6 +67,10 @@ async function draftEvents(
     const report = wholeResources.has(row.reportId) ? null : await tx.findOne(Report, { id: row.reportId });
     return report ? [draftReferenceEvent(change, row, report)] : [];
   }
+  if (row instanceof JobDataset || row instanceof JobAction || row instanceof JobActionCondition)
+    return draftJobPart(tx, change, row, wholeResources);
+  // A draft reports its changes when it is committed.
+  if (row instanceof Job && row.parentId) return [];
   const kind = OWNED_KINDS.find(({ entity }) => row.constructor === entity);
   if (kind) return draftResourceEvents(kind, change, row as OwnedRow);
   if (!(row instanceof Share || row instanceof TagAssignment) || wholeResources.has(row.resourceId)) return [];
@@ -69,4 +78,16 @@ async function draftEvents(
   const resource = resourceKind && (await tx.findOne<OwnedRow>(resourceKind.entity, { id: row.resourceId }));
   if (!resource) return [];
   return [row instanceof Share ? draftShareEvent(change, row, resource) : draftTagEvent(change, row, resource)];
+}
+
+/** Drafts the event for a change of a dataset, action or run condition of a job. Parts of drafts have none. */
+async function draftJobPart(
+  tx: Transaction,
+  change: RowChange,
+  row: JobDataset | JobAction | JobActionCondition,
+  wholeResources: ReadonlySet<string>,
+): Promise<EventDraft[]> {
+  const part = row instanceof JobActionCondition ? await tx.findOne(JobAction, { id: row.jobActionId }) : row;
+  const job = part && !wholeResources.has(part.jobId) ? await tx.findOne(Job, { id: part.jobId }) : null;
+  return job && part && !job.parentId ? [draftJobPartEvent(part === row ? change.type : 'update', part, job)] : [];
 }

@@ -1,4 +1,7 @@
 import type { DatasetReference } from '../../../entities/dataset-reference.ts';
+import type { JobAction } from '../../../entities/job-action.ts';
+import { JobDataset } from '../../../entities/job-dataset.ts';
+import type { Job } from '../../../entities/job.ts';
 import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { Report } from '../../../entities/report.ts';
@@ -118,3 +121,21 @@ export const draftReferenceEvent = ({ type }: RowChange, { alias }: DatasetRefer
   data: { fields: ['datasetReferences'], alias },
   sentence: (name) => REFERENCE_SENTENCES[type](alias, name),
 });
+
+const ACTION_SENTENCES = {
+  create: (action: string, name: string) => `added the action ${action} to ${name}`,
+  update: (action: string, name: string) => `changed the action ${action} of ${name}`,
+  delete: (action: string, name: string) => `took the action ${action} out of ${name}`,
+};
+
+/** Drafts the event for a change of a dataset or an action of a job. It contains no settings. */
+export function draftJobPartEvent(type: RowChange['type'], part: JobDataset | JobAction, job: Job): EventDraft {
+  const common = { kind: 'job' as const, resource: job, event: 'updated' as const, keys: [] };
+  if (part instanceof JobDataset) {
+    const { alias } = part;
+    const data = { fields: ['datasets'], alias };
+    return { ...common, data, sentence: (name) => REFERENCE_SENTENCES[type](alias, name) };
+  }
+  const data = { fields: ['actions'], actionId: part.id };
+  return { ...common, data, sentence: (name) => ACTION_SENTENCES[type](part.name, name) };
+}

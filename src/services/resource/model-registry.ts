@@ -18,6 +18,7 @@ import { teamCommentModel } from '../identity/team-comment-model.ts';
 import { feedItemModel } from '../identity/team-feed-model.ts';
 import { teamMemberModel, teamModel } from '../identity/team-model.ts';
 import { userModel } from '../identity/user-model.ts';
+import { jobActionConditionModel, jobActionModel, jobDatasetModel, jobModel, jobRunModel } from '../job/job-model.ts';
 import { operationModel } from '../operation/operation-model.ts';
 import { datasetReferenceModel } from '../report/dataset-reference-model.ts';
 import { reportModel } from '../report/report-model.ts';
@@ -50,6 +51,11 @@ export const MODELS: readonly ModelDefinition[] = [
   feedItemModel,
   folderModel,
   identityProviderModel,
+  jobModel,
+  jobActionModel,
+  jobActionConditionModel,
+  jobDatasetModel,
+  jobRunModel,
   mailModel,
   notificationModel,
   operationModel,

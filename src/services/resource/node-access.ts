@@ -18,12 +18,12 @@ const inModel = (
   params: [tenantId, ...filter.params],
 });
 
-/** Filters rows by the access to their parent, whose id is in `column`. */
+/** Filters rows by the access to their parent, whose id is in `column`. The parent may have a parent itself. */
 export const throughParent =
   (parent: EntityType, column: string): AccessFilter =>
   (viewer) => {
     const model = modelFor(parent);
-    const filter = model.accessFilter?.(viewer);
+    const filter = (model.accessFilter ?? model.nodeAccess)?.(viewer);
     return filter ? inModel(model, column, filter, viewer) : null;
   };
 

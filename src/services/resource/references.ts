@@ -29,6 +29,9 @@ interface ResourceUse {
   owner?: 'null::text';
 }
 
+/** Joins the job `u` of a part `x`. Parts of a draft count as parts of its job. */
+const JOB_OF_PART = 'join dws.job j on j.id = x.job_id join dws.job u on u.id = coalesce(j.parent_id, j.id)';
+
 const USES: readonly ResourceUse[] = [
   { kind: 'query', from: 'dws.saved_query u', of: 'datasource', used: 'u.datasource_id', blocks: true },
   {
@@ -60,6 +63,15 @@ const USES: readonly ResourceUse[] = [
     from: 'dws.dataset_reference x join dws.report u on u.id = x.report_id',
     of: 'dataset',
     used: 'x.dataset_id',
+    blocks: true,
+  },
+  { kind: 'job', from: `dws.job_dataset x ${JOB_OF_PART}`, of: 'dataset', used: 'x.dataset_id', blocks: true },
+  { kind: 'job', from: `dws.job_action x ${JOB_OF_PART}`, of: 'dataset', used: 'x.dataset_id', blocks: true },
+  {
+    kind: 'job',
+    from: `dws.job_action_condition c join dws.job_action x on x.id = c.job_action_id ${JOB_OF_PART}`,
+    of: 'dataset',
+    used: 'c.dataset_id',
     blocks: true,
   },
   {

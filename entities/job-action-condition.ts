@@ -1,0 +1,54 @@
+import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { JsonObject } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
+import { TenantRow } from './tenant-row.ts';
+
+/** Keys are the names in GraphQL, values are the stored words. */
+export const JobActionConditionTypeEnum = {
+  SUCCESS: 'success',
+  FAILURE: 'failure',
+  ALWAYS: 'always',
+  CRITERIA: 'criteria',
+} as const;
+export type JobActionConditionType = (typeof JobActionConditionTypeEnum)[keyof typeof JobActionConditionTypeEnum];
+registerEnumType(JobActionConditionTypeEnum, {
+  name: 'JobActionConditionType',
+  description: 'What a run condition requires of the run so far.',
+  valuesConfig: {
+    SUCCESS: { description: 'No task of the run has failed.' },
+    FAILURE: { description: 'A task of the run has failed.' },
+    ALWAYS: { description: 'Nothing.' },
+    CRITERIA: { description: 'A number of rows of a dataset that match criteria.' },
+  },
+});
+
+/** A condition on which an action of a job runs (docs/contract.md#run-conditions). */
+@ObjectType({
+  description: 'A condition on which an action of a job runs. All conditions of an action must be met.',
+  implements: Node,
+})
+@Entity()
+export class JobActionCondition extends TenantRow {
+  @Field(() => ID, { description: 'Id of the action.' })
+  @Property({ type: 'uuid' })
+  jobActionId!: string;
+
+  @Field(() => JobActionConditionTypeEnum, { description: 'What it requires.' })
+  @Enum({ items: () => Object.values(JobActionConditionTypeEnum), type: 'text' })
+  type!: JobActionConditionType;
+
+  @Field(() => JsonObject, {
+    description: 'For `criteria`: `{alias | datasetId, criteria, op, count}`. Otherwise empty.',
+  })
+  @Property({ type: 'json' })
+  data: Record<string, unknown> = {};
+
+  /** The dataset that `data.datasetId` names, which cannot be deleted. */
+  @Property({ type: 'uuid', nullable: true })
+  datasetId?: string | null;
+
+  /** In a draft: id of the condition that this is a copy of. Null for a new condition, and outside drafts. */
+  @Property({ type: 'uuid', nullable: true })
+  originalId?: string | null;
+}

@@ -1,0 +1,48 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ID, Int, ObjectType } from 'type-graphql';
+import { JsonObject } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
+import { TenantRow } from './tenant-row.ts';
+
+/** A step of a job (docs/contract.md#job-actions). */
+@ObjectType({ description: 'A step of a job.', implements: Node })
+@Entity()
+export class JobAction extends TenantRow {
+  @Field(() => ID, { description: 'Id of the job.' })
+  @Property({ type: 'uuid' })
+  jobId!: string;
+
+  @Field(() => String, { description: 'Id of the action driver, e.g. `email`. It cannot be changed.' })
+  @Property({ type: 'text' })
+  type!: string;
+
+  @Field(() => String, { description: 'Display name.' })
+  @Property({ type: 'text' })
+  name!: string;
+
+  @Field(() => Int, { description: 'Position among the actions of the job, from 0 without gaps.' })
+  @Property({ type: 'integer', fieldName: 'position' })
+  order!: number;
+
+  @Field(() => JsonObject, {
+    description: 'Settings as defined by the JSON Schema of the action driver. Secrets are shown as `••••`.',
+  })
+  @Property({ type: 'json' })
+  data: Record<string, unknown> = {};
+
+  /** The secrets of `data` as encrypted JSON: values by their path. Null if there are none. No API returns them. */
+  @Property({ type: 'text', nullable: true, lazy: true })
+  secrets?: string | null;
+
+  /** The dataset that `data.datasetId` names, which cannot be deleted. */
+  @Property({ type: 'uuid', nullable: true })
+  datasetId?: string | null;
+
+  /** Id of the stored file that is kept with the action. Null if there is none. */
+  @Property({ type: 'uuid', nullable: true })
+  fileId?: string | null;
+
+  /** In a draft: id of the action that this is a copy of. Null for a new action, and outside drafts. */
+  @Property({ type: 'uuid', nullable: true })
+  originalId?: string | null;
+}

@@ -1,0 +1,90 @@
+import { Field, ID, InputType } from 'type-graphql';
+import { optionalTextRule, Rule, textRule } from '../src/core/input-rules.ts';
+import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { JobIntervalTypeEnum, type JobIntervalType } from './job.ts';
+import { UpdateOwnedInput } from './owned-input.ts';
+
+/** Changes to a job. */
+@InputType({ description: 'Changes to a job. Absent keys are unchanged, and null clears a value.' })
+export class UpdateJobInput extends UpdateOwnedInput {
+  @Rule(textRule(255))
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'For `cron`: expression with the five fields minute, hour, day of month, month and day of week. ' +
+      'For `simple`: `<n> second|minute|hour|day|week|month(s)`, at least 10 seconds. Not used for `once`.',
+  })
+  interval?: string | null;
+
+  @Field(() => JobIntervalTypeEnum, {
+    nullable: true,
+    description: 'How the job is scheduled. Null for no schedule: it then runs on demand only.',
+  })
+  intervalType?: JobIntervalType | null;
+
+  @Rule({ ...textRule(100), notNull: true })
+  @Field(() => String, {
+    nullable: true,
+    description: 'IANA time zone of the schedule. On creation, by default that of the owner, else `UTC`.',
+  })
+  timezone?: string;
+
+  @Field(() => DateTime, { nullable: true, description: 'Time before which the schedule starts no run.' })
+  startOn?: Date | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'Time after which the schedule starts no run.' })
+  endOn?: Date | null;
+
+  @Rule({ notNull: true })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether the schedule starts runs. On creation false by default.',
+  })
+  enabled?: boolean;
+
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Settings as defined by the JSON Schema of the job driver (`jobDrivers`). Replaces all previous settings; ' +
+      'null clears them.',
+  })
+  data?: Record<string, unknown> | null;
+
+  @Rule(optionalTextRule(10_000))
+  @Field(() => String, { nullable: true, description: 'Notes, at most 10000 characters.' })
+  notes?: string | null;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description:
+      'Start of the current run. Null frees a job whose run has stopped. A change requires the access level Admin.',
+  })
+  lockedAt?: Date | null;
+}
+
+/** A new job. */
+@InputType({ description: 'A new job.' })
+export class CreateJobInput extends UpdateJobInput {
+  @Field(() => String, { description: 'Display name.' })
+  override name!: string;
+
+  @Rule(textRule(100))
+  @Field(() => ID, { description: 'Id of the job driver: `dataset-refresh` or `actions`.' })
+  type!: string;
+
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Datasets that the job works on, by alias, in the order in which it refreshes them; at most 100: ' +
+      '`{alias: datasetId}` or `{alias: {datasetId, snapshots: {when: "before" | "after", snapshotDatasets: [id]}}}`.',
+  })
+  datasets?: Record<string, unknown> | null;
+
+  @Rule(textRule(255))
+  @Field(() => String, { nullable: true, description: 'What created the job, in free words. It cannot be changed.' })
+  source?: string | null;
+
+  @Rule(textRule(255))
+  @Field(() => String, { nullable: true, description: 'Id of what created the job. It cannot be changed.' })
+  sourceId?: string | null;
+}

@@ -1,0 +1,128 @@
+import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
+import { Field, Float, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { OPERATION_STATUSES, type OperationStatus } from '../src/core/operations.ts';
+import { DateTime } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
+import { OperationStatusEnum } from './operation.ts';
+import { TenantRow } from './tenant-row.ts';
+
+const JobTriggerEnum = {
+  MANUAL: 'manual',
+  SCHEDULE: 'schedule',
+  CATCH_UP: 'catch-up',
+  RETRY: 'retry',
+} as const;
+export type JobTrigger = (typeof JobTriggerEnum)[keyof typeof JobTriggerEnum];
+registerEnumType(JobTriggerEnum, {
+  name: 'JobTrigger',
+  description: 'What started a run of a job.',
+  valuesConfig: {
+    MANUAL: { description: 'A user.' },
+    SCHEDULE: { description: 'The schedule, at its time.' },
+    CATCH_UP: { description: 'The schedule, after times at which no process of the service was running.' },
+    RETRY: { description: 'A user, to continue a failed run.' },
+  },
+});
+
+/** The task of a run: a dataset of the job or an action. */
+@ObjectType({ description: 'Task of a run: a dataset of the job or an action.' })
+export class JobTask {
+  @Field(() => String, { description: '`dataset:<alias>` or `action:<id>`.' })
+  key!: string;
+}
+
+/** The result of one task of a run. */
+@ObjectType({ description: 'Result of a task.' })
+export class JobTaskResult {
+  @Field(() => String, { description: 'The key of the task.' })
+  key!: string;
+
+  @Field(() => Boolean, { description: 'Whether the task succeeded.' })
+  success!: boolean;
+}
+
+/** One entry of the history of a run: a task and its result. */
+@ObjectType({ description: 'A task of a run with its result.' })
+export class JobHistoryEntry {
+  @Field(() => JobTask, { description: 'The task.' })
+  task!: JobTask;
+
+  @Field(() => JobTaskResult, { description: 'Its result.' })
+  result!: JobTaskResult;
+}
+
+/** A run of a job (docs/contract.md#jobs). The truth about a run is this row, not the queue. */
+@ObjectType({ description: 'A run of a job.', implements: Node })
+@Entity()
+export class JobRun extends TenantRow {
+  @Field(() => ID, { description: 'Id of the job.' })
+  @Property({ type: 'uuid' })
+  jobId!: string;
+
+  @Field(() => JobTriggerEnum, { description: 'What started it.' })
+  @Enum({ items: () => Object.values(JobTriggerEnum), type: 'text' })
+  trigger!: JobTrigger;
+
+  @Field(() => OperationStatusEnum, { description: 'Current state.' })
+  @Enum({ items: () => [...OPERATION_STATUSES], type: 'text' })
+  status: OperationStatus = 'queued';
+
+  @Field(() => Boolean, { nullable: true, description: 'Whether every task succeeded. Null before the end.' })
+  @Property({ type: 'boolean', nullable: true })
+  success?: boolean | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'Start. Null while the run waits.' })
+  @Property({ type: 'timestamptz', nullable: true })
+  startedAt?: Date | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'End. Null before it.' })
+  @Property({ type: 'timestamptz', nullable: true })
+  finishedAt?: Date | null;
+
+  @Field(() => Float, { nullable: true, description: 'Duration in milliseconds. Null before the end.' })
+  @Property({ type: 'double', nullable: true })
+  duration?: number | null;
+
+  @Field(() => [JobHistoryEntry], { description: 'Tasks that have ended, in the order in which they ran.' })
+  @Property({ type: 'json' })
+  history: JobHistoryEntry[] = [];
+
+  @Field(() => String, { nullable: true, description: 'The reason why the run failed. Null otherwise.' })
+  @Property({ type: 'text', nullable: true })
+  error?: string | null;
+
+  /** Logs by the keys of tasks. */
+  @Property({ type: 'json' })
+  logs: Record<string, string> = {};
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Time at which the schedule required the run. Null for a run that a user started.',
+  })
+  @Property({ type: 'timestamptz', nullable: true })
+  dueAt?: Date | null;
+
+  @Field(() => Boolean, { description: 'Whether the draft of the job ran.' })
+  @Property({ type: 'boolean' })
+  isDraft: boolean = false;
+
+  /** The user who started it. Null for a run of the schedule, and if the user was deleted. */
+  @Property({ type: 'uuid', nullable: true })
+  userId?: string | null;
+
+  /** The failed run that this one continues. */
+  @Property({ type: 'uuid', nullable: true })
+  retryOfId?: string | null;
+
+  /** The operation that executes it. */
+  @Property({ type: 'uuid', nullable: true })
+  operationId?: string | null;
+
+  /** Number of times that a worker has started it. */
+  @Property({ type: 'integer' })
+  attempt: number = 0;
+
+  /** Last sign of life of the worker that runs it. */
+  @Property({ type: 'timestamptz', nullable: true })
+  heartbeat?: Date | null;
+}

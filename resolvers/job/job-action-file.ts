@@ -1,0 +1,62 @@
+import { Arg, Ctx, Field, Mutation, ObjectType, Resolver, Root, Subscription, ID } from 'type-graphql';
+import { SetJobActionFileInput } from '../../entities/job-action-input.ts';
+import type { Context } from '../../src/core/context.ts';
+import * as files from '../../src/services/job/job-action-file.ts';
+import { ChunkEncodingEnum } from '../dataset/export-types.ts';
+import { Id, Key } from '../support/arguments.ts';
+import { Can } from '../support/guard.ts';
+
+/** A chunk of the file of an action. */
+@ObjectType({ description: 'A chunk of the file of an action. Chunks arrive in order.' })
+export class JobActionFileChunk implements files.JobFileChunk {
+  @Field(() => String, { description: 'Bytes in Base64, to be decoded chunk by chunk.' })
+  text!: string;
+
+  @Field(() => ChunkEncodingEnum, { description: 'Encoding of `text`.' })
+  encoding!: 'base64';
+
+  @Field(() => String, { description: 'Name of the file.' })
+  filename!: string;
+
+  @Field(() => String, { description: 'Media type of the file.' })
+  contentType!: string;
+
+  @Field(() => String, { description: 'SHA-256 of the whole file, in hexadecimal.' })
+  sha256!: string;
+}
+
+@Resolver()
+export class JobActionFileResolver {
+  @Can('job:edit')
+  @Mutation(() => ID, {
+    description:
+      'Replaces the file that is kept with an action, which emails can attach. Returns the `jobActionId` argument.',
+  })
+  async setJobActionFile(
+    @Ctx() ctx: Context,
+    @Key('job', 'jobId') jobId: string,
+    @Id('action', 'jobActionId') id: string,
+    @Arg('input', { description: 'The file.' }) input: SetJobActionFileInput,
+  ) {
+    await files.setFile(ctx, jobId, id, input);
+    return id;
+  }
+
+  @Can('authenticated')
+  @Subscription(() => JobActionFileChunk, {
+    description:
+      'Emits the file of an action in chunks and completes after the last one. In REST it is the response of ' +
+      '`GET /jobs/{id}/actions/{jobActionId}/action-file-contents`. Fails with `NOT_FOUND` without a file.',
+    subscribe: ({ context, args }) => {
+      const { jobId, jobActionId } = args as { jobId: string; jobActionId: string };
+      return files.readFile(context as Context, jobId, jobActionId) as never;
+    },
+  })
+  jobActionFile(
+    @Root() chunk: JobActionFileChunk,
+    @Key('job', 'jobId') _jobId: string,
+    @Id('action', 'jobActionId') _id: string,
+  ): JobActionFileChunk {
+    return chunk;
+  }
+}

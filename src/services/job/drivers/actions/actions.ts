@@ -1,0 +1,9 @@
+import type { JobDriver } from '../../../../core/job-drivers.ts';
+import { JOB_SCHEMA } from '../job-schema.ts';
+
+export const actionsJob: JobDriver = {
+  id: 'actions',
+  name: 'Actions',
+  description: 'Runs the actions of the job in their order.',
+  schema: JOB_SCHEMA,
+};

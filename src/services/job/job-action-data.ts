@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JobAction } from '../../../entities/job-action.ts';
+import { JobDataset } from '../../../entities/job-dataset.ts';
+import { DATASET } from '../../../entities/owned-kinds.ts';
+import type { Context } from '../../core/context.ts';
+import { parseCriteria } from '../../core/criteria/parse.ts';
+import { isObject } from '../../core/criteria/value.ts';
+import { invalid } from '../../core/input-checks.ts';
+import type { JobData, SavedAction } from '../../core/job-drivers.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { visibleFields } from '../dataset/dataset-view.ts';
+import { loadUsedResource } from '../resource/load-resource.ts';
+import { jobActionDriverOf } from './drivers/driver-registry.ts';
+import { checkData, splitSecrets, type JobSecrets } from './job-data.ts';
+import { resolveDataset } from './job-dataset.ts';
+
+/** The columns of an action that its `data` determines. */
+type DataColumns = Partial<Pick<JobAction, 'data' | 'datasetId' | 'secrets'>>;
+
+/**
+ * Returns the columns that store `data` of an action. Secrets are sealed apart from it. Throws BAD_USER_INPUT naming
+ * the invalid key, NOT_FOUND for an id that finds nothing.
+ */
+export async function resolveActionData(
+  action: SavedAction,
+  type: string,
+  input: JobData,
+  former?: JobAction,
+): Promise<DataColumns> {
+  const { ctx, tx } = action;
+  const driver = jobActionDriverOf(type);
+  const stored = await loadSecrets(ctx, tx, former?.id);
+  const checked = checkData(driver, input);
+  const prepared = (await driver.prepare?.(checked, action)) ?? checked;
+  const changedKey = driver.secretsFor && former && prepared[driver.secretsFor] !== former.data[driver.secretsFor];
+  const { data, secrets } = splitSecrets(
+    driver.secrets ?? [],
+    prepared,
+    stored,
+    changedKey ? driver.secretsFor! : null,
+  );
+  const columns = driver.usesDataset ? await resolveDatasetKeys(action, data, former) : { data };
+  if (driver.criteria && 'datasetId' in columns) await checkDatasetCriteria(action, columns, driver.criteria, former);
+  return {
+    ...columns,
+    // Each encryption of equal secrets differs, which would count as a change.
+    ...(!isDeepStrictEqual(secrets, stored) && { secrets: sealSecrets(ctx, secrets) }),
+  };
+}
+
+/** What `data` was before a change. */
+type FormerData = Pick<JobAction, 'data' | 'datasetId'>;
+
+/**
+ * Returns `data` with the canonical id of the dataset that it names by `alias` or `datasetId`. A dataset that was named
+ * before is not checked again: the caller may be unable to read it.
+ */
+export async function resolveDatasetKeys(
+  { ctx, tx, jobId }: SavedAction,
+  data: JobData,
+  former?: FormerData,
+): Promise<{ data: JobData; datasetId: string | null }> {
+  const { alias, datasetId } = data as { alias?: string; datasetId?: string };
+  if ((alias === undefined) === (datasetId === undefined))
+    throw invalid('data.alias', 'is required, or datasetId instead of it');
+  if (alias !== undefined) {
+    if ((await tx.count(JobDataset, { jobId, alias })) === 0)
+      throw invalid('data.alias', 'is not an alias of a dataset of the job');
+    return { data, datasetId: null };
+  }
+  const id = datasetId === former?.datasetId ? datasetId! : await resolveDataset(ctx, tx, datasetId!, 'data.datasetId');
+  return { data: { ...data, datasetId: id }, datasetId: id };
+}
+
+/**
+ * Checks the criteria in a key of `data` against the fields of the dataset that the caller can see. Throws
+ * BAD_USER_INPUT naming what does not fit. Before its first refresh a dataset has no fields to compare with.
+ */
+export async function checkDatasetCriteria(
+  { ctx, tx, jobId }: SavedAction,
+  { data, datasetId }: FormerData,
+  key: string,
+  former?: FormerData,
+): Promise<void> {
+  const criteria = data[key];
+  if (!isObject(criteria) || isDeepStrictEqual(data, former?.data)) return;
+  const id = datasetId ?? (await tx.findOne(JobDataset, { jobId, alias: data['alias'] as string }))!.datasetId;
+  const dataset = await loadUsedResource(ctx, tx, DATASET, id, 'dataset:read');
+  if (dataset.fields.length > 0) parseCriteria(criteria, await visibleFields(ctx, dataset));
+}
+
+/** Returns the secrets of an action; none for a new one. */
+async function loadSecrets({ platform, viewer }: Context, tx: Transaction, id?: string): Promise<JobSecrets> {
+  const [row] = id
+    ? await tx.query<{ secrets: string | null }>({
+        text: `select secrets from dws.job_action where tenant_id = $1 and id = $2`,
+        values: [viewer.tenantId, id],
+      })
+    : [];
+  return openSecrets(platform, row?.secrets ?? null);
+}
+
+/** Returns sealed secrets by their path in `data`. */
+const openSecrets = ({ secrets }: Pick<Context['platform'], 'secrets'>, sealed: string | null): JobSecrets =>
+  new Map(sealed === null ? [] : (JSON.parse(secrets.open(sealed)) as [string, string][]));
+
+const sealSecrets = ({ platform }: Context, secrets: JobSecrets): string | null =>
+  secrets.size > 0 ? platform.secrets.seal(JSON.stringify([...secrets])) : null;

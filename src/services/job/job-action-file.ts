@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs';
+import { Dataset } from '../../../entities/dataset.ts';
+import type { SetJobActionFileInput } from '../../../entities/job-action-input.ts';
+import { JobAction } from '../../../entities/job-action.ts';
+import { Job } from '../../../entities/job.ts';
+import { JOB } from '../../../entities/owned-kinds.ts';
+import type { Context } from '../../core/context.ts';
+import { notFound, refused } from '../../core/errors.ts';
+import { cleanFilename, type IncomingFile } from '../../core/files.ts';
+import { isRestricted } from '../../core/permissions.ts';
+import { maxBytesFor } from '../datasource/upload.ts';
+import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
+import { loadResource } from '../resource/load-resource.ts';
+import { checkQuota } from '../resource/quota.ts';
+import { deleteStoredBytes, deleteUnreferenced, insertStoredFile } from '../resource/stored-file.ts';
+import { loadForPart, loadJobAction } from './job-part.ts';
+
+const DEFAULT_TYPE = 'application/octet-stream';
+const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,50}=[\w.-]{1,50})?$/;
+/** Bytes of a chunk. A multiple of 3 avoids Base64 padding inside the file. */
+const CHUNK_BYTES = 3 << 16;
+
+/** Replaces the file of an action. Returns the id of the action. */
+export async function setFile(
+  ctx: Context,
+  jobId: string,
+  actionId: string,
+  { file }: SetJobActionFileInput,
+): Promise<string> {
+  // Access is checked before the file is received.
+  await ctx.transaction(async (tx) =>
+    loadJobAction(ctx, tx, await loadResource(ctx, tx, JOB, jobId, 'job:edit'), actionId),
+  );
+  const { files } = ctx.platform;
+  const saved = await files.save(file.content, await maxBytesFor(ctx, file.minSize));
+  try {
+    await file.wholeInput?.();
+    const former = await replaceFile(ctx, jobId, actionId, file, saved);
+    if (former) await deleteUnreferenced(ctx, [former]);
+    return actionId;
+  } catch (error) {
+    await deleteStoredBytes(ctx, [saved.id]);
+    throw error;
+  }
+}
+
+/** Returns the id of the former file. Its row is deleted with the last action that has it, by the database. */
+function replaceFile(
+  ctx: Context,
+  jobId: string,
+  actionId: string,
+  { filename, contentType }: IncomingFile,
+  saved: { id: string; size: number; sha256: string },
+): Promise<string | null | undefined> {
+  return ctx.transaction(async (tx) => {
+    const action = await loadJobAction(ctx, tx, await loadForPart(ctx, tx, jobId), actionId);
+    const { tenantId, fileId, name } = action;
+    insertStoredFile(tx, tenantId, {
+      ...saved,
+      filename: cleanFilename(filename ?? name),
+      contentType: MEDIA_TYPE.test(contentType) ? contentType : DEFAULT_TYPE,
+    });
+    action.fileId = saved.id;
+    tx.flush();
+    // The new file is counted already, the replaced one no more.
+    await checkQuota(tx, tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
+    return fileId;
+  });
+}
+
+/** A part of the file of an action. Every chunk repeats what is known of the file. */
+export interface JobFileChunk {
+  text: string;
+  encoding: 'base64';
+  filename: string;
+  contentType: string;
+  sha256: string;
+}
+
+interface FoundFile extends Record<string, unknown> {
+  id: string;
+  filename: string;
+  contentType: string;
+  size: number;
+  sha256: string;
+}
+
+/**
+ * Returns the chunks of the file of an action, at least one. Throws NOT_FOUND without a file, FORBIDDEN for an export of
+ * rows that the caller may not read.
+ */
+export async function readFile(ctx: Context, jobId: string, actionId: string): Promise<AsyncGenerator<JobFileChunk>> {
+  const job = await ctx.read.one(Job, jobId, ['id', 'ownerId']);
+  const action = await ctx.read.find(JobAction, { id: actionId, jobId: job.id }, ['type', 'data', 'datasetId']);
+  if (!action) throw notFound({ what: 'job action', id: actionId });
+  if (action.type === 'export') await checkExportedRows(ctx, job, action.data, action.datasetId ?? null);
+  const [file] = await ctx.query<FoundFile>({
+    text: `
+      select f.id, f.filename, f.content_type as "contentType", f.size, f.sha256
+      from dws.job_action a
+      join dws.stored_file f on f.id = a.file_id
+      where a.tenant_id = $1 and a.id = $2`,
+    values: [ctx.viewer.tenantId, action.id],
+  });
+  if (!file) throw notFound({ what: 'file of the job action', id: actionId });
+  return readChunks(ctx, file);
+}
+
+/**
+ * Throws FORBIDDEN unless the caller may read all rows of the exported dataset, or owns the job: an export contains the
+ * rows that the owner may read.
+ */
+async function checkExportedRows(
+  ctx: Context,
+  { id, ownerId }: Pick<Job, 'id' | 'ownerId'>,
+  { alias }: Record<string, unknown>,
+  datasetId: string | null,
+): Promise<void> {
+  if (ownerId === `user:${ctx.viewer.userId}`) return;
+  const [reference] = datasetId
+    ? [{ datasetId }]
+    : await ctx.query<{ datasetId: string }>({
+        text: `select dataset_id as "datasetId" from dws.job_dataset where tenant_id = $1 and job_id = $2 and alias = $3`,
+        values: [ctx.viewer.tenantId, id, alias],
+      });
+  const dataset = reference && (await ctx.read.find(Dataset, reference.datasetId, ['id', 'ownerId']));
+  if (!dataset || isRestricted(await accessLevel(ctx, dataset as AccessColumns)))
+    throw refused('The file contains rows of a dataset that you may not read in full');
+}
+
+async function* readChunks(
+  { platform }: Context,
+  { id, filename, contentType, sha256, size }: FoundFile,
+): AsyncGenerator<JobFileChunk> {
+  const common = { encoding: 'base64', filename, contentType, sha256 } as const;
+  if (size === 0) yield { ...common, text: '' };
+  else
+    for await (const bytes of createReadStream(platform.files.path(id), { highWaterMark: CHUNK_BYTES }))
+      yield { ...common, text: (bytes as Buffer).toString('base64') };
+}

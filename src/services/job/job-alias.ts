@@ -1,0 +1,26 @@
+import { JobActionCondition } from '../../../entities/job-action-condition.ts';
+import { JobAction } from '../../../entities/job-action.ts';
+import type { Transaction } from '../../core/platform.ts';
+
+/** Returns the actions of a job that use an alias, themselves or in a run condition, in their order. */
+export async function loadAliasUsers(tx: Transaction, jobId: string, alias: string): Promise<JobAction[]> {
+  const [actions, conditions] = await loadParts(tx, jobId);
+  const ids = new Set(conditions.filter((one) => one.data['alias'] === alias).map(({ jobActionId }) => jobActionId));
+  return actions.filter(({ id, data }) => data['alias'] === alias || ids.has(id));
+}
+
+/** Replaces an alias in the actions and run conditions of a job. */
+export async function renameAlias(tx: Transaction, jobId: string, from: string, to: string): Promise<void> {
+  for (const part of (await loadParts(tx, jobId)).flat())
+    if (part.data['alias'] === from) part.data = { ...part.data, alias: to };
+}
+
+/** Loads the actions and run conditions of a job, which is locked. */
+const loadParts = (tx: Transaction, jobId: string): Promise<[JobAction[], JobActionCondition[]]> =>
+  Promise.all([
+    tx.find(JobAction, { jobId }, { orderBy: ['order'] }),
+    tx.find(JobActionCondition, {
+      sql: 'job_action_id in (select id from dws.job_action where job_id = ?)',
+      params: [jobId],
+    }),
+  ]);

@@ -1,0 +1,53 @@
+import { Dataset } from '../../../entities/dataset.ts';
+import { JobActionCondition } from '../../../entities/job-action-condition.ts';
+import { JobAction } from '../../../entities/job-action.ts';
+import { JobDataset } from '../../../entities/job-dataset.ts';
+import { JobRun } from '../../../entities/job-run.ts';
+import { Job } from '../../../entities/job.ts';
+import { User } from '../../../entities/user.ts';
+import { snapshotIdsColumn } from '../report/dataset-reference-snapshots.ts';
+import { readableJobs } from '../resource/access-filter.ts';
+import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
+import { throughParent } from '../resource/node-access.ts';
+import { defineOwnedModel } from '../resource/owned-model.ts';
+
+export const jobModel = defineOwnedModel(Job, {
+  accessFilter: readableJobs,
+  sortable: ['name', 'slug', 'type', 'nextRunAt', 'createdAt', 'updatedAt'],
+  relations: {
+    parent: belongsTo(Job, 'parent_id'),
+    drafts: hasMany(Job, 'parent_id', 'createdAt'),
+    datasets: hasMany(JobDataset, 'job_id', 'position'),
+    actions: hasMany(JobAction, 'job_id', 'order'),
+    runs: hasMany(JobRun, 'job_id', '-createdAt'),
+  },
+});
+
+export const jobDatasetModel = defineModel(JobDataset, {
+  nodeAccess: throughParent(Job, 'job_id'),
+  searchedFields: [],
+  defaultSort: 'position',
+  relations: { dataset: belongsTo(Dataset, 'dataset_id'), job: belongsTo(Job, 'job_id') },
+  computed: { snapshotIds: snapshotIdsColumn('job_dataset') },
+});
+
+export const jobActionModel = defineModel(JobAction, {
+  nodeAccess: throughParent(Job, 'job_id'),
+  defaultSort: 'order',
+  relations: {
+    job: belongsTo(Job, 'job_id'),
+    conditions: hasMany(JobActionCondition, 'job_action_id', 'createdAt'),
+  },
+});
+
+export const jobActionConditionModel = defineModel(JobActionCondition, {
+  nodeAccess: throughParent(JobAction, 'job_action_id'),
+  defaultSort: 'createdAt',
+  relations: { jobAction: belongsTo(JobAction, 'job_action_id') },
+});
+
+export const jobRunModel = defineModel(JobRun, {
+  nodeAccess: throughParent(Job, 'job_id'),
+  defaultSort: '-createdAt',
+  relations: { job: belongsTo(Job, 'job_id'), user: belongsTo(User, 'user_id') },
+});

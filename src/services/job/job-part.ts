@@ -1,0 +1,41 @@
+import { JobAction } from '../../../entities/job-action.ts';
+import { JobDataset } from '../../../entities/job-dataset.ts';
+import type { Job } from '../../../entities/job.ts';
+import { JOB } from '../../../entities/owned-kinds.ts';
+import type { Context } from '../../core/context.ts';
+import { notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/id.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { checkVersion, loadResource } from '../resource/load-resource.ts';
+
+/**
+ * Loads a job for a change of its datasets, actions or run conditions, and locks it, and with it all of them. Its
+ * version changes too. `If-Match` applies to the part.
+ */
+export async function loadForPart(ctx: Context, tx: Transaction, id: string): Promise<Job> {
+  const job = await loadResource(ctx, tx, JOB, id, 'job:edit');
+  job.updatedAt = new Date();
+  return job;
+}
+
+/** Loads a dataset of a job by its alias. */
+export async function loadJobDataset(ctx: Context, tx: Transaction, job: Job, alias: string): Promise<JobDataset> {
+  const found = await tx.findOne(JobDataset, { jobId: job.id, alias });
+  if (!found) throw notFound({ what: 'job dataset', id: alias });
+  checkVersion(ctx, 'job dataset', found.version);
+  return found;
+}
+
+/** Loads an action of a job. `expectsVersion` is false if `If-Match` applies to something below the action. */
+export async function loadJobAction(
+  ctx: Context,
+  tx: Transaction,
+  job: Job,
+  id: string,
+  expectsVersion = true,
+): Promise<JobAction> {
+  const action = isUuid(id) ? await tx.findOne(JobAction, { id: id.toLowerCase(), jobId: job.id }) : null;
+  if (!action) throw notFound({ what: 'job action', id });
+  if (expectsVersion) checkVersion(ctx, 'job action', action.version);
+  return action;
+}

@@ -1,0 +1,108 @@
+import type { CreateJobInput, UpdateJobInput } from '../../../entities/job-input.ts';
+import type { Job } from '../../../entities/job.ts';
+import { JOB } from '../../../entities/owned-kinds.ts';
+import type { ShareInput } from '../../../entities/share-input.ts';
+import type { Context } from '../../core/context.ts';
+import { conflict, forbidden, refused } from '../../core/errors.ts';
+import { checkOptionalText, checkText } from '../../core/input-checks.ts';
+import { levelAllows } from '../../core/permissions.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { accessLevelInTransaction } from '../resource/access-level.ts';
+import { loadResource } from '../resource/load-resource.ts';
+import { createOwned, updateOwned } from '../resource/owned-kind.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
+import * as shares from '../resource/share.ts';
+import { jobDriverOf } from './drivers/driver-registry.ts';
+import { checkData } from './job-data.ts';
+import { addDatasets, listDatasets } from './job-dataset.ts';
+import { changeSchedule } from './job-schedule.ts';
+
+const DEFAULT_TIMEZONE = 'UTC';
+
+/** Creates a job, by default disabled. Returns its id. */
+export function create(
+  ctx: Context,
+  { type, data, datasets, source, sourceId, lockedAt, notes, ...input }: CreateJobInput,
+): Promise<string> {
+  if (lockedAt) throw refused('A new job does not run');
+  const driver = jobDriverOf(type);
+  const content: Partial<Job> = {
+    type,
+    data: checkData(driver, data ?? {}),
+    notes: checkOptionalText(notes ?? null, 'notes'),
+    source: source ? checkText(source, 'source') : null,
+    sourceId: sourceId ? checkText(sourceId, 'sourceId') : null,
+  };
+  const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
+  const listed = listDatasets(datasets ?? {});
+  return ctx.transaction(async (tx) => {
+    const ownerId = owned.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, owned.ownerId) : undefined;
+    const zone = timezone ?? (await loadTimezone(ctx, tx, ownerId));
+    changeSchedule(content as Job, { interval, intervalType, timezone: zone, startOn, endOn, enabled });
+    const job = await createOwned(ctx, tx, JOB, { ...owned, ownerId }, content);
+    await addDatasets(ctx, tx, job, listed);
+    return job.id;
+  });
+}
+
+/** Returns the time zone of the owner, by default the caller. Teams and users without one have UTC. */
+async function loadTimezone({ viewer }: Context, tx: Transaction, ownerId?: string): Promise<string> {
+  const principal = ownerId ?? `user:${viewer.userId}`;
+  if (!principal.startsWith('user:')) return DEFAULT_TIMEZONE;
+  const [user] = await tx.query<{ timezone: string | null }>({
+    text: `select timezone from dws.app_user where tenant_id = $1 and id = $2`,
+    values: [viewer.tenantId, principal.slice('user:'.length)],
+  });
+  return user?.timezone || DEFAULT_TIMEZONE;
+}
+
+/** Updates a job or a draft. Returns its id. */
+export function update(
+  ctx: Context,
+  id: string,
+  { data, notes, lockedAt, interval, intervalType, timezone, startOn, endOn, enabled, ...input }: UpdateJobInput,
+): Promise<string> {
+  return ctx.transaction(async (tx) => {
+    const job = await loadResource(ctx, tx, JOB, id, 'job:edit', { ifMatch: ctx.ifMatch });
+    if (lockedAt !== undefined) await changeLock(ctx, tx, job, lockedAt);
+    if (data !== undefined) job.data = checkData(jobDriverOf(job.type), data ?? {});
+    if (notes !== undefined) job.notes = checkOptionalText(notes, 'notes');
+    changeSchedule(job, { interval, intervalType, timezone, startOn, endOn, enabled });
+    if (job.parentId) checkDraftInput(input);
+    await updateOwned(ctx, tx, JOB, job, input);
+    return job.id;
+  });
+}
+
+/** Throws CONFLICT for fields that a draft has from its job. */
+function checkDraftInput({ folderId, tags }: Pick<UpdateJobInput, 'folderId' | 'tags'>): void {
+  if (folderId || tags?.length) throw conflict('A draft has the folder and the tags of its job');
+}
+
+/** Sets the start of the current run, or frees the job. Throws FORBIDDEN below the access level Admin. */
+async function changeLock(ctx: Context, tx: Transaction, job: Job, lockedAt: Date | null): Promise<void> {
+  if ((lockedAt?.getTime() ?? null) === (job.lockedAt?.getTime() ?? null)) return;
+  if (!levelAllows(await accessLevelInTransaction(ctx, tx, job), 'job:changeOwner'))
+    throw refused('A change of lockedAt requires the access level Admin');
+  job.lockedAt = lockedAt;
+  job.heartbeat = lockedAt;
+}
+
+/**
+ * Deletes a job with its draft and its history, or a draft alone. A job is deleted by its owner, a draft by every user
+ * who may edit the job.
+ */
+export async function remove(ctx: Context, id: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const job = await loadResource(ctx, tx, JOB, id, 'job:read', { ifMatch: ctx.ifMatch });
+    const permission = job.parentId ? 'job:edit' : 'job:delete';
+    if (!levelAllows(await accessLevelInTransaction(ctx, tx, job), permission)) throw forbidden({ permission });
+    tx.remove(job);
+  });
+}
+
+/** Grants or updates a share of a job. Returns the id of the share. Throws CONFLICT for a draft. */
+export const setShare = (ctx: Context, id: string, principalId: string, input: ShareInput): Promise<string> =>
+  shares.set(ctx, JOB, id, principalId, input, async (_tx, job) => {
+    if (job.parentId) throw conflict('A draft is shared with its job');
+  });
