@@ -37,4 +37,41 @@ export interface JobActionDriver extends JobDriver {
    * BAD_USER_INPUT naming the key, NOT_FOUND for an id that finds nothing.
    */
   prepare?(data: JobData, action: SavedAction): JobData | Promise<JobData>;
+  /** Runs the action. An `ApiError` fails the attempt with its message, which the readers of the job see. */
+  run?(run: ActionRun): Promise<void>;
+  /** Returns what a run would do for the viewer, e.g. recipients, rows and size. Changes and sends nothing. */
+  preview?(preview: ActionPreview): Promise<JobData>;
+}
+
+/** An action while it runs or is previewed. */
+interface UsedAction {
+  job: { id: string; name: string };
+  action: { id: string; name: string };
+  /** Settings of the action, with the dataset that `alias` names in `datasetId`. */
+  data: JobData;
+  /** Id of the dataset that the action works on. Empty for types that use none. */
+  datasetId: string;
+}
+
+/** An attempt at an action of a run. */
+export interface ActionRun extends UsedAction {
+  /** Acts as the owner of the job. */
+  ctx: Context;
+  runId: string;
+  /** Values of secrets by their paths in `data`, e.g. `secret`. They are masked in `data`. */
+  secrets: ReadonlyMap<string, string>;
+  /** Aborts when the run is cancelled, the attempt takes too long, or another worker takes over. */
+  signal: AbortSignal;
+  /** Adds a line to the log of the action, which the readers of the job see. It contains no secrets, no values of rows. */
+  log(line: string): void;
+  /** Reports how much of the action is done, in percent. */
+  progress(percent: number): void;
+  /** Returns a context that acts as another user or team. Throws FORBIDDEN with a sentence for a disabled or deleted one. */
+  actAs(principal: string): Promise<Context>;
+}
+
+/** A preview of an action. */
+export interface ActionPreview extends UsedAction {
+  /** Acts as the caller of the preview, who sees no more than they may read. */
+  ctx: Context;
 }

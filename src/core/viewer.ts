@@ -15,7 +15,8 @@ export interface Viewer {
   principals: string[];
   teamRoles: Record<string, TeamRole>;
   permissions: ReadonlySet<string>;
-  authMethod: 'session' | 'token';
+  /** How the caller authenticated. `job` is the scheduled work of a user or a team, without a credential. */
+  authMethod: 'session' | 'token' | 'job';
   scopes: ReadonlySet<'read' | 'write'>;
   credentialId: string;
   expiresAt: Date | null;

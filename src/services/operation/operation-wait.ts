@@ -8,14 +8,19 @@ import { get } from './operation.ts';
 
 /**
  * Waits for an operation of the caller and returns its finished record. Throws the operation's failure with its own
- * status, code and message, or CANCELLED. A caller who disconnects stops waiting; the operation continues.
+ * status, code and message, or CANCELLED. A caller who disconnects stops waiting; the operation continues. `onChange`
+ * gets every state.
  */
 export async function wait(
   { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
   id: string,
+  onChange?: (record: OperationRecord) => void,
 ): Promise<OperationRecord> {
   let last: OperationRecord | undefined;
-  for await (const record of followOperation(platform, viewer, id, request.signal)) last = record;
+  for await (const record of followOperation(platform, viewer, id, request.signal)) {
+    last = record;
+    onChange?.(record);
+  }
   if (!last || !isFinal(last.status)) throw request.signal.reason;
   if (last.status === 'cancelled') throw cancelled();
   if (last.status === 'failed')

@@ -45,7 +45,8 @@ export async function start<N extends OperationName>(
   const { concurrencyKey, fingerprint } = request;
   const alias = parseProgressAlias(request.progress);
   if (concurrencyKey) lockConcurrencyKey(tx, concurrencyKey);
-  await checkWaiting(tx, viewer);
+  // The runs of jobs are limited instead, not what they start.
+  if (viewer.authMethod !== 'job') await checkWaiting(tx, viewer);
   // Created under the lock, because operations with a key run in the order of their ids.
   const id = newId();
   const joinedWorkId =

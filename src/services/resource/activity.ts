@@ -9,7 +9,7 @@ import type { Viewer } from '../../core/viewer.ts';
 /** The user who caused an activity. */
 export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
 
-/** Stores activities with the next statement of the transaction. */
+/** Stores activities with the next statement of the transaction. A `userId` that is no user, as a team's, is null. */
 export function storeActivities(
   tx: Pick<Transaction, 'execute'>,
   { tenantId, userId }: { tenantId: string; userId: string | null },
@@ -20,7 +20,7 @@ export function storeActivities(
     text: `
     insert into dws.activity
       (tenant_id, user_id, created_at, id, kind, resource_id, name, owner_id, type, message, data, in_feed)
-    select $1, $2, clock_timestamp(), a.*
+    select $1, (select id from dws.app_user where tenant_id = $1 and id = $2), clock_timestamp(), a.*
     from unnest(
       $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::jsonb[], $11::boolean[]
     ) a`,
@@ -69,9 +69,10 @@ export async function recordRefreshActivity(
 ): Promise<void> {
   const [found] = await tx.query<{ name: string; ownerId: string; userId: string | null; username: string | null }>({
     text: `
-      select d.name, d.owner_id as "ownerId", u.id as "userId", u.username
+      select d.name, d.owner_id as "ownerId", u.id as "userId", coalesce(u.username, t.name) as username
       from dws.dataset d
       left join dws.app_user u on u.tenant_id = d.tenant_id and u.id = $3
+      left join dws.team t on t.tenant_id = d.tenant_id and t.id = $3
       where d.tenant_id = $1 and d.id = $2`,
     values: [tenantId, resourceId, userId],
   });

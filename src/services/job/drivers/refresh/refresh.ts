@@ -1,4 +1,8 @@
-import type { JobActionDriver } from '../../../../core/job-drivers.ts';
+import type { DatasetRefresh } from '../../../../../entities/dataset-refresh.ts';
+import { Dataset } from '../../../../../entities/dataset.ts';
+import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
+import { refresh } from '../../../dataset/dataset-refresh.ts';
+import { waitForOperation } from '../../job-context.ts';
 import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
 
 export const refreshAction: JobActionDriver = {
@@ -10,4 +14,23 @@ export const refreshAction: JobActionDriver = {
     ...DATASET_PROPERTIES,
     params: { type: 'object', description: 'Values of the query parameters, by name. Default: their default values.' },
   }),
+  run: (run) => refreshDataset(run, run.data['params'] as Record<string, unknown> | undefined),
+  async preview({ ctx, datasetId }) {
+    const { name, records, dataUpdatedAt } = await ctx.read.one(Dataset, datasetId, [
+      'name',
+      'records',
+      'dataUpdatedAt',
+    ]);
+    return { dataset: name, rows: records, dataUpdatedAt };
+  },
 };
+
+/** Refreshes a dataset with the rights of the job's owner. */
+export async function refreshDataset(
+  run: Pick<ActionRun, 'ctx' | 'datasetId' | 'log' | 'progress'>,
+  params?: Record<string, unknown>,
+): Promise<void> {
+  const { result } = await waitForOperation(run, refresh(run.ctx, run.datasetId, { params }, false));
+  // Without the number of rows, which not every reader of the job may know.
+  run.log(`Refreshed in ${Math.round((result as DatasetRefresh).duration)} ms`);
+}

@@ -1,0 +1,79 @@
+import { refused } from '../../core/errors.ts';
+import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
+import type { SystemDatabase } from '../../core/platform.ts';
+import type { Viewer } from '../../core/viewer.ts';
+
+interface UserRow extends Record<string, unknown> {
+  username: string;
+  enabled: boolean;
+  superuser: boolean;
+  permissions: GlobalPermission[];
+  tenant: string;
+  teams: Record<string, TeamRole>;
+}
+
+/** What these viewers have in common. Like a token, they may do nothing that requires a session. */
+const JOB = {
+  authMethod: 'job',
+  scopes: new Set(['read', 'write'] as const),
+  credentialId: '',
+  expiresAt: null,
+} as const;
+
+/**
+ * Returns the viewer who does the scheduled work of a user or a team. A team has its own rights and those that shares
+ * grant it, but none of its members; its `userId` is the id of the team. Throws FORBIDDEN with a sentence for a deleted
+ * principal and for a disabled user.
+ */
+export const loadPrincipalViewer = (system: SystemDatabase, tenantId: string, principal: string): Promise<Viewer> =>
+  (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, principal.slice('user:'.length));
+
+async function loadUserViewer(system: SystemDatabase, tenantId: string, userId: string): Promise<Viewer> {
+  const [user] = await system.query<UserRow>({
+    text: `
+      select u.username, u.enabled, u.superuser, u.permissions, t.slug as tenant, coalesce(
+        (select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}'
+      ) as teams
+      from dws.app_user u
+      join dws.tenant t on t.id = u.tenant_id
+      where u.tenant_id = $1 and u.id = $2`,
+    values: [tenantId, userId],
+  });
+  if (!user) throw refused('The user was deleted');
+  if (!user.enabled) throw refused(`The user ${user.username} is disabled`);
+  const { username, tenant, superuser, teams, permissions } = user;
+  return {
+    ...JOB,
+    userId,
+    username,
+    tenantId,
+    tenant,
+    superuser,
+    principals: [`user:${userId}`, ...Object.keys(teams).map((team) => `team:${team}`)],
+    teamRoles: teams,
+    permissions: new Set(permissions),
+  };
+}
+
+async function loadTeamViewer(system: SystemDatabase, tenantId: string, teamId: string): Promise<Viewer> {
+  const [team] = await system.query<{ name: string; tenant: string }>({
+    text: `
+      select t.name, n.slug as tenant
+      from dws.team t
+      join dws.tenant n on n.id = t.tenant_id
+      where t.tenant_id = $1 and t.id = $2`,
+    values: [tenantId, teamId],
+  });
+  if (!team) throw refused('The team was deleted');
+  return {
+    ...JOB,
+    userId: teamId,
+    username: team.name,
+    tenantId,
+    tenant: team.tenant,
+    superuser: false,
+    principals: [`team:${teamId}`],
+    teamRoles: { [teamId]: 'admin' },
+    permissions: new Set(),
+  };
+}
