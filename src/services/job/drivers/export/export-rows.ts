@@ -26,7 +26,7 @@ export async function exportDataset(
   { format, filter, filename }: ExportOptions,
 ): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
   const dataset = await ctx.read.one(Dataset, datasetId, [...VIEW_COLUMNS, 'slug', 'name']);
-  return exportRows(ctx, dataset, format, { filter }, filename && baseName(filename, format));
+  return exportRows(ctx, dataset, format, { filter, isStored: true }, filename && baseName(filename, format));
 }
 
 /** Returns the name of an export without the extension of the format. */
