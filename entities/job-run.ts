@@ -137,7 +137,6 @@ export class JobRun extends TenantRow {
   /** The operation that executes it. */
   @Property({ type: 'uuid', nullable: true })
   operationId?: string | null;
-
 }
 
 /** The result of a run, as a caller who waits gets it. */

@@ -95,5 +95,6 @@ async function recoverAbandoned(
       platform.log.error({ err: error, id }, 'Could not recover an abandoned operation'),
     );
   }
-  for (const work of queued) await platform.database.transaction(work.tenantId, (tx) => platform.queue.send([work], tx));
+  for (const work of queued)
+    await platform.database.transaction(work.tenantId, (tx) => platform.queue.send([work], tx));
 }
