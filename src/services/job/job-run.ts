@@ -1,6 +1,6 @@
 import { JobAction } from '../../../entities/job-action.ts';
 import { JobRun } from '../../../entities/job-run.ts';
-import type { Job } from '../../../entities/job.ts';
+import { Job } from '../../../entities/job.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
@@ -47,7 +47,7 @@ async function resolveTask(tx: Transaction, job: Job, run: JobRun, from: string)
   return `action:${id}`;
 }
 
-/** Cancels a run of a job, whoever started it. Returns its id. Throws CONFLICT if it has ended. */
+/** Cancels a run of a job, also one of another user or the schedule. Returns its id. Throws CONFLICT if it has ended. */
 export async function cancel(ctx: Context, jobId: string, runId: string): Promise<string> {
   const { id, operationId } = await ctx.transaction(async (tx) =>
     loadRun(tx, await loadForRun(ctx, tx, jobId, 'job:run'), runId),
@@ -72,19 +72,29 @@ interface FollowedRun {
   operationId: string | null;
 }
 
+/** A run as its followers read it. */
+interface FollowedRun {
+  id: string;
+  status: OperationStatus;
+  /** Increases with every change of the run and of its progress. */
+  sequence: number;
+  operationId: string | null;
+}
+
+const FOLLOWED_COLUMNS = ['status', 'version', 'operationId', 'operation.sequence'];
+
 /**
  * Follows a run: yields it at once, then after every change of its state, tasks and progress, and a last time after its
  * end. Throws NOT_FOUND for a run of a job that the viewer may not read, also when they lose the access.
  */
-export async function follow(ctx: Context, id: string): Promise<AsyncIterable<FollowedRun>> {
+export async function follow(ctx: Context, jobId: string, id: string): Promise<AsyncIterable<FollowedRun>> {
   const read = async (): Promise<FollowedRun> => {
-    const { operation, version, status, operationId } = await ctx.read.one(JobRun, id, [
-      'status',
-      'version',
-      'operationId',
-      'operation.sequence',
-    ]);
-    return { id, status, sequence: version + (operation?.sequence ?? 0), operationId: operationId ?? null };
+    const job = await ctx.read.one(Job, jobId, ['id']);
+    const run = isUuid(id) ? await ctx.read.find(JobRun, { id, jobId: job.id }, FOLLOWED_COLUMNS) : null;
+    if (!run) throw notFound({ what: 'job run', id });
+    const { operation } = run as { operation?: { sequence: number } | null };
+    const { status, version, operationId = null } = run;
+    return { id: run.id, status, sequence: version + (operation?.sequence ?? 0), operationId };
   };
   // Read first, so that NOT_FOUND is an error of the subscription and not of its first event.
   await read();
