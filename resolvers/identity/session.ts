@@ -101,7 +101,7 @@ export class SessionResolver {
     return {
       tenant,
       expiresAt,
-      authMethod: authMethod as CurrentSession["authMethod"],
+      authMethod: authMethod as CurrentSession['authMethod'],
       permissions: permissionsOf({ superuser: viewer.superuser, permissions: [...viewer.permissions] }),
     };
   }
