@@ -1,12 +1,12 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
-import { Field, Float, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, Float, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { OPERATION_STATUSES, type OperationStatus } from '../src/core/operations.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OperationStatusEnum } from './operation.ts';
 import { TenantRow } from './tenant-row.ts';
 
-const JobTriggerEnum = {
+export const JobTriggerEnum = {
   MANUAL: 'manual',
   SCHEDULE: 'schedule',
   CATCH_UP: 'catch-up',
@@ -39,6 +39,27 @@ export class JobTaskResult {
 
   @Field(() => Boolean, { description: 'Whether the task succeeded.' })
   success!: boolean;
+
+  @Field(() => DateTime, { nullable: true, description: 'Start of the task.' })
+  startedAt?: string | null;
+
+  @Field(() => Float, { nullable: true, description: 'Duration in milliseconds, with all attempts.' })
+  duration?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Number of attempts.' })
+  attempts?: number | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why the last attempt failed. Null for a success, and for callers without the permission `job:run`.',
+  })
+  error?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Log of the task, at most 64 KB. Null for callers without the permission `job:run`.',
+  })
+  log?: string | null;
 }
 
 /** One entry of the history of a run: a task and its result. */
@@ -83,11 +104,10 @@ export class JobRun extends TenantRow {
   @Property({ type: 'double', nullable: true })
   duration?: number | null;
 
-  @Field(() => [JobHistoryEntry], { description: 'Tasks that have ended, in the order in which they ran.' })
+  /** Without errors and logs: see `JobRunResolver`. */
   @Property({ type: 'json' })
   history: JobHistoryEntry[] = [];
 
-  @Field(() => String, { nullable: true, description: 'The reason why the run failed. Null otherwise.' })
   @Property({ type: 'text', nullable: true })
   error?: string | null;
 
@@ -117,12 +137,20 @@ export class JobRun extends TenantRow {
   /** The operation that executes it. */
   @Property({ type: 'uuid', nullable: true })
   operationId?: string | null;
+}
 
-  /** Number of times that a worker has started it. */
-  @Property({ type: 'integer' })
-  attempt: number = 0;
+/** The result of a run, as a caller who waits gets it. */
+@ObjectType({ description: 'Result of a run of a job.' })
+export class JobRunResult {
+  @Field(() => ID, { description: 'Id of the run.' })
+  runId!: string;
 
-  /** Last sign of life of the worker that runs it. */
-  @Property({ type: 'timestamptz', nullable: true })
-  heartbeat?: Date | null;
+  @Field(() => Boolean, { description: 'Whether every task succeeded.' })
+  success!: boolean;
+
+  @Field(() => Float, { description: 'Duration in milliseconds.' })
+  duration!: number;
+
+  @Field(() => [JobHistoryEntry], { description: 'Tasks in the order in which they ran.' })
+  history!: JobHistoryEntry[];
 }

@@ -27,7 +27,7 @@ registerEnumType(OperationStatusEnum, {
     QUEUED: { description: 'Waits for a worker, or for another operation on its resource.' },
     RUNNING: { description: 'Runs on a worker.' },
     SUCCEEDED: { description: 'Ended successfully. `result` is available.' },
-    FAILED: { description: 'Ended with an error. No part of its result is visible.' },
+    FAILED: { description: 'Ended with an error. Of the operations that fail, only the run of a job has a result.' },
     CANCELLED: {
       description: 'Cancelled by its caller or with its resource. No part of its result is visible.',
     },

@@ -25,6 +25,8 @@ export const JOB_BODIES: Record<string, unknown> = {
   updateJobAction: { name: 'Mail the figures of yesterday' },
   setJobActionOrder: { actions: [ID] },
   setJobActionFile: { file: 'the bytes of a file' },
+  runJob: { progress: 'nightly-sales' },
+  retryJobRun: { from: ID },
   createJobActionCondition: { type: 'criteria', data: CRITERIA },
   updateJobActionCondition: { type: 'always' },
 };

@@ -20,6 +20,11 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
   'GET /users/:username/superuser': { id: 'getSuperuser', summary: 'Returns whether a user is a superuser' },
   'DELETE /users/:username/superuser': { id: 'revokeSuperuser', summary: 'Revokes the superuser status of a user' },
   'GET /progress/:id/events': { id: 'followOperation', summary: 'Follows a long operation as server-sent events' },
+  'POST /jobs/:id': { id: 'runJob', summary: 'Runs a job' },
+  'GET /jobs/:jobId/history/:runId/events': {
+    id: 'followJobRun',
+    summary: 'Follows a run of a job as server-sent events',
+  },
   'GET /audit/export': { id: 'exportAuditEvents' },
   'GET /search': { id: 'search' },
   'GET /datasets/:id/access': { summary: 'Explains the access of a user or team to a dataset' },

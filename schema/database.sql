@@ -951,13 +951,11 @@ grant delete, insert, select, update on dws.job_dataset_snapshot to dws_app;
 grant delete, insert, select, update on dws.job_dataset_snapshot to dws_system;
 
 create table dws.job_run (
-  attempt integer not null default 0,
   created_at timestamp with time zone not null default now(),
   due_at timestamp with time zone,
   duration double precision,
   error text,
   finished_at timestamp with time zone,
-  heartbeat timestamp with time zone,
   history jsonb not null default '[]'::jsonb,
   id uuid not null,
   is_draft boolean not null default false,
@@ -987,7 +985,7 @@ alter table dws.job_run add constraint job_run_user_id_fkey FOREIGN KEY (user_id
 CREATE INDEX job_run_created ON dws.job_run USING btree (created_at);
 CREATE INDEX job_run_job ON dws.job_run USING btree (job_id, created_at DESC, id DESC);
 CREATE INDEX job_run_retry ON dws.job_run USING btree (retry_of_id) WHERE (retry_of_id IS NOT NULL);
-CREATE INDEX job_run_unfinished ON dws.job_run USING btree (heartbeat) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX job_run_unfinished ON dws.job_run USING btree (job_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
 CREATE INDEX job_run_user ON dws.job_run USING btree (user_id) WHERE (user_id IS NOT NULL);
 create policy system on dws.job_run for all to dws_system using (true) with check (true);
 create policy tenant on dws.job_run for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));

@@ -23,7 +23,7 @@ import { isRestricted } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { formatSize } from '../../src/core/size.ts';
-import { search } from '../../src/services/dataset/dataset-data.ts';
+import { countRows } from '../../src/services/dataset/dataset-data.ts';
 import { setShare } from '../../src/services/dataset/dataset-share.ts';
 import { watchDataset, type DatasetUpdate } from '../../src/services/dataset/dataset-updates.ts';
 import { visibleFields, VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
@@ -139,7 +139,7 @@ export class DatasetResolver {
     @Info() { path }: GraphQLResolveInfo,
   ) {
     if (!(await isPartlyVisible(ctx, dataset))) return dataset.records;
-    return isInList(path) ? null : (await search(ctx, dataset, { limit: 1 })).countAll();
+    return isInList(path) ? null : countRows(ctx, dataset);
   }
 
   @Requires('size', ...ACCESS_COLUMNS)

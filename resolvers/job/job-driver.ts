@@ -1,7 +1,7 @@
 import { Args, Ctx, Field, FieldResolver, ID, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import { Job } from '../../entities/job.ts';
 import type { Context } from '../../src/core/context.ts';
-import type { JobDriver as JobDriverShape } from '../../src/core/job-drivers.ts';
+import type { DriverDescription } from '../../src/core/job-drivers.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { JOB_ACTION_DRIVERS, JOB_DRIVERS, jobDriverOf } from '../../src/services/job/drivers/driver-registry.ts';
@@ -10,7 +10,7 @@ import { ChildPageArgs, partOf } from '../support/page.ts';
 
 /** A type of jobs. */
 @ObjectType({ description: 'A type of jobs.' })
-export class JobDriver implements JobDriverShape {
+export class JobDriver implements DriverDescription {
   @Field(() => ID, { description: 'The type of its jobs.' })
   id!: string;
 
@@ -26,7 +26,7 @@ export class JobDriver implements JobDriverShape {
 
 /** A type of actions. */
 @ObjectType({ description: 'A type of actions of jobs.' })
-export class JobActionDriver implements JobDriverShape {
+export class JobActionDriver implements DriverDescription {
   @Field(() => ID, { description: 'The type of its actions.' })
   id!: string;
 

@@ -57,6 +57,7 @@ relationField(JobDataset, 'dataset', Dataset, 'The dataset. Null if the caller c
 relationField(JobAction, 'job', Job, 'Job of the action.');
 relationField(JobActionCondition, 'jobAction', JobAction, 'Action of the condition.');
 relationField(JobRun, 'job', Job, 'Job that runs.');
+relationField(JobRun, 'user', User, 'User who started it. Null for a run of the schedule and for a deleted user.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

@@ -3,6 +3,7 @@ import { collection, resource, value } from '../present.ts';
 import { create, del, get, post, put, type Json } from '../route.ts';
 import { mapSnapshotIds } from './dataset-reference.ts';
 import { jobAction } from './job-action.ts';
+import { jobRuns } from './job-run.ts';
 
 interface Job {
   id: string;
@@ -19,6 +20,7 @@ const links = ({ id, editingId }: Job) => ({
   'svc:job-driver': '/job-drivers',
   'svc:job-datasets': `/jobs/${id}/datasets`,
   'svc:job-actions': `/jobs/${id}/actions`,
+  'svc:job-history': `/jobs/${id}/history`,
   'svc:original': editingId ? `/jobs/${editingId}` : undefined,
   'svc:commit-draft': editingId ? `/jobs/${id}/_commit` : undefined,
 });
@@ -113,6 +115,7 @@ export default [
   get(byAlias, 'job.dataset', jobDataset),
   put(byAlias, 'updateJobDataset', jobDataset, { map: mapSnapshotIds }),
   del(byAlias, 'deleteJobDataset'),
+  ...jobRuns,
   get('/job-drivers', 'jobDrivers', collection('job-driver', value('id name description schema'))),
   get('/job-action-drivers', 'jobActionDrivers', collection('job-action-driver', value('id name description schema'))),
 ];

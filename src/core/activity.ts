@@ -24,7 +24,10 @@ const KIND_EVENTS = {
     'snapshot.promoted': 'The rows of a snapshot replaced those of the dataset.',
     'snapshot.deleted': 'A snapshot was deleted.',
   },
-  job: { 'draft.committed': 'A draft replaced the fields, datasets and actions.' },
+  job: {
+    'draft.committed': 'A draft replaced the fields, datasets and actions.',
+    'run.failed': 'A run failed.',
+  },
   datasource: { 'connection.changed': 'The configuration or the secrets of the connection were changed.' },
   team: {
     created: 'The team was created.',

@@ -12,6 +12,7 @@ const FEED_EVENTS: ReadonlySet<ActivityEventName> = new Set<ActivityEventName>([
   'shared',
   'draft.committed',
   'refresh.failed',
+  'run.failed',
   'added',
 ]);
 

@@ -4,13 +4,22 @@ import type { Transaction } from './platform.ts';
 /** Settings of a job, or of one of its actions. */
 export type JobData = Record<string, unknown>;
 
-/** A type of jobs: what a run does before its actions. See docs/contract.md#jobs. */
-export interface JobDriver {
+/** What jobs and actions have in common: the description of their type. */
+export interface DriverDescription {
   id: string;
   name: string;
   description: string;
   /** JSON Schema of `data`. */
   schema: Record<string, unknown>;
+}
+
+/** What a run does with a dataset of the job, in this order. */
+export type DatasetStep = 'refresh' | 'snapshot';
+
+/** A type of jobs: what a run does with the datasets of the job. See docs/contract.md#jobs. */
+export interface JobDriver extends DriverDescription {
+  /** Returns what a run does with a dataset before and after the actions. `snapshots` is when one is taken. */
+  steps(snapshots: 'before' | 'after' | null): { before: DatasetStep[]; after: DatasetStep[] };
 }
 
 /** The job whose action is saved, in the transaction of the change. The job is locked. */
@@ -23,7 +32,7 @@ export interface SavedAction {
 }
 
 /** A type of actions: one folder below `src/services/job/drivers`. See docs/contract.md#job-actions. */
-export interface JobActionDriver extends JobDriver {
+export interface JobActionDriver extends DriverDescription {
   /** Whether `data` names a dataset, by `alias` or `datasetId`. */
   usesDataset?: boolean;
   /** The key of `data` whose objects are criteria for the rows of that dataset. */

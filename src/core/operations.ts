@@ -79,6 +79,13 @@ export interface PromotionInput extends CloneInput {
   preserveSnapshot: boolean;
 }
 
+/** The run of a job that an operation executes. */
+export interface JobRunInput {
+  runId: string;
+  /** Key of the first task to execute. The results of the tasks before it are those of the run that failed. */
+  from?: string;
+}
+
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
  * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
@@ -93,6 +100,7 @@ export interface OperationInputs {
   'dataset.copy': DatasetCopyInput;
   'dataset.snapshot': CloneInput;
   'dataset.promote': PromotionInput;
+  'job.run': JobRunInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -107,6 +115,7 @@ export const OPERATION_NAMES = [
   'dataset.copy',
   'dataset.snapshot',
   'dataset.promote',
+  'job.run',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */
@@ -138,8 +147,9 @@ export const CHANNELS = {
   feed: 'dws_feed',
 } as const;
 
-/** An entry of the queue: ids only. Operations that joined one another share a work item with the id of the first. */
+/** An entry of the queue. Operations that joined one another share a work item with the id of the first. */
 export interface QueuedWork {
   workId: string;
   tenantId: string;
+  operation: OperationName;
 }

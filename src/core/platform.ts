@@ -131,8 +131,8 @@ interface Notifications {
 
 /** The queue of long operations. */
 export interface OperationQueue {
-  /** Queues a work item in the transaction of the change that requests it. Does nothing if the item is queued. */
-  send(work: QueuedWork, tx: { query: Query }): Promise<void>;
+  /** Queues work items in the transaction of the change that requests them. Leaves out those that are queued. */
+  send(work: readonly QueuedWork[], tx: { query: Query }): Promise<void>;
 }
 
 /** Encrypts secrets at rest. A sealed text names the key that opens it. */

@@ -14,12 +14,12 @@ export class JobRuns extends Migration {
       is_draft boolean not null default false,
       user_id uuid references dws.app_user on delete set null,
       retry_of_id uuid references dws.job_run on delete set null,
-      operation_id uuid, attempt integer not null default 0, heartbeat timestamptz,
+      operation_id uuid,
       unique (job_id, due_at));`);
     this.addSql(`create index job_run_job on dws.job_run (job_id, created_at desc, id desc);`);
     this.addSql(`create index job_run_user on dws.job_run (user_id) where user_id is not null;`);
     this.addSql(`create index job_run_retry on dws.job_run (retry_of_id) where retry_of_id is not null;`);
-    this.addSql(`create index job_run_unfinished on dws.job_run (heartbeat) where status in ('queued', 'running');`);
+    this.addSql(`create index job_run_unfinished on dws.job_run (job_id) where status in ('queued', 'running');`);
     this.addSql(`create index job_run_created on dws.job_run (created_at);`);
     this.addSql(ofTenants('job_run'));
   }

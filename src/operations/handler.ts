@@ -17,6 +17,8 @@ export interface Prepared<N extends OperationName = OperationName> {
    * this attempt is the current one, which stays so until the commit.
    */
   publish(tx: Transaction): Promise<OperationResults[N]>;
+  /** Why the operation is recorded as failed although it has a result, e.g. a run of a job with a failed action. */
+  failure?: OperationFailure;
   /** Warnings for the caller, e.g. of changed values. They become the `message` of the finished operation. */
   warnings?: string[];
   /** Releases locks, processes and files, whether published or not. Never throws. */

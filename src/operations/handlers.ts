@@ -2,6 +2,7 @@ import { datasetBenchmark } from './dataset-benchmark.ts';
 import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts';
 import { datasetRefresh } from './dataset-refresh.ts';
 import type { Handlers } from './handler.ts';
+import { jobRun } from './job-run.ts';
 import type { LoaderOptions } from './load-job.ts';
 import { datasetPreview, datasetPromoteRefresh } from './refresh-preview.ts';
 
@@ -14,4 +15,5 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'dataset.copy': datasetCopy(loaders),
   'dataset.snapshot': datasetSnapshot(loaders),
   'dataset.promote': datasetPromote(loaders),
+  'job.run': jobRun,
 });

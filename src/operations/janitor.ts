@@ -76,13 +76,13 @@ export async function sweepMail(query: Query): Promise<void> {
   await query({ text: `delete from dws.password_reset where expires_at < now() - interval '1 day'` });
 }
 
-/** Retention of activity and audit events, and of notifications. */
+/** Retention of activity, audit events and runs of jobs, and of notifications. */
 const RECORD_RETENTION = '400 days';
 const NOTIFICATION_RETENTION = '90 days';
 
-/** Deletes activity, audit events and notifications after their retention. */
+/** Deletes activity, audit events, runs of jobs and notifications after their retention. */
 export async function sweepRecords(query: Query): Promise<void> {
-  for (const table of ['activity', 'audit_event'])
+  for (const table of ['activity', 'audit_event', 'job_run'])
     await query({ text: `delete from dws.${table} where created_at < now() - interval '${RECORD_RETENTION}'` });
   await query({ text: `delete from dws.notification where created_at < now() - interval '${NOTIFICATION_RETENTION}'` });
 }

@@ -1,6 +1,7 @@
 import type { DatasetBenchmark } from '../../entities/dataset-benchmark.ts';
 import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { DatasetRun } from '../../entities/dataset-run.ts';
+import type { JobRunResult } from '../../entities/job-run.ts';
 import type { RefreshPreview } from '../../entities/refresh-preview.ts';
 
 /** Result of a copy, snapshot or promotion: the new dataset. */
@@ -20,4 +21,5 @@ export interface OperationResults {
   'dataset.copy': CloneResult;
   'dataset.snapshot': CloneResult;
   'dataset.promote': CloneResult;
+  'job.run': JobRunResult;
 }

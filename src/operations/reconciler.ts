@@ -1,5 +1,6 @@
 import type { Platform } from '../core/platform.ts';
 import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
+import { recoverJobs } from '../services/job/job-recovery.ts';
 import { findAbandoned } from '../services/operation/operation-repository.ts';
 import type { Handlers } from './handler.ts';
 import {
@@ -68,6 +69,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     });
     if (!lock?.isLocked) return;
     await recoverAbandoned(platform, handlers, options);
+    await recoverJobs(platform);
     await query({
       text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`,
       values: [options.retention],
@@ -95,5 +97,6 @@ async function recoverAbandoned(
       platform.log.error({ err: error, id }, 'Could not recover an abandoned operation'),
     );
   }
-  for (const work of queued) await platform.database.transaction(work.tenantId, (tx) => platform.queue.send(work, tx));
+  for (const work of queued)
+    await platform.database.transaction(work.tenantId, (tx) => platform.queue.send([work], tx));
 }

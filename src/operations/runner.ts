@@ -15,6 +15,7 @@ import {
   lockLease,
   Superseded,
   type Claim,
+  type Outcome,
 } from '../services/operation/operation-repository.ts';
 import { Interrupted, type Handlers, type Job, type Prepared } from './handler.ts';
 import { recordOutcome, retryOrFail } from './record-outcome.ts';
@@ -37,7 +38,13 @@ interface Runner {
   stop(): Promise<void>;
 }
 
-/** Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, at most half of it for one tenant. */
+/** Runs of jobs that wait for their actions at once. They take no place of the operations that these start. */
+const JOB_CONCURRENCY = 32;
+
+/**
+ * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, and apart from these `JOB_CONCURRENCY`
+ * runs of jobs; at most half of both for one tenant.
+ */
 export async function startRunner(
   platform: Platform,
   queue: PgBossQueue,
@@ -48,7 +55,7 @@ export async function startRunner(
   let isStopping = false;
 
   const runQueued = async (work: QueuedWork) => {
-    if (isStopping) return platform.database.transaction(work.tenantId, (tx) => queue.send(work, tx));
+    if (isStopping) return platform.database.transaction(work.tenantId, (tx) => queue.send([work], tx));
     const claim = await claimWork(platform, work);
     if (!claim) return;
     const lease = acquireLease(platform, claim, options.heartbeat);
@@ -59,14 +66,14 @@ export async function startRunner(
     await attempt;
   };
 
-  const concurrency = platform.config.WORKER_CONCURRENCY;
+  const atOnce = (concurrency: number) => ({ concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) });
   await queue.consume(
     // Work that could not be claimed stays queued; the reconciler sends it again.
     (work) =>
       runQueued(work).catch((error: unknown) =>
         platform.log.warn({ err: error, id: work.workId }, 'Could not claim a queued operation'),
       ),
-    { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) },
+    { operations: atOnce(platform.config.WORKER_CONCURRENCY), jobs: atOnce(JOB_CONCURRENCY) },
   );
 
   return {
@@ -106,8 +113,11 @@ async function runClaim(
     prepared = await runHandler(handlers, { ...claim, signal: lease.signal, progress: lease.progress }, platform);
     await lease.release();
     await publish(platform, claim, prepared);
-    observeOperation(claim.operation, 'succeeded', claim.startedAt);
-    log.info({ duration: Date.now() - claim.startedAt.getTime() }, 'An operation succeeded');
+    const { failure } = prepared;
+    observeOperation(claim.operation, failure ? 'failed' : 'succeeded', claim.startedAt);
+    const duration = Date.now() - claim.startedAt.getTime();
+    if (failure) log.info({ duration, code: failure.code }, 'An operation failed');
+    else log.info({ duration }, 'An operation succeeded');
   } catch (error) {
     await lease.release();
     const reason: unknown = lease.signal.aborted ? lease.signal.reason : error;
@@ -131,14 +141,17 @@ async function runHandler<N extends OperationName>(
   return handler.run(job, platform);
 }
 
-/** Publishes the result and records the success in one transaction. Throws unless the attempt is the current one. */
+/** Publishes the result and records the outcome in one transaction. Throws unless the attempt is the current one. */
 async function publish(platform: Platform, claim: Claim, prepared: Prepared): Promise<void> {
   await platform.database.transaction(claim.tenantId, async (tx) => {
     const leaseState = await lockLease(tx, claim);
     if (leaseState === 'lost') throw new Superseded();
     if (leaseState === 'cancelled') throw cancelled();
-    const message = prepared.warnings?.join('; ') || null;
-    await finish(platform, tx, claim, { status: 'succeeded', result: await prepared.publish(tx), message });
+    const result = await prepared.publish(tx);
+    const outcome: Outcome = prepared.failure
+      ? { status: 'failed', error: prepared.failure, result }
+      : { status: 'succeeded', result, message: prepared.warnings?.join('; ') || null };
+    await finish(platform, tx, claim, outcome);
   });
 }
 

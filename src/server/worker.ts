@@ -1,5 +1,6 @@
 import type { Platform } from '../core/platform.ts';
 import { createHandlers } from '../operations/handlers.ts';
+import { startJobScheduler } from '../operations/job-scheduler.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
 import { startReconciler } from '../operations/reconciler.ts';
 import { startRunner } from '../operations/runner.ts';
@@ -8,7 +9,7 @@ import type { OpenPlatform } from './platform.ts';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** Starts what a worker does: runs operations of the queue, takes over those of dead workers, and delivers mail. */
+/** Starts what a worker does: starts due jobs, runs operations, takes over those of dead workers, and delivers mail. */
 export async function startWorker({
   platform,
   queue,
@@ -27,10 +28,11 @@ export async function startWorker({
     orphanAge: 10 * MINUTE_MS,
     fileAge: 60 * MINUTE_MS,
   });
+  const scheduler = startJobScheduler(platform, { interval: SECOND_MS });
   const delivery = await startDelivery(platform);
   return {
     async stop() {
-      await reconciler.stop();
+      await Promise.all([reconciler.stop(), scheduler.stop()]);
       await Promise.all([runner.stop(), delivery?.stop()]);
     },
   };

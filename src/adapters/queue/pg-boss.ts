@@ -5,7 +5,11 @@ import type { OperationQueue } from '../../core/platform.ts';
 import { Dispatcher, type ConcurrencyLimits } from './dispatcher.ts';
 
 const SCHEMA = 'dws_jobs';
-const QUEUE = 'operation';
+/** Names of the queues in pg-boss. A run of a job waits for operations, so that it must not take their places. */
+const QUEUES = { operations: 'operation', jobs: 'job-run' } as const;
+type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
+
+const queueOf = ({ operation }: QueuedWork): QueueName => (operation === 'job.run' ? QUEUES.jobs : QUEUES.operations);
 
 /**
  * Channel that wakes workers. pg-boss has its own, but that wakes only its polling loops, where each further entry of a
@@ -36,7 +40,10 @@ interface QueueOptions {
  */
 export interface PgBossQueue extends OperationQueue {
   /** Calls `handle`, which never throws, for each work item until `stopConsuming`. */
-  consume(handle: (work: QueuedWork) => Promise<void>, limits: ConcurrencyLimits): Promise<void>;
+  consume(
+    handle: (work: QueuedWork) => Promise<void>,
+    limits: Record<keyof typeof QUEUES, ConcurrencyLimits>,
+  ): Promise<void>;
   /** Takes no more work items. Running ones continue. */
   stopConsuming(): void;
   close(): Promise<void>;
@@ -50,35 +57,45 @@ interface FetchedWork extends QueuedWork {
 export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Promise<PgBossQueue> {
   const boss = await startBoss(url, log, maxDurationMs);
   const db = boss.getDb();
-  let dispatcher: Dispatcher<FetchedWork> | undefined;
+  let dispatchers: Dispatcher<FetchedWork>[] = [];
   let subscription: { close(): Promise<void> } | undefined;
   const onError = (error: unknown) => log.warn({ err: error }, 'The queue is unavailable');
 
   return {
-    async send({ workId, tenantId }, tx) {
+    async send(work, tx) {
       const transactionDb = {
         executeSql: async (text: string, values: unknown[] = []) => ({ rows: await tx.query({ text, values }) }),
       };
-      const options = { singletonKey: workId, group: { id: tenantId }, db: transactionDb };
-      await boss.send(QUEUE, { workId, tenantId }, options);
+      for (const name of Object.values(QUEUES)) {
+        const entries = work
+          .filter((item) => queueOf(item) === name)
+          .map(({ workId, tenantId, operation }) => ({
+            data: { workId, tenantId, operation },
+            singletonKey: workId,
+            group: { id: tenantId },
+          }));
+        if (entries.length > 0) await boss.insert(name, entries, { db: transactionDb });
+      }
       await tx.query({ text: `select pg_notify($1, '')`, values: [CHANNEL] });
     },
     async consume(handle, limits) {
-      const run = async ({ jobId, ...work }: FetchedWork) => {
-        await handle(work);
-        await boss.complete(QUEUE, jobId).catch(onError);
-      };
-      const fetch = async (excludedTenants: string[]): Promise<FetchedWork | null> => {
-        const [job] = await boss.fetch<QueuedWork>(QUEUE, { ignoreGroups: excludedTenants });
-        return job ? { ...job.data, jobId: job.id } : null;
-      };
-      const consumer = (dispatcher = new Dispatcher({ ...limits, fetch, run, onError }));
-      const wake = () => consumer.wake();
+      dispatchers = Object.entries(QUEUES).map(([key, name]) => {
+        const run = async ({ jobId, ...work }: FetchedWork) => {
+          await handle(work);
+          await boss.complete(name, jobId).catch(onError);
+        };
+        const fetch = async (excludedTenants: string[]): Promise<FetchedWork | null> => {
+          const [job] = await boss.fetch<QueuedWork>(name, { ignoreGroups: excludedTenants });
+          return job ? { ...job.data, jobId: job.id } : null;
+        };
+        return new Dispatcher({ ...limits[key as keyof typeof QUEUES], fetch, run, onError });
+      });
+      const wake = () => dispatchers.forEach((dispatcher) => dispatcher.wake());
       subscription = await db.listen?.(CHANNEL, wake, wake);
     },
-    stopConsuming: () => dispatcher?.stop(),
+    stopConsuming: () => dispatchers.forEach((dispatcher) => dispatcher.stop()),
     async close() {
-      dispatcher?.stop();
+      dispatchers.forEach((dispatcher) => dispatcher.stop());
       await subscription?.close();
       await boss.stop({ graceful: false, close: true });
     },
@@ -104,8 +121,10 @@ async function startBoss(url: string, log: Logger, maxDurationMs: number): Promi
     deleteAfterSeconds: 3600,
   };
   // `short` allows one waiting job per key, so that sending a queued work item again does nothing.
-  await boss.createQueue(QUEUE, { policy: 'short', ...options });
-  await boss.updateQueue(QUEUE, options);
+  for (const name of Object.values(QUEUES)) {
+    await boss.createQueue(name, { policy: 'short', ...options });
+    await boss.updateQueue(name, options);
+  }
   return boss;
 }
 

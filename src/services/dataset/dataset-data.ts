@@ -22,6 +22,8 @@ const MAX_PROFILED_FIELDS = 200;
 export interface RowQuery {
   /** Criteria as an object or as JSON text that begins with `{`; any other text is the id of a saved filter. */
   filter?: unknown;
+  /** Whether the criteria were stored earlier. They then do not fit if they use a field that the source no longer has. */
+  isStored?: boolean;
   q?: string | null;
   /** Names of fields, separated by commas; a leading `-` sorts descending. */
   sort?: string | null;
@@ -71,11 +73,28 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
     start,
     count: page.rows.length,
     next: page.next && writeCursor(ctx, view.generation, page.next),
-    countAll: async () => {
-      const count = { ...rowSearch, limit: 1, start: 0, sort: [], total: true };
-      return (await queryIndex(ctx, (index, signal) => index.search(count, signal))).total!;
-    },
+    countAll: () => countMatching(ctx, rowSearch),
   };
+}
+
+/**
+ * Returns the number of rows that the viewer sees and the filter selects, by default of all visible ones. Throws 400
+ * for a filter that does not fit the visible fields.
+ */
+export async function countRows(
+  ctx: Context,
+  dataset: ViewedDataset,
+  query: Pick<RowQuery, 'filter' | 'isStored'> = {},
+): Promise<number> {
+  const view = await viewOf(ctx, dataset);
+  const rows = await parseRowFilter(ctx, view, query);
+  const { generation, fields } = view;
+  return generation ? countMatching(ctx, { ...rows, generation, fields: fields.map(({ name }) => name) }) : 0;
+}
+
+async function countMatching(ctx: Context, search: Search & Pick<RowSearch, 'fields'>): Promise<number> {
+  const count = { ...search, limit: 1, start: 0, sort: [], total: true };
+  return (await queryIndex(ctx, (index, signal) => index.search(count, signal))).total!;
 }
 
 /**
@@ -104,11 +123,11 @@ export async function discover(
 export const parseRowFilter = async (
   ctx: Context,
   view: DatasetView,
-  { filter, q }: Pick<RowQuery, 'filter' | 'q'>,
+  { filter, isStored, q }: Pick<RowQuery, 'filter' | 'isStored' | 'q'>,
 ): Promise<Omit<Search, 'generation'>> => ({
   caller: ctx.viewer,
   visible: view.where,
-  where: await parseFilter(ctx, view, filter),
+  where: await parseFilter(ctx, view, filter, isStored),
   words: q ? parseSearchWords(q) : [],
   wordFields: view.fields.filter(({ type }) => type === 'string' || type === 'text').map(({ name }) => name),
 });
@@ -132,13 +151,13 @@ export const parseColumns = (
   sort: parseSort(view, sort),
 });
 
-async function parseFilter(ctx: Context, view: DatasetView, filter: unknown): Promise<CriteriaNode> {
+async function parseFilter(ctx: Context, view: DatasetView, filter: unknown, isStored = false): Promise<CriteriaNode> {
   if (filter === undefined || filter === null || filter === '') return ALL;
   const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
   // Before the first refresh there are no fields, so every condition names an unknown field.
-  return saved
-    ? (await loadSavedFilter(ctx, view, filter)).node
-    : parseCriteria(typeof filter === 'string' ? parseJson(filter) : filter, view.fields);
+  if (saved) return (await loadSavedFilter(ctx, view, filter)).node;
+  const fields = isStored ? view.fields.filter(({ vanished }) => !vanished) : view.fields;
+  return parseCriteria(typeof filter === 'string' ? parseJson(filter) : filter, fields);
 }
 
 function parseJson(text: string): unknown {

@@ -101,7 +101,7 @@ async function loadSecrets({ platform, viewer }: Context, tx: Transaction, id?: 
 }
 
 /** Returns sealed secrets by their path in `data`. */
-const openSecrets = ({ secrets }: Pick<Context['platform'], 'secrets'>, sealed: string | null): JobSecrets =>
+export const openSecrets = ({ secrets }: Pick<Context['platform'], 'secrets'>, sealed: string | null): JobSecrets =>
   new Map(sealed === null ? [] : (JSON.parse(secrets.open(sealed)) as [string, string][]));
 
 const sealSecrets = ({ platform }: Context, secrets: JobSecrets): string | null =>

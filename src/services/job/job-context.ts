@@ -2,6 +2,7 @@ import type { Context, RequestInfo } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
 import type { ActionRun } from '../../core/job-drivers.ts';
 import type { Platform } from '../../core/platform.ts';
+import type { Viewer } from '../../core/viewer.ts';
 import { loadPrincipalViewer } from '../identity/principal-viewer.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { wait } from '../operation/operation-wait.ts';
@@ -15,13 +16,15 @@ const CANCEL_TIMEOUT_MS = 10_000;
  * Returns a context that acts as a user or a team, for the scheduled work of a job. It ends with `signal`. Throws
  * FORBIDDEN with a sentence for a deleted principal and for a disabled user.
  */
-export async function createJobContext(
+export const createJobContext = async (
   platform: Platform,
   tenantId: string,
   principal: string,
   signal: AbortSignal,
-): Promise<Context> {
-  const viewer = await loadPrincipalViewer(platform.system, tenantId, principal);
+): Promise<Context> => contextFor(platform, await loadPrincipalViewer(platform.system, tenantId, principal), signal);
+
+/** Returns a context that acts as a viewer of `loadPrincipalViewer`. It ends with `signal`. */
+export function contextFor(platform: Platform, viewer: Viewer, signal: AbortSignal): Context {
   const request: RequestInfo = {
     id: newId(),
     address: '127.0.0.1',

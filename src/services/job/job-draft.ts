@@ -13,6 +13,7 @@ import { copyRow } from '../resource/copy-row.ts';
 import { findResourceId, loadResource } from '../resource/load-resource.ts';
 import { setSlug } from '../resource/resource-slug.ts';
 import { commitParts, replaceAttached } from './job-draft-commit.ts';
+import { loadForRun, stopRuns } from './job-run-start.ts';
 import { reschedule } from './job-schedule.ts';
 
 /** The columns that a draft copies from its job, and a commit back. */
@@ -146,7 +147,7 @@ export function commit(ctx: Context, id: string): Promise<string> {
     // Locked before its draft, as by `edit` and by a deletion.
     const parentId = await findParent(ctx, tx, id);
     const job = parentId ? await loadResource(ctx, tx, JOB, parentId, 'job:edit') : null;
-    const draft = await loadResource(ctx, tx, JOB, id, 'job:edit');
+    const draft = await loadForRun(ctx, tx, id, 'job:edit');
     if (!job) throw conflict('Only a draft can be committed');
     const changes = changedColumns(job, draft);
     // Not as a change of the unit of work, which would record an update beside `draft.committed`.
@@ -161,6 +162,7 @@ export function commit(ctx: Context, id: string): Promise<string> {
       (name) => `${ctx.viewer.username} committed a draft of ${name}`,
       { fields: Object.keys(changes).filter((key) => (DRAFTED as readonly string[]).includes(key)) },
     );
+    stopRuns(tx, draft);
     tx.remove(draft);
     return job.id;
   });

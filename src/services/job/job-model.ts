@@ -4,6 +4,7 @@ import { JobAction } from '../../../entities/job-action.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import { JobRun } from '../../../entities/job-run.ts';
 import { Job } from '../../../entities/job.ts';
+import { Operation } from '../../../entities/operation.ts';
 import { User } from '../../../entities/user.ts';
 import { snapshotIdsColumn } from '../report/dataset-reference-snapshots.ts';
 import { readableJobs } from '../resource/access-filter.ts';
@@ -49,5 +50,9 @@ export const jobActionConditionModel = defineModel(JobActionCondition, {
 export const jobRunModel = defineModel(JobRun, {
   nodeAccess: throughParent(Job, 'job_id'),
   defaultSort: '-createdAt',
-  relations: { job: belongsTo(Job, 'job_id'), user: belongsTo(User, 'user_id') },
+  relations: {
+    job: belongsTo(Job, 'job_id'),
+    user: belongsTo(User, 'user_id'),
+    operation: belongsTo(Operation, 'operation_id'),
+  },
 });

@@ -36,7 +36,7 @@ export function reschedule(job: Job, now = new Date()): void {
 const describe = (job: Job): string => JSON.stringify(SCHEDULE_KEYS.map((key) => job[key] ?? null));
 
 /** Returns the schedule of a job, null without one. Throws BAD_USER_INPUT naming the invalid key. */
-function scheduleOf({ interval, intervalType, timezone, startOn, endOn, scheduledAt }: Job) {
+export function scheduleOf({ interval, intervalType, timezone, startOn, endOn, scheduledAt }: Job) {
   if (!isTimezone(timezone)) throw invalid('timezone', 'must be an IANA time zone');
   if (!intervalType) {
     if (interval) throw invalid('intervalType', 'is required with an interval');

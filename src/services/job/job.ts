@@ -15,6 +15,7 @@ import * as shares from '../resource/share.ts';
 import { jobDriverOf } from './drivers/driver-registry.ts';
 import { checkData } from './job-data.ts';
 import { addDatasets, listDatasets } from './job-dataset.ts';
+import { loadForRun, stopRuns } from './job-run-start.ts';
 import { changeSchedule } from './job-schedule.ts';
 
 const DEFAULT_TIMEZONE = 'UTC';
@@ -94,9 +95,10 @@ async function changeLock(ctx: Context, tx: Transaction, job: Job, lockedAt: Dat
  */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const job = await loadResource(ctx, tx, JOB, id, 'job:read', { ifMatch: ctx.ifMatch });
+    const job = await loadForRun(ctx, tx, id, 'job:read', { ifMatch: ctx.ifMatch });
     const permission = job.parentId ? 'job:edit' : 'job:delete';
     if (!levelAllows(await accessLevelInTransaction(ctx, tx, job), permission)) throw forbidden({ permission });
+    stopRuns(tx, job);
     tx.remove(job);
   });
 }

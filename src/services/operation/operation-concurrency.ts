@@ -1,4 +1,5 @@
 import type { Query } from '../../core/database.ts';
+import type { OperationName } from '../../core/operations.ts';
 import type { OperationQueue, Transaction } from '../../core/platform.ts';
 import { lockKey } from '../resource/lock-key.ts';
 
@@ -28,13 +29,13 @@ export async function sendNext(
   tenantId: string,
   concurrencyKey: string,
 ): Promise<void> {
-  const [next] = await tx.query<{ workId: string; status: string }>({
-    text: `select work_id as "workId", status
+  const [next] = await tx.query<{ workId: string; operation: OperationName; status: string }>({
+    text: `select work_id as "workId", operation, status
       from dws.operation
       where tenant_id = $1 and concurrency_key = $2 and finished_at is null
       order by work_id
       limit 1`,
     values: [tenantId, concurrencyKey],
   });
-  if (next?.status === 'queued') await queue.send({ workId: next.workId, tenantId }, tx);
+  if (next?.status === 'queued') await queue.send([{ workId: next.workId, tenantId, operation: next.operation }], tx);
 }

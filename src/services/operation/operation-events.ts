@@ -1,5 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
-import { CHANNELS, isFinal } from '../../core/operations.ts';
+import { CHANNELS, isFinal, type OperationStatus } from '../../core/operations.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { readRecord, type OperationRecord } from './operation-record.ts';
@@ -21,9 +21,39 @@ export function followOperation(
   idOrAlias: string,
   signal?: AbortSignal,
 ): AsyncGenerator<OperationRecord, void, undefined> {
+  const query = <R extends Record<string, unknown>>(statement: Parameters<typeof platform.system.query>[0]) =>
+    platform.database.query<R>(viewer.tenantId, statement);
+  const followed: Followed<OperationRecord> = {
+    read: (last) => readRecord(query, viewer, last?.id ?? idOrAlias),
+    operationOf: ({ id }) => id,
+    between: (last, next) =>
+      last.status === 'queued' && next.startedAt && isFinal(next.status) ? runningStateOf(next) : null,
+  };
+  return followChanges(platform, followed, signal);
+}
+
+/** A record that changes with an operation. */
+interface Followed<R extends { sequence: number; status: OperationStatus }> {
+  /** Reads the record; `last` is what the last read returned. `sequence` increases with every change. */
+  read(last?: R): Promise<R>;
+  /** Returns the id of the operation. */
+  operationOf(record: R): string | null;
+  /** Returns a state that was missed between two reads, null for none. */
+  between?(last: R, next: R): R | null;
+}
+
+/**
+ * Yields a record that changes with an operation, then what it is after every change, up to the final state. Ends early,
+ * without an error, when `signal` aborts.
+ */
+export function followChanges<R extends { sequence: number; status: OperationStatus }>(
+  platform: Platform,
+  followed: Followed<R>,
+  signal?: AbortSignal,
+): AsyncGenerator<R, void, undefined> {
   const ended = new AbortController();
   const stopSignal = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
-  const records = readChanges(platform, viewer, idOrAlias, stopSignal);
+  const records = readChanges(platform, followed, stopSignal);
   // A generator that waits would return only after the next change.
   const end = records.return.bind(records);
   records.return = (value) => {
@@ -33,19 +63,16 @@ export function followOperation(
   return records;
 }
 
-async function* readChanges(
+async function* readChanges<R extends { sequence: number; status: OperationStatus }>(
   platform: Platform,
-  viewer: OperationCaller,
-  idOrAlias: string,
+  followed: Followed<R>,
   signal: AbortSignal,
-): AsyncGenerator<OperationRecord, void, undefined> {
-  const query = <R extends Record<string, unknown>>(statement: Parameters<typeof platform.system.query>[0]) =>
-    platform.database.query<R>(viewer.tenantId, statement);
-  let last = await readRecord(query, viewer, idOrAlias);
+): AsyncGenerator<R, void, undefined> {
+  let last = await followed.read();
   const wakeup = new Wakeup();
   const unsubscribes = [
     platform.notifications.on(CHANNELS.operation, (id) => {
-      if (id === last.id) wakeup.wake();
+      if (id === followed.operationOf(last)) wakeup.wake();
     }),
     platform.notifications.onResync(() => wakeup.wake()),
   ];
@@ -58,9 +85,10 @@ async function* readChanges(
     while (!isFinal(last.status)) {
       await wakeup.wait(MAX_SILENCE_MS);
       if (signal.aborted) return;
-      const next = await readRecord(query, viewer, last.id).catch(ignoreUnavailable);
+      const next = await followed.read(last).catch(ignoreUnavailable);
       if (!next || next.sequence === last.sequence) continue;
-      if (last.status === 'queued' && next.startedAt && isFinal(next.status)) yield runningStateOf(next);
+      const missed = followed.between?.(last, next);
+      if (missed) yield missed;
       yield (last = next);
     }
   } finally {

@@ -42,7 +42,7 @@ export type LeaseState = 'held' | 'cancelled' | 'lost';
 
 export type Outcome =
   | { status: 'succeeded'; result: unknown; message?: string | null }
-  | { status: 'failed' | 'cancelled'; error: OperationFailure };
+  | { status: 'failed' | 'cancelled'; error: OperationFailure; result?: unknown };
 
 /** Thrown after a takeover by another worker. The former attempt publishes nothing. */
 export class Superseded extends Error {
@@ -176,7 +176,7 @@ export async function finish(platform: Platform, tx: Transaction, attempt: Attem
     values: [
       ...leaseValues(attempt),
       outcome.status,
-      succeeded ? JSON.stringify(outcome.result ?? null) : null,
+      succeeded || outcome.result !== undefined ? JSON.stringify(outcome.result ?? null) : null,
       succeeded ? null : JSON.stringify(outcome.error),
       succeeded,
       succeeded ? (outcome.message ?? null) : null,
@@ -197,7 +197,7 @@ export function requeue(platform: Platform, attempt: Attempt): Promise<LeaseStat
         where ${HOLDS_LEASE}`,
       values: leaseValues(attempt),
     });
-    await platform.queue.send(attempt, tx);
+    await platform.queue.send([attempt], tx);
     return leaseState;
   });
 }
@@ -223,7 +223,7 @@ export async function findAbandoned(
     values: [timeoutMs],
   });
   const queued = await platform.system.query<QueuedWork & Record<string, unknown>>({
-    text: `select distinct work_id as "workId", tenant_id as "tenantId"
+    text: `select distinct work_id as "workId", tenant_id as "tenantId", operation
       from dws.operation o
       where finished_at is null and status = 'queued' and updated_at < now() - $1 * interval '1 ms'
         and not exists (

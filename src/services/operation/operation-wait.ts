@@ -8,7 +8,7 @@ import { get } from './operation.ts';
 
 /**
  * Waits for an operation of the caller and returns its finished record. Throws the operation's failure with its own
- * status, code and message, or CANCELLED. A caller who disconnects stops waiting; the operation continues. `onChange`
+ * status, code and message, unless it has a result, or CANCELLED. A caller who disconnects stops waiting; the operation continues. `onChange`
  * gets every state.
  */
 export async function wait(
@@ -23,7 +23,7 @@ export async function wait(
   }
   if (!last || !isFinal(last.status)) throw request.signal.reason;
   if (last.status === 'cancelled') throw cancelled();
-  if (last.status === 'failed')
+  if (last.status === 'failed' && last.result === null)
     throw new ApiError(last.error!.statusCode, last.error!.code as ErrorCode, last.error!.message);
   return last;
 }

@@ -5,6 +5,7 @@ import { CHANNELS, type OperationInputs, type OperationName, type OperationStatu
 import type { Transaction } from '../../core/platform.ts';
 import { currentTraceparent } from '../../core/tracing.ts';
 import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
+import { endRun, RUN_CANCELLED } from '../job/job-run-end.ts';
 import { lockConcurrencyKey, lockUser, sendNext } from './operation-concurrency.ts';
 import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 import { failureOf } from './operation-repository.ts';
@@ -53,7 +54,7 @@ export async function start<N extends OperationName>(
     concurrencyKey && fingerprint ? await findQueuedWork(tx, tenantId, concurrencyKey, fingerprint) : undefined;
   const workId = joinedWorkId ?? id;
   await insertQueued(tx, viewer, { id, workId, alias }, request);
-  if (!joinedWorkId) await platform.queue.send({ workId, tenantId }, tx);
+  if (!joinedWorkId) await platform.queue.send([{ workId, tenantId, operation: request.operation }], tx);
   return id;
 }
 
@@ -136,6 +137,12 @@ export const get = (ctx: Context, idOrAlias: string): Promise<OperationRecord> =
  */
 export async function cancel(ctx: Context, idOrAlias: string): Promise<OperationRecord> {
   const { id } = await get(ctx, idOrAlias);
+  await cancelById(ctx, id);
+  return get(ctx, id);
+}
+
+/** Cancels an operation like `cancel`, of any user: the caller has checked that the viewer may. */
+export async function cancelById(ctx: Context, id: string): Promise<void> {
   const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
     const target = await readCancellable(tx, tenantId, id);
@@ -154,9 +161,9 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
       return requestCancellation(tx, tenantId, id, target.workId);
     recordCancelled(tx, tenantId, id);
     if (target.upload) await discardUpload(tx, tenantId, target.resourceId);
+    if (target.runId) await endRun(tx, { tenantId, jobId: target.resourceId, runId: target.runId }, RUN_CANCELLED);
     if (target.concurrencyKey) await sendNext(ctx.platform.queue, tx, tenantId, target.concurrencyKey);
   });
-  return get(ctx, id);
 }
 
 interface CancellableOperation extends Record<string, unknown> {
@@ -164,6 +171,8 @@ interface CancellableOperation extends Record<string, unknown> {
   concurrencyKey: string | null;
   resourceId: string;
   upload: boolean;
+  /** The run of a job that the operation executes. */
+  runId: string | null;
 }
 
 async function readCancellable(
@@ -173,7 +182,7 @@ async function readCancellable(
 ): Promise<CancellableOperation | undefined> {
   const [operation] = await tx.query<CancellableOperation>({
     text: `select work_id as "workId", concurrency_key as "concurrencyKey", resource_id as "resourceId",
-        input->>'upload' is not null as upload
+        input->>'upload' is not null as upload, input->>'runId' as "runId"
       from dws.operation
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],

@@ -30,7 +30,7 @@ export const jobDriverOf = (type: string): JobDriver => driverOf(JOB_DRIVERS, ty
 /** Returns the driver of a type of actions. Throws BAD_USER_INPUT for an unknown one. */
 export const jobActionDriverOf = (type: string): JobActionDriver => driverOf(JOB_ACTION_DRIVERS, type);
 
-function driverOf<D extends JobDriver>(drivers: readonly D[], type: string): D {
+function driverOf<D extends { id: string }>(drivers: readonly D[], type: string): D {
   const driver = drivers.find(({ id }) => id === type);
   if (!driver) throw invalid('type', `must be one of ${drivers.map(({ id }) => id).join(', ')}`);
   return driver;

@@ -6,4 +6,8 @@ export const actionsJob: JobDriver = {
   name: 'Actions',
   description: 'Runs the actions of the job in their order.',
   schema: JOB_SCHEMA,
+  steps: (snapshots) => ({
+    before: snapshots === 'before' ? ['snapshot'] : [],
+    after: snapshots === 'after' ? ['snapshot'] : [],
+  }),
 };

@@ -6,4 +6,12 @@ export const datasetRefreshJob: JobDriver = {
   name: 'Dataset refresh',
   description: 'Refreshes the datasets of the job in their order, then runs its actions.',
   schema: JOB_SCHEMA,
+  steps: (snapshots) => ({
+    before: [
+      ...(snapshots === 'before' ? (['snapshot'] as const) : []),
+      'refresh',
+      ...(snapshots === 'after' ? (['snapshot'] as const) : []),
+    ],
+    after: [],
+  }),
 };

@@ -1,4 +1,7 @@
+import type { ActionRun } from '../../../../core/job-drivers.ts';
 import type { JobActionDriver } from '../../../../core/job-drivers.ts';
+import { create } from '../../../dataset/snapshot.ts';
+import { waitForOperation } from '../../job-context.ts';
 import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
 
 export const snapshotAction: JobActionDriver = {
@@ -11,3 +14,11 @@ export const snapshotAction: JobActionDriver = {
     name: { type: 'string', minLength: 1, maxLength: 255, description: 'Name of the snapshot.' },
   }),
 };
+
+/** Takes a snapshot. */
+export async function takeSnapshot(
+  run: Pick<ActionRun, 'ctx' | 'datasetId' | 'log' | 'progress'>,
+  name = new Date().toISOString(),
+): Promise<void> {
+  await waitForOperation(run, create(run.ctx, run.datasetId, { name }, null, false));
+}

@@ -1,0 +1,49 @@
+import { eventStream, type StreamedEvent } from '../event-stream.ts';
+import { operation } from '../operation.ts';
+import { collection, resource, value } from '../present.ts';
+import { get, post, type Json } from '../route.ts';
+
+interface Run {
+  id: string;
+  jobId: string;
+  status: string;
+}
+
+const FIELDS = `id jobId trigger status success startedAt finishedAt duration dueAt isDraft error
+  progress { percent current total message }
+  history { task { key } result { key success startedAt duration attempts error log } }`;
+
+const jobRun = resource<Run>(FIELDS, ({ id, jobId }) => ({
+  self: `/jobs/${jobId}/history/${id}`,
+  'svc:job': `/jobs/${jobId}`,
+}));
+
+/** The result of a run as the specification defines it. */
+const result = operation(value('success duration history { task { key } result { key success } }'));
+
+const isUnfinished = ({ finishedAt }: Json) => finishedAt === null;
+
+interface RunState {
+  sequence: number;
+  finishedAt: string | null;
+}
+const runEvent = value<RunState>(`${FIELDS} sequence`, ({ sequence, ...data }): StreamedEvent => ({
+  id: sequence,
+  data,
+  isFinal: data.finishedAt !== null,
+}));
+
+const single = '/jobs/:jobId/history/:runId';
+
+/** Runs of jobs: start, history, continuation, cancellation, progress. */
+export const jobRuns = [
+  post('/jobs/:id', 'runJob', result),
+  get('/jobs/:id/history', 'job.runs', collection('job-history', jobRun)),
+  get(single, 'job.run', jobRun),
+  post(`${single}/_retry`, 'retryJobRun', result, { linked: (run) => run.status === 'failed' }),
+  post(`${single}/_cancel`, 'cancelJobRun', jobRun, { linked: isUnfinished }),
+  get(`${single}/events`, 'Subscription.jobRun', runEvent, {
+    handler: eventStream('run'),
+    produces: 'text/event-stream',
+  }),
+];

@@ -1,0 +1,199 @@
+import type { JobHistoryEntry } from '../../entities/job-run.ts';
+import type { Context } from '../core/context.ts';
+import { badInput } from '../core/errors.ts';
+import type { ActionRun, DatasetStep } from '../core/job-drivers.ts';
+import type { OperationFailure } from '../core/operations.ts';
+import type { Platform } from '../core/platform.ts';
+import type { Viewer } from '../core/viewer.ts';
+import { jobActionDriverOf, jobDriverOf } from '../services/job/drivers/driver-registry.ts';
+import { refreshDataset } from '../services/job/drivers/refresh/refresh.ts';
+import { takeSnapshot } from '../services/job/drivers/snapshot/snapshot.ts';
+import { runAttempts } from '../services/job/job-attempts.ts';
+import { contextFor, createJobContext } from '../services/job/job-context.ts';
+import type { PlannedAction, RunPlan } from '../services/job/job-run-plan.ts';
+import { meetsConditions } from '../services/job/run-conditions.ts';
+import { RunLog } from '../services/job/run-log.ts';
+import { failureOf } from '../services/operation/operation-repository.ts';
+import type { Job } from './handler.ts';
+
+/** The tasks of a run that have ended. */
+export interface RunTasks {
+  history: JobHistoryEntry[];
+  /** By the keys of the tasks. */
+  logs: Record<string, string>;
+  /** The first failure; null if every task succeeded. */
+  failure: OperationFailure | null;
+}
+
+/** One task of a run: a dataset of the job, or an action. */
+interface Task {
+  key: string;
+  name: string;
+  /** Settings of retries and timeout. */
+  data: Record<string, unknown>;
+  /** Returns whether the task runs, after those before it. */
+  isDue(ctx: Context, hasFailed: boolean): Promise<boolean>;
+  work(run: TaskRun): Promise<void>;
+}
+
+/** What the work of a task gets: an attempt with the context of the owner. */
+type TaskRun = Pick<ActionRun, 'ctx' | 'signal' | 'log' | 'progress'>;
+
+/**
+ * Runs the tasks of a run in their order, as the viewer. A failed task does not end the run: the conditions of the
+ * actions after it decide. Stores each result at once. Throws the reason of the job's signal.
+ */
+export async function runTasks(
+  platform: Platform,
+  job: Job<'job.run'>,
+  plan: RunPlan,
+  viewer: Viewer,
+): Promise<RunTasks> {
+  const tasks = listTasks(platform, plan);
+  const { done, next } = keptTasks(plan, tasks, job.input.from);
+  for (const [index, task] of tasks.entries()) {
+    if (index < next) continue;
+    job.progress({ current: index, total: tasks.length, message: task.name });
+    if (!(await runTask(platform, job, task, viewer, done, (index * 100) / tasks.length, tasks.length))) continue;
+    if (index < tasks.length - 1) await saveTasks(platform, job, done);
+  }
+  job.progress({ current: tasks.length, total: tasks.length });
+  return done;
+}
+
+/** Runs a task and adds its result. Returns false if the conditions of the task are not met. */
+async function runTask(
+  platform: Platform,
+  job: Job<'job.run'>,
+  task: Task,
+  viewer: Viewer,
+  done: RunTasks,
+  startPercent: number,
+  count: number,
+): Promise<boolean> {
+  const log = new RunLog();
+  const startedAt = new Date();
+  const progress = (percent: number) => job.progress({ percent: startPercent + percent / count });
+  const attempt = async (signal: AbortSignal) =>
+    task.work({ ctx: contextFor(platform, viewer, signal), signal, log: log.add, progress });
+  const outcome = await task
+    .isDue(contextFor(platform, viewer, job.signal), done.failure !== null)
+    .then((isDue) => (isDue ? runAttempts(task.data, job.signal, log.add, attempt) : null))
+    .catch((failure: unknown) => ({ attempts: 0, failure }));
+  job.signal.throwIfAborted();
+  if (!outcome) return false;
+  const failure = outcome.failure === null ? null : describeFailure(platform, job, task, outcome.failure);
+  if (failure) log.add(failure.message);
+  done.failure ??= failure && { ...failure, message: `${task.name}: ${failure.message}` };
+  done.logs[task.key] = log.toString();
+  done.history.push({
+    task: { key: task.key },
+    result: {
+      key: task.key,
+      success: failure === null,
+      startedAt: startedAt.toISOString(),
+      duration: Date.now() - startedAt.getTime(),
+      attempts: outcome.attempts,
+      error: failure?.message ?? null,
+    },
+  });
+  return true;
+}
+
+/** Returns what the readers of the run see of a failure. What nobody expected is logged. */
+function describeFailure(
+  platform: Platform,
+  { workId }: Job<'job.run'>,
+  { key }: Task,
+  error: unknown,
+): OperationFailure {
+  const failure = failureOf(error);
+  if (failure.code === 'INTERNAL') platform.log.error({ err: error, id: workId, task: key }, 'A task of a job failed');
+  return failure;
+}
+
+/** Returns the tasks of a run: datasets before the actions, the actions, datasets after them. */
+function listTasks(platform: Platform, plan: RunPlan): Task[] {
+  const { job, datasets } = plan;
+  const driver = jobDriverOf(job.type);
+  const datasetTasks = (phase: 'before' | 'after') =>
+    datasets.flatMap(({ alias, datasetId, snapshotTime }) => {
+      const steps = driver.steps(snapshotTime ?? null)[phase];
+      return steps.length > 0 ? [datasetTask(alias, datasetId, steps)] : [];
+    });
+  return [
+    ...datasetTasks('before'),
+    ...plan.actions.map((action) => actionTask(platform, plan, action)),
+    ...datasetTasks('after'),
+  ];
+}
+
+const datasetTask = (alias: string, datasetId: string, steps: readonly DatasetStep[]): Task => ({
+  key: `dataset:${alias}`,
+  name: `Dataset ${alias}`,
+  data: {},
+  isDue: async () => true,
+  async work(run) {
+    for (const step of steps) await (step === 'refresh' ? refreshDataset : takeSnapshot)({ ...run, datasetId });
+  },
+});
+
+function actionTask(platform: Platform, { run, job, datasets }: RunPlan, action: PlannedAction): Task {
+  const { id, name, type, data, secrets, conditions } = action;
+  const driver = jobActionDriverOf(type);
+  const datasetIdOf = (alias: string): string => {
+    const dataset = datasets.find((one) => one.alias === alias);
+    if (!dataset) throw badInput(`The job has no dataset with the alias "${alias}"`);
+    return dataset.datasetId;
+  };
+  return {
+    key: `action:${id}`,
+    name,
+    data,
+    isDue: (ctx, hasFailed) => meetsConditions(conditions, { ctx, hasFailed, datasetIdOf }),
+    work: async (attempt) =>
+      driver.run?.({
+        ...attempt,
+        job: { id: job.id, name: job.name },
+        action: { id, name },
+        runId: run.id,
+        data,
+        secrets,
+        datasetId: driver.usesDataset ? (action.datasetId ?? datasetIdOf(data['alias'] as string)) : '',
+        actAs: (principal) => createJobContext(platform, job.tenantId, principal, attempt.signal),
+      }),
+  };
+}
+
+/**
+ * Returns the tasks of a continued run that are not repeated: those before the task with the key `from`. Without one all
+ * are executed.
+ */
+function keptTasks({ continued }: RunPlan, tasks: readonly Task[], from = ''): { done: RunTasks; next: number } {
+  const next = Math.max(
+    0,
+    tasks.findIndex(({ key }) => key === from),
+  );
+  const kept = new Set(tasks.slice(0, next).map(({ key }) => key));
+  const history = (continued?.history ?? []).filter(({ task }) => kept.has(task.key));
+  const failed = history.find(({ result }) => !result.success);
+  return {
+    next,
+    done: {
+      history,
+      logs: Object.fromEntries(Object.entries(continued?.logs ?? {}).filter(([key]) => kept.has(key))),
+      failure: failed ? { statusCode: 500, code: 'UPSTREAM_FAILED', message: failed.result.error ?? '' } : null,
+    },
+  };
+}
+
+/** Stores what has ended so far, for those who look at the run. */
+async function saveTasks(platform: Platform, job: Job<'job.run'>, { history, logs }: RunTasks): Promise<void> {
+  await platform.database.query(job.tenantId, {
+    text: `
+      update dws.job_run
+      set history = $3, logs = $4, version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2 and status = 'running'`,
+    values: [job.tenantId, job.input.runId, JSON.stringify(history), JSON.stringify(logs)],
+  });
+}

@@ -1,0 +1,82 @@
+import type { JobRunResult } from '../../entities/job-run.ts';
+import { cancelled } from '../core/errors.ts';
+import type { Platform } from '../core/platform.ts';
+import type { Viewer } from '../core/viewer.ts';
+import { loadPrincipalViewer } from '../services/identity/principal-viewer.ts';
+import { endRun, RUN_CANCELLED, type EndedRun } from '../services/job/job-run-end.ts';
+import { beginRun, type RunPlan } from '../services/job/job-run-plan.ts';
+import { failureOf, type Claim } from '../services/operation/operation-repository.ts';
+import type { Handler, Job } from './handler.ts';
+import { runTasks, type RunTasks } from './job-run-tasks.ts';
+
+/** Interval of the heartbeats of a job that runs, in milliseconds. */
+const HEARTBEAT_MS = 10_000;
+
+const runOf = ({ tenantId, resourceId, input: { runId } }: Claim<'job.run'>): EndedRun => ({
+  tenantId,
+  jobId: resourceId,
+  runId,
+});
+
+/** Runs a job with the rights of its owner. A run whose worker dies is recorded as failed, and is not repeated. */
+export const jobRun: Handler<'job.run'> = {
+  takeover: false,
+  async run(job, platform) {
+    const run = runOf(job);
+    const plan = await platform.database.transaction(job.tenantId, (tx) => beginRun(platform, tx, run));
+    if (!plan) throw cancelled();
+    const tasks = await withHeartbeat(platform, run, () => runPlan(platform, job, plan));
+    const { failure } = tasks;
+    return {
+      ...(failure && { failure }),
+      async publish(tx) {
+        const { history, logs } = tasks;
+        const success = failure === null;
+        await endRun(tx, run, {
+          status: success ? 'succeeded' : 'failed',
+          error: failure?.message ?? null,
+          tasks: { history, logs },
+        });
+        return resultOf(run.runId, tasks, Date.now() - job.startedAt.getTime());
+      },
+    };
+  },
+  onFailure: (claim, { message }, tx) => endRun(tx, runOf(claim), { status: 'failed', error: message }),
+  onCancel: (claim, tx) => endRun(tx, runOf(claim), RUN_CANCELLED),
+};
+
+async function runPlan(platform: Platform, job: Job<'job.run'>, plan: RunPlan): Promise<RunTasks> {
+  let viewer: Viewer;
+  try {
+    viewer = await loadPrincipalViewer(platform.system, job.tenantId, plan.job.ownerId);
+  } catch (error) {
+    const failure = failureOf(error);
+    return { history: [], logs: {}, failure: { ...failure, message: `The owner cannot run it: ${failure.message}` } };
+  }
+  return runTasks(platform, job, plan, viewer);
+}
+
+/** Returns what a waiting caller gets: errors and logs are for those who may read them in the history. */
+const resultOf = (runId: string, { history, failure }: RunTasks, duration: number): JobRunResult => ({
+  runId,
+  success: failure === null,
+  duration,
+  history: history.map(({ task, result: { key, success } }) => ({ task, result: { key, success } })),
+});
+
+/** Writes the heartbeat of a job while it runs. */
+async function withHeartbeat<T>(platform: Platform, { tenantId, jobId }: EndedRun, work: () => Promise<T>): Promise<T> {
+  const beat = () =>
+    platform.database
+      .query(tenantId, {
+        text: `update dws.job set heartbeat = now() where tenant_id = $1 and id = $2 and locked_at is not null`,
+        values: [tenantId, jobId],
+      })
+      .catch((error: unknown) => platform.log.warn({ err: error, job: jobId }, 'A heartbeat of a job failed'));
+  const timer = setInterval(() => void beat(), HEARTBEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}

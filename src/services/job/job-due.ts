@@ -1,0 +1,154 @@
+import type { JobTrigger } from '../../../entities/job-run.ts';
+import type { Job } from '../../../entities/job.ts';
+import type { Query } from '../../core/database.ts';
+import { newId } from '../../core/id.ts';
+import type { Platform } from '../../core/platform.ts';
+import { missedRun, nextRun } from '../../core/schedule/schedule.ts';
+import { concurrencyKeyOf } from './job-run-start.ts';
+import { scheduleOf } from './job-schedule.ts';
+
+/** Number of due jobs that one transaction starts. */
+export const DUE_BATCH = 200;
+
+/** Delay from which a run counts as missed: no process of the service started it at its time. */
+const MISSED_MS = 60_000;
+
+type DueJob = Pick<
+  Job,
+  'id' | 'tenantId' | 'ownerId' | 'interval' | 'intervalType' | 'timezone' | 'startOn' | 'endOn' | 'scheduledAt'
+> & {
+  dueAt: Date;
+  now: Date;
+  overlap: string | null;
+  isRunning: boolean;
+  /** Whether a run of the schedule waits for the one that runs. */
+  isWaiting: boolean;
+} & Record<string, unknown>;
+
+/** A run that a schedule starts. */
+interface DueRun {
+  job: DueJob;
+  id: string;
+  operationId: string;
+  trigger: JobTrigger;
+  dueAt: Date;
+}
+
+/**
+ * Starts the jobs of all tenants that are due, at most `DUE_BATCH` of them, and computes their next runs. Several
+ * processes share the work: the row of a job and the unique due times of its runs keep each from being started twice.
+ * `clock` replaces the clock of Postgres. Returns the number of due jobs. See docs/contract.md#runs-of-jobs.
+ */
+export const startDueJobs = (platform: Platform, clock?: Date): Promise<number> =>
+  platform.system.transaction(async (query) => {
+    const due = await query<DueJob>({
+      text: `
+        select j.id, j.tenant_id as "tenantId", j.owner_id as "ownerId", j.interval,
+          j.interval_type as "intervalType", j.timezone, j.start_on as "startOn", j.end_on as "endOn",
+          j.scheduled_at as "scheduledAt", j.next_run_at as "dueAt", coalesce($1, now()) as now,
+          j.data->>'overlap' as overlap,
+          j.locked_at is not null or exists (
+            select from dws.job_run r where r.job_id = j.id and r.status in ('queued', 'running')
+          ) as "isRunning",
+          exists (
+            select from dws.job_run r where r.job_id = j.id and r.status = 'queued' and r.due_at is not null
+          ) as "isWaiting"
+        from dws.job j
+        where j.next_run_at <= coalesce($1, now())
+        order by j.next_run_at
+        limit ${DUE_BATCH}
+        for update skip locked`,
+      values: [clock ?? null],
+    });
+    const runs = due.flatMap((job) => planRun(platform, job) ?? []);
+    if (due.length > 0) await setNextRuns(platform, query, due);
+    if (runs.length > 0) await insertRuns(platform, query, runs);
+    return due.length;
+  });
+
+/** Returns the run of a due job; null if the job still runs and does not let runs wait. Of missed times, the last counts. */
+function planRun({ log }: Platform, job: DueJob): DueRun | null {
+  const { id, dueAt, now, isRunning, isWaiting } = job;
+  if (isRunning && (job.overlap !== 'queue' || isWaiting)) {
+    log.info({ job: id, dueAt, isWaiting }, 'A due job still runs: this time is left out');
+    return null;
+  }
+  const schedule = tryParse(job);
+  const missed = schedule && missedRun(schedule, dueAt, now);
+  const isLate = missed !== null || now.getTime() - dueAt.getTime() > MISSED_MS;
+  const trigger = isLate ? 'catch-up' : 'schedule';
+  return { job, id: newId(), operationId: newId(), trigger, dueAt: missed ?? dueAt };
+}
+
+/** Returns the schedule of a job. Null for one that is no longer valid, e.g. as its time zone was abolished. */
+function tryParse(job: DueJob): ReturnType<typeof scheduleOf> {
+  try {
+    return scheduleOf(job as unknown as Job);
+  } catch {
+    return null;
+  }
+}
+
+/** Stores the next runs of due jobs. An invalid schedule has none. */
+async function setNextRuns({ log }: Platform, query: Query, due: readonly DueJob[]): Promise<void> {
+  const next = due.map((job) => {
+    const schedule = tryParse(job);
+    if (!schedule) log.error({ job: job.id }, 'The schedule of a job is not valid: it is not run any more');
+    return schedule && nextRun(schedule, job.now);
+  });
+  await query({
+    text: `
+      update dws.job j
+      set next_run_at = n.next_run_at
+      from unnest($1::uuid[], $2::timestamptz[]) n (id, next_run_at)
+      where j.id = n.id`,
+    values: [due.map(({ id }) => id), next],
+  });
+}
+
+/** Inserts runs with their operations, locks their jobs and sends the operations to the queue. */
+async function insertRuns({ queue }: Platform, query: Query, runs: readonly DueRun[]): Promise<void> {
+  const [ids, jobIds, tenantIds] = [
+    runs.map(({ id }) => id),
+    runs.map(({ job }) => job.id),
+    runs.map(({ job }) => job.tenantId),
+  ];
+  const operationIds = runs.map(({ operationId }) => operationId);
+  await query({
+    text: `
+      insert into dws.job_run (id, tenant_id, job_id, trigger, due_at, operation_id)
+      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::uuid[])`,
+    values: [ids, tenantIds, jobIds, runs.map(({ trigger }) => trigger), runs.map(({ dueAt }) => dueAt), operationIds],
+  });
+  await query({
+    text: `
+      insert into dws.operation (
+        id, work_id, tenant_id, user_id, operation, resource_kind, resource_id, input, status, unit, concurrency_key
+      )
+      select n.id, n.id, n.tenant_id, n.user_id, 'job.run', 'job', n.job_id, jsonb_build_object('runId', n.run_id),
+        'queued', 'tasks', n.concurrency_key
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[])
+        n (id, tenant_id, user_id, job_id, run_id, concurrency_key)`,
+    values: [
+      operationIds,
+      tenantIds,
+      runs.map(({ job }) => job.ownerId.slice('user:'.length)),
+      jobIds,
+      ids,
+      jobIds.map(concurrencyKeyOf),
+    ],
+  });
+  await query({
+    text: `
+      update dws.job
+      set locked_at = now(), heartbeat = now()
+      where id = any($1) and locked_at is null`,
+    values: [jobIds],
+  });
+  const work = runs.map(({ operationId, job }) => ({
+    workId: operationId,
+    tenantId: job.tenantId,
+    operation: 'job.run' as const,
+  }));
+  await queue.send(work, { query });
+}

@@ -1,0 +1,148 @@
+import type { JobHistoryEntry, JobTrigger } from '../../../entities/job-run.ts';
+import { JOB } from '../../../entities/owned-kinds.ts';
+import type { OperationStatus } from '../../core/operations.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { recordActivities } from '../resource/activity.ts';
+import { notify } from '../resource/notification.ts';
+import { meter } from '../usage/usage-meter.ts';
+
+/** Number of runs that are kept of each job. */
+const MAX_RUNS = 1000;
+
+/** A run that ends. */
+export interface EndedRun {
+  tenantId: string;
+  jobId: string;
+  runId: string;
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  status: Extract<OperationStatus, 'succeeded' | 'failed' | 'cancelled'>;
+  /** Why it did not succeed, in one sentence; null for a success. */
+  error: string | null;
+  /** The tasks that ended and their logs. Absent if those that are stored are all. */
+  tasks?: { history: readonly JobHistoryEntry[]; logs: Readonly<Record<string, string>> };
+}
+
+/** The end of a run that was cancelled. */
+export const RUN_CANCELLED = { status: 'cancelled', error: 'The run was cancelled' } as const satisfies RunEnd;
+
+interface EndedRow extends Record<string, unknown> {
+  name: string;
+  ownerId: string;
+  data: { notifyOnFailure?: boolean };
+  trigger: JobTrigger;
+  isDraft: boolean;
+  /** Seconds; null for a run that had not started. */
+  seconds: string | null;
+  /** The user to whom the run is charged; null for a team without members. */
+  payer: string | null;
+  formerStatus: OperationStatus | null;
+}
+
+/**
+ * Records the end of a run, frees its job and adds the run to the usage ledger. Of consecutive failures, the first is
+ * notified to the owner. Does nothing if the run has ended or was deleted. The caller has locked the concurrency key of
+ * the job, which keeps the job from starting or being deleted.
+ */
+export async function endRun(tx: Transaction, run: EndedRun, end: RunEnd): Promise<void> {
+  const ended = await updateRun(tx, run, end);
+  if (!ended) return;
+  if (end.status === 'failed' && !ended.isDraft) await reportFailure(tx, run, ended);
+  tx.execute({
+    text: `
+      delete from dws.job_run
+      where tenant_id = $1 and id in (
+        select id from dws.job_run
+        where tenant_id = $1 and job_id = $2
+        order by created_at desc, id desc
+        offset ${MAX_RUNS}
+      )`,
+    values: [run.tenantId, run.jobId],
+  });
+  if (ended.seconds !== null)
+    meter(run, tx, [
+      {
+        key: `job:${run.runId}`,
+        resource: 'job_compute',
+        quantity: ended.seconds,
+        actor: `user:${ended.payer ?? run.tenantId}`,
+        entityType: 'job',
+        entityId: run.jobId,
+        metadata: { trigger: ended.trigger, status: end.status },
+      },
+    ]);
+}
+
+async function updateRun(
+  tx: Transaction,
+  { tenantId, jobId, runId }: EndedRun,
+  { status, error, tasks }: RunEnd,
+): Promise<EndedRow | undefined> {
+  // Locks the job before its run, as a deletion of the job does.
+  tx.execute({
+    text: `
+      update dws.job
+      set locked_at = null, heartbeat = null
+      where tenant_id = $1 and id = $2
+        and exists (select from dws.job_run where id = $3 and status in ('queued', 'running'))`,
+    values: [tenantId, jobId, runId],
+  });
+  const [ended] = await tx.query<EndedRow>({
+    text: `
+      with ended as (
+        update dws.job_run
+        set status = $4, success = $4 = 'succeeded', error = $5, finished_at = now(),
+          duration = extract(epoch from clock_timestamp() - started_at) * 1000,
+          history = coalesce($6, history), logs = coalesce($7, logs), version = version + 1, updated_at = now()
+        where tenant_id = $1 and job_id = $2 and id = $3 and status in ('queued', 'running')
+        returning trigger, is_draft, user_id, started_at
+      )
+      select j.name, j.owner_id as "ownerId", j.data, e.trigger, e.is_draft as "isDraft",
+        round(extract(epoch from clock_timestamp() - e.started_at), 3)::text as seconds,
+        coalesce(
+          case when j.owner_id like 'user:%' then substr(j.owner_id, 6)::uuid else e.user_id end,
+          (
+            select user_id from dws.team_member
+            where tenant_id = $1 and team_id = substr(j.owner_id, 6)::uuid
+            order by role = 'admin' desc, created_at
+            limit 1
+          )
+        ) as payer,
+        (
+          select status from dws.job_run
+          where tenant_id = $1 and job_id = $2 and id <> $3 and status in ('succeeded', 'failed')
+          order by created_at desc, id desc
+          limit 1
+        ) as "formerStatus"
+      from ended e
+      join dws.job j on j.tenant_id = $1 and j.id = $2`,
+    values: [
+      tenantId,
+      jobId,
+      runId,
+      status,
+      error,
+      tasks ? JSON.stringify(tasks.history) : null,
+      tasks ? JSON.stringify(tasks.logs) : null,
+    ],
+  });
+  return ended;
+}
+
+/** Records the activity of a failed run, and notifies the owner unless the run before it failed too. */
+async function reportFailure(
+  tx: Transaction,
+  { tenantId, jobId }: EndedRun,
+  { name, ownerId, data, formerStatus }: EndedRow,
+): Promise<void> {
+  const owner = { tenantId, userId: ownerId.slice('user:'.length), username: '' };
+  recordActivities(owner, tx, JOB, 'run.failed', [{ id: jobId, name, ownerId }], () => `A run of ${name} failed`);
+  if (formerStatus === 'failed' || data.notifyOnFailure === false) return;
+  await notify(tx, tenantId, [ownerId], {
+    type: 'job.run.failed',
+    message: `A run of the job ${name} failed`,
+    resource: { kind: 'job', id: jobId },
+  });
+}

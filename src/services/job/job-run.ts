@@ -1,0 +1,102 @@
+import { JobAction } from '../../../entities/job-action.ts';
+import { JobRun } from '../../../entities/job-run.ts';
+import { Job } from '../../../entities/job.ts';
+import type { Context } from '../../core/context.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/id.ts';
+import { invalid } from '../../core/input-checks.ts';
+import type { OperationStatus } from '../../core/operations.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { followChanges } from '../operation/operation-events.ts';
+import type { OperationRecord } from '../operation/operation-record.ts';
+import { startInTransaction } from '../operation/operation-wait.ts';
+import { cancelById } from '../operation/operation.ts';
+import { loadForRun, startRun } from './job-run-start.ts';
+
+/**
+ * Continues a failed or cancelled run from a task: an action id, or the key of a task; by default the first that failed.
+ * The results of the tasks before it are kept. Returns the operation of the new run; with `waits` after it ended.
+ */
+export function retry(
+  ctx: Context,
+  jobId: string,
+  runId: string,
+  from: string | null | undefined,
+  progress: string | number | null | undefined,
+  waits: boolean,
+): Promise<OperationRecord> {
+  return startInTransaction(ctx, waits, async (tx) => {
+    const job = await loadForRun(ctx, tx, jobId, 'job:run');
+    const run = await loadRun(tx, job, runId);
+    if (run.status !== 'failed' && run.status !== 'cancelled')
+      throw conflict('Only a run that failed or was cancelled can be continued');
+    const first = from ? await resolveTask(tx, job, run, from) : firstFailed(run);
+    return startRun(ctx, tx, job, { trigger: 'retry', progress, retry: { run, from: first } });
+  });
+}
+
+/** Returns the key of the first failed task of a run. Without one the run starts with the first task again. */
+const firstFailed = ({ history }: JobRun): string => history.find(({ result }) => !result.success)?.task.key ?? '';
+
+/** Returns the key of a task. Throws BAD_USER_INPUT for one that is neither an action of the job nor was in the run. */
+async function resolveTask(tx: Transaction, job: Job, run: JobRun, from: string): Promise<string> {
+  if (run.history.some(({ task }) => task.key === from)) return from;
+  const id = from.replace(/^action:/, '').toLowerCase();
+  const action = isUuid(id) ? await tx.findOne(JobAction, { id, jobId: job.id }) : null;
+  if (!action) throw invalid('from', 'must be an action of the job, or the key of a task of the run');
+  return `action:${id}`;
+}
+
+/** Cancels a run of a job, whoever started it. Returns its id. Throws CONFLICT if it has ended. */
+export async function cancel(ctx: Context, jobId: string, runId: string): Promise<string> {
+  const { id, operationId } = await ctx.transaction(async (tx) =>
+    loadRun(tx, await loadForRun(ctx, tx, jobId, 'job:run'), runId),
+  );
+  if (!operationId) throw notFound({ what: 'job run', id: runId });
+  await cancelById(ctx, operationId);
+  return id;
+}
+
+async function loadRun(tx: Transaction, { id: jobId }: Job, id: string): Promise<JobRun> {
+  const run = isUuid(id) ? await tx.findOne(JobRun, { id: id.toLowerCase(), jobId }) : null;
+  if (!run) throw notFound({ what: 'job run', id });
+  return run;
+}
+
+/** A run as its followers read it. */
+interface FollowedRun {
+  id: string;
+  status: OperationStatus;
+  /** Increases with every change of the run and of its progress. */
+  sequence: number;
+  operationId: string | null;
+}
+
+/** A run as its followers read it. */
+interface FollowedRun {
+  id: string;
+  status: OperationStatus;
+  /** Increases with every change of the run and of its progress. */
+  sequence: number;
+  operationId: string | null;
+}
+
+const FOLLOWED_COLUMNS = ['status', 'version', 'operationId', 'operation.sequence'];
+
+/**
+ * Follows a run: yields it at once, then after every change of its state, tasks and progress, and a last time after its
+ * end. Throws NOT_FOUND for a run of a job that the viewer may not read, also when they lose the access.
+ */
+export async function follow(ctx: Context, jobId: string, id: string): Promise<AsyncIterable<FollowedRun>> {
+  const read = async (): Promise<FollowedRun> => {
+    const job = await ctx.read.one(Job, jobId, ['id']);
+    const run = isUuid(id) ? await ctx.read.find(JobRun, { id, jobId: job.id }, FOLLOWED_COLUMNS) : null;
+    if (!run) throw notFound({ what: 'job run', id });
+    const { operation } = run as { operation?: { sequence: number } | null };
+    const { status, version, operationId = null } = run;
+    return { id: run.id, status, sequence: version + (operation?.sequence ?? 0), operationId };
+  };
+  // Read first, so that NOT_FOUND is an error of the subscription and not of its first event.
+  await read();
+  return followChanges(ctx.platform, { read, operationOf: ({ operationId }) => operationId }, ctx.request.signal);
+}
