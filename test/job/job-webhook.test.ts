@@ -1,4 +1,3 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -6,13 +5,14 @@ import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import type { ActionRun } from '../../src/core/job-drivers.ts';
 import { webhookAction } from '../../src/services/job/drivers/webhook/webhook.ts';
-import { createJobContext } from '../../src/services/job/job-context.ts';
-import { startListener, type Listener } from '../outbound/listener.ts';
+import { startListener } from '../outbound/listener.ts';
 import type { Client } from '../support/client.ts';
 import { expectInvalid, expectStatus } from '../support/expect.ts';
-import { startService, type Service } from '../support/service.ts';
+import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { createJob, test as base } from './job-fixture.ts';
+import { contextOf } from './driver-fixture.ts';
+import { createJob } from './job-fixture.ts';
+import { test as base, urlOf, verify } from './webhook-fixture.ts';
 
 interface Attempt {
   log: string[];
@@ -20,12 +20,8 @@ interface Attempt {
   actionId: string;
 }
 
-interface WebhookFixtures {
-  service: Service;
-  receiver: Listener;
-  /** Saves an action of ann's job with these settings, and runs it as a run does. */
-  call: (data: object, more?: Partial<ActionRun>) => Promise<Attempt>;
-}
+/** Saves an action of ann's job with these settings, and runs it as a run does. */
+type Call = (data: object, more?: Partial<ActionRun>) => Promise<Attempt>;
 
 /** Opens the stored secrets of an action, as a run does. */
 async function openSecrets(service: Service, actionId: string): Promise<Map<string, string>> {
@@ -40,16 +36,11 @@ async function openSecrets(service: Service, actionId: string): Promise<Map<stri
 async function callAs(service: Service, ann: Client, data: object, more: Partial<ActionRun>): Promise<Attempt> {
   const { id: jobId, path } = await createJob(ann);
   const action = await ann.creates(`${path}/actions`, { type: 'webhook', name: 'Tell', data });
-  const [{ tenantId }] = (await systemQuery(
-    service,
-    'select tenant_id as "tenantId" from dws.job where id = $1',
-    jobId,
-  )) as [{ tenantId: string }];
   const signal = more.signal ?? new AbortController().signal;
   const log: string[] = [];
   const runId = newId();
   await webhookAction.run!({
-    ctx: await createJobContext(service.platform, tenantId, `user:${ann.id}`, signal),
+    ctx: await contextOf(service, `user:${ann.id}`, signal),
     job: { id: jobId, name: 'Nightly' },
     action: { id: action.id, name: 'Tell' },
     data: action.data,
@@ -65,37 +56,9 @@ async function callAs(service: Service, ann: Client, data: object, more: Partial
   return { log, runId, actionId: action.id };
 }
 
-const test = base.extend<WebhookFixtures>({
-  service: [
-    async ({}, use) => {
-      const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
-      await use(service);
-      await service.close();
-    },
-    { scope: 'file' },
-  ],
-  receiver: async ({}, use) => {
-    const receiver = await startListener('127.0.0.1');
-    await use(receiver);
-    await receiver.close();
-  },
+const test = base.extend<{ call: Call }>({
   call: async ({ service, ann }, use) => use((data, more = {}) => callAs(service, ann, data, more)),
 });
-
-const urlOf = ({ port }: Listener, path = '/hook') => `http://127.0.0.1:${port}${path}`;
-
-/** What docs/contract.md recommends to receivers. */
-function verify(
-  secret: string,
-  { headers, body }: { headers: Record<string, unknown>; body: string },
-  now = Date.now() / 1000,
-): boolean {
-  const timestamp = String(headers['x-dws-timestamp']);
-  const expected = Buffer.from(`v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`);
-  const received = Buffer.from(String(headers['x-dws-signature']));
-  const isEqual = received.length === expected.length && timingSafeEqual(received, expected);
-  return isEqual && Math.abs(now - Number(timestamp)) <= 300;
-}
 
 describe('a webhook', () => {
   test('sends a description of the run by default', async ({ call, receiver }) => {
