@@ -116,9 +116,9 @@ test('secrets are in no row of the database, thus in no backup, in no response a
   const data = { url: urlOf(receiver), secret: 'hush-hush', headers };
   const job = await createJob(ann, { name: 'Secretive' });
   const id = await addWebhook(ann, job, data);
-  receiver.respond = (request, response) => void response.writeHead(400).end(JSON.stringify(request.headers) + secrets);
+  receiver.respond = (_request, response) => void response.writeHead(400).end(`not ${secrets.join(' or ')}`);
   const failed = await runOf(ann, job);
-  expect(failed.error).toMatch(/^Call: The host "127\.0\.0\.1" responded with 400: /);
+  expect(failed.error).toBe('Call: The host "127.0.0.1" responded with 400: not … or … or …');
   receiver.respond = (_request, response) => void response.end(String(secrets));
   expect(await runOf(ann, job)).toMatchObject({ success: true, error: null });
   expect(receiver.requests).toHaveLength(2);
