@@ -6,7 +6,7 @@ import { Node } from './node.ts';
 import { OperationStatusEnum } from './operation.ts';
 import { TenantRow } from './tenant-row.ts';
 
-export const JobTriggerEnum = {
+const JobTriggerEnum = {
   MANUAL: 'manual',
   SCHEDULE: 'schedule',
   CATCH_UP: 'catch-up',

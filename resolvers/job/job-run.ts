@@ -119,7 +119,8 @@ export class JobRunResolver {
   @Can('job:run')
   @Mutation(() => JobRun, {
     description:
-      'Cancels a run of a job, whoever started it, and what its current task does. Fails with `CONFLICT` if it has ended.',
+      'Cancels a run of a job, also one of another user or the schedule, and what its current task does. ' +
+      'Fails with `CONFLICT` if it has ended.',
   })
   async cancelJobRun(
     @Ctx() ctx: Context,

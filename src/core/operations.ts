@@ -80,7 +80,7 @@ export interface PromotionInput extends CloneInput {
 }
 
 /** The run of a job that an operation executes. */
-export interface JobRunInput {
+interface JobRunInput {
   runId: string;
   /** Key of the first task to execute. The results of the tasks before it are those of the run that failed. */
   from?: string;

@@ -100,7 +100,7 @@ async function runTask(
   return true;
 }
 
-/** Returns what the readers of the run see of a failure. What nobody expected is logged. */
+/** Returns what the readers of the run see of a failure. Logs errors of the service. */
 function describeFailure(
   platform: Platform,
   { workId }: Job<'job.run'>,

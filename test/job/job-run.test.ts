@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { expectBody, expectError, expectStatus } from '../support/expect.ts';
-import { systemQuery } from '../support/system-query.ts';
+import { expectBody } from '../support/expect.ts';
 import { createJob, createNotify, test } from './job-fixture.ts';
 
 const RUN = '{ operation { status } result { runId success history { task { key } result { key success } } } }';

@@ -47,7 +47,7 @@ async function resolveTask(tx: Transaction, job: Job, run: JobRun, from: string)
   return `action:${id}`;
 }
 
-/** Cancels a run of a job, whoever started it. Returns its id. Throws CONFLICT if it has ended. */
+/** Cancels a run of a job, also one of another user or the schedule. Returns its id. Throws CONFLICT if it has ended. */
 export async function cancel(ctx: Context, jobId: string, runId: string): Promise<string> {
   const { id, operationId } = await ctx.transaction(async (tx) =>
     loadRun(tx, await loadForRun(ctx, tx, jobId, 'job:run'), runId),

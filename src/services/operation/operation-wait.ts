@@ -8,8 +8,8 @@ import { get } from './operation.ts';
 
 /**
  * Waits for an operation of the caller and returns its finished record. Throws the operation's failure with its own
- * status, code and message, unless it has a result, or CANCELLED. A caller who disconnects stops waiting; the operation continues. `onChange`
- * gets every state.
+ * status, code and message, unless it has a result, or CANCELLED. A caller who disconnects stops waiting; the operation
+ * continues. `onChange` gets every state.
  */
 export async function wait(
   { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
