@@ -38,26 +38,23 @@ async function storedFiles(service: Service): Promise<{ rows: string[]; bytes: s
 }
 
 describe('an export', () => {
-  test.for(EXPORT_FORMATS)('to %s contains the rows and fields that the owner of the job sees', async (format, {
-    ann,
-    bob,
-    service,
-    orders,
-    restrictBob,
-  }) => {
-    await restrictBob({ region: 'EU' });
-    const action = await createAction(ann, 'export', { datasetId: orders.id, format });
-    await attempt(service, ownerOf(ann), action);
-    const all = await readRows(ann, action, orders.path);
-    expect(all.names).toEqual(['id', 'region', 'amount', 'ordered_on']);
-    expect(all.rows).toHaveLength(20);
-    expect(all.rows[0]).toEqual({ id: 1, region: 'US', amount: 10, ordered_on: '2026-01-02' });
+  test.for(EXPORT_FORMATS)(
+    'to %s contains the rows and fields that the owner of the job sees',
+    async (format, { ann, bob, service, orders, restrictBob }) => {
+      await restrictBob({ region: 'EU' });
+      const action = await createAction(ann, 'export', { datasetId: orders.id, format });
+      await attempt(service, ownerOf(ann), action);
+      const all = await readRows(ann, action, orders.path);
+      expect(all.names).toEqual(['id', 'region', 'amount', 'ordered_on']);
+      expect(all.rows).toHaveLength(20);
+      expect(all.rows[0]).toEqual({ id: 1, region: 'US', amount: 10, ordered_on: '2026-01-02' });
 
-    await attempt(service, ownerOf(bob), action);
-    const part = await readRows(ann, action, orders.path);
-    expect(part.names).toEqual(['id', 'region']);
-    expect(part.rows).toEqual([4, 8, 12, 16, 20].map((id) => ({ id, region: 'EU' })));
-  });
+      await attempt(service, ownerOf(bob), action);
+      const part = await readRows(ann, action, orders.path);
+      expect(part.names).toEqual(['id', 'region']);
+      expect(part.rows).toEqual([4, 8, 12, 16, 20].map((id) => ({ id, region: 'EU' })));
+    },
+  );
 
   test('contains the filtered rows, by criteria or a saved filter', async ({ ann, service, orders }) => {
     const { id } = await ann.creates(`${orders.path}/filters`, { name: 'Big', criteria: { amount: { $gt: 180 } } });

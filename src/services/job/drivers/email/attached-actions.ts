@@ -1,4 +1,3 @@
-import { Dataset } from '../../../../../entities/dataset.ts';
 import { JobAction } from '../../../../../entities/job-action.ts';
 import { Job } from '../../../../../entities/job.ts';
 import type { Context } from '../../../../core/context.ts';
@@ -6,9 +5,8 @@ import { ApiError, notFound } from '../../../../core/errors.ts';
 import { isUuid } from '../../../../core/id.ts';
 import { invalid } from '../../../../core/input-checks.ts';
 import type { ActionPreview, JobData, SavedAction } from '../../../../core/job-drivers.ts';
-import { countRows } from '../../../dataset/dataset-data.ts';
-import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
 import { checkExportedRows } from '../../job-action-file.ts';
+import { previewExport, type ExportOptions } from '../export/export-rows.ts';
 import { loadAttachedActions, type AttachedAction } from './attachments.ts';
 import type { EmailData } from './email-data.ts';
 
@@ -42,30 +40,29 @@ const givesMore = (data: EmailData, former: EmailData): boolean =>
   data.attach!.some((id) => !former.attach?.includes(id.toLowerCase()));
 
 /** Checks that the caller may read the file of an action, which they could mail to themselves. */
-async function checkFile(
-  ctx: Context,
-  tx: SavedAction['tx'],
-  { type, jobId, data, datasetId }: JobAction,
-): Promise<void> {
-  if (type !== 'export') return;
-  const job = await tx.findOne(Job, { id: jobId });
-  await checkExportedRows(ctx, job!, data, datasetId ?? null);
+async function checkFile(ctx: Context, tx: SavedAction['tx'], action: JobAction): Promise<void> {
+  if (action.type === 'export') await checkExportedRows(ctx, (await tx.findOne(Job, { id: action.jobId }))!, action);
 }
 
 /** Returns what the caller may know of the files that a mail would have attached. */
 export async function previewAttached({ ctx, job, data }: ActionPreview): Promise<JobData[]> {
   const actions = await loadAttachedActions(ctx, ctx.viewer.tenantId, job.id, (data as EmailData).attach ?? []);
   return Promise.all(
-    actions.map((action) => (action.type === 'export' ? previewExport(ctx, action) : previewFile(ctx, action))),
+    actions.map(async (action) => ({
+      action: action.name,
+      ...(await (action.type === 'export' ? previewRows(ctx, action) : previewFile(ctx, action))),
+    })),
   );
 }
 
 /** The rows are those that the caller sees, null if they may not read the dataset or use the filter. */
-async function previewExport(ctx: Context, { name, data, datasetId }: AttachedAction): Promise<JobData> {
-  const dataset = datasetId && (await ctx.read.find(Dataset, datasetId, [...VIEW_COLUMNS, 'slug']));
-  const filter = { filter: data['filter'], isStored: true };
-  const rows = dataset ? await countRows(ctx, dataset, filter).catch(unlessUnreadable) : null;
-  return { action: name, format: data['format'], rows };
+async function previewRows(ctx: Context, { data, datasetId }: AttachedAction): Promise<JobData> {
+  const options = data as unknown as ExportOptions;
+  const { filename, rows } = (datasetId && (await previewExport(ctx, datasetId, options).catch(unlessUnreadable))) || {
+    filename: null,
+    rows: null,
+  };
+  return { filename, rows };
 }
 
 function unlessUnreadable(error: unknown): null {
@@ -73,10 +70,10 @@ function unlessUnreadable(error: unknown): null {
   throw error;
 }
 
-async function previewFile(ctx: Context, { name, fileId }: AttachedAction): Promise<JobData> {
+async function previewFile(ctx: Context, { fileId }: AttachedAction): Promise<JobData> {
   const [file] = await ctx.query<{ filename: string; size: number }>({
     text: `select filename, size from dws.stored_file where tenant_id = $1 and id = $2`,
     values: [ctx.viewer.tenantId, fileId],
   });
-  return { action: name, filename: file?.filename ?? null, size: file?.size ?? null };
+  return { filename: file?.filename ?? null, size: file?.size ?? null };
 }

@@ -6,6 +6,7 @@ import type { ExportChunk } from '../../../resource/export-file.ts';
 import { checkQuota } from '../../../resource/quota.ts';
 import type { LabelledFile } from '../../../resource/stored-file.ts';
 import { exportDataset, type ExportOptions } from '../export/export-rows.ts';
+import { bytesOf } from '../export/export.ts';
 import {
   attachmentsTooLarge,
   loadAttachedActions,
@@ -69,7 +70,7 @@ async function exportFor(
     for (const { id, data, datasetId } of actions) {
       if (datasetId === null) return 'withoutAccess';
       const chunks = await exportDataset(ctx, datasetId, data as unknown as ExportOptions);
-      files.push(await store.save(id, chunks, MAX_ATTACHED_BYTES - sizeOf(files)));
+      files.push(await store.save(id, chunks, MAX_ATTACHED_BYTES - sizeOf(files)).finally(() => chunks.return()));
     }
     return files;
   } catch (error) {
@@ -95,13 +96,15 @@ class SharedFiles {
   }
 
   /** Saves an export of an action, or returns an equal one that is saved already. */
-  async save(actionId: string, chunks: AsyncIterable<ExportChunk>, maxBytes: number): Promise<LabelledFile> {
+  async save(actionId: string, chunks: AsyncGenerator<ExportChunk, void>, maxBytes: number): Promise<LabelledFile> {
     if (Date.now() - this.#startedAt > MAX_DURATION_MS)
       throw conflict('The exports for all recipients took longer than 45 minutes');
     const { platform, viewer } = this.#ctx;
-    const label = { filename: '', contentType: '' };
-    const file = await this.#write(bytesOf(chunks, label), maxBytes);
-    const key = `${actionId} ${label.filename} ${file.sha256}`;
+    // Every export has a chunk, and each chunk the name and the type of the file.
+    const first = (await chunks.next()).value!;
+    const file = await this.#write(bytesOf(first, chunks), maxBytes);
+    const { filename, contentType } = first;
+    const key = `${actionId} ${filename} ${file.sha256}`;
     const equal = this.#files.get(key);
     if (equal) {
       await platform.files.remove(file.id);
@@ -112,7 +115,7 @@ class SharedFiles {
     if (this.#bytes > MAX_TOTAL_BYTES)
       throw tooLarge(`The exports for all recipients have more than ${MAX_TOTAL_BYTES} bytes`);
     await checkQuota(this.#ctx, viewer.tenantId, platform.config.TENANT_QUOTA_BYTES, this.#bytes);
-    const added = { ...file, ...label };
+    const added = { ...file, filename, contentType };
     this.#files.set(key, added);
     return added;
   }
@@ -127,16 +130,5 @@ class SharedFiles {
     } catch (error) {
       throw error instanceof ApiError && error.code === 'PAYLOAD_TOO_LARGE' ? attachmentsTooLarge() : error;
     }
-  }
-}
-
-/** Returns the bytes of an export. Copies the name and media type of its chunks to `label`. */
-async function* bytesOf(
-  chunks: AsyncIterable<ExportChunk>,
-  label: Pick<LabelledFile, 'filename' | 'contentType'>,
-): AsyncGenerator<Uint8Array> {
-  for await (const { text, encoding, filename, contentType } of chunks) {
-    Object.assign(label, { filename, contentType });
-    yield Buffer.from(text, encoding);
   }
 }
