@@ -1,5 +1,5 @@
-import type { Context } from '../../src/core/context.ts';
 import { expect } from 'vitest';
+import type { Context } from '../../src/core/context.ts';
 import { newId } from '../../src/core/id.ts';
 import type { ActionRun, JobData } from '../../src/core/job-drivers.ts';
 import { jobActionDriverOf } from '../../src/services/job/drivers/driver-registry.ts';

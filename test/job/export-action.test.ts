@@ -43,33 +43,31 @@ async function storedFiles(service: Service): Promise<{ rows: string[]; bytes: s
 const SUCCESS = { success: true, error: null, attempts: 1, log: [expect.stringMatching(/^Wrote the file in \d+ ms$/)] };
 
 describe('an export', () => {
-  test.for(EXPORT_FORMATS)('to %s contains the rows and fields that the owner of the job sees', async (format, {
-    ann,
-    bob,
-    orders,
-    restrictBob,
-  }) => {
-    await restrictBob({ region: 'EU' });
-    const datasets = { sales: orders.id };
-    const full = await createAction(ann, 'export', { alias: 'sales', format }, { datasets });
-    expect(await run(ann, full, 'REST')).toEqual(SUCCESS);
-    const all = await readRows(ann, full);
-    expect(all.names).toEqual(['id', 'region', 'amount', 'ordered_on']);
-    expect(all.rows).toHaveLength(20);
-    expect(all.rows[0]).toEqual({ id: 1, region: 'US', amount: 10, ordered_on: '2026-01-02' });
+  test.for(EXPORT_FORMATS)(
+    'to %s contains the rows and fields that the owner of the job sees',
+    async (format, { ann, bob, orders, restrictBob }) => {
+      await restrictBob({ region: 'EU' });
+      const datasets = { sales: orders.id };
+      const full = await createAction(ann, 'export', { alias: 'sales', format }, { datasets });
+      expect(await run(ann, full, 'REST')).toEqual(SUCCESS);
+      const all = await readRows(ann, full);
+      expect(all.names).toEqual(['id', 'region', 'amount', 'ordered_on']);
+      expect(all.rows).toHaveLength(20);
+      expect(all.rows[0]).toEqual({ id: 1, region: 'US', amount: 10, ordered_on: '2026-01-02' });
 
-    const part = await createAction(bob, 'export', { alias: 'sales', format }, { datasets });
-    for (const api of ['REST', 'GraphQL'] as const) {
-      expect(await run(bob, part, api), api).toEqual(SUCCESS);
-      const own = await readRows(bob, part, 2);
-      expect(own.names).toEqual(['id', 'region']);
-      expect(own.rows).toEqual([4, 8, 12, 16, 20].map((id) => ({ id, region: 'EU' })));
-    }
-    // Who runs the job changes nothing: the rows are those of its owner.
-    await expectStatus(bob.put(`${part.job.path}/shares/ann`, { accessLevel: 3 }), 200);
-    expect(await run(ann, part)).toEqual(SUCCESS);
-    expect((await readRows(ann, part, 2)).rows).toHaveLength(5);
-  });
+      const part = await createAction(bob, 'export', { alias: 'sales', format }, { datasets });
+      for (const api of ['REST', 'GraphQL'] as const) {
+        expect(await run(bob, part, api), api).toEqual(SUCCESS);
+        const own = await readRows(bob, part, 2);
+        expect(own.names).toEqual(['id', 'region']);
+        expect(own.rows).toEqual([4, 8, 12, 16, 20].map((id) => ({ id, region: 'EU' })));
+      }
+      // Who runs the job changes nothing: the rows are those of its owner.
+      await expectStatus(bob.put(`${part.job.path}/shares/ann`, { accessLevel: 3 }), 200);
+      expect(await run(ann, part)).toEqual(SUCCESS);
+      expect((await readRows(ann, part, 2)).rows).toHaveLength(5);
+    },
+  );
 
   test('contains the filtered rows, by criteria or a saved filter', async ({ ann, orders }) => {
     const { id } = await ann.creates(`${orders.path}/filters`, { name: 'Big', criteria: { amount: { $gt: 180 } } });
@@ -104,7 +102,9 @@ describe('an export', () => {
     const share = { accessLevel: 1, datasetFilterId: filter.id, restrictFields: true, visibleFields: ['id'] };
     await expectStatus(ann.put(`${orders.path}/shares/team:${team}`, share), 200);
     expect(await run(admin, action)).toEqual(SUCCESS);
-    expect(JSON.parse((await readFile(admin, action)).bytes.toString())).toEqual([1, 5, 9, 13, 17].map((id) => ({ id })));
+    expect(JSON.parse((await readFile(admin, action)).bytes.toString())).toEqual(
+      [1, 5, 9, 13, 17].map((id) => ({ id })),
+    );
     await expectStatus(ann.delete(`${orders.path}/shares/team:${team}`), 204);
   });
 });
@@ -120,7 +120,10 @@ describe('the file of an export', () => {
     });
     const action = await createAction(ann, 'export', { datasetId, format: 'csv' });
     const former = (await storedFiles(service)).rows;
-    const state = async () => [(await ann.get(action.job.path)).body.updatedAt, (await ann.get(action.action.path)).body];
+    const state = async () => [
+      (await ann.get(action.job.path)).body.updatedAt,
+      (await ann.get(action.action.path)).body,
+    ];
     const before = await state();
     await run(ann, action);
     const first = await readFile(ann, action);
@@ -239,7 +242,9 @@ describe('the file of an export', () => {
     const history = `${action.job.path}/history`;
     const { id } = (await ann.get(history)).body._embedded['svc:job-history'][0];
     await expectStatus(ann.post(`${history}/${id}/_cancel`, {}), 200);
-    await expect.poll(async () => (await ann.get(`${history}/${id}`)).body.status, { timeout: 60_000 }).toBe('cancelled');
+    await expect
+      .poll(async () => (await ann.get(`${history}/${id}`)).body.status, { timeout: 60_000 })
+      .toBe('cancelled');
     expect(await storedFiles(service)).toEqual(stored);
     expect(await readFile(ann, action)).toEqual(former);
   });
@@ -248,18 +253,17 @@ describe('the file of an export', () => {
 describe('the preview of an export', () => {
   const EXACT = { dataset: 'Orders', rows: 20, isEstimate: false };
 
-  test.for(EXPORT_FORMATS)('to %s has the rows and the exact size of a small file', async (format, {
-    ann,
-    service,
-    orders,
-  }) => {
-    const action = await createAction(ann, 'export', { datasetId: orders.id, format });
-    const expected = await preview(service, ann, action);
-    expect(expected).toEqual({ ...EXACT, filename: `orders.${format}`, size: expect.any(Number) });
-    expect((await readFile(ann, action)).status, 'nothing is written').toBe(404);
-    await run(ann, action);
-    expect(expected['size']).toBe((await readFile(ann, action)).bytes.length);
-  });
+  test.for(EXPORT_FORMATS)(
+    'to %s has the rows and the exact size of a small file',
+    async (format, { ann, service, orders }) => {
+      const action = await createAction(ann, 'export', { datasetId: orders.id, format });
+      const expected = await preview(service, ann, action);
+      expect(expected).toEqual({ ...EXACT, filename: `orders.${format}`, size: expect.any(Number) });
+      expect((await readFile(ann, action)).status, 'nothing is written').toBe(404);
+      await run(ann, action);
+      expect(expected['size']).toBe((await readFile(ann, action)).bytes.length);
+    },
+  );
 
   test('has what the caller sees, and the filter applied', async ({ ann, bob, service, orders, restrictBob }) => {
     await restrictBob({ region: 'EU' });
