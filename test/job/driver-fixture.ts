@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Context } from '../../src/core/context.ts';
 import { newId } from '../../src/core/id.ts';
 import type { ActionRun, JobData } from '../../src/core/job-drivers.ts';
@@ -18,7 +19,7 @@ export async function contextOf(
   return createJobContext(service.platform, tenant!.id, owner, signal);
 }
 
-/** An action of a job of ann's. The tests decide as whom it runs. */
+/** The only action of a job. */
 export interface TestAction {
   type: string;
   job: { id: string; name: string; path: string };
@@ -26,16 +27,57 @@ export interface TestAction {
   data: JobData;
 }
 
-/** Creates a job with one action of a type, which uses a dataset of the caller. */
-export async function createAction(ann: Client, type: string, data: JobData): Promise<TestAction> {
-  const job = await createJob(ann);
-  const action = await ann.creates(`${job.path}/actions`, { type, name: type, data });
+/** Creates a job of the caller with one action of a type. */
+export async function createAction(
+  owner: Client,
+  type: string,
+  data: JobData,
+  jobInput: object = {},
+): Promise<TestAction> {
+  const job = await createJob(owner, jobInput);
+  const action = await owner.creates(`${job.path}/actions`, { type, name: type, data });
   return {
     type,
     job: { ...job, name: 'Nightly' },
     action: { id: action.id, name: type, path: `${job.path}/actions/${action.id}` },
     data: action.data,
   };
+}
+
+/** The outcome of an action in a run. */
+interface Outcome {
+  success: boolean;
+  error: string | null;
+  /** The lines of its log, without their times. */
+  log: string[];
+  attempts: number;
+}
+
+const RUN = `mutation ($id: ID!) { runJob(id: $id) { result { success } } }`;
+
+/** Runs the job of an action by an API. Returns the outcome of the action. */
+export async function run(
+  caller: Client,
+  { job, action }: TestAction,
+  api: 'GraphQL' | 'REST' = 'GraphQL',
+): Promise<Outcome> {
+  const result =
+    api === 'REST' ? (await caller.post(job.path, {})).body : (await caller.data(RUN, { id: job.id })).runJob.result;
+  const [latest] = (await caller.get(`${job.path}/history`)).body._embedded['svc:job-history'];
+  const outcome = outcomeOf(latest, action.id);
+  expect(result).toMatchObject({ success: outcome.success });
+  return outcome;
+}
+
+interface RunRecord {
+  history: { task: { key: string }; result: Omit<Outcome, 'log'> & { log: string } }[];
+}
+
+/** Returns the outcome of an action in a run. */
+function outcomeOf({ history }: RunRecord, actionId: string): Outcome {
+  const { success, error, log, attempts } = history.find(({ task }) => task.key === `action:${actionId}`)!.result;
+  const lines = log.split('\n').filter(Boolean);
+  return { success, error, attempts, log: lines.map((line) => line.slice(line.indexOf(' ') + 1)) };
 }
 
 /** Runs an action once as an owner. Returns the lines of its log. */

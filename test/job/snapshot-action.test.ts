@@ -5,7 +5,7 @@ import { expectStatus } from '../support/expect.ts';
 import { createSnapshot } from '../support/report-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createTeam } from '../support/team-fixture.ts';
-import { attempt, contextOf, createAction, ownerOf, preview } from './driver-fixture.ts';
+import { attempt, contextOf, createAction, ownerOf, preview, run } from './driver-fixture.ts';
 import { createJob, test as base } from './job-fixture.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
@@ -50,9 +50,12 @@ describe('a snapshot', () => {
   }) => {
     const { id, path } = await createSeries(0);
     await expectStatus(ann.put(`${path}/shares/bob`, { accessLevel: 1 }), 200);
-    const action = await createAction(ann, 'snapshot', { datasetId: id });
-    expect(await preview(service, bob, action)).toEqual({ dataset: 'Series', name: `Series ${today()}`, rows: 3 });
-    const log = await attempt(service, ownerOf(bob), action);
+    const action = await createAction(bob, 'snapshot', { alias: 'a' }, { datasets: { a: id } });
+    const previewed = { ...action, data: { datasetId: id } };
+    expect(await preview(service, bob, previewed)).toEqual({ dataset: 'Series', name: `Series ${today()}`, rows: 3 });
+    await expectStatus(bob.put(`${action.job.path}/shares/ann`, { accessLevel: 2 }), 200);
+    const { success, log } = await run(ann, action, 'REST');
+    expect(success).toBe(true);
     const list = (await ann.get(`${path}/snapshot-list`)).body._embedded['svc:snapshot'];
     expect(list).toMatchObject([{ name: `Series ${today()}`, ownerId: bob.id, records: 3, isSnapshot: true }]);
     expect(log).toEqual([`Created the snapshot ${list[0].id}`]);
@@ -62,14 +65,14 @@ describe('a snapshot', () => {
     const { id, path } = await createSeries(0);
     const action = await createAction(ann, 'snapshot', { datasetId: id, name: 'Nightly' });
     expect(await preview(service, ann, action)).toEqual({ dataset: 'Series', name: 'Nightly', rows: 3 });
-    await attempt(service, ownerOf(ann), action);
-    await attempt(service, ownerOf(ann), action);
+    await run(ann, action);
+    await run(ann, action);
     expect(await snapshotNames(ann, path)).toEqual(['Nightly', 'Nightly']);
   });
 
-  test('of a dataset with the longest name is cut for the date', async ({ ann, service, createSeries }) => {
+  test('of a dataset with the longest name is cut for the date', async ({ ann, createSeries }) => {
     const { id, path } = await createSeries(0, { name: 'n'.repeat(255) });
-    await attempt(service, ownerOf(ann), await createAction(ann, 'snapshot', { datasetId: id }));
+    await run(ann, await createAction(ann, 'snapshot', { datasetId: id }));
     expect(await snapshotNames(ann, path)).toEqual([`${'n'.repeat(244)} ${today()}`]);
   });
 
@@ -97,22 +100,30 @@ describe('a snapshot', () => {
       ownerId: `team:${team}`,
     });
     const action = await createAction(ann, 'snapshot', { datasetId: id, name: 'By the team' });
-    await attempt(service, `team:${team}`, action);
+    await expectStatus(admin.put(`${action.job.path}/owner`, { ownerId: `team:${team}` }), 200);
+    await admin.creates(`${action.job.path}/actions`, { type: 'refresh', name: 'Load', data: { datasetId: id } });
+    expect((await admin.post(action.job.path, {})).body).toMatchObject({ success: true, history: [{}, {}] });
     const [snapshot] = (await ann.get(`/datasets/${id}/snapshot-list`)).body._embedded['svc:snapshot'];
     expect(snapshot).toMatchObject({ name: 'By the team', ownerId: `team:${team}`, records: 1 });
     expect(
       await systemQuery(service, `select query, datasource_id as source from dws.dataset where id = $1`, snapshot.id),
     ).toEqual([{ query: 'select 1 as one', source: datasourceId }]);
     const { body } = await ann.get(`/datasets/${id}/activity`);
-    expect(body._embedded['svc:activity'][0]).toMatchObject({
-      type: 'dataset.snapshot.created',
-      message: 'Snappers created the snapshot By the team of Shared work',
-      userId: null,
-    });
+    expect(body._embedded['svc:activity'].slice(0, 2)).toMatchObject([
+      { type: 'dataset.refreshed', message: 'Snappers refreshed Shared work', userId: null },
+      {
+        type: 'dataset.snapshot.created',
+        message: 'Snappers created the snapshot By the team of Shared work',
+        userId: null,
+      },
+    ]);
     const others = await createTeam(admin, 'Others', bob);
-    await expect(attempt(service, `team:${others}`, action)).rejects.toThrow(`There is no dataset ${id}`);
+    await expectStatus(admin.put(`${action.job.path}/owner`, { ownerId: `team:${others}` }), 200);
+    expect(await run(admin, action)).toMatchObject({ success: false, error: `There is no dataset ${id}` });
   });
 });
+
+const failedWith = (error: string) => ({ success: false, error, attempts: 1, log: [error] });
 
 describe('an owner without the right', () => {
   test('to copy, who sees a part only, takes no snapshot and deletes none', async ({
@@ -126,19 +137,19 @@ describe('an owner without the right', () => {
     const share = { accessLevel: 3, datasetFilterId: filter.id, restrictFields: true, visibleFields: ['id'] };
     await expectStatus(ann.put(`${path}/shares/bob`, share), 200);
     const [taking, cleaning, refreshing] = await Promise.all([
-      createAction(ann, 'snapshot', { datasetId: id, name: 'Mine' }),
-      createAction(ann, 'snapshot-cleanup', { datasetId: id, keep: 0 }),
-      createAction(ann, 'refresh', { datasetId: id }),
+      createAction(bob, 'snapshot', { datasetId: id, name: 'Mine' }),
+      createAction(bob, 'snapshot-cleanup', { datasetId: id, keep: 0 }),
+      createAction(bob, 'refresh', { datasetId: id }),
     ]);
+    const { dataUpdatedAt } = (await ann.get(path)).body;
     for (const [action, permission] of [
       [taking, 'dataset:copy'],
       [cleaning, 'dataset:write'],
       [refreshing, 'dataset:refresh'],
     ] as const)
-      await expect(attempt(service, ownerOf(bob), action), action.type).rejects.toMatchObject({
-        status: 403,
-        message: `You lack the permission ${permission}`,
-      });
+      for (const api of ['REST', 'GraphQL'] as const)
+        expect(await run(bob, action, api), action.type).toEqual(failedWith(`You lack the permission ${permission}`));
+    expect((await ann.get(path)).body.dataUpdatedAt).toBe(dataUpdatedAt);
     expect(await snapshotNames(ann, path)).toEqual(['S2', 'S1']);
     // The previews count what the caller sees.
     expect(await preview(service, bob, taking)).toEqual({ dataset: 'Series', name: 'Mine', rows: 1 });
@@ -149,7 +160,7 @@ describe('an owner without the right', () => {
 
     await expectStatus(ann.delete(`${path}/shares/bob`), 204);
     for (const action of [taking, cleaning, refreshing]) {
-      await expect(attempt(service, ownerOf(bob), action), action.type).rejects.toThrow(`There is no dataset ${id}`);
+      expect(await run(bob, action), action.type).toEqual(failedWith(`There is no dataset ${id}`));
       await expect(preview(service, bob, action), action.type).rejects.toThrow(`There is no dataset ${id}`);
     }
   });
@@ -172,13 +183,11 @@ describe('a cleanup', () => {
       ],
     });
     expect(await snapshotNames(ann, path), 'a preview deletes nothing').toHaveLength(5);
-    expect(await attempt(service, ownerOf(ann), cleanup)).toEqual(
-      [1, 2, 3].map((n) => `The snapshot ${snapshots[n - 1]} was deleted`),
-    );
+    expect((await run(ann, cleanup)).log).toEqual([1, 2, 3].map((n) => `The snapshot ${snapshots[n - 1]} was deleted`));
     expect(await snapshotNames(ann, path)).toEqual(['S5', 'S4']);
-    expect(await attempt(service, ownerOf(ann), cleanup), 'nothing is left to do').toEqual([]);
+    expect(await run(ann, cleanup), 'nothing is left to do').toMatchObject({ success: true, log: [] });
     expect(await snapshotNames(ann, other.path)).toEqual(['S2', 'S1']);
-    await attempt(service, ownerOf(ann), { ...cleanup, data: { ...cleanup.data, keep: 0 } });
+    await run(ann, await createAction(ann, 'snapshot-cleanup', { datasetId: id, keep: 0 }));
     expect(await snapshotNames(ann, path)).toEqual([]);
   });
 
@@ -190,7 +199,7 @@ describe('a cleanup', () => {
     const cleanup = await createAction(ann, 'snapshot-cleanup', { datasetId: id, keep: 1 });
     const reasons = { kept: [{ reason: 'latest' }, { name: 'S3', reason: 'used' }, { name: 'S1', reason: 'used' }] };
     expect(await preview(service, ann, cleanup)).toMatchObject({ ...reasons, deleted: [{ name: 'S2' }] });
-    expect(await attempt(service, ownerOf(ann), cleanup)).toEqual([
+    expect((await run(ann, cleanup)).log).toEqual([
       `The snapshot ${snapshots[0]} was kept, because a report or job uses it`,
       `The snapshot ${snapshots[1]} was deleted`,
       `The snapshot ${snapshots[2]} was kept, because a report or job uses it`,
@@ -209,18 +218,18 @@ describe('a cleanup', () => {
     await expectStatus(ann.put(`${path}/shares/bob`, { accessLevel: 1 }), 200);
     const own = (await bob.creates(`${path}/snapshots`, { name: 'Of bob' })).id;
     const latest = (await ann.creates(`${path}/snapshots`, { name: 'Latest' })).id;
-    const cleanup = await createAction(ann, 'snapshot-cleanup', { datasetId: id, keep: 1 });
+    const cleanup = await createAction(bob, 'snapshot-cleanup', { datasetId: id, keep: 1 });
     expect(await preview(service, bob, cleanup)).toMatchObject({
       deleted: [{ id: own }],
       kept: [{ id: latest }, { reason: 'notAllowed' }, { reason: 'notAllowed' }],
     });
-    expect(await attempt(service, ownerOf(bob), cleanup)).toEqual([
+    expect((await run(bob, cleanup)).log).toEqual([
       ...snapshots.map((one) => `The snapshot ${one} was kept, because the owner of the job may not delete it`),
       `The snapshot ${own} was deleted`,
     ]);
     expect(await snapshotNames(ann, path)).toEqual(['Latest', 'S2', 'S1']);
     // Now there is nothing that bob may delete.
-    await expect(attempt(service, ownerOf(bob), cleanup)).rejects.toThrow('You lack the permission dataset:write');
+    expect(await run(bob, cleanup)).toEqual(failedWith('You lack the permission dataset:write'));
   });
 
   test('stops when the run is cancelled', async ({ ann, service, createSeries }) => {
@@ -228,8 +237,26 @@ describe('a cleanup', () => {
     const cleanup = await createAction(ann, 'snapshot-cleanup', { datasetId: id, keep: 0 });
     const cancellation = new AbortController();
     const cancel = () => cancellation.abort(new Error('Cancelled'));
-    const run = attempt(service, ownerOf(ann), cleanup, { signal: cancellation.signal, onLog: cancel });
-    await expect(run).rejects.toThrow('Cancelled');
+    const cancelled = attempt(service, ownerOf(ann), cleanup, { signal: cancellation.signal, onLog: cancel });
+    await expect(cancelled).rejects.toThrow('Cancelled');
     expect(await snapshotNames(ann, path)).toEqual(['S3', 'S2']);
   });
+});
+
+test('snapshots of a job’s datasets are taken before or after', async ({ ann, shop, source }) => {
+  await shop.sql(`create table steps as select 1 as id`);
+  const input = { name: 'Steps', datasourceId: source.id, query: 'select * from steps', refresh: true };
+  const { id } = await ann.creates('/datasets', input);
+  await shop.sql(`insert into steps values (2)`);
+  for (const [when, records] of [
+    ['before', 1],
+    ['after', 3],
+  ] as const) {
+    const datasets = { steps: { datasetId: id, snapshots: { when } } };
+    const job = await createJob(ann, { type: 'dataset-refresh', datasets });
+    expect((await ann.post(job.path, {})).body).toMatchObject({ success: true });
+    const [latest] = (await ann.get(`/datasets/${id}/snapshot-list`)).body._embedded['svc:snapshot'];
+    expect(latest, when).toMatchObject({ name: `Steps ${today()}`, records });
+    await shop.sql(`insert into steps values (3)`);
+  }
 });
