@@ -70,7 +70,11 @@ async function exportFor(
     for (const { id, data, datasetId } of actions) {
       if (datasetId === null) return 'withoutAccess';
       const chunks = await exportDataset(ctx, datasetId, data as unknown as ExportOptions);
-      files.push(await store.save(id, chunks, MAX_ATTACHED_BYTES - sizeOf(files)).finally(() => chunks.return()));
+      try {
+        files.push(await store.save(id, chunks, MAX_ATTACHED_BYTES - sizeOf(files)));
+      } finally {
+        await chunks.return();
+      }
     }
     return files;
   } catch (error) {
