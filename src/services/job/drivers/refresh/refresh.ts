@@ -2,7 +2,9 @@ import type { DatasetRefresh } from '../../../../../entities/dataset-refresh.ts'
 import { Dataset } from '../../../../../entities/dataset.ts';
 import { ApiError, upstreamFailed } from '../../../../core/errors.ts';
 import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
+import { countRows } from '../../../dataset/dataset-data.ts';
 import { refresh } from '../../../dataset/dataset-refresh.ts';
+import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
 import { waitForOperation } from '../../job-context.ts';
 import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
 
@@ -17,12 +19,8 @@ export const refreshAction: JobActionDriver = {
   }),
   run: (run) => refreshDataset(run, run.data['params'] as Record<string, unknown> | undefined),
   async preview({ ctx, datasetId }) {
-    const { name, records, dataUpdatedAt } = await ctx.read.one(Dataset, datasetId, [
-      'name',
-      'records',
-      'dataUpdatedAt',
-    ]);
-    return { dataset: name, rows: records, dataUpdatedAt };
+    const dataset = await ctx.read.one(Dataset, datasetId, ['name', 'dataUpdatedAt', ...VIEW_COLUMNS]);
+    return { dataset: dataset.name, rows: await countRows(ctx, dataset), dataUpdatedAt: dataset.dataUpdatedAt };
   },
 };
 
