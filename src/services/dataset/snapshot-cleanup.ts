@@ -6,8 +6,8 @@ import { accessLevel } from '../resource/access-level.ts';
 import { isUsedSql } from '../resource/references.ts';
 import { remove } from './snapshot.ts';
 
-/** Why a snapshot stays: it is one of the latest, something uses it, or the viewer may not delete it. */
-type Reason = 'latest' | 'used' | 'notAllowed';
+/** Why a snapshot stays: it is one of the latest, the viewer may not delete it, or something uses it. */
+type Reason = 'latest' | 'notAllowed' | 'used';
 
 /** A snapshot and what a cleanup does with it. */
 export interface CleanedSnapshot {
@@ -41,10 +41,12 @@ export async function planCleanup(ctx: Context, datasetId: string, keep: number)
       order by d.snapshot_date desc, d.id desc`,
     values: [ctx.viewer.tenantId, dataset.id],
   });
-  const levels = await Promise.all(found.map(({ id, ownerId }) => accessLevel(ctx, { id, ownerId, parent: dataset })));
+  const levels = await Promise.all(
+    found.map(async ({ id, ownerId }) => accessLevel(ctx, { id, ownerId, parent: dataset })),
+  );
   return found.map(({ id, name, snapshotDate, isUsed }, index) => {
     const isAllowed = levelAllows(levels[index]!, 'dataset:write');
-    const kept = index < keep ? 'latest' : isUsed ? 'used' : isAllowed ? null : 'notAllowed';
+    const kept = index < keep ? 'latest' : !isAllowed ? 'notAllowed' : isUsed ? 'used' : null;
     return { id, name, snapshotDate, kept };
   });
 }
@@ -78,7 +80,7 @@ async function removeUnless(ctx: Context, datasetId: string, id: string): Promis
     const { code } = error instanceof ApiError ? error : { code: undefined };
     if (code === 'CONFLICT') return 'used';
     if (code === 'FORBIDDEN') return 'notAllowed';
-    // Somebody else deleted it, or the dataset.
+    // It was deleted meanwhile, or the dataset was.
     if (code === 'NOT_FOUND') return null;
     throw error;
   }
