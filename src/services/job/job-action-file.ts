@@ -111,7 +111,7 @@ export async function readFile(ctx: Context, jobId: string, actionId: string): P
  * Throws FORBIDDEN unless the caller may read all rows of the exported dataset, or owns the job: an export contains the
  * rows that the owner may read.
  */
-async function checkExportedRows(
+export async function checkExportedRows(
   ctx: Context,
   { id, ownerId }: Pick<Job, 'id' | 'ownerId'>,
   action: Pick<JobAction, 'data' | 'datasetId'>,
