@@ -8,8 +8,8 @@ import { wordEnum } from './word-enum.ts';
 const TYPES = {
   'dataset.filter.broken': 'A share shows no rows any more, because its saved filter no longer fits the fields.',
   'job.notification': 'An action of a job sends a message.',
-  'job.run.failed': 'A run of a job failed, the first one after a success.',
-};
+  'job.run.failed': 'A run of a job failed, and the one before it had not.',
+} as const;
 const NotificationTypeEnum = wordEnum(
   'NotificationType',
   'Type of a notification.',

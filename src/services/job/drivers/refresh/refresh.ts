@@ -31,12 +31,12 @@ export async function refreshDataset(
 ): Promise<void> {
   const started = refresh(run.ctx, run.datasetId, { params }, false);
   const { result } = await waitForOperation(run, started).catch((error: unknown) => {
-    throw isSourceFailure(error) ? FAILED : error;
+    throw isSourceFailure(error) ? refreshFailed() : error;
   });
   // Without the number of rows, which not every reader of the job may know.
   run.log(`Refreshed in ${Math.round((result as DatasetRefresh).duration)} ms`);
 }
 
 /** The error of a source can contain values, which not every reader of the job may see. */
-const FAILED = upstreamFailed('The refresh of the dataset failed: its lastRefresh has the reason');
+const refreshFailed = () => upstreamFailed('The refresh of the dataset failed: its lastRefresh has the reason');
 const isSourceFailure = (error: unknown): boolean => error instanceof ApiError && error.code === 'UPSTREAM_FAILED';
