@@ -39,7 +39,7 @@ async function callAs(service: Service, ann: Client, data: object, more: Partial
   const signal = more.signal ?? new AbortController().signal;
   const log: string[] = [];
   const runId = newId();
-  await webhookAction.run!({
+  await webhookAction.run({
     ctx: await contextOf(service, `user:${ann.id}`, signal),
     job: { id: jobId, name: 'Nightly' },
     action: { id: action.id, name: 'Tell' },
