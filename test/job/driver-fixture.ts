@@ -85,7 +85,12 @@ export async function attempt(
   service: Service,
   owner: string,
   { type, job, action, data }: TestAction,
-  { signal = new AbortController().signal, onLog }: { signal?: AbortSignal; onLog?: () => void } = {},
+  {
+    signal = new AbortController().signal,
+    runId = newId(),
+    onLog,
+    onProgress = () => undefined,
+  }: { signal?: AbortSignal; runId?: string; onLog?: () => void; onProgress?: () => void } = {},
 ): Promise<string[]> {
   const lines: string[] = [];
   const run: ActionRun = {
@@ -94,14 +99,14 @@ export async function attempt(
     data,
     datasetId: data['datasetId'] as string,
     ctx: await contextOf(service, owner, signal),
-    runId: newId(),
+    runId,
     secrets: new Map(),
     signal,
     log(line) {
       lines.push(line);
       onLog?.();
     },
-    progress: () => undefined,
+    progress: onProgress,
     actAs: (principal) => contextOf(service, principal, signal),
   };
   await jobActionDriverOf(type).run!(run);

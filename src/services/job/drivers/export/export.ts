@@ -46,7 +46,11 @@ export const exportAction: JobActionDriver = {
   }),
 };
 
-async function* bytesOf(first: ExportChunk, rest: AsyncGenerator<ExportChunk, void>): AsyncGenerator<Uint8Array> {
+/** Returns the bytes of an export, whose first chunk was read. */
+export async function* bytesOf(
+  first: ExportChunk,
+  rest: AsyncGenerator<ExportChunk, void>,
+): AsyncGenerator<Uint8Array> {
   yield Buffer.from(first.text, first.encoding);
   for await (const { text, encoding } of rest) yield Buffer.from(text, encoding);
 }
