@@ -26,13 +26,13 @@ describe.each(WORLDS)('jobs of a restricted reader with rows in $index', { timeo
   test.for(EXPORT_FORMATS)(
     'export as %s equal files for both twins, without hidden parts',
     async (format, { world }) => {
-      const { reader, service, twins } = world;
+      const { reader, twins } = world;
       const { fields } = (await reader.get(`/datasets/${twins[0]!.id}/data?limit=1`)).body as { fields: Field[] };
       for (const filter of [undefined, { units: { $gte: 2 } }]) {
         const { rows, names } = await expectAlike(world, `${format} ${JSON.stringify(filter)}`, async ({ id }) => {
           const data = { datasetId: id, format, ...(filter && { filter }) };
           const action = await createAction(reader, 'export', data);
-          const previewed = await preview(service, reader, action);
+          const previewed = await preview(reader, action);
           const outcome = await runOf(reader, action);
           const { name, bytes } = await fileOf(reader, action);
           const read = await readBack(format, bytes, fields);
@@ -48,14 +48,14 @@ describe.each(WORLDS)('jobs of a restricted reader with rows in $index', { timeo
   );
 
   test('count and refuse alike', async ({ world }) => {
-    const { reader, service } = world;
+    const { reader } = world;
     for (const [type, data, permission] of [
       ['refresh', {}, 'refresh'],
       ['snapshot', { name: 'S' }, 'copy'],
     ] as const) {
       const { outcome } = await expectAlike(world, type, async ({ id }) => {
         const action = await createAction(reader, type, { datasetId: id, ...data });
-        const { dataUpdatedAt: _, ...previewed } = await preview(service, reader, action);
+        const { dataUpdatedAt: _, ...previewed } = await preview(reader, action);
         expect(previewed).toMatchObject({ rows: VISIBLE_ROWS });
         return { previewed, outcome: await runOf(reader, action) };
       });
