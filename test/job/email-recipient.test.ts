@@ -214,7 +214,7 @@ test('equal files of several recipients are stored once', async ({ service, ann,
   expect((await deliver(service)).size).toBe(3);
 });
 
-test('a filter on a field that is hidden from a recipient leaves them out, and fails if nobody is left', async ({
+test('a filter on a field that is hidden from a recipient leaves them out, and fails if none is left', async ({
   service,
   ann,
   zones,

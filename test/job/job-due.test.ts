@@ -152,7 +152,7 @@ describe('a due job', () => {
 });
 
 describe('missed times', () => {
-  test('are made up for by one run, at the last of them', async () => {
+  test('are caught up with by one run, at the last of them', async () => {
     const job = await createDue('2027-03-01T10:00:00.000Z', EVERY_HOUR);
     // The clock is set forward by a day.
     expect(await runsAt(job, '2027-03-02T10:20:00Z')).toEqual([
@@ -161,7 +161,7 @@ describe('missed times', () => {
     expect(await nextRunOf(job)).toBe('2027-03-02T11:00:00.000Z');
   });
 
-  test('are made up for also if it was one, more than a minute ago', async () => {
+  test('are caught up with also if it was one, more than a minute ago', async () => {
     const job = await createDue('2027-03-01T10:00:00.000Z', EVERY_HOUR);
     const late = await createDue('2027-03-01T10:00:00.000Z', EVERY_HOUR);
     expect(await runsAt(job, '2027-03-01T10:00:59Z')).toEqual([

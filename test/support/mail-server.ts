@@ -29,6 +29,8 @@ export interface MailServer {
   received: Received[];
   /** Called with each mail; an error that it throws becomes the server's reply, with `responseCode`. */
   judge: (mail: Received) => void | Promise<void>;
+  /** Called with the first bytes of each mail. */
+  begin: () => void;
   /** Ends all connections without a reply. */
   disconnect(): void;
   close(): Promise<void>;
@@ -43,6 +45,7 @@ export async function startMailServer(
     logger: false,
     closeTimeout: 1000,
     onData(stream, { envelope }, answer) {
+      stream.once('data', () => mails.begin());
       text(stream)
         .then(async (raw) => {
           const mail = parse(
@@ -67,6 +70,7 @@ export async function startMailServer(
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     received: [],
     judge() {},
+    begin() {},
     disconnect() {
       for (const socket of sockets) socket.destroy();
     },

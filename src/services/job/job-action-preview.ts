@@ -18,7 +18,7 @@ export async function preview(ctx: Context, jobId: string, actionId: string): Pr
   const driver = jobActionDriverOf(action.type);
   const datasetId = driver.usesDataset ? await usedDataset(ctx, id, action) : '';
   if (datasetId) await ctx.read.one(Dataset, datasetId, ['id']);
-  return driver.preview!({
+  return driver.preview({
     ctx,
     job: { id, name },
     action: { id: action.id, name: action.name },

@@ -81,7 +81,7 @@ export async function hasQueuedMails(tx: Transaction, sources: readonly [string,
 
 /**
  * Adds mails with the same text to the outbox. The rows of their files must exist. For a source that is repeated call
- * `hasQueuedMails` first, in the same transaction, so that nobody gets a mail twice.
+ * `hasQueuedMails` first, in the same transaction, so that none is sent twice.
  */
 export async function queueMails(
   { secrets }: Pick<Platform, 'secrets'>,

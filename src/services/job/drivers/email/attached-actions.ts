@@ -33,7 +33,7 @@ export async function checkAttached(
   return [...new Set(ids)];
 }
 
-/** Returns whether somebody gets a file that they did not get before. */
+/** Returns whether a recipient gets a file that they did not get before. */
 const givesMore = (data: EmailData, former: EmailData): boolean =>
   former.runAs === 'recipient' ||
   data.recipients.some((recipient) => !former.recipients.includes(recipient)) ||

@@ -15,28 +15,29 @@ const ENTITIES: Record<string, string> = { amp: '&', apos: "'", gt: '>', lt: '<'
 export function htmlToText(html: string): string {
   const lower = html.toLowerCase();
   const links: string[] = [];
-  let text = '';
+  // Pieces, as each look at the end of a growing text would copy it.
+  const text = [''];
   for (let at = 0; at < html.length;) {
     const start = html.indexOf('<', at);
     if (start !== at) {
       const end = start < 0 ? html.length : start;
-      text += decodeEntities(html.slice(at, end).replace(/[ \t\r\n\f]+/g, ' '));
+      text.push(decodeEntities(html.slice(at, end).replace(/[ \t\r\n\f]+/g, ' ')));
       at = end;
     } else if (html.startsWith('<!', at)) at = endOf(lower, html.startsWith('<!--', at) ? '-->' : '>', at);
     else {
       TAG.lastIndex = at;
       const [tag, slash, name, attributes] = TAG.exec(html) ?? [];
-      if (tag === undefined) text += html[at++]!;
+      if (tag === undefined) text.push(html[at++]!);
       else {
         at += tag.length;
         const element = name!.toLowerCase();
         if (HIDDEN.has(element) && !slash) at = endOf(lower, '>', lower.indexOf(`</${element}`, at));
-        else if (element === 'a') text += slash ? addressOf(links.pop(), text) : startLink(links, attributes!);
-        else text += spaceOf(element, slash === '/');
+        else if (element === 'a' && !slash) links.push(addressIn(attributes!));
+        else text.push(element === 'a' ? afterLink(links.pop(), text.at(-1)!) : spaceOf(element, !slash, text.at(-1)!));
       }
     }
   }
-  return tidy(text);
+  return tidy(text.join(''));
 }
 
 /** Returns the position after the next `end`. */
@@ -45,22 +46,22 @@ function endOf(html: string, end: string, at: number): number {
   return found < 0 ? html.length : found + end.length;
 }
 
-function startLink(links: string[], attributes: string): string {
+/** Returns the address in the attributes of a link; empty without one. */
+function addressIn(attributes: string): string {
   const [, ...values] = HREF.exec(attributes) ?? [];
-  links.push(decodeEntities(values.find((value) => value !== undefined) ?? ''));
-  return '';
+  return decodeEntities(values.find((value) => value !== undefined) ?? '');
 }
 
-/** Returns the address to write after a link, unless the text of the link is the address. */
-const addressOf = (address: string | undefined, text: string): string =>
-  address && /^(?:https?|mailto):/i.test(address) && !text.endsWith(address) ? ` (${address})` : '';
+/** Returns what follows a link: its address, unless the text of the link is the address. */
+const afterLink = (address: string | undefined, text: string): string =>
+  address && /^(?:https?|mailto):/i.test(address) && text !== address ? ` (${address})` : '';
 
-function spaceOf(element: string, isEnd: boolean): string {
+/** Returns what stands for a tag. `former` is the piece before it. */
+function spaceOf(element: string, isStart: boolean, former: string): string {
   if (element === 'br') return '\n';
   if (PARAGRAPHS.has(element)) return '\n\n';
-  if (element === 'li' && !isEnd) return '\n- ';
-  if (LINES.has(element)) return '\n';
-  return (element === 'td' || element === 'th') && isEnd ? '\t' : '';
+  if (LINES.has(element)) return (former.endsWith('\n') ? '' : '\n') + (element === 'li' && isStart ? '- ' : '');
+  return (element === 'td' || element === 'th') && !isStart ? '\t' : '';
 }
 
 /** Removes white space at the ends of lines, and all but one blank line in sequence. */

@@ -21,7 +21,7 @@ const MAX_TOTAL_BYTES = 1_000_000_000;
 /** The janitor deletes files that have no row after an hour. */
 const MAX_DURATION_MS = 45 * 60_000;
 
-/** Exports that are made anew for each recipient. Their files have no rows yet. */
+/** The exports of each recipient. Their files have no rows yet. */
 export interface RecipientExports {
   /** The files of each user who gets a mail, by the user's id. */
   files: Map<string, LabelledFile[]>;
@@ -70,7 +70,11 @@ async function exportFor(
     for (const { id, data, datasetId } of actions) {
       if (datasetId === null) return 'withoutAccess';
       const chunks = await exportDataset(ctx, datasetId, data as unknown as ExportOptions);
-      files.push(await store.save(id, chunks, MAX_ATTACHED_BYTES - sizeOf(files)).finally(() => chunks.return()));
+      try {
+        files.push(await store.save(id, chunks, MAX_ATTACHED_BYTES - sizeOf(files)));
+      } finally {
+        await chunks.return();
+      }
     }
     return files;
   } catch (error) {

@@ -11,8 +11,8 @@ import { findMailRecipients, lockMailUsers, type MailRecipients } from './mail-r
 import { exportForRecipients, type RecipientExports } from './recipient-exports.ts';
 
 /**
- * Queues the mails of an email action in one transaction. A second attempt in the same run adds none, so that nobody
- * gets a mail twice.
+ * Queues the mails of an email action in one transaction. A second attempt in the same run adds none, so that none is
+ * sent twice.
  */
 export async function sendMails(run: ActionRun): Promise<void> {
   const { ctx } = run;
