@@ -113,14 +113,15 @@ export async function attempt(
   return lines;
 }
 
-/** Previews an action for a caller. */
-export async function preview(
-  service: Service,
-  { id }: Pick<Client, 'id'>,
-  { type, job, action, data }: TestAction,
-): Promise<JobData> {
-  const ctx = await contextOf(service, `user:${id}`);
-  return jobActionDriverOf(type).preview!({ job, action, data, datasetId: data['datasetId'] as string, ctx });
+const PREVIEW = `query ($job: ID!, $action: ID!) {
+  jobActionPreview(jobId: $job, jobActionId: $action) { preview }
+}`;
+
+/** Returns the preview of an action, which is the same in both APIs. */
+export async function preview(caller: Client, { job, action }: TestAction): Promise<JobData> {
+  const { jobActionPreview } = await caller.data(PREVIEW, { job: job.id, action: action.id });
+  expect((await caller.post(`${action.path}/_preview`)).body).toEqual(jobActionPreview);
+  return jobActionPreview.preview;
 }
 
 /** Returns the principal of a user. */

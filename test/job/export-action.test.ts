@@ -83,9 +83,9 @@ describe('an export', () => {
     [{ filename: 'Figures' }, 'Figures.csv'],
     [{ filename: 'Figures.CSV' }, 'Figures.csv'],
     [{ filename: '../a/Figures.json' }, 'Figures.json.csv'],
-  ])('of %j has the name %s', async ([data, name], { ann, service, orders }) => {
+  ])('of %j has the name %s', async ([data, name], { ann, orders }) => {
     const action = await createAction(ann, 'export', { datasetId: orders.id, format: 'csv', ...data });
-    expect(await preview(service, ann, action)).toMatchObject({ filename: name });
+    expect(await preview(ann, action)).toMatchObject({ filename: name });
     await run(ann, action);
     const file = await readFile(ann, action);
     expect(file.name).toBe(`attachment; filename="${name}"`);
@@ -156,7 +156,7 @@ describe('the file of an export', () => {
     await expectStatus(ann.delete(`${orders.path}/shares/bob`), 204);
     const error = `There is no dataset ${orders.id}`;
     expect(await run(bob, action)).toEqual({ success: false, error, attempts: 1, log: [error] });
-    await expect(preview(service, bob, action)).rejects.toThrow(error);
+    await expectError(bob.post(`${action.action.path}/_preview`), 404, error);
     expect(await readFile(bob, action)).toEqual(file);
     expect(await storedFiles(service)).toEqual(stored);
     await expectStatus(ann.put(`${orders.path}/shares/bob`, { accessLevel: 1 }), 200);
@@ -253,37 +253,37 @@ describe('the file of an export', () => {
 describe('the preview of an export', () => {
   const EXACT = { dataset: 'Orders', rows: 20, isEstimate: false };
 
-  test.for(EXPORT_FORMATS)(
-    'to %s has the rows and the exact size of a small file',
-    async (format, { ann, service, orders }) => {
-      const action = await createAction(ann, 'export', { datasetId: orders.id, format });
-      const expected = await preview(service, ann, action);
-      expect(expected).toEqual({ ...EXACT, filename: `orders.${format}`, size: expect.any(Number) });
-      expect((await readFile(ann, action)).status, 'nothing is written').toBe(404);
-      await run(ann, action);
-      expect(expected['size']).toBe((await readFile(ann, action)).bytes.length);
-    },
-  );
+  test.for(EXPORT_FORMATS)('to %s has the rows and the exact size of a small file', async (format, { ann, orders }) => {
+    const action = await createAction(ann, 'export', { datasetId: orders.id, format });
+    const expected = await preview(ann, action);
+    expect(expected).toEqual({ ...EXACT, filename: `orders.${format}`, size: expect.any(Number) });
+    expect((await readFile(ann, action)).status, 'nothing is written').toBe(404);
+    await run(ann, action);
+    expect(expected['size']).toBe((await readFile(ann, action)).bytes.length);
+  });
 
-  test('has what the caller sees, and the filter applied', async ({ ann, bob, service, orders, restrictBob }) => {
+  test('has what the caller sees, and the filter applied', async ({ ann, bob, orders, restrictBob }) => {
     await restrictBob({ region: 'EU' });
     const action = await createAction(ann, 'export', { datasetId: orders.id, format: 'csv' });
-    expect(await preview(service, ann, action)).toMatchObject(EXACT);
+    await expectStatus(ann.put(`${action.job.path}/shares/bob`, { accessLevel: 2 }), 200);
+    expect(await preview(ann, action)).toMatchObject(EXACT);
     const rows = [4, 8, 12, 16, 20].map((id) => `${id},EU\r\n`);
-    expect(await preview(service, bob, action)).toEqual({
+    expect(await preview(bob, action)).toEqual({
       dataset: 'Orders',
       filename: 'orders.csv',
       rows: 5,
       size: ['id,region\r\n', ...rows].join('').length,
       isEstimate: false,
     });
-    const filtered = { ...action, data: { ...action.data, filter: { id: { $lte: 4 } } } };
-    expect(await preview(service, bob, filtered)).toMatchObject({ rows: 1 });
-    const hidden = { ...action, data: { ...action.data, filter: { amount: 10 } } };
-    await expect(preview(service, bob, hidden)).rejects.toThrow('Unknown field "amount"');
+    const filterBy = (filter: object) =>
+      expectStatus(ann.put(action.action.path, { data: { ...action.data, filter } }), 200);
+    await filterBy({ id: { $lte: 4 } });
+    expect(await preview(bob, action)).toMatchObject({ rows: 1 });
+    await filterBy({ amount: 10 });
+    await expectError(bob.post(`${action.action.path}/_preview`), 400, 'Unknown field "amount"');
   });
 
-  test.for(EXPORT_FORMATS)('to %s estimates the size of a large file', async (format, { ann, service, source }) => {
+  test.for(EXPORT_FORMATS)('to %s estimates the size of a large file', async (format, { ann, source }) => {
     const { id: datasetId } = await ann.creates('/datasets', {
       name: 'Many',
       datasourceId: source.id,
@@ -291,7 +291,7 @@ describe('the preview of an export', () => {
       refresh: true,
     });
     const action = await createAction(ann, 'export', { datasetId, format });
-    const estimate = await preview(service, ann, action);
+    const estimate = await preview(ann, action);
     expect(estimate).toMatchObject({ rows: 20_000, isEstimate: true });
     await run(ann, action);
     const { length } = (await readFile(ann, action)).bytes;
@@ -299,13 +299,13 @@ describe('the preview of an export', () => {
     expect((estimate['size'] as number) / length).toBeLessThan(1.25);
   });
 
-  test('of a dataset without rows is exact', async ({ ann, service, source }) => {
+  test('of a dataset without rows is exact', async ({ ann, source }) => {
     const input = { name: 'Not loaded', datasourceId: source.id, query: 'select 1 as one' };
     const { id: datasetId } = await ann.creates('/datasets', input);
     const action = await createAction(ann, 'export', { datasetId, format: 'json' });
     const expected = { dataset: 'Not loaded', filename: 'not-loaded.json', rows: 0, isEstimate: false };
-    expect(await preview(service, ann, action)).toMatchObject(expected);
-    const { size } = await preview(service, ann, action);
+    expect(await preview(ann, action)).toMatchObject(expected);
+    const { size } = await preview(ann, action);
     expect(await run(ann, action)).toEqual(SUCCESS);
     expect((await readFile(ann, action)).bytes).toHaveLength(size as number);
   });

@@ -44,8 +44,8 @@ export async function takeSnapshot(
   name?: string,
 ): Promise<string> {
   const { ctx, datasetId } = run;
-  const dataset = await ctx.read.one(Dataset, datasetId, ['name']);
-  const started = create(ctx, datasetId, { name: name ?? defaultName(dataset.name) }, null, false);
+  const input = { name: name ?? defaultName((await ctx.read.one(Dataset, datasetId, ['name'])).name) };
+  const started = create(ctx, datasetId, input, null, false);
   const { id } = (await waitForOperation(run, started)).result as { id: string };
   run.log(`Created the snapshot ${id}`);
   return id;
