@@ -170,6 +170,21 @@ describe('an email', () => {
     expect(await mails()).toHaveLength(2);
   });
 
+  test('of an attempt that was cancelled is not queued', async ({ service, ann, people: _ }) => {
+    const job = await createJob(ann);
+    const email = await addEmail(ann, job, { recipients: ['cancelled@example.com'] });
+    const { data } = (await ann.get(`${job.path}/actions/${email}`)).body;
+    const action = {
+      type: 'email',
+      job: { ...job, name: 'Nightly' },
+      action: { id: email, name: 'email', path: '' },
+      data,
+    };
+    const attempted = attempt(service, ownerOf(ann), action, { signal: AbortSignal.abort(new Error('Cancelled')) });
+    await expect(attempted).rejects.toThrow('Cancelled');
+    expect(await systemQuery(service, `select id from dws.mail where recipient = 'cancelled@example.com'`)).toEqual([]);
+  });
+
   test('with an invalid recipient, subject or attachment is 400 or 404, in both APIs', async ({
     ann,
     orders,

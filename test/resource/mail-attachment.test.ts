@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
+import type { Query } from '../../src/core/database.ts';
 import { yieldOnce } from '../../src/core/files.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
 import { hasQueuedMails, queueMails, type AttachedFile } from '../../src/services/resource/mail.ts';
@@ -59,6 +60,15 @@ const mailTo = async (service: Service, address: string): Promise<string> =>
 
 const rowsOf = async (service: Service, ids: readonly string[]): Promise<number> =>
   (await systemQuery(service, `select id from dws.stored_file where id = any($1)`, ids)).length;
+
+/** Returns the number of connections to the database that wait for a lock. */
+async function waiting(service: Service): Promise<number> {
+  const [found] = await systemQuery<{ count: number }>(
+    service,
+    `select count(*)::int from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted`,
+  );
+  return found!.count;
+}
 
 /** Does a pass of the janitor, unless another process does one. Returns the mails to an address that are left. */
 async function sweep(service: Service, to = ''): Promise<object[]> {
@@ -177,6 +187,22 @@ describe('attached files', () => {
     expect(await findMail(service, slow)).toMatchObject({ status: 'queued' });
     await claim(slow, '130 seconds');
     await waitForMail(service, slow, { status: 'failed', error: expect.stringMatching(/sending process ended/) });
+  });
+
+  test('go with the last mail, also if two mails are sent at the same time', async ({ service, ann }) => {
+    const [id] = await mailFiles(service, ann, [CSV], ['both-1@example.com', 'both-2@example.com']);
+    const send = (query: Query, to: string) =>
+      query({ text: `update dws.mail set status = 'sent' where recipient = $1`, values: [to] });
+    const { system } = service.platform;
+    let second: Promise<unknown> | undefined;
+    await system.transaction(async (query) => {
+      await send(query, 'both-1@example.com');
+      second = system.transaction((other) => send(other, 'both-2@example.com'));
+      // The second waits for the first, or else has ended before it.
+      await Promise.race([second, expect.poll(() => waiting(service), { timeout: 10_000 }).toBe(1)]);
+    });
+    await second;
+    expect(await rowsOf(service, [id!])).toBe(0);
   });
 
   test('are stored once for all recipients', async ({ service, ann }) => {
