@@ -3,7 +3,7 @@ import type { Job } from '../../../entities/job.ts';
 import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
-import { missedRun, nextRun } from '../../core/schedule/schedule.ts';
+import { missedRun, nextRun, type Schedule } from '../../core/schedule/schedule.ts';
 import { concurrencyKeyOf } from './job-run-start.ts';
 import { scheduleOf } from './job-schedule.ts';
 
@@ -60,20 +60,21 @@ export const startDueJobs = (platform: Platform, clock?: Date): Promise<number> 
         for update skip locked`,
       values: [clock ?? null],
     });
-    const runs = due.flatMap((job) => planRun(platform, job) ?? []);
-    if (due.length > 0) await setNextRuns(platform, query, due);
+    if (due.length === 0) return 0;
+    const scheduled = due.map((job) => ({ job, schedule: tryParse(platform, job) }));
+    await setNextRuns(query, scheduled);
+    const runs = scheduled.flatMap(({ job, schedule }) => planRun(platform, job, schedule) ?? []);
     if (runs.length > 0) await insertRuns(platform, query, runs);
     return due.length;
   });
 
 /** Returns the run of a due job; null if the job still runs and does not let runs wait. Of missed times, the last counts. */
-function planRun({ log }: Platform, job: DueJob): DueRun | null {
+function planRun({ log }: Platform, job: DueJob, schedule: Schedule | null): DueRun | null {
   const { id, dueAt, now, isRunning, isWaiting } = job;
   if (isRunning && (job.overlap !== 'queue' || isWaiting)) {
     log.info({ job: id, dueAt, isWaiting }, 'A due job still runs: this time is left out');
     return null;
   }
-  const schedule = tryParse(job);
   const missed = schedule && missedRun(schedule, dueAt, now);
   const isLate = missed !== null || now.getTime() - dueAt.getTime() > MISSED_MS;
   const trigger = isLate ? 'catch-up' : 'schedule';
@@ -81,28 +82,30 @@ function planRun({ log }: Platform, job: DueJob): DueRun | null {
 }
 
 /** Returns the schedule of a job. Null for one that is no longer valid, e.g. as its time zone was abolished. */
-function tryParse(job: DueJob): ReturnType<typeof scheduleOf> {
+function tryParse({ log }: Platform, job: DueJob): Schedule | null {
   try {
     return scheduleOf(job as unknown as Job);
-  } catch {
+  } catch (error) {
+    log.error({ err: error, job: job.id }, 'The schedule of a job is not valid: it is not run any more');
     return null;
   }
 }
 
 /** Stores the next runs of due jobs. An invalid schedule has none. */
-async function setNextRuns({ log }: Platform, query: Query, due: readonly DueJob[]): Promise<void> {
-  const next = due.map((job) => {
-    const schedule = tryParse(job);
-    if (!schedule) log.error({ job: job.id }, 'The schedule of a job is not valid: it is not run any more');
-    return schedule && nextRun(schedule, job.now);
-  });
+async function setNextRuns(
+  query: Query,
+  scheduled: readonly { job: DueJob; schedule: Schedule | null }[],
+): Promise<void> {
   await query({
     text: `
       update dws.job j
       set next_run_at = n.next_run_at
       from unnest($1::uuid[], $2::timestamptz[]) n (id, next_run_at)
       where j.id = n.id`,
-    values: [due.map(({ id }) => id), next],
+    values: [
+      scheduled.map(({ job }) => job.id),
+      scheduled.map(({ job, schedule }) => schedule && nextRun(schedule, job.now)),
+    ],
   });
 }
 
