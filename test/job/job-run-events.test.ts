@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect } from 'vitest';
-import { collect, eventually } from '../operation/fixture.ts';
+import { eventually } from '../operation/fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectStatus } from '../support/expect.ts';
 import { openSocket } from '../support/follow-operation.ts';

@@ -11,7 +11,7 @@ const HOURLY = { intervalType: 'simple', interval: '1 hour', enabled: true };
 const HOUR_MS = 3_600_000;
 const LOAD = { timeout: 120_000 };
 
-const test = base.extend({
+const test = base.extend<{ service: Service }>({
   // Two processes of one service.
   service: [
     async ({}, use) => {
