@@ -34,7 +34,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
     file: 'reads',
     usual: ['seconds=2', 'warm=6'],
     quick: [...FEW, 'growth='],
-    goals: ['w1', 'w3', 'w1Growth', 'feedPage'],
+    goals: ['w1', 'w2', 'w3', 'w1Growth', 'feedPage'],
   },
   writes: {
     file: 'writes',
@@ -78,6 +78,12 @@ const BENCHMARKS: Record<string, Benchmark> = {
     goals: ['besideRefreshes', 'openPage', 'openMemory'],
   },
   progress: { file: 'progress', usual: [], quick: ['events=30'], goals: ['progress'] },
+  jobs: {
+    file: 'jobs',
+    usual: [],
+    quick: ['jobs=1000', 'idle=10000', 'seconds=10', 'spread=0'],
+    goals: ['jobsIdle', 'jobsStarted', 'jobsOnce'],
+  },
   fairness: { file: 'fairness', usual: ['rows=300000', 'seconds=4'], goals: ['neighbour', 'neighbourFailures'] },
 };
 

@@ -5,7 +5,7 @@ export interface Goal {
   /** What the figure is a multiple of; empty for a figure with a unit. */
   reference: string;
   /** Unit of a figure that is no multiple. */
-  unit?: 'MiB' | 'ms' | 's' | 'reads';
+  unit?: 'MiB' | 'ms' | 's' | 'reads' | 'jobs' | '%';
   atMost?: number;
   atLeast?: number;
 }
@@ -50,6 +50,10 @@ export const GOALS = {
   smallRefresh: { reference: '', unit: 'ms', atMost: 150 },
   smallUpload: { reference: '', unit: 'ms', atMost: 300 },
   neighbour: { reference: ALONE, atMost: 3 },
+  // Bounds of jobs: a minute of due jobs, and 1 % of a core for an idle scheduler.
+  jobsStarted: { reference: '', unit: 's', atMost: 60 },
+  jobsOnce: { reference: '', unit: 'jobs', atMost: 0 },
+  jobsIdle: { reference: '', unit: '%', atMost: 1 },
   neighbourFailures: { reference: '', unit: 'reads', atMost: 0 },
 } as const satisfies Record<string, Goal>;
 

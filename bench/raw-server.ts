@@ -1,7 +1,8 @@
 /**
  * The lower bound of reads and writes: bare node:http and pg, Postgres renders the JSON, no authentication, no
- * validation. `/queries` is a list of 30 by name with owner and total, `/queries/<id>` one query with its owner. POST,
- * PATCH and DELETE change `raw_query` (see fill.ts), which has the columns and indexes of a saved query, but neither
+ * validation. `/queries` is a list of 30 by name with owner and total, `/queries/<id>` one query with its owner, `/jobs`
+ * and `/jobs-with-actions` a list of 30 jobs with owner and total, and with the actions of each. POST, PATCH and DELETE
+ * change `raw_query` (see fill.ts), which has the columns and indexes of a saved query, but neither
  * triggers nor policies. Reads DATABASE_URL and PORT.
  */
 import { createHash } from 'node:crypto';
@@ -35,6 +36,32 @@ const LIST = `with
     '_embedded', json_build_object('queries', (select json_agg(o) from p)),
     'start', 0, 'count', (select count(*) from p), 'total', t.n) r
   from t`;
+/** Returns the statement of a list of jobs; `more` are further keys of each. */
+const jobsOf = (more: string) => `with
+  p as (
+    select json_build_object(
+      '_links', json_build_object('self', json_build_object('href', '/api/jobs/' || j.id)),
+      'id', j.id, 'name', j.name, 'slug', j.slug, 'description', j.description, 'type', j.type,
+      'interval', j.interval, 'intervalType', j.interval_type, 'timezone', j.timezone, 'enabled', j.enabled,
+      'nextRunAt', j.next_run_at, 'version', j.version, 'createdAt', j.created_at, 'updatedAt', j.updated_at,
+      'owner', json_build_object('id', u.id, 'name', u.display_name)${more}) o, j.name, j.id
+    from (select * from dws.job where tenant_id = $1 and parent_id is null order by lower(name), id limit 30) j
+    join dws.app_user u on u.id = substr(j.owner_id, 6)::uuid),
+  t as (select count(*) n from dws.job where tenant_id = $1 and parent_id is null)
+  select json_build_object(
+    '_embedded', json_build_object('jobs', (select json_agg(o order by lower(name), id) from p)),
+    'start', 0, 'count', (select count(*) from p), 'total', t.n) r
+  from t`;
+const ACTIONS = `, 'actions', (
+  select json_agg(
+    json_build_object('id', a.id, 'type', a.type, 'name', a.name, 'order', a.position, 'data', a.data) order by a.position)
+  from dws.job_action a
+  where a.job_id = j.id)`;
+const LISTS: Record<string, [name: string, text: string]> = {
+  '/queries': ['list', LIST],
+  '/jobs': ['jobs', jobsOf('')],
+  '/jobs-with-actions': ['jobs with actions', jobsOf(ACTIONS)],
+};
 const ONE = `select ${QUERY} r from ${FROM} where q.id = $1`;
 
 const [CREATE, UPDATE, DELETE] = [
@@ -59,8 +86,9 @@ async function responseTo(request: http.IncomingMessage): Promise<[status: numbe
       ? [200, await run('update', UPDATE, [id, name!])]
       : [201, await run('create', CREATE, [TENANT, name!, slug!, datasourceId!, query!, owner!])];
   }
-  if (id) return [200, await run('one', ONE, [id])];
-  return url === '/queries' ? [200, await run('list', LIST, [TENANT])] : [200, '{}'];
+  const list = LISTS[url];
+  if (list) return [200, await run(...list, [TENANT])];
+  return id ? [200, await run('one', ONE, [id])] : [200, '{}'];
 }
 
 http

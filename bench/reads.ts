@@ -7,13 +7,17 @@
  * Workloads, each by REST and by GraphQL, as a superuser and as an ordinary user whose access filter selects half of
  * the rows:
  * - W1: 30 saved queries sorted by name, with their owners and the total.
+ * - W2: 30 jobs sorted by name, with their owners, three actions each and the total; by GraphQL, since collections of
+ *   REST embed no actions. J1 is the same list by REST without actions.
  * - W3: one saved query with its owner, a different one in each request.
  *
  * Then, beside W1, the first 30 items of the feed of a team with `feed` items, as a member; by REST with the total.
  */
 import { besideRaw, besides, DEFAULTS, printResults, type BesideRaw, type Cell } from './beside-raw.ts';
 import { FEED_TEAM, fillFeed } from './fill-feed.ts';
+import { fillJobs } from './fill-jobs.ts';
 import { fill, idOf, TOKENS } from './fill.ts';
+import type { GoalName } from './goals.ts';
 import { readOptions } from './options.ts';
 import { report, type Measurement } from './report.ts';
 import { graphqlRequest, request } from './requests.ts';
@@ -23,6 +27,14 @@ const FIELDS =
   'id name slug description datasourceId language params { name } version createdAt updatedAt owner { id name }';
 const listQuery = (total: boolean) =>
   `query List($limit: Int) { savedQueries(limit: $limit, sort: "name") { ${total ? 'total ' : ''}items { ${FIELDS} } } }`;
+const JOBS = `query Jobs($limit: Int) { jobs(limit: $limit, sort: "name") {
+  total
+  items {
+    id name slug description type interval intervalType timezone enabled nextRunAt version createdAt updatedAt
+    owner { id name }
+    actions { id type name order data }
+  }
+} }`;
 const ONE = `query One($id: ID!) { savedQuery(id: $id) { ${FIELDS} } }`;
 
 /** Ids of every second saved query. The ordinary user owns these. */
@@ -43,6 +55,18 @@ function allCells(): Cell[] {
       requests: [graphqlRequest(listQuery(true), { limit: 30 }, TOKENS[user])],
     },
     {
+      name: `W2 GraphQL ${user}`,
+      server: 'service',
+      items: 30,
+      requests: [graphqlRequest(JOBS, { limit: 30 }, TOKENS[user])],
+    },
+    {
+      name: `J1 REST ${user}`,
+      server: 'service',
+      items: 30,
+      requests: [request('GET', '/api/jobs?limit=30&sort=name', TOKENS[user])],
+    },
+    {
       name: `W3 REST ${user}`,
       server: 'service',
       items: 1,
@@ -57,6 +81,8 @@ function allCells(): Cell[] {
   ];
   return [
     { name: 'W1 raw', server: 'raw', items: 30, requests: [request('GET', '/queries')] },
+    { name: 'W2 raw', server: 'raw', items: 30, requests: [request('GET', '/jobs-with-actions')] },
+    { name: 'J1 raw', server: 'raw', items: 30, requests: [request('GET', '/jobs')] },
     { name: 'W3 raw', server: 'raw', items: 1, requests: ids.map((id) => request('GET', `/queries/${id}`)) },
     ...cellsOf('superuser'),
     ...cellsOf('ordinary'),
@@ -96,10 +122,13 @@ async function measureFeed({ databaseUrl, measure }: BesideRaw, items: string): 
   });
 }
 
+const GOAL_OF: Record<string, GoalName> = { W1: 'w1', W2: 'w2', J1: 'w2', W3: 'w3' };
+
 const options = readOptions({ ...DEFAULTS, growth: '1000,100000', feed: '100000', only: '' });
 await besideRaw(options, async (servers) => {
   const { databaseUrl, measure, memory } = servers;
   await fill(databaseUrl, Number(options.rows));
+  await fillJobs(databaseUrl, Number(options.rows));
   const words = options.only.split(',');
   const selected = allCells().filter(
     ({ name, server }) => server === 'raw' || words.some((word) => name.includes(word)),
@@ -116,8 +145,7 @@ await besideRaw(options, async (servers) => {
   }
   console.log(`\nMemory of the service afterwards: ${memory().toFixed(0)} MiB`);
   report([
-    ...besides(results, 'cpu', (workload) => (workload === 'W1' ? 'w1' : 'w3')),
-    { what: 'W2', goal: 'w2', missing: 'there are no jobs yet' },
+    ...besides(results, 'cpu', (workload) => GOAL_OF[workload]!),
     ...feed,
     ...(grown.length > 1
       ? [

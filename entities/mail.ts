@@ -23,6 +23,19 @@ registerEnumType(MailStatusEnum, {
   },
 });
 
+/** What the outbox shows of a file that a mail has attached. */
+@ObjectType({ description: 'A file that a mail has attached.' })
+export class MailAttachment {
+  @Field(() => String, { description: 'Name of the file.' })
+  filename!: string;
+
+  @Field(() => String, { description: 'Media type.' })
+  contentType!: string;
+
+  @Field(() => Int, { description: 'Size in bytes.' })
+  size!: number;
+}
+
 /** A mail in the outbox. Its texts are encrypted, since they can contain password links. See docs/contract.md#mail. */
 @ObjectType({
   description: 'A mail in the outbox: sent, waiting or failed. Deleted after 30 days.',
@@ -32,7 +45,7 @@ registerEnumType(MailStatusEnum, {
 export class Mail extends TenantRow {
   @Field(() => ID, {
     nullable: true,
-    description: 'Id of the recipient. Null if the recipient is not a user of the tenant or was deleted.',
+    description: 'Id of the recipient. Null if the recipient is an address only, or a user who was deleted.',
   })
   @Property({ type: 'uuid', nullable: true })
   userId?: string | null;
@@ -52,6 +65,16 @@ export class Mail extends TenantRow {
   /** Encrypted HTML. */
   @Property({ type: 'text', nullable: true })
   sealedHtml?: string | null;
+
+  @Field(() => [MailAttachment], {
+    description: 'Attached files. They are stored until the mail is sent or has failed.',
+  })
+  @Property({ type: 'json' })
+  attachments: MailAttachment[] = [];
+
+  /** Names what caused the mails of several recipients, so that it causes them once. */
+  @Property({ type: 'text', nullable: true })
+  source?: string | null;
 
   @Field(() => MailStatusEnum, { description: 'Delivery state.' })
   @Enum({ items: () => [...MAIL_STATUSES], type: 'text' })

@@ -5,11 +5,16 @@ import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 import { wordEnum } from './word-enum.ts';
 
+const TYPES = {
+  'dataset.filter.broken': 'A share shows no rows any more, because its saved filter no longer fits the fields.',
+  'job.notification': 'An action of a job sends a message.',
+  'job.run.failed': 'A run of a job failed, and the one before it had not.',
+} as const;
 const NotificationTypeEnum = wordEnum(
   'NotificationType',
   'Type of a notification.',
-  ['dataset.filter.broken'],
-  () => 'A share shows no rows any more, because its saved filter no longer fits the fields.',
+  Object.keys(TYPES) as (keyof typeof TYPES)[],
+  (type) => TYPES[type],
 );
 
 /** A message for one user. No one else can see it. See docs/contract.md#notifications. */

@@ -30,3 +30,15 @@ export const JOB_BODIES: Record<string, unknown> = {
   createJobActionCondition: { type: 'criteria', data: CRITERIA },
   updateJobActionCondition: { type: 'always' },
 };
+
+/** Examples of the responses of jobs, by operation id. */
+export const JOB_RESPONSES: Record<string, unknown> = {
+  previewJobAction: {
+    preview: {
+      method: 'POST',
+      url: 'https://hooks.example.com/sales',
+      headers: { 'Content-Type': 'application/json', Authorization: '••••', 'X-DWS-Delivery': null },
+      body: '{"text":"The figures are ready"}',
+    },
+  },
+};

@@ -1,5 +1,4 @@
 import type { Endpoint } from './bridge.ts';
-import { CURIES } from './links.ts';
 import { JOB_BODIES } from './openapi-examples-job.ts';
 import { operationId } from './openapi-names.ts';
 
@@ -170,81 +169,5 @@ const BODIES: Record<string, unknown> = {
   ...JOB_BODIES,
 };
 
-/** Returns a page of rows with the links to the pages of a path. */
-const pageOfRows = (path: string, links: Record<string, { href: string }> = {}): object => ({
-  _links: {
-    self: { href: path },
-    first: { href: path },
-    next: { href: `${path}${path.includes('?') ? '&' : '?'}after=eyJ2IjoxfQ` },
-    up: { href: '/api/datasets/order-lines' },
-    ...links,
-    curies: CURIES,
-  },
-  _embedded: {
-    'svc:record': [
-      { country: 'France', amount: 120.5 },
-      { country: 'Spain', amount: 99 },
-    ],
-  },
-  start: 0,
-  count: 2,
-  total: 4211,
-  fields: [
-    { name: 'country', label: 'Country', type: 'string', format: null },
-    { name: 'amount', label: 'Amount in €', type: 'number', format: null },
-  ],
-  next: 'eyJ2IjoxfQ',
-});
-
-/** Examples of responses by operation id. */
-const RESPONSES: Record<string, unknown> = {
-  listDatasetRows: pageOfRows('/api/datasets/order-lines/data?limit=2', {
-    'svc:export': { href: '/api/datasets/order-lines/export?format=json' },
-  }),
-  searchDatasetRows: pageOfRows('/api/datasets/order-lines/_search'),
-  aggregateDataset: {
-    columns: [
-      { name: 'country', label: 'Country', type: 'string' },
-      { name: 'ordered_at', label: 'Ordered at', type: 'datetime' },
-      { name: 'amount', label: 'amount', type: 'number' },
-    ],
-    rows: [
-      ['France', '2026-01-01T00:00:00.000Z', 52310.5],
-      ['Spain', '2026-02-01T00:00:00.000Z', 48211],
-    ],
-    total: 2,
-    truncated: false,
-  },
-  getDatasetOwner: {
-    ownerId: ID,
-    owner: { id: ID, name: 'Ann', type: 'user', email: null, description: null },
-    _links: { 'svc:dataset': { href: '/api/datasets/order-lines' }, 'svc:owner': { href: `/api/users/${ID}` } },
-  },
-  getDatasetFavorite: { favorited: true },
-  getSuperuser: { username: 'ann', superuser: false },
-  getUsersContent: [
-    {
-      userId: ID,
-      username: 'ann',
-      displayName: 'Ann',
-      counts: { datasource: 1, query: 2, dataset: 3, report: 1, app: 0 },
-      total: 7,
-    },
-  ],
-  getTopMenuTemplates: {
-    templates: [
-      {
-        id: 'content',
-        name: 'Content',
-        items: [{ id: 'datasets', label: 'Datasets', path: '/api/datasets', icon: 'table' }],
-      },
-    ],
-  },
-  getUserGlobalPermissions: { permissions: ['datasets:create', 'reports:create'] },
-};
-
 /** Returns an example of the body of an operation; undefined if it has none. */
 export const bodyExample = (endpoint: Endpoint): unknown => BODIES[operationId(endpoint)];
-
-/** Returns an example of the response of an operation; undefined where the schema says enough. */
-export const responseExample = (endpoint: Endpoint): unknown => RESPONSES[operationId(endpoint)];

@@ -39,6 +39,10 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
   },
   'GET /datasets/:id/discover': { id: 'discoverDataset', summary: 'Returns statistics of the fields of a dataset' },
   'GET /datasets/:id/export': { id: 'exportDataset' },
+  'POST /jobs/:jobId/actions/:jobActionId/_preview': {
+    id: 'previewJobAction',
+    summary: 'Returns what a run of an action would do',
+  },
 };
 
 const keyOf = ({ row }: Endpoint): string => `${row.method} ${row.path}`;

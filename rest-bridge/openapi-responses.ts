@@ -1,7 +1,7 @@
 import { getNullableType, GraphQLNonNull } from 'graphql';
 import type { Endpoint } from './bridge.ts';
-import { responseExample } from './openapi-examples.ts';
 import { resultSchema } from './openapi-presented.ts';
+import { responseExample } from './openapi-response-examples.ts';
 import { BYTES, FILE_ROWS } from './openapi-shared.ts';
 import type { JsonSchema, SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';

@@ -415,15 +415,34 @@ CREATE OR REPLACE FUNCTION dws.fold(text)
 AS $function$
       select replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize($1, NFKD), '[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]+', '', 'g'), NFC)), 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς', 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $function$;
 
+CREATE OR REPLACE FUNCTION dws.forget_files(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        perform from dws.stored_file where id = any(ids) order by id for update;
+        delete from dws.stored_file f
+        where f.id = any(ids)
+          and not exists (select from dws.job_action a where a.file_id = f.id)
+          and not exists (select from dws.mail_attachment a where a.file_id = f.id);
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.forget_job_file()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
       begin
         if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
-        delete from dws.stored_file f
-        where f.tenant_id = old.tenant_id and f.id = old.file_id
-          and not exists (select from dws.job_action a where a.file_id = old.file_id);
+        perform dws.forget_files(array[old.file_id]);
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.forget_mail_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        perform dws.forget_files(array(select distinct file_id from removed));
         return null;
       end $function$;
 
@@ -479,6 +498,15 @@ AS $function$
         set owner_id = excluded.owner_id, name = excluded.name, slug = excluded.slug,
           description = excluded.description, updated_at = excluded.updated_at, folded = excluded.folded,
           document = excluded.document;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.release_attachments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from dws.mail_attachment where mail_id = new.id;
+        return null;
       end $function$;
 
 CREATE OR REPLACE FUNCTION dws.search_app()
@@ -1016,6 +1044,7 @@ CREATE INDEX login_attempt_key ON dws.login_attempt USING btree (key, at);
 grant delete, insert, select, update on dws.login_attempt to dws_system;
 
 create table dws.mail (
+  attachments jsonb not null default '[]'::jsonb,
   attempts integer not null default 0,
   claimed_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
@@ -1027,6 +1056,7 @@ create table dws.mail (
   sealed_html text,
   sealed_text text not null,
   sent_at timestamp with time zone,
+  source text,
   status text not null default 'queued'::text,
   subject text not null,
   tenant_id uuid not null,
@@ -1044,12 +1074,33 @@ alter table dws.mail add constraint mail_user_id_fkey FOREIGN KEY (user_id) REFE
 CREATE INDEX mail_created ON dws.mail USING btree (created_at);
 CREATE INDEX mail_of_tenant ON dws.mail USING btree (tenant_id, created_at, id);
 CREATE INDEX mail_queued ON dws.mail USING btree (next_attempt_at, id) WHERE (status = 'queued'::text);
+CREATE INDEX mail_source ON dws.mail USING btree (tenant_id, source) WHERE (source IS NOT NULL);
 CREATE INDEX mail_user ON dws.mail USING btree (user_id);
 create policy system on dws.mail for all to dws_system using (true) with check (true);
 create policy tenant on dws.mail for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER release_attachments AFTER UPDATE OF status ON dws.mail FOR EACH ROW WHEN (((old.status = 'queued'::text) AND (new.status <> 'queued'::text))) EXECUTE FUNCTION dws.release_attachments();
 CREATE TRIGGER tell_mail AFTER INSERT ON dws.mail FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_mail', 'id');
 grant delete, insert, select, update on dws.mail to dws_app;
 grant delete, insert, select, update on dws.mail to dws_system;
+
+create table dws.mail_attachment (
+  file_id uuid not null,
+  mail_id uuid not null,
+  "position" integer not null,
+  tenant_id uuid not null
+);
+alter table dws.mail_attachment enable row level security;
+alter table dws.mail_attachment force row level security;
+alter table dws.mail_attachment add constraint mail_attachment_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
+alter table dws.mail_attachment add constraint mail_attachment_mail_id_fkey FOREIGN KEY (mail_id) REFERENCES dws.mail(id) ON DELETE CASCADE;
+alter table dws.mail_attachment add constraint mail_attachment_pkey PRIMARY KEY (mail_id, file_id);
+alter table dws.mail_attachment add constraint mail_attachment_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX mail_attachment_file ON dws.mail_attachment USING btree (file_id);
+create policy system on dws.mail_attachment for all to dws_system using (true) with check (true);
+create policy tenant on dws.mail_attachment for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_files AFTER DELETE ON dws.mail_attachment REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION dws.forget_mail_files();
+grant delete, insert, select, update on dws.mail_attachment to dws_app;
+grant delete, insert, select, update on dws.mail_attachment to dws_system;
 
 create table dws.notification (
   created_at timestamp with time zone not null default now(),

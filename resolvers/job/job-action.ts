@@ -1,11 +1,26 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
 import { CreateJobActionInput, UpdateJobActionInput } from '../../entities/job-action-input.ts';
 import { JobAction } from '../../entities/job-action.ts';
 import { Job } from '../../entities/job.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { Rule } from '../../src/core/input-rules.ts';
+import { JsonObject } from '../../src/core/scalars.ts';
+import { preview } from '../../src/services/job/job-action-preview.ts';
 import * as actions from '../../src/services/job/job-action.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -36,8 +51,29 @@ export class JobActionsResolver {
   }
 }
 
+/** What a run of an action would do. */
+@ObjectType({ description: 'What a run of an action would do.' })
+export class JobActionPreview {
+  @Field(() => JsonObject, { description: 'Its keys depend on the type of the action.' })
+  preview!: Record<string, unknown>;
+}
+
 @Resolver(() => JobAction)
 export class JobActionResolver {
+  @Can('authenticated')
+  @Query(() => JobActionPreview, {
+    description:
+      'Returns what a run of an action would do, e.g. recipients and rows, as far as the caller may read it. ' +
+      'Changes and sends nothing.',
+  })
+  async jobActionPreview(
+    @Ctx() ctx: Context,
+    @Key('job', 'jobId') jobId: string,
+    @Id('action', 'jobActionId') id: string,
+  ): Promise<JobActionPreview> {
+    return { preview: await preview(ctx, jobId, id) };
+  }
+
   @Can('job:edit')
   @Mutation(() => JobAction, { description: 'Adds an action to the end of a job, which has at most 100.' })
   async createJobAction(

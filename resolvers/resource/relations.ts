@@ -12,7 +12,7 @@ import { Folder } from '../../entities/folder.ts';
 import { JobActionCondition } from '../../entities/job-action-condition.ts';
 import { JobAction } from '../../entities/job-action.ts';
 import { JobDataset } from '../../entities/job-dataset.ts';
-import { JobRun } from '../../entities/job-run.ts';
+import { JobRun, JobRunResult } from '../../entities/job-run.ts';
 import { Job } from '../../entities/job.ts';
 import { Mail } from '../../entities/mail.ts';
 import { RefreshBreak } from '../../entities/refresh-preview.ts';
@@ -81,6 +81,7 @@ recordField(AuditEvent, 'session', 'sessionId', Session, 'Session, if it is an o
 recordField(AccessReason, 'datasetFilter', 'datasetFilterId', SavedFilter, 'Saved filter, if the caller can read it.');
 recordField(DatasetRefresh, 'dataset', 'id', Dataset, 'Dataset with its new rows.');
 recordField(ReferenceSnapshot, 'dataset', 'datasetId', Dataset, 'Snapshot. Null if the caller cannot read it.');
+recordField(JobRunResult, 'run', 'runId', JobRun, 'The run.');
 recordField(UserContent, 'user', 'userId', User, 'The user.');
 recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. Null for the other kinds.');
 

@@ -34,6 +34,7 @@ export default [
   get(single, 'job.action', jobAction),
   put(single, 'updateJobAction', jobAction),
   del(single, 'deleteJobAction'),
+  post(`${single}/_preview`, 'jobActionPreview', value('preview')),
   post('/jobs/:jobId/_job-action-order', 'setJobActionOrder', collection('job-action', jobAction), {
     query: ['limit', 'start'],
   }),

@@ -6,7 +6,7 @@ interface Mail {
 }
 
 const mail = resource<Mail>(
-  'id userId to subject text html status attempts error sentAt createdAt updatedAt',
+  'id userId to subject text html attachments { filename contentType size } status attempts error sentAt createdAt updatedAt',
   ({ userId }) => ({ 'svc:user': userId ? `/users/${userId}` : undefined }),
 );
 

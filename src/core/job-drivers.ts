@@ -47,9 +47,9 @@ export interface JobActionDriver extends DriverDescription {
    */
   prepare?(data: JobData, action: SavedAction): JobData | Promise<JobData>;
   /** Runs the action. An `ApiError` fails the attempt with its message, which the readers of the job see. */
-  run?(run: ActionRun): Promise<void>;
+  run(run: ActionRun): Promise<void>;
   /** Returns what a run would do for the viewer, e.g. recipients, rows and size. Changes and sends nothing. */
-  preview?(preview: ActionPreview): Promise<JobData>;
+  preview(preview: ActionPreview): Promise<JobData>;
 }
 
 /** An action while it runs or is previewed. */

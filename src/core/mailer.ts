@@ -1,3 +1,13 @@
+import type { Readable } from 'node:stream';
+
+/** A file to attach. */
+export interface OutgoingAttachment {
+  filename: string;
+  contentType: string;
+  /** The bytes. They are not read before they are sent. */
+  content: Readable;
+}
+
 /** A mail to send. */
 interface OutgoingMail {
   /** Becomes the Message-ID, so that mail programs recognize a mail that arrives twice. */
@@ -7,6 +17,7 @@ interface OutgoingMail {
   subject: string;
   text: string;
   html?: string | null;
+  attachments?: readonly OutgoingAttachment[];
 }
 
 /** Sends mail by a mail server. */

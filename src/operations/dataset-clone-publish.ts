@@ -11,7 +11,7 @@ import { copySource, copyAccess } from '../services/dataset/dataset-copy-access.
 import { checkCopySize } from '../services/dataset/dataset-copy.ts';
 import { insertGeneration } from '../services/dataset/generation.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { findGrantee, accessLevelInTransaction, type Grantee } from '../services/resource/access-level.ts';
+import { accessLevelInTransaction, actingTeam, findGrantee, type Grantee } from '../services/resource/access-level.ts';
 import { recordActivities, type ActivityActor } from '../services/resource/activity.ts';
 import { setSlug } from '../services/resource/resource-slug.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
@@ -29,7 +29,11 @@ export interface ReadyClone<N extends CloneOperation = CloneOperation> {
   config: Config;
 }
 
-type CloneCaller = Grantee & ActivityActor;
+/** The user or team who started the operation. */
+interface CloneCaller extends Grantee, ActivityActor {
+  /** `user:<id>` or `team:<id>`: the owner of the clone. */
+  principal: string;
+}
 
 /** Creates the copy with the requested parts. */
 export async function publishCopy(tx: Transaction, clone: ReadyClone<'dataset.copy'>): Promise<CloneResult> {
@@ -121,18 +125,29 @@ async function checkAccess(
   });
   const lockedParent = child?.parentId ? await lockDataset(tx, tenantId, child.parentId) : null;
   const origin = await lockDataset(tx, tenantId, id);
-  const viewer = await findGrantee(tx, tenantId, `user:${userId}`);
-  const [user] = await tx.query<{ username: string }>({
-    text: `select username from dws.app_user where tenant_id = $1 and id = $2`,
-    values: [tenantId, userId],
-  });
-  if (!origin || !viewer || !user) throw notFound({ what: 'dataset', id });
-  const level = await accessLevelInTransaction({ viewer }, tx, origin);
+  const caller = await findCaller(tx, tenantId, userId);
+  if (!origin || !caller) throw notFound({ what: 'dataset', id });
+  const level = await accessLevelInTransaction({ viewer: caller }, tx, origin);
   const missing = permissions.find((permission) => !levelAllows(level, permission));
   if (missing) throw forbidden({ permission: missing });
   // A snapshot may have been promoted before it was locked.
   const parent = origin.parentId ? lockedParent : null;
-  return { caller: { ...viewer, ...user, userId }, parent, root: parent ?? origin };
+  return { caller, parent, root: parent ?? origin };
+}
+
+/** Loads the user, or the team whose job runs, with this id. Returns null for a deleted one. */
+async function findCaller(tx: Transaction, tenantId: string, id: string): Promise<CloneCaller | null> {
+  const [found] = await tx.query<{ principal: string; username: string }>({
+    text: `
+      select 'user:' || id as principal, username from dws.app_user where tenant_id = $1 and id = $2
+      union all
+      select 'team:' || id, name from dws.team where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
+  if (!found) return null;
+  const isTeam = found.principal.startsWith('team:');
+  const grantee = isTeam ? actingTeam(tenantId, id) : await findGrantee(tx, tenantId, found.principal);
+  return grantee && { ...grantee, ...found };
 }
 
 async function lockDataset(tx: Transaction, tenantId: string, id: string): Promise<LockedDataset | null> {
@@ -203,7 +218,7 @@ async function saveWithActivity(tx: Transaction, caller: CloneCaller, dataset: D
   recordActivities(caller, tx, DATASET, 'created', [dataset], message);
 }
 
-const identityOf = ({ userId }: CloneCaller, { name }: CloneInput): Pick<Dataset, 'name' | 'ownerId'> => ({
+const identityOf = ({ principal }: CloneCaller, { name }: CloneInput): Pick<Dataset, 'name' | 'ownerId'> => ({
   name,
-  ownerId: `user:${userId}`,
+  ownerId: principal,
 });

@@ -152,7 +152,7 @@ function actionTask(platform: Platform, { run, job, datasets }: RunPlan, action:
     data,
     isDue: (ctx, hasFailed) => meetsConditions(conditions, { ctx, hasFailed, datasetIdOf }),
     work: async (attempt) =>
-      driver.run?.({
+      driver.run({
         ...attempt,
         job: { id: job.id, name: job.name },
         action: { id, name },

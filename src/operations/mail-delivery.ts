@@ -1,15 +1,17 @@
+import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import type { FileStore } from '../core/files.ts';
 import { MailRefused, MailUnconfirmed, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { traced } from '../core/tracing.ts';
-import { maskResetLinks } from '../services/resource/mail.ts';
+import { maskResetLinks, type AttachedFile } from '../services/resource/mail.ts';
 
 /** Times in milliseconds. */
 export interface DeliveryOptions {
   /** Pause between two searches for due mails. New mails are sent at once. */
   interval: number;
-  /** Limit of one attempt. */
+  /** Limit of one attempt, without the time for attachments. */
   attemptTimeout: number;
   /** Age from which an attempt without an outcome counts as dead. Greater than `attemptTimeout`. */
   claimTimeout: number;
@@ -22,6 +24,8 @@ export interface DeliveryOptions {
 /** Number of mails that one process sends at once. */
 const MAX_SENDERS = 4;
 const MAX_ERROR_CHARACTERS = 500;
+/** Slowest connection, for attachments: an attempt has more time the larger they are. */
+const MIN_BYTES_PER_MS = 50;
 
 const ARRIVAL_UNKNOWN = 'It is unknown whether the mail arrived';
 const SENDER_DIED = `The sending process ended unexpectedly. ${ARRIVAL_UNKNOWN}`;
@@ -35,6 +39,7 @@ interface DueMail extends Record<string, unknown> {
   sealedHtml: string | null;
   attempts: number;
   traceparent: string | null;
+  files: AttachedFile[];
 }
 
 /** Starts to send the mails in the outbox, of all tenants. Several processes share the work. */
@@ -107,7 +112,16 @@ async function claimDueMail({ system }: Platform): Promise<DueMail | undefined> 
         for update skip locked
       )
       returning id, recipient as "to", subject, sealed_text as "sealedText", sealed_html as "sealedHtml", attempts,
-        traceparent`,
+        traceparent, coalesce((
+          select jsonb_agg(
+            jsonb_build_object(
+              'id', f.id, 'filename', f.filename, 'contentType', f.content_type, 'size', f.size
+            ) order by a.position
+          )
+          from dws.mail_attachment a
+          join dws.stored_file f on f.id = a.file_id
+          where a.mail_id = mail.id
+        ), '[]') as files`,
   });
   return mail;
 }
@@ -120,15 +134,25 @@ async function sendMail(
   { attemptTimeout, retryDelays }: DeliveryOptions,
   abortSignal: AbortSignal,
 ): Promise<void> {
-  const { id, to, subject, sealedText, sealedHtml, attempts, traceparent: parent } = mail;
+  const { id, to, subject, sealedText, sealedHtml, attempts, traceparent: parent, files } = mail;
   const { secrets, log } = platform;
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const timeout = attemptTimeout + Math.ceil(bytes / MIN_BYTES_PER_MS);
+  const attachments = files.map((file) => ({ ...file, content: readLater(platform.files, file.id) }));
   try {
     await traced(
       { name: 'mail send', kind: 'client', parent, attributes: { 'dws.mail.id': id, 'dws.mail.attempt': attempts } },
       () =>
         mailer.send(
-          { id, to, subject, text: secrets.open(sealedText), html: sealedHtml && secrets.open(sealedHtml) },
-          AbortSignal.any([abortSignal, AbortSignal.timeout(attemptTimeout)]),
+          {
+            id,
+            to,
+            subject,
+            text: secrets.open(sealedText),
+            html: sealedHtml && secrets.open(sealedHtml),
+            attachments,
+          },
+          AbortSignal.any([abortSignal, AbortSignal.timeout(timeout)]),
         ),
     );
   } catch (error) {
@@ -142,6 +166,15 @@ async function sendMail(
   }
   await recordSent(platform, id);
   log.info({ mail: id, attempts }, 'Sent a mail');
+}
+
+/** Returns the bytes of a file, which is opened when they are read. An attempt may end before. */
+const readLater = (files: FileStore, id: string): Readable => Readable.from(readFile(files, id), { objectMode: false });
+
+async function* readFile(files: FileStore, id: string): AsyncGenerator<Uint8Array> {
+  const content = await files.open(id);
+  if (!content) throw new Error('An attached file is missing');
+  yield* content;
 }
 
 async function recordSent({ system }: Platform, id: string): Promise<void> {
@@ -181,7 +214,12 @@ async function failOverdueMails({ system }: Platform, claimTimeout: number): Pro
       set status = 'failed', error = case when claimed_at is null then $2 else $3 end, claimed_at = null,
         version = version + 1, updated_at = now()
       where status = 'queued'
-        and (claimed_at < now() - $1 * interval '1 ms' or (claimed_at is null and expires_at <= now()))`,
-    values: [claimTimeout, EXPIRED, SENDER_DIED],
+        and (
+          (claimed_at is null and expires_at <= now())
+          or claimed_at < now() - interval '1 ms' * ($1 + $4 * (
+            select coalesce(sum((a ->> 'size')::float8), 0) from jsonb_array_elements(attachments) a
+          ))
+        )`,
+    values: [claimTimeout, EXPIRED, SENDER_DIED, 1 / MIN_BYTES_PER_MS],
   });
 }

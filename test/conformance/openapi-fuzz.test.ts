@@ -33,6 +33,9 @@ const REFUSED: Record<string, number> = {
   // The job is no draft, and has more actions than one.
   'POST /api/jobs/{id}/_commit': 409,
   'POST /api/jobs/{jobId}/_job-action-order': 400,
+  // The run has succeeded.
+  'POST /api/jobs/{jobId}/history/{runId}/_retry': 409,
+  'POST /api/jobs/{jobId}/history/{runId}/_cancel': 409,
   // The operation has ended, the datasource is in use.
   'DELETE /api/progress/{id}': 409,
   'DELETE /api/datasources/{id}': 409,

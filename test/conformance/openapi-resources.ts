@@ -57,7 +57,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   };
 }
 
-/** Creates a dataset, an action with a file and a run condition of a job. The alias is the id, as in `/datasets/`. */
+/** Creates a dataset, an action with a file, a run condition and a run of a job. The alias is the id, as in `/datasets/`. */
 async function createJobParts(admin: Client, job: string, datasetId: string): Promise<Record<string, string>> {
   await admin.creates(`${job}/datasets`, { alias: datasetId, datasetId });
   const data = { recipients: ['admin'], message: 'Done' };
@@ -65,7 +65,13 @@ async function createJobParts(admin: Client, job: string, datasetId: string): Pr
   const action = `${job}/actions/${id}`;
   await admin.put(`${action}/action-file-contents`, createForm(ORDERS, 'orders.csv'));
   const condition = await admin.creates(`${action}/job-action-run-conditions`, { type: 'always' });
-  return { '/actions/': id, '/job-action-run-conditions/': condition.id };
+  await admin.post(job);
+  const { body: history } = await admin.get(`${job}/history`);
+  return {
+    '/actions/': id,
+    '/job-action-run-conditions/': condition.id,
+    '/history/': history._embedded['svc:job-history'][0].id,
+  };
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };

@@ -1,66 +1,14 @@
-import { afterEach, describe, expect, vi } from 'vitest';
-import { createSmtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
+import { describe, expect } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
-import { startMailDelivery, type DeliveryOptions } from '../../src/operations/mail-delivery.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
 import { queueMail } from '../../src/services/resource/mail.ts';
 import { QUICK } from '../operation/platform.ts';
 import { test } from '../support/fixture.ts';
+import { cleanups, findMail, openMailServer, startDelivery, waitForMail } from '../support/mail-delivery.ts';
 import { createMail, RESET_LINK, tenantIdOf } from '../support/mail-fixture.ts';
 import { refusal, startMailServer, type MailServer } from '../support/mail-server.ts';
-import { startService, type Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-
-const IMPATIENT: DeliveryOptions = {
-  interval: 50,
-  attemptTimeout: 5000,
-  claimTimeout: 60_000,
-  shutdownTimeout: 2000,
-  retryDelays: [10, 10, 10],
-};
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
-});
-
-/** Starts a mail server until the test ends. */
-async function openMailServer(options?: Parameters<typeof startMailServer>[0]): Promise<MailServer> {
-  const server = await startMailServer(options);
-  cleanups.push(() => server.close());
-  return server;
-}
-
-/** Starts a process that sends the mails in the outbox of the service, until the test ends. */
-function startDelivery(service: Service, url: string, options: Partial<DeliveryOptions> = {}) {
-  const delivery = startMailDelivery(
-    service.platform,
-    createSmtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
-    { ...IMPATIENT, ...options },
-  );
-  cleanups.push(() => delivery.stop());
-  return delivery;
-}
-
-interface MailState extends Record<string, unknown> {
-  status: string;
-  attempts: number;
-  error: string | null;
-  sent: boolean;
-}
-
-const findMail = async (service: Service, id: string): Promise<MailState | undefined> =>
-  (
-    await systemQuery<MailState>(
-      service,
-      `select status, attempts, error, sent_at is not null as sent from dws.mail where id = $1`,
-      id,
-    )
-  )[0];
-
-/** Waits until the mail has these values. */
-const waitForMail = (service: Service, id: string, state: object) =>
-  vi.waitFor(async () => expect(await findMail(service, id)).toMatchObject(state), { timeout: 15_000 });
 
 describe('a mail', () => {
   test('is sent after the commit and marked as sent in the outbox', async ({ service, admin, ann }) => {

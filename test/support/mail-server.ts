@@ -10,6 +10,17 @@ interface Received {
   headers: Map<string, string>;
   /** Decoded text with plain line ends. */
   text: string;
+  /** Decoded HTML, if there is some. */
+  html?: string;
+  attachments: ReceivedFile[];
+  /** All bytes, as they were received. */
+  raw: string;
+}
+
+interface ReceivedFile {
+  filename: string;
+  contentType: string;
+  bytes: Buffer;
 }
 
 /** A real SMTP server on loopback that stores what it receives. */
@@ -18,6 +29,8 @@ export interface MailServer {
   received: Received[];
   /** Called with each mail; an error that it throws becomes the server's reply, with `responseCode`. */
   judge: (mail: Received) => void | Promise<void>;
+  /** Called with the first bytes of each mail. */
+  begin: () => void;
   /** Ends all connections without a reply. */
   disconnect(): void;
   close(): Promise<void>;
@@ -32,6 +45,7 @@ export async function startMailServer(
     logger: false,
     closeTimeout: 1000,
     onData(stream, { envelope }, answer) {
+      stream.once('data', () => mails.begin());
       text(stream)
         .then(async (raw) => {
           const mail = parse(
@@ -56,6 +70,7 @@ export async function startMailServer(
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     received: [],
     judge() {},
+    begin() {},
     disconnect() {
       for (const socket of sockets) socket.destroy();
     },
@@ -68,8 +83,27 @@ export async function startMailServer(
 export const refusal = (responseCode: number, message: string): Error =>
   Object.assign(new Error(message), { responseCode });
 
-/** Parses a mail of one part: headers, and quoted-printable where declared. */
+/** A part of a mail: headers by lower-case name, and the body as it was received. */
+interface Part {
+  headers: Map<string, string>;
+  body: string;
+}
+
+/** Parses a mail: its texts and files. */
 function parse(raw: string, from: string, to: string[]): Received {
+  const mail = parsePart(raw);
+  const received: Received = { from, to, headers: mail.headers, text: '', attachments: [], raw };
+  for (const part of leavesOf(mail)) {
+    const contentType = part.headers.get('content-type')?.split(';')[0] ?? 'text/plain';
+    const filename = filenameOf(part.headers.get('content-disposition') ?? '');
+    if (filename !== undefined) received.attachments.push({ filename, contentType, bytes: decode(part) });
+    else if (contentType === 'text/html') received.html = textOf(part);
+    else received.text = textOf(part);
+  }
+  return received;
+}
+
+function parsePart(raw: string): Part {
   const split = raw.indexOf('\r\n\r\n');
   const headers = new Map(
     raw
@@ -81,15 +115,34 @@ function parse(raw: string, from: string, to: string[]): Received {
         line.slice(line.indexOf(':') + 1).trim(),
       ]),
   );
-  const body = raw.slice(split + 4);
-  const quoted = headers.get('content-transfer-encoding') === 'quoted-printable';
-  const decoded = quoted
-    ? Buffer.from(
-        body
-          .replace(/=\r\n/g, '')
-          .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-        'latin1',
-      ).toString('utf8')
-    : body;
-  return { from, to, headers, text: decoded.replaceAll('\r\n', '\n') };
+  return { headers, body: raw.slice(split + 4) };
 }
+
+function leavesOf(part: Part): Part[] {
+  const boundary = /^multipart\/.*boundary="?([^";]+)/.exec(part.headers.get('content-type') ?? '')?.[1];
+  if (boundary === undefined) return [part];
+  return `\r\n${part.body}`
+    .split(`\r\n--${boundary}`)
+    .slice(1, -1)
+    .flatMap((raw) => leavesOf(parsePart(raw.slice(2))));
+}
+
+/** Returns the name of an attached file, undefined for a text. */
+function filenameOf(disposition: string): string | undefined {
+  const [, encoded] = /filename\*0?\*?=utf-8''([^;]*)/.exec(disposition) ?? [];
+  return encoded === undefined ? /filename="?([^";]*)/.exec(disposition)?.[1] : decodeURIComponent(encoded);
+}
+
+function decode({ headers, body }: Part): Buffer {
+  const encoding = headers.get('content-transfer-encoding');
+  if (encoding === 'base64') return Buffer.from(body, 'base64');
+  if (encoding !== 'quoted-printable') return Buffer.from(body);
+  return Buffer.from(
+    body
+      .replace(/=\r\n/g, '')
+      .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  );
+}
+
+const textOf = (part: Part): string => decode(part).toString().replaceAll('\r\n', '\n');

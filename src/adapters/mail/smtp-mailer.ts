@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { MailRefused, MailUnconfirmed, type Mailer } from '../../core/mailer.ts';
+import { MailRefused, MailUnconfirmed, type Mailer, type OutgoingAttachment } from '../../core/mailer.ts';
 
 interface SmtpOptions {
   /** `smtp://` or `smtps://`, with user and password where the server requires them. Uses STARTTLS where offered. */
@@ -18,7 +18,7 @@ const RESPONSE_TIMEOUT_MS = 45_000;
 export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
   const { transport, written } = createRecordingTransport(url);
   return {
-    async send({ id, to, subject, text, html }, signal) {
+    async send({ id, to, subject, text, html, attachments = [] }, signal) {
       const messageId = `<${id}@${host}>`;
       const headers = { 'Auto-Submitted': 'auto-generated' };
       try {
@@ -30,6 +30,7 @@ export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
           subject,
           text,
           ...(html && { html }),
+          attachments: attachments.map(toAttachment),
           headers,
           signal,
         });
@@ -44,6 +45,16 @@ export function createSmtpMailer({ url, from, host }: SmtpOptions): Mailer {
     },
   };
 }
+
+/** Encodes the bytes in Base64, whatever their type: programs change the line ends of other encodings. */
+const toAttachment = ({ filename, contentType, content }: OutgoingAttachment) => ({
+  filename,
+  content,
+  // Parts of these types are not encoded, and their content would have to be a mail.
+  contentType: /^(?:message|multipart)\//i.test(contentType) ? 'application/octet-stream' : contentType,
+  contentDisposition: 'attachment' as const,
+  contentTransferEncoding: 'base64' as const,
+});
 
 /** Creates a transport, with the ids of the mails whose last byte was read for the connection. */
 function createRecordingTransport(url: string) {

@@ -14,6 +14,7 @@ import * as folders from '../../services/resource/folder.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import * as visuals from '../../services/visual/visual.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
+import { createDemoJob, DEMO_JOB } from './demo-job.ts';
 
 const DEMO_DATASOURCE_SLUG = 'demo-shop';
 
@@ -22,7 +23,7 @@ const DEMO_SETTING = 'demo';
 
 /**
  * Creates the demo in tenant `default`, owned by its first superuser: a datasource on the demo shop, saved queries,
- * datasets with rows and a report. It is created once; the next start completes one that was interrupted. Never throws:
+ * datasets with rows, a report and a job that has run. It is created once; the next start completes one that was interrupted. Never throws:
  * errors, and the reason of an aborted `signal`, are printed. See docs/contract.md#running-it.
  */
 export async function seedDemo(
@@ -149,6 +150,10 @@ async function createContent(
     print(`  dataset "${common.name}": ${(result as { records: number }).records.toLocaleString('en')} rows`);
   }
   await createReport(ctx, folderId, datasetIds);
+  ctx.request.signal.throwIfAborted();
+  const ran = await createDemoJob(ctx, folderId, datasetIds.get('orders')!);
+  if (ran)
+    print(`  job "${DEMO_JOB.name}": ${ran.success ? 'ran' : 'failed'} in ${(ran.duration / 1000).toFixed(1)} s`);
 }
 
 /** Creates the visuals of the datasets, and the report with some of them. */

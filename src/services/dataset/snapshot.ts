@@ -19,7 +19,7 @@ import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { recordActivities } from '../resource/activity.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { updateOwned } from '../resource/owned-kind.ts';
-import { checkUnused } from '../resource/references.ts';
+import { checkUnused, isUsedSql } from '../resource/references.ts';
 import { checkCopySize } from './dataset-copy.ts';
 
 type Progress = string | number | null | undefined;
@@ -70,11 +70,15 @@ export const update = (
     return snapshot.id;
   });
 
-/** Deletes a snapshot. Throws CONFLICT while it is in use. The janitor deletes its rows once no export reads them. */
-export const remove = (ctx: Context, datasetId: string, id: string): Promise<void> =>
+/**
+ * Deletes a snapshot. Throws CONFLICT while it is in use; with `ifUnnamed` also while a report or job names it. The
+ * janitor deletes its rows once no export reads them.
+ */
+export const remove = (ctx: Context, datasetId: string, id: string, { ifUnnamed = false } = {}): Promise<void> =>
   ctx.transaction(async (tx) => {
     const { dataset, snapshot } = await loadSnapshot(ctx, tx, datasetId, id, 'dataset:write');
     await checkUnused(ctx, tx, 'dataset', snapshot.id);
+    if (ifUnnamed) await checkUnnamed(tx, snapshot);
     tx.remove(snapshot);
     const { viewer } = ctx;
     recordActivities(
@@ -86,6 +90,15 @@ export const remove = (ctx: Context, datasetId: string, id: string): Promise<voi
       (name) => `${viewer.username} deleted the snapshot ${snapshot.name} of ${name}`,
     );
   });
+
+/** Throws CONFLICT if anything uses a snapshot, which is locked against new uses. */
+async function checkUnnamed(tx: Transaction, { tenantId, id }: Dataset): Promise<void> {
+  const [used] = await tx.query({
+    text: `select from dws.dataset d where d.tenant_id = $1 and d.id = $2 and (${isUsedSql('dataset', 'd.id')})`,
+    values: [tenantId, id],
+  });
+  if (used) throw conflict('A report or job names the snapshot');
+}
 
 /**
  * Starts to turn a snapshot into an independent dataset of the caller or, with `preserveSnapshot`, to create one from

@@ -5,7 +5,7 @@ import { FairGate } from '../../core/fair-gate.ts';
 import { cleanFilename } from '../../core/files.ts';
 import type { Driver, FileProblem } from '../../core/row-source.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
-import { loadBytesUsed } from '../resource/quota.ts';
+import { loadBytesLeft } from '../resource/quota.ts';
 import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { isValidConfig, validateDatasourceConfig } from './datasource-config.ts';
 import { notStarted } from './datasource-connection.ts';
@@ -65,9 +65,7 @@ export async function receiveFile<I extends UploadInput, T>(
 /** Returns the maximum size of the file in bytes, 0 for unlimited. Throws early if `minSize` already exceeds it. */
 export async function maxBytesFor({ platform: { config }, viewer, query }: Context, minSize: number): Promise<number> {
   const { MAX_UPLOAD_BYTES, TENANT_QUOTA_BYTES: quota } = config;
-  const available = quota > 0 ? quota - (await loadBytesUsed({ query }, viewer.tenantId)) : Infinity;
-  if (available <= 0) throw tooLarge(`The quota of ${quota} bytes is used up`);
-  const maxBytes = Math.min(MAX_UPLOAD_BYTES || Infinity, available);
+  const maxBytes = Math.min(MAX_UPLOAD_BYTES || Infinity, await loadBytesLeft({ query }, viewer.tenantId, quota));
   if (minSize > maxBytes) throw tooLarge(`The file is larger than the maximum of ${maxBytes} bytes`);
   return maxBytes === Infinity ? 0 : maxBytes;
 }

@@ -2,6 +2,7 @@ import { refused } from '../../core/errors.ts';
 import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
+import { actingTeam } from '../resource/access-level.ts';
 
 interface UserRow extends Record<string, unknown> {
   username: string;
@@ -67,13 +68,9 @@ async function loadTeamViewer(system: SystemDatabase, tenantId: string, teamId: 
   if (!team) throw refused('The team was deleted');
   return {
     ...JOB,
-    userId: teamId,
+    ...actingTeam(tenantId, teamId),
     username: team.name,
-    tenantId,
     tenant: team.tenant,
-    superuser: false,
-    principals: [`team:${teamId}`],
-    teamRoles: { [teamId]: 'admin' },
     permissions: new Set(),
   };
 }

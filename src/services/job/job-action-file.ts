@@ -13,6 +13,7 @@ import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { deleteStoredBytes, deleteUnreferenced, insertStoredFile } from '../resource/stored-file.ts';
+import { usedDataset } from './job-alias.ts';
 import { loadForPart, loadJobAction } from './job-part.ts';
 
 const DEFAULT_TYPE = 'application/octet-stream';
@@ -93,7 +94,7 @@ export async function readFile(ctx: Context, jobId: string, actionId: string): P
   const job = await ctx.read.one(Job, jobId, ['id', 'ownerId']);
   const action = await ctx.read.find(JobAction, { id: actionId, jobId: job.id }, ['type', 'data', 'datasetId']);
   if (!action) throw notFound({ what: 'job action', id: actionId });
-  if (action.type === 'export') await checkExportedRows(ctx, job, action.data, action.datasetId ?? null);
+  if (action.type === 'export') await checkExportedRows(ctx, job, action);
   const [file] = await ctx.query<FoundFile>({
     text: `
       select f.id, f.filename, f.content_type as "contentType", f.size, f.sha256
@@ -110,20 +111,14 @@ export async function readFile(ctx: Context, jobId: string, actionId: string): P
  * Throws FORBIDDEN unless the caller may read all rows of the exported dataset, or owns the job: an export contains the
  * rows that the owner may read.
  */
-async function checkExportedRows(
+export async function checkExportedRows(
   ctx: Context,
   { id, ownerId }: Pick<Job, 'id' | 'ownerId'>,
-  { alias }: Record<string, unknown>,
-  datasetId: string | null,
+  action: Pick<JobAction, 'data' | 'datasetId'>,
 ): Promise<void> {
   if (ownerId === `user:${ctx.viewer.userId}`) return;
-  const [reference] = datasetId
-    ? [{ datasetId }]
-    : await ctx.query<{ datasetId: string }>({
-        text: `select dataset_id as "datasetId" from dws.job_dataset where tenant_id = $1 and job_id = $2 and alias = $3`,
-        values: [ctx.viewer.tenantId, id, alias],
-      });
-  const dataset = reference && (await ctx.read.find(Dataset, reference.datasetId, ['id', 'ownerId']));
+  const datasetId = await usedDataset(ctx, id, action);
+  const dataset = datasetId && (await ctx.read.find(Dataset, datasetId, ['id', 'ownerId']));
   if (!dataset || isRestricted(await accessLevel(ctx, dataset as AccessColumns)))
     throw refused('The file contains rows of a dataset that you may not read in full');
 }

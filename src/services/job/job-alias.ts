@@ -1,6 +1,21 @@
 import { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
+import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
+
+/** Returns the id of the dataset that an action names by its id or by an alias of the job. Empty if it names none. */
+export async function usedDataset(
+  { query, viewer }: Pick<Context, 'query' | 'viewer'>,
+  jobId: string,
+  { data, datasetId }: Pick<JobAction, 'data' | 'datasetId'>,
+): Promise<string> {
+  if (datasetId) return datasetId;
+  const [found] = await query<{ id: string }>({
+    text: `select dataset_id as id from dws.job_dataset where tenant_id = $1 and job_id = $2 and alias = $3`,
+    values: [viewer.tenantId, jobId, data['alias']],
+  });
+  return found?.id ?? '';
+}
 
 /** Returns the actions of a job that use an alias, themselves or in a run condition, in their order. */
 export async function loadAliasUsers(tx: Transaction, jobId: string, alias: string): Promise<JobAction[]> {

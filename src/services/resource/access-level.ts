@@ -88,6 +88,15 @@ export async function findGrantee(
   return { ...user, tenantId, userId: id, principals: [principal, ...teams] };
 }
 
+/** Returns a team that acts by itself, as in the runs of its jobs: with its own rights and those that shares grant it. */
+export const actingTeam = (tenantId: string, id: string): Grantee => ({
+  superuser: false,
+  tenantId,
+  userId: id,
+  teamRoles: { [id]: 'admin' },
+  principals: [`team:${id}`],
+});
+
 /**
  * Returns the viewer's level on a resource by ownership, team role and shares. A share never grants more than the role
  * `admin` in the owning team.

@@ -3,6 +3,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { currentTraceparent } from '../../core/tracing.ts';
 import type { Viewer } from '../../core/viewer.ts';
+import { lockKey } from './lock-key.ts';
 
 /** Error of a mail whose recipient has no address. */
 const NO_ADDRESS = 'The user has no e-mail address: an operator must hand the mail over';
@@ -43,6 +44,81 @@ export function queueMail(
   });
   return tx.insert(mail).id;
 }
+
+/** A file in the file store that mails attach. */
+export interface AttachedFile {
+  id: string;
+  filename: string;
+  contentType: string;
+  size: number;
+}
+
+/** One of several mails with the same text. */
+export interface AddressedMail {
+  /** Id of the recipient. Null for an address only. */
+  userId: string | null;
+  to: string;
+  attachments: readonly AttachedFile[];
+}
+
+/** What several mails have in common. */
+interface MailContent extends Pick<NewMail, 'tenantId' | 'subject' | 'text' | 'html'> {
+  /** Names what causes the mails. */
+  source: string;
+}
+
+/** Number of mails that are written at once. */
+const MAILS_PER_WRITE = 50;
+
+/**
+ * Returns whether one of these sources has caused mails. Until the transaction ends, others who ask for the first source
+ * wait.
+ */
+export async function hasQueuedMails(tx: Transaction, sources: readonly [string, ...string[]]): Promise<boolean> {
+  lockKey(tx, `mail:${sources[0]}`);
+  return (await tx.count(Mail, { sql: 'r.source = any(?)', params: [sources] })) > 0;
+}
+
+/**
+ * Adds mails with the same text to the outbox. The rows of their files must exist. For a source that is repeated call
+ * `hasQueuedMails` first, in the same transaction, so that none is sent twice.
+ */
+export async function queueMails(
+  { secrets }: Pick<Platform, 'secrets'>,
+  tx: Transaction,
+  { tenantId, source, subject, text, html }: MailContent,
+  mails: readonly AddressedMail[],
+): Promise<void> {
+  const [sealedText, sealedHtml] = [secrets.seal(text), html ? secrets.seal(html) : null];
+  for (let start = 0; start < mails.length; start += MAILS_PER_WRITE) {
+    const files = mails.slice(start, start + MAILS_PER_WRITE).flatMap(({ userId, to, attachments }) => {
+      const row = newRow(Mail, {
+        tenantId,
+        userId,
+        to,
+        subject,
+        sealedText,
+        sealedHtml,
+        source,
+        attachments: attachments.map(({ filename, contentType, size }) => ({ filename, contentType, size })),
+        traceparent: currentTraceparent(),
+      });
+      const { id } = tx.insert(row);
+      return attachments.map((file, position) => ({ mail: id, file: file.id, position }));
+    });
+    await insertAttachments(tx, tenantId, files);
+  }
+}
+
+/** Links mails to their files, after the rows that the transaction has inserted. */
+const insertAttachments = (tx: Transaction, tenantId: string, files: readonly object[]): Promise<unknown> =>
+  tx.query({
+    text: `
+      insert into dws.mail_attachment (tenant_id, mail_id, file_id, position)
+      select $1, mail, file, position
+      from jsonb_to_recordset($2) as a (mail uuid, file uuid, position int)`,
+    values: [tenantId, JSON.stringify(files)],
+  });
 
 /** The recipient of a stored mail; `user` is null if they were deleted. */
 export interface MailRecipient {

@@ -5,7 +5,7 @@ import { tooLarge } from '../../core/errors.ts';
  * Returns the bytes that the datasets and files of a tenant use, without the dataset whose rows are about to be
  * replaced.
  */
-export async function loadBytesUsed(
+async function loadBytesUsed(
   tx: { query: Query },
   tenantId: string,
   exceptDataset: string | null = null,
@@ -19,6 +19,22 @@ export async function loadBytesUsed(
     values: [tenantId, exceptDataset],
   });
   return used!.size;
+}
+
+/**
+ * Returns how many bytes the quota of a tenant still allows, Infinity without a quota. `freedBytes` are about to be
+ * freed. Throws 413 if it allows none.
+ */
+export async function loadBytesLeft(
+  tx: { query: Query },
+  tenantId: string,
+  quota: number,
+  freedBytes = 0,
+): Promise<number> {
+  if (quota === 0) return Infinity;
+  const left = quota - (await loadBytesUsed(tx, tenantId)) + freedBytes;
+  if (left <= 0) throw tooLarge(`The quota of ${quota} bytes is used up`);
+  return left;
 }
 
 /** Throws 413 if `addedBytes` would exceed the quota of the tenant (`TENANT_QUOTA_BYTES`); 0 is unlimited. */

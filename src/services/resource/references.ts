@@ -74,6 +74,22 @@ const USES: readonly ResourceUse[] = [
     used: 'c.dataset_id',
     blocks: true,
   },
+  // A snapshot that is named can be deleted, which removes it from what names it.
+  {
+    kind: 'report',
+    from: `
+      dws.dataset_reference_snapshot s
+      join dws.dataset_reference x on x.id = s.reference_id
+      join dws.report u on u.id = x.report_id`,
+    of: 'dataset',
+    used: 's.dataset_id',
+  },
+  {
+    kind: 'job',
+    from: `dws.job_dataset_snapshot s join dws.job_dataset x on x.id = s.reference_id ${JOB_OF_PART}`,
+    of: 'dataset',
+    used: 's.dataset_id',
+  },
   {
     kind: 'suite',
     from: 'dws.suite_member m join dws.suite u on u.id = m.suite_id',
@@ -156,6 +172,12 @@ function blockingUsersSql(kind: ResourceKind): string | null {
     .join(' union ')
     .concat(' order by kind, name');
 }
+
+/** Returns SQL for whether anything uses the resource of a kind whose id is in `column`. */
+export const isUsedSql = (kind: ResourceKind, column: string): string =>
+  USES.filter(({ of }) => of === kind)
+    .map(({ from, used }) => `exists (select from ${from} where ${used} = ${column})`)
+    .join(' or ');
 
 /**
  * Throws CONFLICT if a resource is in use. The message names the using resources that the caller may read, and the

@@ -1,10 +1,13 @@
+import { Team } from '../../../../entities/team.ts';
+import { User } from '../../../../entities/user.ts';
+import { isEmailAddress } from '../../../core/account-rules.ts';
+import type { Context } from '../../../core/context.ts';
 import { invalid } from '../../../core/input-checks.ts';
 import type { SavedAction } from '../../../core/job-drivers.ts';
 import { resolvePrincipal } from '../../resource/resolve-ids.ts';
 
 /** Returns whether a recipient is an e-mail address and not a principal. */
-const isAddress = (recipient: string): boolean =>
-  !/^(user|team):/.test(recipient) && /^[^\s@]+@[^\s@]+$/.test(recipient);
+const isAddress = (recipient: string): boolean => !/^(user|team):/.test(recipient) && isEmailAddress(recipient);
 
 /**
  * Returns recipients with canonical principals: `user:<id>`, `team:<id>`. E-mail addresses stay as they are. Throws
@@ -23,4 +26,19 @@ export async function resolveRecipients(
       isAddress(recipient) ? recipient : resolvePrincipal(tx, ctx.viewer.tenantId, recipient),
     ),
   );
+}
+
+/** Returns the names of recipients, for display. Addresses and principals that were deleted stay as they are. */
+export async function namesOf({ read }: Context, recipients: readonly string[]): Promise<string[]> {
+  const idsOf = (prefix: string) =>
+    recipients.filter((recipient) => recipient.startsWith(prefix)).map((recipient) => recipient.slice(prefix.length));
+  const [users, teams] = await Promise.all([
+    read.many(User, idsOf('user:'), ['id', 'username', 'displayName']),
+    read.many(Team, idsOf('team:'), ['id', 'name']),
+  ]);
+  const names = new Map<string, string>([
+    ...users.flatMap((user) => (user ? [[`user:${user.id}`, user.displayName ?? user.username] as const] : [])),
+    ...teams.flatMap((team) => (team ? [[`team:${team.id}`, team.name] as const] : [])),
+  ]);
+  return recipients.map((recipient) => names.get(recipient) ?? recipient);
 }

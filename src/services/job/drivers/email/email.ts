@@ -1,21 +1,13 @@
-import { JobAction } from '../../../../../entities/job-action.ts';
-import { notFound } from '../../../../core/errors.ts';
-import { isUuid } from '../../../../core/id.ts';
-import { invalid } from '../../../../core/input-checks.ts';
-import type { JobActionDriver, SavedAction } from '../../../../core/job-drivers.ts';
+import type { JobActionDriver } from '../../../../core/job-drivers.ts';
 import { actionSchema, RECIPIENTS } from '../action-schema.ts';
-import { resolveRecipients } from '../recipients.ts';
+import { namesOf, resolveRecipients } from '../recipients.ts';
+import { checkAttached, previewAttached } from './attached-actions.ts';
+import type { EmailData } from './email-data.ts';
+import { sendMails } from './send-mails.ts';
 
 const MAX_SUBJECT_CHARACTERS = 500;
 const MAX_BODY_CHARACTERS = 200_000;
 const MAX_ATTACHMENTS = 20;
-
-/** `data` of an email action. */
-interface EmailData extends Record<string, unknown> {
-  recipients: string[];
-  attach?: string[];
-  runAs?: 'owner' | 'recipient';
-}
 
 export const emailAction: JobActionDriver = {
   id: 'email',
@@ -25,41 +17,50 @@ export const emailAction: JobActionDriver = {
     {
       recipients: {
         ...RECIPIENTS,
-        description: 'E-mail addresses, `user:<id>`, `team:<id>`, user ids or usernames; at most 100.',
+        description:
+          'E-mail addresses, `user:<id>`, `team:<id>` (its members), user ids or usernames; at most 100. Each user gets ' +
+          'one mail. Disabled users and users without an e-mail address get none.',
       },
-      subject: { type: 'string', minLength: 1, maxLength: MAX_SUBJECT_CHARACTERS, description: 'Subject line.' },
+      subject: {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_SUBJECT_CHARACTERS,
+        pattern: String.raw`^[^\u0000-\u001f\u007f]*$`,
+        description: 'Subject line.',
+      },
       body: { type: 'string', maxLength: MAX_BODY_CHARACTERS, description: 'Text of the mail.' },
       format: { enum: ['text', 'html'], description: 'Format of the body. Default: text.' },
       attach: {
         type: 'array',
         maxItems: MAX_ATTACHMENTS,
         items: { type: 'string' },
-        description: 'Ids of actions of the job whose files are attached.',
+        description: 'Ids of actions of the job whose files are attached, at most 20 MB in total.',
       },
       runAs: {
         enum: ['owner', 'recipient'],
         description:
-          'Whose rows exported files contain: those of the owner of the job (default), or for each recipient their own.',
+          'Whose rows exported files contain: those of the owner of the job (default), or for each recipient their own. ' +
+          'With `recipient` only the files of exports can be attached, and recipients are users and teams only.',
       },
     },
     ['recipients', 'subject', 'body'],
   ),
   async prepare(data, action) {
     const { recipients, runAs, attach } = data as EmailData;
+    const prepared = {
+      ...(data as EmailData),
+      recipients: [...new Set(await resolveRecipients(recipients, action, { addresses: runAs !== 'recipient' }))],
+    };
+    return attach ? { ...prepared, attach: await checkAttached({ ...prepared, attach }, action) } : prepared;
+  },
+  run: sendMails,
+  async preview(preview) {
+    const { subject, body, recipients } = preview.data as EmailData;
     return {
-      ...data,
-      recipients: await resolveRecipients(recipients, action, { addresses: runAs !== 'recipient' }),
-      ...(attach && { attach: await resolveAttached(attach, action) }),
+      emailSubject: subject,
+      emailBody: body,
+      recipients: await namesOf(preview.ctx, recipients),
+      attachments: await previewAttached(preview),
     };
   },
 };
-
-/** Returns the ids of attached actions in lower case. Throws NOT_FOUND for one that is not of the job. */
-async function resolveAttached(ids: readonly string[], { tx, jobId, actionId }: SavedAction): Promise<string[]> {
-  const own = ids.findIndex((id) => id.toLowerCase() === actionId);
-  if (own >= 0) throw invalid(`data.attach.${own}`, 'must be another action');
-  const actions = new Set((await tx.find(JobAction, { jobId })).map(({ id }) => id));
-  const unknown = ids.find((id) => !isUuid(id) || !actions.has(id.toLowerCase()));
-  if (unknown !== undefined) throw notFound({ what: 'job action', id: unknown });
-  return ids.map((id) => id.toLowerCase());
-}

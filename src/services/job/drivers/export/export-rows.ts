@@ -1,8 +1,9 @@
 import { Dataset } from '../../../../../entities/dataset.ts';
 import type { Context } from '../../../../core/context.ts';
+import { ApiError, badInput } from '../../../../core/errors.ts';
 import type { ExportFormat } from '../../../../core/export-format.ts';
 import { cleanFilename } from '../../../../core/files.ts';
-import { exportRows } from '../../../dataset/dataset-export.ts';
+import { exportRows, measureExport, type ExportSize } from '../../../dataset/dataset-export.ts';
 import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
 import type { ExportChunk } from '../../../resource/export-file.ts';
 
@@ -18,16 +19,44 @@ export interface ExportOptions {
 /**
  * Exports the rows and fields of a dataset that the viewer of the context sees, in chunks that have the name of the file.
  * Throws before the first chunk NOT_FOUND for a dataset or filter that the viewer may not read, BAD_USER_INPUT for a
- * filter that does not fit the fields.
+ * filter that does not fit the fields. The message does not contain the name or the fields of a saved filter, as it is
+ * for the readers of a job.
  */
 export async function exportDataset(
   ctx: Context,
   datasetId: string,
   { format, filter, filename }: ExportOptions,
 ): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
-  const dataset = await ctx.read.one(Dataset, datasetId, [...VIEW_COLUMNS, 'slug', 'name']);
-  return exportRows(ctx, dataset, format, { filter, isStored: true }, filename && baseName(filename, format));
+  const dataset = await loadDataset(ctx, datasetId);
+  const base = baseName(filename ?? dataset.slug, format);
+  return exportRows(ctx, dataset, format, { filter, isStored: true }, base).catch((error: unknown) => {
+    if (typeof filter !== 'string' || !(error instanceof ApiError) || error.status !== 400) throw error;
+    throw badInput('The saved filter does not fit the fields of the dataset, or the format does not', { cause: error });
+  });
 }
+
+/** An export that is not written. */
+interface ExportPreview extends ExportSize {
+  dataset: string;
+  filename: string;
+}
+
+/** Returns what an export for the viewer of the context would contain. Throws like the export. */
+export async function previewExport(
+  ctx: Context,
+  datasetId: string,
+  { format, filter, filename }: ExportOptions,
+): Promise<ExportPreview> {
+  const dataset = await loadDataset(ctx, datasetId);
+  return {
+    dataset: dataset.name,
+    filename: `${baseName(filename ?? dataset.slug, format)}.${format}`,
+    ...(await measureExport(ctx, dataset, format, { filter, isStored: true })),
+  };
+}
+
+const loadDataset = (ctx: Context, datasetId: string) =>
+  ctx.read.one(Dataset, datasetId, [...VIEW_COLUMNS, 'slug', 'name']);
 
 /** Returns the name of an export without the extension of the format. */
 function baseName(filename: string, format: ExportFormat): string {

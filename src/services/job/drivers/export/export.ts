@@ -1,6 +1,9 @@
 import { EXPORT_FORMATS } from '../../../../core/export-format.ts';
 import type { JobActionDriver } from '../../../../core/job-drivers.ts';
+import type { ExportChunk } from '../../../resource/export-file.ts';
+import { replaceOutput } from '../../job-action-output.ts';
 import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
+import { exportDataset, previewExport, type ExportOptions } from './export-rows.ts';
 
 export const exportAction: JobActionDriver = {
   id: 'export',
@@ -16,8 +19,38 @@ export const exportAction: JobActionDriver = {
         type: ['object', 'string'],
         description: 'Rows to export: criteria, or the id of a saved filter. Default: all.',
       },
-      filename: { type: 'string', minLength: 1, maxLength: 255, description: 'Name of the file.' },
+      filename: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        description: 'Name of the file, without or with the extension of the format. Default: the slug of the dataset.',
+      },
     },
     ['format'],
   ),
+  async run(run) {
+    const startedAt = performance.now();
+    const chunks = await exportDataset(run.ctx, run.datasetId, run.data as unknown as ExportOptions);
+    try {
+      // Every export has a chunk, and each chunk the name and the type of the file.
+      const first = (await chunks.next()).value!;
+      await replaceOutput(run, { ...first, content: bytesOf(first, chunks) });
+    } finally {
+      await chunks.return();
+    }
+    // Without the size, which not every reader of the job may know.
+    run.log(`Wrote the file in ${Math.round(performance.now() - startedAt)} ms`);
+  },
+  preview: async ({ ctx, datasetId, data }) => ({
+    ...(await previewExport(ctx, datasetId, data as unknown as ExportOptions)),
+  }),
 };
+
+/** Returns the bytes of an export, whose first chunk was read. */
+export async function* bytesOf(
+  first: ExportChunk,
+  rest: AsyncGenerator<ExportChunk, void>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(first.text, first.encoding);
+  for await (const { text, encoding } of rest) yield Buffer.from(text, encoding);
+}

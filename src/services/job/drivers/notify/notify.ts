@@ -1,8 +1,15 @@
-import type { JobActionDriver } from '../../../../core/job-drivers.ts';
+import type { JobActionDriver, JobData } from '../../../../core/job-drivers.ts';
+import { notify } from '../../../resource/notification.ts';
 import { actionSchema, RECIPIENTS } from '../action-schema.ts';
-import { resolveRecipients } from '../recipients.ts';
+import { namesOf, resolveRecipients } from '../recipients.ts';
 
 const MAX_MESSAGE_CHARACTERS = 1000;
+
+/** `data` of an action that notifies. */
+interface NotifyData extends JobData {
+  recipients: string[];
+  message: string;
+}
 
 export const notifyAction: JobActionDriver = {
   id: 'notify',
@@ -10,13 +17,32 @@ export const notifyAction: JobActionDriver = {
   description: 'Sends a notification.',
   schema: actionSchema(
     {
-      recipients: { ...RECIPIENTS, description: '`user:<id>`, `team:<id>`, user ids or usernames; at most 100.' },
+      recipients: {
+        ...RECIPIENTS,
+        description:
+          '`user:<id>`, `team:<id>` (its admins and members who may write), user ids or usernames; at most 100.',
+      },
       message: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_CHARACTERS, description: 'Message.' },
     },
     ['recipients', 'message'],
   ),
   prepare: async (data, action) => ({
     ...data,
-    recipients: await resolveRecipients(data['recipients'] as string[], action, { addresses: false }),
+    recipients: await resolveRecipients((data as NotifyData).recipients, action, { addresses: false }),
   }),
+  async run({ ctx, job, data, log }) {
+    const { recipients, message } = data as NotifyData;
+    await ctx.transaction((tx) =>
+      notify(tx, ctx.viewer.tenantId, recipients, {
+        type: 'job.notification',
+        message,
+        resource: { kind: 'job', id: job.id },
+      }),
+    );
+    log('Notified');
+  },
+  async preview({ ctx, data }) {
+    const { recipients, message } = data as NotifyData;
+    return { message, recipients: await namesOf(ctx, recipients) };
+  },
 };

@@ -1,7 +1,10 @@
 import type { DatasetRefresh } from '../../../../../entities/dataset-refresh.ts';
 import { Dataset } from '../../../../../entities/dataset.ts';
+import { ApiError, upstreamFailed } from '../../../../core/errors.ts';
 import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
+import { countRows } from '../../../dataset/dataset-data.ts';
 import { refresh } from '../../../dataset/dataset-refresh.ts';
+import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
 import { waitForOperation } from '../../job-context.ts';
 import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
 
@@ -16,12 +19,8 @@ export const refreshAction: JobActionDriver = {
   }),
   run: (run) => refreshDataset(run, run.data['params'] as Record<string, unknown> | undefined),
   async preview({ ctx, datasetId }) {
-    const { name, records, dataUpdatedAt } = await ctx.read.one(Dataset, datasetId, [
-      'name',
-      'records',
-      'dataUpdatedAt',
-    ]);
-    return { dataset: name, rows: records, dataUpdatedAt };
+    const dataset = await ctx.read.one(Dataset, datasetId, ['name', 'dataUpdatedAt', ...VIEW_COLUMNS]);
+    return { dataset: dataset.name, rows: await countRows(ctx, dataset), dataUpdatedAt: dataset.dataUpdatedAt };
   },
 };
 
@@ -30,7 +29,14 @@ export async function refreshDataset(
   run: Pick<ActionRun, 'ctx' | 'datasetId' | 'log' | 'progress'>,
   params?: Record<string, unknown>,
 ): Promise<void> {
-  const { result } = await waitForOperation(run, refresh(run.ctx, run.datasetId, { params }, false));
+  const started = refresh(run.ctx, run.datasetId, { params }, false);
+  const { result } = await waitForOperation(run, started).catch((error: unknown) => {
+    throw isSourceFailure(error) ? refreshFailed() : error;
+  });
   // Without the number of rows, which not every reader of the job may know.
   run.log(`Refreshed in ${Math.round((result as DatasetRefresh).duration)} ms`);
 }
+
+/** The error of a source can contain values, which not every reader of the job may see. */
+const refreshFailed = () => upstreamFailed('The refresh of the dataset failed: its lastRefresh has the reason');
+const isSourceFailure = (error: unknown): boolean => error instanceof ApiError && error.code === 'UPSTREAM_FAILED';

@@ -1,5 +1,16 @@
+import { Dataset } from '../../../../../entities/dataset.ts';
 import type { JobActionDriver } from '../../../../core/job-drivers.ts';
+import { cleanSnapshots, planCleanup } from '../../../dataset/snapshot-cleanup.ts';
 import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
+
+/** Maximum number of snapshots that each list of a preview names. */
+const MAX_LISTED = 100;
+
+const ENDS = {
+  latest: 'is one of the latest',
+  used: 'was kept, because a report or job uses it',
+  notAllowed: 'was kept, because the owner of the job may not delete it',
+};
 
 export const snapshotCleanupAction: JobActionDriver = {
   id: 'snapshot-cleanup',
@@ -13,4 +24,21 @@ export const snapshotCleanupAction: JobActionDriver = {
     },
     ['keep'],
   ),
+  run: ({ ctx, datasetId, data, log, progress }) =>
+    cleanSnapshots(ctx, datasetId, data['keep'] as number, ({ id, kept }, done) => {
+      log(`The snapshot ${id} ${kept ? ENDS[kept] : 'was deleted'}`);
+      progress(100 * done);
+    }),
+  async preview({ ctx, datasetId, data }) {
+    const { name } = await ctx.read.one(Dataset, datasetId, ['name']);
+    const plan = await planCleanup(ctx, datasetId, data['keep'] as number);
+    const [deleted, kept] = [plan.filter((one) => one.kept === null), plan.filter((one) => one.kept !== null)];
+    return {
+      dataset: name,
+      deletedCount: deleted.length,
+      deleted: deleted.slice(0, MAX_LISTED).map(({ kept: _, ...snapshot }) => snapshot),
+      keptCount: kept.length,
+      kept: kept.slice(0, MAX_LISTED).map(({ kept: reason, ...snapshot }) => ({ ...snapshot, reason })),
+    };
+  },
 };

@@ -1,8 +1,17 @@
+import { ApiError, upstreamFailed } from '../../../../core/errors.ts';
 import { invalid } from '../../../../core/input-checks.ts';
-import type { JobActionDriver } from '../../../../core/job-drivers.ts';
+import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
+import { MASK } from '../../../../core/mask.ts';
+import { quoteUpstream } from '../../../../core/outbound.ts';
 import { actionSchema } from '../action-schema.ts';
+import { spellingsOf } from './secret-spellings.ts';
+import { createCall, signCall, type WebhookData } from './webhook-call.ts';
 
+const MAX_RESPONSE_BYTES = 65_536;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Headers of the connection and of the body's size, which the client sets, and our own. */
+const OWN_HEADER =
+  /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*|x-dws-.*)$/i;
 
 export const webhookAction: JobActionDriver = {
   id: 'webhook',
@@ -17,22 +26,78 @@ export const webhookAction: JobActionDriver = {
       headers: {
         type: 'object',
         maxProperties: 50,
-        additionalProperties: { type: 'string', maxLength: 8000, pattern: '^[^\\r\\n\\u0000]*$' },
+        // The characters of HTTP headers, or the mask of a stored value.
+        additionalProperties: { type: 'string', maxLength: 8000, pattern: `^(?:[\\t -~\\u0080-\\u00ff]*|${MASK})$` },
         description: 'Headers. Their values are secrets.',
       },
-      body: { description: 'Body: a text as it is, any other value as JSON.' },
+      body: {
+        description: 'Body: a text as it is, any other value as JSON. Default: a JSON document that describes the run.',
+      },
       secret: { type: 'string', minLength: 1, maxLength: 1000, description: 'Key of the signature. A secret.' },
     },
     ['url'],
   ),
   prepare(data) {
-    const { url, headers = {} } = data as { url: string; headers?: Record<string, string> };
+    const { url, method, headers = {} } = data as WebhookData;
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw invalid('data.url', 'must be an absolute URL with http or https');
     // A password in the URL would not be a secret.
     if (new URL(url).username || new URL(url).password) throw invalid('data.url', 'must not contain credentials');
-    const name = Object.keys(headers).find((header) => !HEADER_NAME.test(header));
-    if (name !== undefined) throw invalid('data.headers', `has the invalid name ${JSON.stringify(name)}`);
+    if (method === 'GET' && 'body' in data) throw invalid('data.body', 'must be absent with the method GET');
+    checkHeaderNames(Object.keys(headers));
     return data;
   },
+  run: call,
+  async preview({ data, job, action }) {
+    const { headers, ...described } = createCall(data as WebhookData, { job, action, runId: null });
+    const signed = 'secret' in data && { 'X-DWS-Timestamp': null, 'X-DWS-Signature': null };
+    return { ...described, headers: { ...headers, 'X-DWS-Delivery': null, ...signed } };
+  },
 };
+
+function checkHeaderNames(names: readonly string[]): void {
+  const wrong = names.find((name) => !HEADER_NAME.test(name));
+  if (wrong !== undefined) throw invalid('data.headers', `has the invalid name ${JSON.stringify(wrong)}`);
+  const own = names.find((name) => OWN_HEADER.test(name));
+  if (own !== undefined) throw invalid(`data.headers.${own}`, 'is a header that the service sets itself');
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name.toLowerCase())) throw invalid(`data.headers.${name}`, 'is given twice');
+    seen.add(name.toLowerCase());
+  }
+}
+
+/** Sends the call. Every response but 2xx is a failure. */
+async function call(run: ActionRun): Promise<void> {
+  const { data, secrets, signal } = run;
+  const headers = Object.fromEntries(
+    Object.keys((data as WebhookData).headers ?? {}).map((name) => [name, secrets.get(`headers.${name}`)!]),
+  );
+  const { url, method, body, ...sent } = createCall({ ...(data as WebhookData), headers }, run);
+  const spellings = spellingsOf(secrets.values());
+  const startedAt = performance.now();
+  const response = await run.ctx.platform.outbound
+    .fetch(url, {
+      method,
+      headers: { ...sent.headers, ...signCall({ body }, run, secrets.get('secret')) },
+      body,
+      signal,
+      maxBytes: MAX_RESPONSE_BYTES,
+    })
+    .catch((error: unknown) => {
+      throw maskError(error, spellings);
+    });
+  // A body that is too large or too slow says nothing more than the status.
+  const text = await response.text().catch(() => '');
+  const said = `The host "${new URL(url).hostname}" responded with ${response.status}`;
+  run.log(`${said} in ${Math.round(performance.now() - startedAt)} ms`);
+  if (response.ok) return;
+  const quoted = quoteUpstream(text, spellings);
+  throw upstreamFailed(quoted ? `${said}: ${quoted}` : said);
+}
+
+/** Returns an error without secrets, which a redirect can repeat. Its cause is left out, because logs contain it. */
+function maskError(error: unknown, spellings: readonly string[]): unknown {
+  if (!(error instanceof ApiError)) return error;
+  return new ApiError(error.status, error.code, quoteUpstream(error.message, spellings));
+}

@@ -1,0 +1,86 @@
+import type { Query } from '../../../../core/database.ts';
+import { badInput } from '../../../../core/errors.ts';
+import type { Transaction } from '../../../../core/platform.ts';
+
+/** Maximum number of mails of one action. */
+const MAX_MAILS = 1000;
+
+/** A user who gets a mail. */
+export interface MailUser {
+  id: string;
+  email: string;
+}
+
+/** Who gets a mail. */
+export interface MailRecipients {
+  users: MailUser[];
+  /** Plain addresses, without those of the users. */
+  addresses: string[];
+  /** Number of users who get none because they are disabled. */
+  disabled: number;
+  /** Number of users who get none because they have no address. */
+  withoutAddress: number;
+}
+
+interface UserRow extends Record<string, unknown> {
+  id: string;
+  email: string | null;
+  enabled: boolean;
+}
+
+/**
+ * Returns who gets a mail: `user:<id>` stands for the user, `team:<id>` for its members, anything else is an address.
+ * Users get one mail however often they are named. Deleted principals are ignored. Throws BAD_USER_INPUT for too many.
+ */
+export async function findMailRecipients(
+  { query }: { query: Query },
+  tenantId: string,
+  recipients: readonly string[],
+): Promise<MailRecipients> {
+  const idsOf = (prefix: string) =>
+    recipients.filter((recipient) => recipient.startsWith(prefix)).map((recipient) => recipient.slice(prefix.length));
+  const rows = await query<UserRow>({
+    text: `
+      select id, email, enabled
+      from dws.app_user
+      where tenant_id = $1
+        and (
+          id = any($2)
+          or id in (select user_id from dws.team_member where tenant_id = $1 and team_id = any($3))
+        )
+      order by id`,
+    values: [tenantId, idsOf('user:'), idsOf('team:')],
+  });
+  const enabled = rows.filter((row) => row.enabled);
+  const users = enabled.filter((row): row is UserRow & MailUser => Boolean(row.email));
+  const known = new Set(users.map(({ email }) => email.toLowerCase()));
+  const addresses = recipients.filter((recipient) => {
+    const key = recipient.toLowerCase();
+    if (/^(?:user|team):/.test(recipient) || known.has(key)) return false;
+    return known.add(key);
+  });
+  const count = users.length + addresses.length;
+  if (count > MAX_MAILS) throw badInput(`The mail has ${count} recipients; the maximum is ${MAX_MAILS}`);
+  const [disabled, withoutAddress] = [rows.length - enabled.length, enabled.length - users.length];
+  return { users, addresses, disabled, withoutAddress };
+}
+
+/**
+ * Returns the users who still get a mail, with their current addresses, and locks their rows against deletion until the
+ * transaction ends.
+ */
+export async function lockMailUsers(
+  tx: Transaction,
+  tenantId: string,
+  users: readonly MailUser[],
+): Promise<MailUser[]> {
+  return tx.query<MailUser & Record<string, unknown>>({
+    text: `
+      select id, email
+      from dws.app_user
+      where tenant_id = $1 and id = any($2) and enabled and email is not null
+      order by id
+      for key share`,
+    values: [tenantId, users.map(({ id }) => id)],
+  });
+}
