@@ -36,11 +36,17 @@ export function update(ctx: Context, jobId: string, id: string, { name, data }: 
     if (name !== undefined) action.name = checkText(name, 'name');
     if (data !== undefined) {
       const saved = { ctx, tx, jobId: job.id, actionId: action.id };
-      Object.assign(action, await resolveActionData(saved, action.type, data ?? {}, action));
+      const columns = await resolveActionData(saved, action.type, data ?? {}, action);
+      if (namesOtherDataset(action, columns)) action.fileId = null;
+      Object.assign(action, columns);
     }
     return action.id;
   });
 }
+
+/** Returns whether an export gets another dataset: its file, which has the rows of the former one, is then deleted. */
+const namesOtherDataset = ({ type, data }: JobAction, { data: next = {} }: Partial<JobAction>): boolean =>
+  type === 'export' && (data['alias'] !== next['alias'] || data['datasetId'] !== next['datasetId']);
 
 /** Deletes an action and closes the gap in the order. Throws CONFLICT while other actions attach its file. */
 export async function remove(ctx: Context, jobId: string, id: string): Promise<void> {
