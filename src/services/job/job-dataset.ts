@@ -14,6 +14,7 @@ import { loadUsedResource } from '../resource/load-resource.ts';
 import { loadAliasUsers, renameAlias } from './job-alias.ts';
 import { checkData } from './job-data.ts';
 import { loadForPart, loadJobDataset } from './job-part.ts';
+import { checkMailedExports } from './mailed-exports.ts';
 
 /** Maximum number of datasets of one job. */
 const MAX_DATASETS = 100;
@@ -114,8 +115,10 @@ export function update(
     const job = await loadForPart(ctx, tx, jobId);
     const row = await loadJobDataset(ctx, tx, job, alias);
     if (newAlias !== undefined && newAlias !== row.alias) await changeAlias(tx, row, checkAlias(newAlias));
-    if (datasetId !== undefined && datasetId !== row.datasetId)
+    if (datasetId !== undefined && datasetId !== row.datasetId) {
       row.datasetId = await resolveDataset(ctx, tx, datasetId);
+      await checkMailedExports(ctx, tx, job, ({ data }) => data['alias'] === row.alias, row.datasetId);
+    }
     if (snapshots !== undefined) {
       row.snapshotTime = snapshots?.when ?? null;
       // As in reports, an update ignores ids that are not (or no longer) snapshots of the dataset.
