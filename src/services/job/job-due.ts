@@ -3,7 +3,7 @@ import type { Job } from '../../../entities/job.ts';
 import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
-import { missedRun, nextRun } from '../../core/schedule/schedule.ts';
+import { missedRun, nextRun, type Schedule } from '../../core/schedule/schedule.ts';
 import { concurrencyKeyOf } from './job-run-start.ts';
 import { scheduleOf } from './job-schedule.ts';
 
@@ -60,20 +60,22 @@ export const startDueJobs = (platform: Platform, clock?: Date): Promise<number> 
         for update skip locked`,
       values: [clock ?? null],
     });
-    const runs = due.flatMap((job) => planRun(platform, job) ?? []);
-    if (due.length > 0) await setNextRuns(platform, query, due);
-    if (runs.length > 0) await insertRuns(platform, query, runs);
+    if (due.length === 0) return 0;
+    const scheduled = due.map((job) => ({ job, schedule: tryParse(platform, job) }));
+    await setNextRuns(query, scheduled);
+    const planned = scheduled.flatMap(({ job, schedule }) => planRun(platform, job, schedule) ?? []);
+    const runs = await insertRuns(query, planned);
+    if (runs.length > 0) await insertOperations(platform, query, runs);
     return due.length;
   });
 
 /** Returns the run of a due job; null if the job still runs and does not let runs wait. Of missed times, the last counts. */
-function planRun({ log }: Platform, job: DueJob): DueRun | null {
+function planRun({ log }: Platform, job: DueJob, schedule: Schedule | null): DueRun | null {
   const { id, dueAt, now, isRunning, isWaiting } = job;
   if (isRunning && (job.overlap !== 'queue' || isWaiting)) {
     log.info({ job: id, dueAt, isWaiting }, 'A due job still runs: this time is left out');
     return null;
   }
-  const schedule = tryParse(job);
   const missed = schedule && missedRun(schedule, dueAt, now);
   const isLate = missed !== null || now.getTime() - dueAt.getTime() > MISSED_MS;
   const trigger = isLate ? 'catch-up' : 'schedule';
@@ -81,45 +83,58 @@ function planRun({ log }: Platform, job: DueJob): DueRun | null {
 }
 
 /** Returns the schedule of a job. Null for one that is no longer valid, e.g. as its time zone was abolished. */
-function tryParse(job: DueJob): ReturnType<typeof scheduleOf> {
+function tryParse({ log }: Platform, job: DueJob): Schedule | null {
   try {
     return scheduleOf(job as unknown as Job);
-  } catch {
+  } catch (error) {
+    log.error({ err: error, job: job.id }, 'The schedule of a job is not valid: it is not run any more');
     return null;
   }
 }
 
 /** Stores the next runs of due jobs. An invalid schedule has none. */
-async function setNextRuns({ log }: Platform, query: Query, due: readonly DueJob[]): Promise<void> {
-  const next = due.map((job) => {
-    const schedule = tryParse(job);
-    if (!schedule) log.error({ job: job.id }, 'The schedule of a job is not valid: it is not run any more');
-    return schedule && nextRun(schedule, job.now);
-  });
+async function setNextRuns(
+  query: Query,
+  scheduled: readonly { job: DueJob; schedule: Schedule | null }[],
+): Promise<void> {
   await query({
     text: `
       update dws.job j
       set next_run_at = n.next_run_at
       from unnest($1::uuid[], $2::timestamptz[]) n (id, next_run_at)
       where j.id = n.id`,
-    values: [due.map(({ id }) => id), next],
+    values: [
+      scheduled.map(({ job }) => job.id),
+      scheduled.map(({ job, schedule }) => schedule && nextRun(schedule, job.now)),
+    ],
   });
 }
 
-/** Inserts runs with their operations, locks their jobs and sends the operations to the queue. */
-async function insertRuns({ queue }: Platform, query: Query, runs: readonly DueRun[]): Promise<void> {
-  const [ids, jobIds, tenantIds] = [
-    runs.map(({ id }) => id),
-    runs.map(({ job }) => job.id),
-    runs.map(({ job }) => job.tenantId),
-  ];
-  const operationIds = runs.map(({ operationId }) => operationId);
-  await query({
+/** Inserts runs. Returns those that are new: after the clock was set back, a due time may have its run already. */
+async function insertRuns(query: Query, runs: readonly DueRun[]): Promise<DueRun[]> {
+  if (runs.length === 0) return [];
+  const inserted = await query<{ id: string }>({
     text: `
       insert into dws.job_run (id, tenant_id, job_id, trigger, due_at, operation_id)
-      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::uuid[])`,
-    values: [ids, tenantIds, jobIds, runs.map(({ trigger }) => trigger), runs.map(({ dueAt }) => dueAt), operationIds],
+      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::uuid[])
+      on conflict (job_id, due_at) do nothing
+      returning id`,
+    values: [
+      runs.map(({ id }) => id),
+      runs.map(({ job }) => job.tenantId),
+      runs.map(({ job }) => job.id),
+      runs.map(({ trigger }) => trigger),
+      runs.map(({ dueAt }) => dueAt),
+      runs.map(({ operationId }) => operationId),
+    ],
   });
+  const ids = new Set(inserted.map(({ id }) => id));
+  return runs.filter(({ id }) => ids.has(id));
+}
+
+/** Inserts the operations of runs, locks their jobs and sends the operations to the queue. */
+async function insertOperations({ queue }: Platform, query: Query, runs: readonly DueRun[]): Promise<void> {
+  const jobIds = runs.map(({ job }) => job.id);
   await query({
     text: `
       insert into dws.operation (
@@ -130,11 +145,11 @@ async function insertRuns({ queue }: Platform, query: Query, runs: readonly DueR
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[])
         n (id, tenant_id, user_id, job_id, run_id, concurrency_key)`,
     values: [
-      operationIds,
-      tenantIds,
+      runs.map(({ operationId }) => operationId),
+      runs.map(({ job }) => job.tenantId),
       runs.map(({ job }) => job.ownerId.slice('user:'.length)),
       jobIds,
-      ids,
+      runs.map(({ id }) => id),
       jobIds.map(concurrencyKeyOf),
     ],
   });
