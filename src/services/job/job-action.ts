@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CreateJobActionInput, UpdateJobActionInput } from '../../../entities/job-action-input.ts';
 import { JobAction } from '../../../entities/job-action.ts';
 import type { Job } from '../../../entities/job.ts';
@@ -9,6 +10,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { jobActionDriverOf } from './drivers/driver-registry.ts';
 import { resolveActionData } from './job-action-data.ts';
 import { loadForPart, loadJobAction } from './job-part.ts';
+import { checkMailedExports } from './mailed-exports.ts';
 
 /** Maximum number of actions of one job. */
 const MAX_ACTIONS = 100;
@@ -36,9 +38,12 @@ export function update(ctx: Context, jobId: string, id: string, { name, data }: 
     if (name !== undefined) action.name = checkText(name, 'name');
     if (data !== undefined) {
       const saved = { ctx, tx, jobId: job.id, actionId: action.id };
+      const former = action.data;
       const columns = await resolveActionData(saved, action.type, data ?? {}, action);
       if (namesOtherDataset(action, columns)) action.fileId = null;
       Object.assign(action, columns);
+      if (!isDeepStrictEqual(action.data, former))
+        await checkMailedExports(ctx, tx, job, (changed) => changed.id === action.id);
     }
     return action.id;
   });

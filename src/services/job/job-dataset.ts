@@ -14,6 +14,7 @@ import { loadUsedResource } from '../resource/load-resource.ts';
 import { loadAliasUsers, loadAliasUses, renameAlias } from './job-alias.ts';
 import { checkData } from './job-data.ts';
 import { checkMayCount, loadForPart, loadJobDataset } from './job-part.ts';
+import { checkMailedExports } from './mailed-exports.ts';
 
 /** Maximum number of datasets of one job. */
 const MAX_DATASETS = 100;
@@ -135,6 +136,7 @@ async function changeDataset(ctx: Context, tx: Transaction, job: Job, row: JobDa
   const { actions, conditions } = await loadAliasUses(tx, job.id, row.alias);
   for (const action of actions) if (action.type === 'export') action.fileId = null;
   if (conditions.length > 0) await checkMayCount(ctx, tx, job, row.datasetId);
+  await checkMailedExports(ctx, tx, job, ({ data }) => data['alias'] === row.alias, row.datasetId);
 }
 
 async function changeAlias(tx: Transaction, row: JobDataset, alias: string): Promise<void> {
