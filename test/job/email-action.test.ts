@@ -114,7 +114,7 @@ describe('an email', () => {
     expect((await runJob(ann, job)).success).toBe(true);
     const { received } = await deliver(service, 1);
     expect(received[0]!.html!.trim()).toBe(body);
-    expect(received[0]!.text.trim()).toBe('Hello & welcome\n\n- One\n\nMore (https://x.example/a?b&c)');
+    expect(received[0]!.text.trim()).toBe('Hello & welcome\n\n * One\n\nMore (https://x.example/a?b&c)');
   });
 
   test('fails without a file of an attached action, which it names, and with too many bytes', async ({
