@@ -138,14 +138,16 @@ export class JobRunResolver {
       'second. Completes after the final state.',
     subscribe: ({ args, context }) => runs.follow(context as Context, String(args.jobId), String(args.runId)),
   })
-  jobRun(
+  async jobRun(
     @Ctx() ctx: Context,
-    @Root() { id }: { id: string },
+    @Root() followed: runs.FollowedRun,
     @Key('job', 'jobId') _jobId: string,
     @Id('run', 'runId') _runId: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.one(JobRun, id, info);
+    const run = await ctx.read.one(JobRun, followed.id, info);
+    runs.noteSent(followed, run);
+    return run;
   }
 
   @Requires('history', 'logs', ...JOB_ACCESS)
@@ -175,7 +177,7 @@ export class JobRunResolver {
     return error && (await maySeeErrors(ctx, run)) ? error : null;
   }
 
-  @Requires('operation.percent', 'operation.current', 'operation.total', 'operation.message')
+  @Requires('operation.percent', 'operation.current', 'operation.total', 'operation.message', 'operation.sequence')
   @FieldResolver(() => JobRunProgress, { nullable: true, description: 'Progress of the run.' })
   progress(@Root() { operation }: { operation: JobRunProgress | null }): JobRunProgress | null {
     return operation;

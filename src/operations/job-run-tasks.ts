@@ -76,9 +76,10 @@ async function runTask(
   const progress = (percent: number) => job.progress({ percent: startPercent + percent / count });
   const attempt = async (signal: AbortSignal) =>
     task.work({ ctx: contextFor(platform, viewer, signal), signal, log: log.add, progress });
+  const { REFRESH_TIMEOUT_MS: limit } = platform.config;
   const outcome = await task
     .isDue(contextFor(platform, viewer, job.signal), done.failure !== null)
-    .then((isDue) => (isDue ? runAttempts(task.data, job.signal, log.add, attempt) : null))
+    .then((isDue) => (isDue ? runAttempts(task.data, limit, job.signal, log.add, attempt) : null))
     .catch((failure: unknown) => ({ attempts: 0, failure }));
   job.signal.throwIfAborted();
   if (!outcome) return false;

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectInvalid, expectStatus } from '../support/expect.ts';
 import { openMailServer, startDelivery } from '../support/mail-delivery.ts';
 import type { MailServer } from '../support/mail-server.ts';
@@ -113,7 +114,7 @@ describe('an email', () => {
     expect((await runJob(ann, job)).success).toBe(true);
     const { received } = await deliver(service, 1);
     expect(received[0]!.html!.trim()).toBe(body);
-    expect(received[0]!.text.trim()).toBe('Hello & welcome\n\n- One\n\nMore (https://x.example/a?b&c)');
+    expect(received[0]!.text.trim()).toBe('Hello & welcome\n\n * One\n\nMore (https://x.example/a?b&c)');
   });
 
   test('fails without a file of an attached action, which it names, and with too many bytes', async ({
@@ -242,4 +243,41 @@ describe('an email', () => {
     await expectError(bob.put(path, { data: { ...data, recipients: more } }), 403, refusal);
     await expectStatus(ann.put(path, { data: { ...data, recipients: more } }), 200);
   });
+
+  test('sends no other rows of an export after a change by those who may not read them', async ({
+    ann,
+    bob,
+    orders,
+    restrictBob,
+    people: _,
+  }) => {
+    const open = await ann.creates('/datasets', {
+      name: 'Open',
+      query: 'select 1 as one',
+      ...(await sourceOf(ann, orders)),
+    });
+    await expectStatus(ann.put(`/datasets/${open.id}/shares/bob`, { accessLevel: 1 }), 200);
+    await restrictBob({ region: 'EU' });
+    const job = await createJob(ann, { datasets: { rows: open.id } });
+    await expectStatus(ann.put(`${job.path}/shares/bob`, { accessLevel: 2 }), 200);
+    const byAlias = await addAction(ann, job, 'export', { alias: 'rows', format: 'csv' });
+    const byId = await addAction(ann, job, 'export', { datasetId: open.id, format: 'csv' });
+    const email = await addEmail(bob, job, { recipients: ['bob'], attach: [byAlias, byId] });
+    const refusal = /rows of a dataset that you may not read in full/;
+    const attempts = () => [
+      bob.put(`${job.path}/datasets/rows`, { datasetId: orders.id }),
+      bob.put(`${job.path}/actions/${byId}`, { data: { datasetId: orders.id, format: 'csv' } }),
+    ];
+    for (const attempted of attempts()) await expectError(attempted, 403, refusal);
+    await expectStatus(bob.put(`${job.path}/actions/${byId}`, { data: { datasetId: open.id, format: 'json' } }), 200);
+    // Each recipient gets their own rows.
+    const data = { recipients: ['bob'], subject: 'A', body: 'B', attach: [byAlias, byId], runAs: 'recipient' };
+    await expectStatus(bob.put(`${job.path}/actions/${email}`, { data }), 200);
+    for (const attempted of attempts()) await expectStatus(attempted, 200);
+  });
+});
+
+/** Returns the datasource of a dataset. */
+const sourceOf = async (client: Client, { path }: { path: string }): Promise<{ datasourceId: string }> => ({
+  datasourceId: (await client.get(path)).body.datasourceId,
 });

@@ -51,3 +51,33 @@ test('wrong data is refused with its key, and a condition of another action is n
   await expectError(ann.put(`${job.path}/actions/${other}/job-action-run-conditions/${id}`, {}), 404);
   expect((await ann.get(path)).body.total).toBe(1);
 });
+
+test('an editor who may read a part of a dataset lets no run count its other rows', async ({
+  ann,
+  bob,
+  orders,
+  restrictBob,
+  source,
+}) => {
+  const query = 'select 1 as id';
+  const own = await ann.creates('/datasets', { name: 'Own', datasourceId: source.id, query, refresh: true });
+  const job = await createJob(ann, { datasets: { sales: own.id } });
+  const action = await createNotify(ann, job, 'Counted');
+  const path = `${job.path}/actions/${action}/job-action-run-conditions`;
+  await expectStatus(ann.put(`${job.path}/shares/bob`, { accessLevel: 2 }), 200);
+  await expectStatus(ann.put(`/datasets/${own.id}/shares/bob`, { accessLevel: 1 }), 200);
+  await restrictBob({ region: 'EU' });
+  const count = (more: object) => ({
+    type: 'criteria',
+    data: { criteria: { id: { $gt: 0 } }, op: 'gt', count: 5, ...more },
+  });
+  const refused = 'The run would count rows of a dataset that you may not read in full';
+  await expectError(bob.post(path, count({ datasetId: orders.id })), 403, refused);
+  const condition = await bob.creates(path, count({ alias: 'sales' }));
+  await expectError(bob.put(`${job.path}/datasets/sales`, { datasetId: orders.id }), 403, refused);
+  await expectError(bob.put(`${path}/${condition.id}`, count({ datasetId: orders.id })), 403, refused);
+  await expectStatus(ann.put(`${job.path}/datasets/sales`, { datasetId: orders.id }), 200);
+  // What is the same as before is no change.
+  await expectStatus(bob.put(`${path}/${condition.id}`, count({ alias: 'sales' })), 200);
+  await expectError(bob.put(`${path}/${condition.id}`, count({ alias: 'sales', count: 6 })), 403, refused);
+});

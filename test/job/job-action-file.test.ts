@@ -92,3 +92,26 @@ test('the file of an export is for those who may read all rows of its dataset', 
   expect((await bob.get(path)).body).toBe(CSV);
   expect((await ann.get(path)).body).toBe(CSV);
 });
+
+test('the file of an export goes when the action, or its alias, names another dataset', async ({
+  ann,
+  orders,
+  source,
+}) => {
+  const query = 'select 1 as x';
+  const other = await ann.creates('/datasets', { name: 'Other', datasourceId: source.id, query, refresh: true });
+  const job = await createJob(ann, { datasets: { sales: orders.id } });
+  const data = { alias: 'sales', format: 'csv' };
+  const { id } = await ann.creates(`${job.path}/actions`, { type: 'export', name: 'Rows', data });
+  const path = `${job.path}/actions/${id}`;
+  const upload = () =>
+    expectStatus(ann.request('PUT', `/api${path}/action-file-contents`, CSV, { 'content-type': 'text/csv' }), 200);
+  await upload();
+  await expectStatus(ann.put(path, { data: { ...data, format: 'json' } }), 200);
+  expect((await ann.get(`${path}/action-file-contents`)).body).toBe(CSV);
+  await expectStatus(ann.put(`${job.path}/datasets/sales`, { datasetId: other.id }), 200);
+  await expectStatus(ann.get(`${path}/action-file-contents`), 404);
+  await upload();
+  await expectStatus(ann.put(path, { data: { datasetId: orders.id, format: 'csv' } }), 200);
+  await expectStatus(ann.get(`${path}/action-file-contents`), 404);
+});

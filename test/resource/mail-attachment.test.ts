@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { Query } from '../../src/core/database.ts';
 import { yieldOnce } from '../../src/core/files.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
@@ -199,7 +199,7 @@ describe('attached files', () => {
       await send(query, 'both-1@example.com');
       second = system.transaction((other) => send(other, 'both-2@example.com'));
       // The second waits for the first, or else has ended before it.
-      await Promise.race([second, expect.poll(() => waiting(service), { timeout: 10_000 }).toBe(1)]);
+      await Promise.race([second, vi.waitFor(async () => expect(await waiting(service)).toBe(1), { timeout: 10_000 })]);
     });
     await second;
     expect(await rowsOf(service, [id!])).toBe(0);

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { JobActionCondition, type JobActionConditionType } from '../../../entities/job-action-condition.ts';
 import type {
   CreateJobActionConditionInput,
   UpdateJobActionConditionInput,
 } from '../../../entities/job-action-input.ts';
 import type { JobAction } from '../../../entities/job-action.ts';
+import { Job } from '../../../entities/job.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
@@ -13,8 +15,9 @@ import type { Transaction } from '../../core/platform.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { DATASET_PROPERTIES } from './drivers/action-schema.ts';
 import { checkDatasetCriteria, resolveDatasetKeys } from './job-action-data.ts';
+import { usedDataset } from './job-alias.ts';
 import { checkData } from './job-data.ts';
-import { loadForPart, loadJobAction } from './job-part.ts';
+import { checkMayCount, loadForPart, loadJobAction } from './job-part.ts';
 
 /** Maximum number of run conditions of one action. */
 const MAX_CONDITIONS = 20;
@@ -105,6 +108,11 @@ async function resolveData(
 ): Promise<Pick<JobActionCondition, 'data' | 'datasetId'>> {
   if (type !== 'criteria') return { data: checkData(NO_DATA, input), datasetId: null };
   const columns = await resolveDatasetKeys(saved, checkData(CRITERIA_DATA, input), former);
-  await checkDatasetCriteria(saved, columns, 'criteria', former);
+  if (!isDeepStrictEqual(columns.data, former?.data)) {
+    await checkDatasetCriteria(saved, columns, 'criteria', former);
+    const { ctx, tx, jobId } = saved;
+    const job = await tx.findOne(Job, { id: jobId });
+    await checkMayCount(ctx, tx, job!, await usedDataset({ query: tx.query, viewer: ctx.viewer }, jobId, columns));
+  }
   return columns;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CreateJobActionInput, UpdateJobActionInput } from '../../../entities/job-action-input.ts';
 import { JobAction } from '../../../entities/job-action.ts';
 import type { Job } from '../../../entities/job.ts';
@@ -9,6 +10,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { jobActionDriverOf } from './drivers/driver-registry.ts';
 import { resolveActionData } from './job-action-data.ts';
 import { loadForPart, loadJobAction } from './job-part.ts';
+import { checkMailedExports } from './mailed-exports.ts';
 
 /** Maximum number of actions of one job. */
 const MAX_ACTIONS = 100;
@@ -36,11 +38,20 @@ export function update(ctx: Context, jobId: string, id: string, { name, data }: 
     if (name !== undefined) action.name = checkText(name, 'name');
     if (data !== undefined) {
       const saved = { ctx, tx, jobId: job.id, actionId: action.id };
-      Object.assign(action, await resolveActionData(saved, action.type, data ?? {}, action));
+      const former = action.data;
+      const columns = await resolveActionData(saved, action.type, data ?? {}, action);
+      if (namesOtherDataset(action, columns)) action.fileId = null;
+      Object.assign(action, columns);
+      if (!isDeepStrictEqual(action.data, former))
+        await checkMailedExports(ctx, tx, job, (changed) => changed.id === action.id);
     }
     return action.id;
   });
 }
+
+/** Returns whether an export gets another dataset: its file, which has the rows of the former one, is then deleted. */
+const namesOtherDataset = ({ type, data }: JobAction, { data: next = {} }: Partial<JobAction>): boolean =>
+  type === 'export' && (data['alias'] !== next['alias'] || data['datasetId'] !== next['datasetId']);
 
 /** Deletes an action and closes the gap in the order. Throws CONFLICT while other actions attach its file. */
 export async function remove(ctx: Context, jobId: string, id: string): Promise<void> {

@@ -17,6 +17,17 @@ export async function usedDataset(
   return found?.id ?? '';
 }
 
+/** Returns the actions and run conditions of a job that use an alias, the actions in their order. */
+export async function loadAliasUses(
+  tx: Transaction,
+  jobId: string,
+  alias: string,
+): Promise<{ actions: JobAction[]; conditions: JobActionCondition[] }> {
+  const [actions, conditions] = await loadParts(tx, jobId);
+  const uses = ({ data }: JobAction | JobActionCondition) => data['alias'] === alias;
+  return { actions: actions.filter(uses), conditions: conditions.filter(uses) };
+}
+
 /** Returns the actions of a job that use an alias, themselves or in a run condition, in their order. */
 export async function loadAliasUsers(tx: Transaction, jobId: string, alias: string): Promise<JobAction[]> {
   const [actions, conditions] = await loadParts(tx, jobId);

@@ -16,20 +16,27 @@ const CLEANUP_MS = 10_000;
 const DEFAULT_DELAY_MS = 1000;
 
 /**
- * Runs work, and again after a failure as often as `data.retry` says, each attempt for at most `data.timeout`
+ * Runs work, and again after a failure as often as `data.retry` says, each attempt for at most `data.timeout` and `limit`
  * milliseconds. `log` gets the failures before the last. Returns the number of attempts; throws the last failure, or the
  * reason of `signal`.
  */
 export async function runAttempts(
   data: JobData,
+  limit: number,
   signal: AbortSignal,
   log: (line: string) => void,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<{ attempts: number; failure: unknown }> {
-  const { retry, timeout } = data as AttemptSettings;
+  const { retry, timeout = limit } = data as AttemptSettings;
+  const milliseconds = Math.min(timeout, limit);
   for (let attempts = 1; ; attempts++) {
     try {
-      await runAttempt(timeout, signal, work);
+      await withTimeout(
+        milliseconds,
+        () => upstreamFailed(`It took longer than ${milliseconds} ms`),
+        [signal],
+        (limited) => endInTime(work(limited), limited),
+      );
       return { attempts, failure: null };
     } catch (failure) {
       signal.throwIfAborted();
@@ -40,20 +47,6 @@ export async function runAttempts(
     }
   }
 }
-
-const runAttempt = (
-  timeout: number | undefined,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> =>
-  timeout === undefined
-    ? endInTime(work(signal), signal)
-    : withTimeout(
-        timeout,
-        () => upstreamFailed(`It took longer than ${timeout} ms`),
-        [signal],
-        (limited) => endInTime(work(limited), limited),
-      );
 
 /** Waits for work, but not much longer than until the signal aborts. */
 async function endInTime(work: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -11,9 +11,10 @@ import type { Transaction } from '../../core/platform.ts';
 import { checkAlias, checkReferable } from '../report/dataset-reference-checks.ts';
 import { existingSnapshots, replaceSnapshots, requireSnapshots } from '../report/dataset-reference-snapshots.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
-import { loadAliasUsers, renameAlias } from './job-alias.ts';
+import { loadAliasUsers, loadAliasUses, renameAlias } from './job-alias.ts';
 import { checkData } from './job-data.ts';
-import { loadForPart, loadJobDataset } from './job-part.ts';
+import { checkMayCount, loadForPart, loadJobDataset } from './job-part.ts';
+import { checkMailedExports } from './mailed-exports.ts';
 
 /** Maximum number of datasets of one job. */
 const MAX_DATASETS = 100;
@@ -114,8 +115,7 @@ export function update(
     const job = await loadForPart(ctx, tx, jobId);
     const row = await loadJobDataset(ctx, tx, job, alias);
     if (newAlias !== undefined && newAlias !== row.alias) await changeAlias(tx, row, checkAlias(newAlias));
-    if (datasetId !== undefined && datasetId !== row.datasetId)
-      row.datasetId = await resolveDataset(ctx, tx, datasetId);
+    if (datasetId !== undefined && datasetId !== row.datasetId) await changeDataset(ctx, tx, job, row, datasetId);
     if (snapshots !== undefined) {
       row.snapshotTime = snapshots?.when ?? null;
       // As in reports, an update ignores ids that are not (or no longer) snapshots of the dataset.
@@ -125,6 +125,18 @@ export function update(
     row.updatedAt = new Date();
     return row.id;
   });
+}
+
+/**
+ * Lets an alias name another dataset. Deletes the files of exports of the former one, and checks that the conditions that
+ * count its rows may count those of the new one.
+ */
+async function changeDataset(ctx: Context, tx: Transaction, job: Job, row: JobDataset, key: string): Promise<void> {
+  row.datasetId = await resolveDataset(ctx, tx, key);
+  const { actions, conditions } = await loadAliasUses(tx, job.id, row.alias);
+  for (const action of actions) if (action.type === 'export') action.fileId = null;
+  if (conditions.length > 0) await checkMayCount(ctx, tx, job, row.datasetId);
+  await checkMailedExports(ctx, tx, job, ({ data }) => data['alias'] === row.alias, row.datasetId);
 }
 
 async function changeAlias(tx: Transaction, row: JobDataset, alias: string): Promise<void> {

@@ -63,8 +63,9 @@ export const startDueJobs = (platform: Platform, clock?: Date): Promise<number> 
     if (due.length === 0) return 0;
     const scheduled = due.map((job) => ({ job, schedule: tryParse(platform, job) }));
     await setNextRuns(query, scheduled);
-    const runs = scheduled.flatMap(({ job, schedule }) => planRun(platform, job, schedule) ?? []);
-    if (runs.length > 0) await insertRuns(platform, query, runs);
+    const planned = scheduled.flatMap(({ job, schedule }) => planRun(platform, job, schedule) ?? []);
+    const runs = await insertRuns(query, planned);
+    if (runs.length > 0) await insertOperations(platform, query, runs);
     return due.length;
   });
 
@@ -109,20 +110,31 @@ async function setNextRuns(
   });
 }
 
-/** Inserts runs with their operations, locks their jobs and sends the operations to the queue. */
-async function insertRuns({ queue }: Platform, query: Query, runs: readonly DueRun[]): Promise<void> {
-  const [ids, jobIds, tenantIds] = [
-    runs.map(({ id }) => id),
-    runs.map(({ job }) => job.id),
-    runs.map(({ job }) => job.tenantId),
-  ];
-  const operationIds = runs.map(({ operationId }) => operationId);
-  await query({
+/** Inserts runs. Returns those that are new: after the clock was set back, a due time may have its run already. */
+async function insertRuns(query: Query, runs: readonly DueRun[]): Promise<DueRun[]> {
+  if (runs.length === 0) return [];
+  const inserted = await query<{ id: string }>({
     text: `
       insert into dws.job_run (id, tenant_id, job_id, trigger, due_at, operation_id)
-      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::uuid[])`,
-    values: [ids, tenantIds, jobIds, runs.map(({ trigger }) => trigger), runs.map(({ dueAt }) => dueAt), operationIds],
+      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::uuid[])
+      on conflict (job_id, due_at) do nothing
+      returning id`,
+    values: [
+      runs.map(({ id }) => id),
+      runs.map(({ job }) => job.tenantId),
+      runs.map(({ job }) => job.id),
+      runs.map(({ trigger }) => trigger),
+      runs.map(({ dueAt }) => dueAt),
+      runs.map(({ operationId }) => operationId),
+    ],
   });
+  const ids = new Set(inserted.map(({ id }) => id));
+  return runs.filter(({ id }) => ids.has(id));
+}
+
+/** Inserts the operations of runs, locks their jobs and sends the operations to the queue. */
+async function insertOperations({ queue }: Platform, query: Query, runs: readonly DueRun[]): Promise<void> {
+  const jobIds = runs.map(({ job }) => job.id);
   await query({
     text: `
       insert into dws.operation (
@@ -133,11 +145,11 @@ async function insertRuns({ queue }: Platform, query: Query, runs: readonly DueR
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[])
         n (id, tenant_id, user_id, job_id, run_id, concurrency_key)`,
     values: [
-      operationIds,
-      tenantIds,
+      runs.map(({ operationId }) => operationId),
+      runs.map(({ job }) => job.tenantId),
       runs.map(({ job }) => job.ownerId.slice('user:'.length)),
       jobIds,
-      ids,
+      runs.map(({ id }) => id),
       jobIds.map(concurrencyKeyOf),
     ],
   });

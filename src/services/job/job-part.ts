@@ -1,12 +1,14 @@
 import { JobAction } from '../../../entities/job-action.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import type { Job } from '../../../entities/job.ts';
-import { JOB } from '../../../entities/owned-kinds.ts';
+import { DATASET, JOB } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, refused } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
+import { isRestricted } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkVersion, loadResource } from '../resource/load-resource.ts';
+import { accessLevelInTransaction } from '../resource/access-level.ts';
+import { checkVersion, loadResource, loadUsedResource } from '../resource/load-resource.ts';
 
 /**
  * Loads a job for a change of its datasets, actions or run conditions, and locks it, and with it all of them. Its
@@ -38,4 +40,15 @@ export async function loadJobAction(
   if (!action) throw notFound({ what: 'job action', id });
   if (expectsVersion) checkVersion(ctx, 'job action', action.version);
   return action;
+}
+
+/**
+ * Throws FORBIDDEN for a caller who may read only a part of a dataset whose rows a run is to count, as the run counts
+ * what the owner of the job sees. The owner may: they learn nothing more.
+ */
+export async function checkMayCount(ctx: Context, tx: Transaction, job: Job, datasetId: string): Promise<void> {
+  if (job.ownerId === `user:${ctx.viewer.userId}`) return;
+  const dataset = await loadUsedResource(ctx, tx, DATASET, datasetId, 'dataset:read');
+  if (isRestricted(await accessLevelInTransaction(ctx, tx, dataset)))
+    throw refused('The run would count rows of a dataset that you may not read in full');
 }

@@ -42,9 +42,9 @@ interface EndedRow extends Record<string, unknown> {
 }
 
 /**
- * Records the end of a run, frees its job and adds the run to the usage ledger. Of consecutive failures, the first is
- * notified to the owner. Does nothing if the run has ended or was deleted. The caller has locked the concurrency key of
- * the job, which keeps the job from starting or being deleted.
+ * Records the end of a run, frees its job unless another run of it waits, and adds the run to the usage ledger. Of
+ * consecutive failures, the first is notified to the owner. Does nothing if the run has ended or was deleted. The caller
+ * has locked the concurrency key of the job, which keeps the job from starting or being deleted.
  */
 export async function endRun(tx: Transaction, run: EndedRun, end: RunEnd): Promise<void> {
   const ended = await updateRun(tx, run, end);
@@ -84,7 +84,11 @@ async function updateRun(
   tx.execute({
     text: `
       update dws.job
-      set locked_at = null, heartbeat = null
+      set (locked_at, heartbeat) = (
+        select min(now()), min(now())
+        from dws.job_run
+        where job_id = $2 and id <> $3 and status in ('queued', 'running')
+      )
       where tenant_id = $1 and id = $2
         and exists (select from dws.job_run where id = $3 and status in ('queued', 'running'))`,
     values: [tenantId, jobId, runId],

@@ -5,7 +5,7 @@ import type { Context } from '../../core/context.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
-import type { OperationStatus } from '../../core/operations.ts';
+import { isFinal, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { followChanges } from '../operation/operation-events.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
@@ -64,20 +64,13 @@ async function loadRun(tx: Transaction, { id: jobId }: Job, id: string): Promise
 }
 
 /** A run as its followers read it. */
-interface FollowedRun {
+export interface FollowedRun {
   id: string;
   status: OperationStatus;
   /** Increases with every change of the run and of its progress. */
   sequence: number;
-  operationId: string | null;
-}
-
-/** A run as its followers read it. */
-interface FollowedRun {
-  id: string;
-  status: OperationStatus;
-  /** Increases with every change of the run and of its progress. */
-  sequence: number;
+  /** Version of the row that the follower was sent; it may be later than the one that was read. */
+  sentVersion: number;
   operationId: string | null;
 }
 
@@ -88,15 +81,27 @@ const FOLLOWED_COLUMNS = ['status', 'version', 'operationId', 'operation.sequenc
  * end. Throws NOT_FOUND for a run of a job that the viewer may not read, also when they lose the access.
  */
 export async function follow(ctx: Context, jobId: string, id: string): Promise<AsyncIterable<FollowedRun>> {
-  const read = async (): Promise<FollowedRun> => {
+  const read = async (last?: FollowedRun): Promise<FollowedRun> => {
     const job = await ctx.read.one(Job, jobId, ['id']);
     const run = isUuid(id) ? await ctx.read.find(JobRun, { id, jobId: job.id }, FOLLOWED_COLUMNS) : null;
     if (!run) throw notFound({ what: 'job run', id });
     const { operation } = run as { operation?: { sequence: number } | null };
     const { status, version, operationId = null } = run;
-    return { id: run.id, status, sequence: version + (operation?.sequence ?? 0), operationId };
+    const sequence = version + (operation?.sequence ?? 0);
+    const wasSent = isFinal(status) && last?.sentVersion === version;
+    return { id: run.id, status, sequence: wasSent ? last.sequence : sequence, sentVersion: version, operationId };
   };
   // Read first, so that NOT_FOUND is an error of the subscription and not of its first event.
   await read();
   return followChanges(ctx.platform, { read, operationOf: ({ operationId }) => operationId }, ctx.request.signal);
+}
+
+/** Notes the row that a follower was sent for a change, so that they are not sent it again for the next one. */
+export function noteSent(
+  followed: FollowedRun,
+  sent: { version: number; operation?: { sequence?: number } | null },
+): void {
+  followed.sentVersion = sent.version;
+  const sequence = sent.operation?.sequence;
+  if (sequence !== undefined) followed.sequence = sent.version + sequence;
 }

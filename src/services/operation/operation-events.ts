@@ -86,10 +86,13 @@ async function* readChanges<R extends { sequence: number; status: OperationStatu
       await wakeup.wait(MAX_SILENCE_MS);
       if (signal.aborted) return;
       const next = await followed.read(last).catch(ignoreUnavailable);
-      if (!next || next.sequence === last.sequence) continue;
-      const missed = followed.between?.(last, next);
+      if (!next) continue;
+      const former = last;
+      last = next;
+      if (next.sequence === former.sequence) continue;
+      const missed = followed.between?.(former, next);
       if (missed) yield missed;
-      yield (last = next);
+      yield next;
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
