@@ -25,6 +25,8 @@ const SLOW = `select r.name as region from region r, lateral (select pg_sleep(0.
 interface ScheduledJob extends TestJob {
   name: string;
   startOn: number;
+  /** Whether each run sends a notification. */
+  notifies: boolean;
 }
 
 interface Run {
@@ -59,7 +61,7 @@ async function createJobs({ caller, onEnd }: JobCluster): Promise<ScheduledJob[]
         name: 'Refresh',
         data: { datasetId: datasets[2]!.id },
       });
-    jobs.push({ ...job, name, startOn });
+    jobs.push({ ...job, name, startOn, notifies: index < 5 });
   }
   return jobs;
 }
@@ -100,6 +102,21 @@ const runsOf = async ({ sql }: JobCluster, { id }: TestJob): Promise<Run[]> =>
     finishedAt: (row['finishedAt'] as Date | null)?.getTime() ?? null,
   }));
 
+/** Expects one notification of each run that succeeded, at most one of each that failed, and no others until then. */
+async function expectNotifications({ sql }: JobCluster, { id }: TestJob, runs: readonly Run[]): Promise<void> {
+  const rows = await sql(
+    `select created_at as at from dws.notification where type = 'job.notification' and resource_id = $1 order by 1`,
+    [id],
+  );
+  const times = rows.map(({ at }) => (at as Date).getTime()).filter((at) => at <= runs.at(-1)!.finishedAt!);
+  const counts = runs.map(
+    ({ startedAt, finishedAt }) => times.filter((at) => at >= (startedAt ?? Infinity) && at <= finishedAt!).length,
+  );
+  for (const [index, { status }] of runs.entries())
+    expect(counts[index]).toBeOneOf(status === 'succeeded' ? [1] : [0, 1]);
+  expect(counts.reduce((sum, one) => sum + one, 0)).toBe(times.length);
+}
+
 /** Waits until a job is free. Returns its next due time. */
 const nextRunOfFree = (caller: Client, { path }: TestJob): Promise<number> =>
   eventually(async () => {
@@ -139,6 +156,7 @@ test(
         );
         expect(nextOne, job.name).toMatchObject({ trigger: 'schedule', status: 'succeeded', error: null });
         expect(await nextRunOfFree(cluster.caller, job)).toBeGreaterThan(next);
+        if (job.notifies) await expectNotifications(cluster, job, [...runs, nextOne]);
         return runs;
       }),
     );

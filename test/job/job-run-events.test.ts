@@ -82,6 +82,9 @@ const byEvents: Follow = async (client, job, runId, onState) => {
   return states;
 };
 
+/** Each refresh starts a process, and the first test two services. */
+const SLOW = { timeout: 90_000 };
+
 const FOLLOWS = [bySocket, byEvents];
 
 const FINAL = ['succeeded', 'failed', 'cancelled'];
@@ -156,7 +159,7 @@ async function bothStates({ ended }: ReturnType<typeof followBoth>): Promise<Sta
   });
 }
 
-describe('a run that is followed at another process', () => {
+describe('a run that is followed at another process', SLOW, () => {
   test('sends its state, the progress of a refresh, the end of each task, and one final state', async ({
     service,
     admin,
@@ -244,7 +247,7 @@ describe('a run that is followed at another process', () => {
   });
 });
 
-describe('followers of a run', () => {
+describe('followers of a run', SLOW, () => {
   test('need access to the job', async ({ admin, bob, stranger, anonymous, gated }) => {
     const other = await createJob(admin);
     const [{ id: runId }] = (await admin.get(`${gated.path}/history`)).body._embedded['svc:job-history'];
