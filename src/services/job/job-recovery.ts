@@ -22,14 +22,16 @@ export async function recoverJobs(platform: Platform): Promise<void> {
     text: `
       select tenant_id as "tenantId", job_id as "jobId", id as "runId"
       from dws.job_run r
-      where status in ('queued', 'running')
-        and not exists (select from dws.operation o where o.id = r.operation_id and o.finished_at is null)`,
+      where finished_at is null
+        and coalesce((select o.finished_at is not null from dws.operation o where o.id = r.operation_id), true)`,
   });
   for (const run of lost)
-    await platform.database.transaction(run.tenantId, async (tx) => {
-      lockConcurrencyKey(tx, concurrencyKeyOf(run.jobId));
-      await endRun(tx, run, { status: 'failed', error: RUN_LOST });
-    });
+    await platform.database
+      .transaction(run.tenantId, async (tx) => {
+        lockConcurrencyKey(tx, concurrencyKeyOf(run.jobId));
+        await endRun(tx, run, { status: 'failed', error: RUN_LOST });
+      })
+      .catch((error: unknown) => platform.log.error({ err: error, run: run.runId }, 'Could not end a lost run'));
   await platform.system.query({
     text: `
       update dws.job j
