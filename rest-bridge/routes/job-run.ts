@@ -40,7 +40,9 @@ export const jobRuns = [
   post('/jobs/:id', 'runJob', result),
   get('/jobs/:id/history', 'job.runs', collection('job-history', jobRun)),
   get(single, 'job.run', jobRun),
-  post(`${single}/_retry`, 'retryJobRun', result, { linked: (run) => run.status === 'failed' }),
+  post(`${single}/_retry`, 'retryJobRun', result, {
+    linked: ({ status }) => status === 'failed' || status === 'cancelled',
+  }),
   post(`${single}/_cancel`, 'cancelJobRun', jobRun, { linked: isUnfinished }),
   get(`${single}/events`, 'Subscription.jobRun', runEvent, {
     handler: eventStream('run'),

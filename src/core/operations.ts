@@ -82,7 +82,7 @@ export interface PromotionInput extends CloneInput {
 /** The run of a job that an operation executes. */
 interface JobRunInput {
   runId: string;
-  /** Key of the first task to execute. The results of the tasks before it are those of the run that failed. */
+  /** Key of the first task of a continued run to execute. Default: the one after the last that ended. */
   from?: string;
 }
 

@@ -1,20 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JobHistoryEntry } from '../../entities/job-run.ts';
 import type { Context } from '../core/context.ts';
-import { badInput } from '../core/errors.ts';
+import { badInput, conflict } from '../core/errors.ts';
 import type { ActionRun, DatasetStep } from '../core/job-drivers.ts';
 import type { OperationFailure } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
-import type { Viewer } from '../core/viewer.ts';
 import { jobActionDriverOf, jobDriverOf } from '../services/job/drivers/driver-registry.ts';
 import { refreshDataset } from '../services/job/drivers/refresh/refresh.ts';
 import { takeSnapshot } from '../services/job/drivers/snapshot/snapshot.ts';
 import { runAttempts } from '../services/job/job-attempts.ts';
-import { contextFor, createJobContext } from '../services/job/job-context.ts';
+import { createJobContext, createOwnerContext } from '../services/job/job-context.ts';
 import type { PlannedAction, RunPlan } from '../services/job/job-run-plan.ts';
 import { meetsConditions } from '../services/job/run-conditions.ts';
 import { RunLog } from '../services/job/run-log.ts';
 import { failureOf } from '../services/operation/operation-repository.ts';
-import type { Job } from './handler.ts';
+import type { Job as Work } from './handler.ts';
 
 /** The tasks of a run that have ended. */
 export interface RunTasks {
@@ -39,51 +39,62 @@ interface Task {
 /** What the work of a task gets: an attempt with the context of the owner. */
 type TaskRun = Pick<ActionRun, 'ctx' | 'signal' | 'log' | 'progress'>;
 
+/** Time after which a run begins no more tasks, in milliseconds. */
+const MAX_RUN_MS = 24 * 3_600_000;
+
 /**
- * Runs the tasks of a run in their order, as the viewer. A failed task does not end the run: the conditions of the
- * actions after it decide. Stores each result at once. Throws the reason of the job's signal.
+ * Runs the tasks of a run in their order, as the owner of the job. A failed task does not end the run: the conditions of
+ * the actions after it decide. Stores each result at once. Throws the reason of the work's signal.
  */
-export async function runTasks(
-  platform: Platform,
-  job: Job<'job.run'>,
-  plan: RunPlan,
-  viewer: Viewer,
-): Promise<RunTasks> {
+export async function runTasks(platform: Platform, work: Work<'job.run'>, plan: RunPlan): Promise<RunTasks> {
   const tasks = listTasks(platform, plan);
-  const { done, next } = keptTasks(plan, tasks, job.input.from);
+  const { done, next } = keptTasks(plan, tasks, work.input.from);
+  const deadline = Date.now() + MAX_RUN_MS;
   for (const [index, task] of tasks.entries()) {
     if (index < next) continue;
-    job.progress({ current: index, total: tasks.length, message: task.name });
-    if (!(await runTask(platform, job, task, viewer, done, (index * 100) / tasks.length, tasks.length))) continue;
-    if (index < tasks.length - 1) await saveTasks(platform, job, done);
+    if (Date.now() > deadline) {
+      done.failure ??= failureOf(conflict('The run took longer than 24 hours'));
+      break;
+    }
+    work.progress({ current: index, total: tasks.length, message: task.name });
+    const progress = (percent: number) => work.progress({ percent: (index * 100 + percent) / tasks.length });
+    if (!(await runTask({ platform, work, plan, deadline, progress }, task, done))) continue;
+    if (index < tasks.length - 1) await saveTasks(platform, work, done);
   }
-  job.progress({ current: tasks.length, total: tasks.length });
+  work.progress({ current: tasks.length, total: tasks.length });
   return done;
+}
+
+/** What the tasks of a run have in common. */
+interface RunningTask {
+  platform: Platform;
+  work: Work<'job.run'>;
+  plan: RunPlan;
+  deadline: number;
+  progress(percent: number): void;
 }
 
 /** Runs a task and adds its result. Returns false if the conditions of the task are not met. */
 async function runTask(
-  platform: Platform,
-  job: Job<'job.run'>,
+  { platform, work, plan, deadline, progress }: RunningTask,
   task: Task,
-  viewer: Viewer,
   done: RunTasks,
-  startPercent: number,
-  count: number,
 ): Promise<boolean> {
   const log = new RunLog();
   const startedAt = new Date();
-  const progress = (percent: number) => job.progress({ percent: startPercent + percent / count });
-  const attempt = async (signal: AbortSignal) =>
-    task.work({ ctx: contextFor(platform, viewer, signal), signal, log: log.add, progress });
+  // Loaded for each attempt, because the owner may lose rights while the run waits.
+  const attempt = async (signal: AbortSignal) => {
+    const ctx = await createOwnerContext(platform, plan.job, signal);
+    return task.work({ ctx, signal, log: log.add, progress });
+  };
   const { REFRESH_TIMEOUT_MS: limit } = platform.config;
-  const outcome = await task
-    .isDue(contextFor(platform, viewer, job.signal), done.failure !== null)
-    .then((isDue) => (isDue ? runAttempts(task.data, limit, job.signal, log.add, attempt) : null))
+  const outcome = await createOwnerContext(platform, plan.job, work.signal)
+    .then((ctx) => task.isDue(ctx, done.failure !== null))
+    .then((isDue) => (isDue ? runAttempts(task.data, { limit, deadline }, work.signal, log.add, attempt) : null))
     .catch((failure: unknown) => ({ attempts: 0, failure }));
-  job.signal.throwIfAborted();
+  work.signal.throwIfAborted();
   if (!outcome) return false;
-  const failure = outcome.failure === null ? null : describeFailure(platform, job, task, outcome.failure);
+  const failure = outcome.failure === null ? null : describeFailure(platform, work, task, outcome.failure);
   if (failure) log.add(failure.message);
   done.failure ??= failure && { ...failure, message: `${task.name}: ${failure.message}` };
   done.logs[task.key] = log.toString();
@@ -104,7 +115,7 @@ async function runTask(
 /** Returns what the readers of the run see of a failure. Logs errors of the service. */
 function describeFailure(
   platform: Platform,
-  { workId }: Job<'job.run'>,
+  { workId }: Work<'job.run'>,
   { key }: Task,
   error: unknown,
 ): OperationFailure {
@@ -152,29 +163,56 @@ function actionTask(platform: Platform, { run, job, datasets }: RunPlan, action:
     name,
     data,
     isDue: (ctx, hasFailed) => meetsConditions(conditions, { ctx, hasFailed, datasetIdOf }),
-    work: async (attempt) =>
-      driver.run({
+    async work(attempt) {
+      const datasetId = driver.usesDataset ? (action.datasetId ?? datasetIdOf(data['alias'] as string)) : '';
+      await checkUnchanged(attempt.ctx, action, datasetId);
+      await driver.run({
         ...attempt,
         job: { id: job.id, name: job.name },
         action: { id, name },
         runId: run.id,
         data,
         secrets,
-        datasetId: driver.usesDataset ? (action.datasetId ?? datasetIdOf(data['alias'] as string)) : '',
+        datasetId,
         actAs: (principal) => createJobContext(platform, job.tenantId, principal, attempt.signal),
-      }),
+      });
+    },
   };
 }
 
 /**
- * Returns the tasks of a continued run that are not repeated: those before the task with the key `from`. Without one all
- * are executed.
+ * Throws CONFLICT for an action that was changed or deleted after the run had started, or whose alias names another
+ * dataset: the checks of who may change it look at what it does now, not at what the run would still do.
  */
-function keptTasks({ continued }: RunPlan, tasks: readonly Task[], from = ''): { done: RunTasks; next: number } {
-  const next = Math.max(
-    0,
-    tasks.findIndex(({ key }) => key === from),
-  );
+async function checkUnchanged(
+  { query, viewer }: Context,
+  { id, data }: PlannedAction,
+  datasetId: string,
+): Promise<void> {
+  const [now] = await query<{ data: Record<string, unknown>; datasetId: string | null }>({
+    text: `
+      select a.data, coalesce(a.dataset_id, d.dataset_id) as "datasetId"
+      from dws.job_action a
+      left join dws.job_dataset d on d.job_id = a.job_id and d.alias = a.data->>'alias'
+      where a.tenant_id = $1 and a.id = $2`,
+    values: [viewer.tenantId, id],
+  });
+  const isSame = now && isDeepStrictEqual(now.data, data) && (datasetId === '' || now.datasetId === datasetId);
+  if (!isSame) throw conflict('It was changed or deleted after the run had started');
+}
+
+/**
+ * Returns the tasks of a continued run that are not repeated: those before the task with the key `from`, without one all
+ * that ended.
+ */
+function keptTasks({ continued }: RunPlan, tasks: readonly Task[], from?: string): { done: RunTasks; next: number } {
+  const ended = new Set((continued?.history ?? []).map(({ task }) => task.key));
+  const next = from
+    ? Math.max(
+        0,
+        tasks.findIndex(({ key }) => key === from),
+      )
+    : tasks.findLastIndex(({ key }) => ended.has(key)) + 1;
   const kept = new Set(tasks.slice(0, next).map(({ key }) => key));
   const history = (continued?.history ?? []).filter(({ task }) => kept.has(task.key));
   const failed = history.find(({ result }) => !result.success);
@@ -188,13 +226,13 @@ function keptTasks({ continued }: RunPlan, tasks: readonly Task[], from = ''): {
   };
 }
 
-/** Stores what has ended so far, for those who look at the run. */
-async function saveTasks(platform: Platform, job: Job<'job.run'>, { history, logs }: RunTasks): Promise<void> {
-  await platform.database.query(job.tenantId, {
+/** Stores the tasks that have ended, so that the history shows them while the run goes on. */
+async function saveTasks(platform: Platform, work: Work<'job.run'>, { history, logs }: RunTasks): Promise<void> {
+  await platform.database.query(work.tenantId, {
     text: `
       update dws.job_run
       set history = $3, logs = $4, version = version + 1, updated_at = now()
       where tenant_id = $1 and id = $2 and status = 'running'`,
-    values: [job.tenantId, job.input.runId, JSON.stringify(history), JSON.stringify(logs)],
+    values: [work.tenantId, work.input.runId, JSON.stringify(history), JSON.stringify(logs)],
   });
 }

@@ -1,12 +1,11 @@
 import type { JobRunResult } from '../../entities/job-run.ts';
 import { cancelled } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
-import type { Viewer } from '../core/viewer.ts';
-import { loadPrincipalViewer } from '../services/identity/principal-viewer.ts';
+import { createOwnerContext } from '../services/job/job-context.ts';
 import { endRun, RUN_CANCELLED, type EndedRun } from '../services/job/job-run-end.ts';
 import { beginRun, type RunPlan } from '../services/job/job-run-plan.ts';
 import { failureOf, type Claim } from '../services/operation/operation-repository.ts';
-import type { Handler, Job } from './handler.ts';
+import type { Handler, Job as Work } from './handler.ts';
 import { runTasks, type RunTasks } from './job-run-tasks.ts';
 
 /** Interval of the heartbeats of a job that runs, in milliseconds. */
@@ -21,39 +20,42 @@ const runOf = ({ tenantId, resourceId, input: { runId } }: Claim<'job.run'>): En
 /** Runs a job with the rights of its owner. A run whose worker dies is recorded as failed, and is not repeated. */
 export const jobRun: Handler<'job.run'> = {
   takeover: false,
-  async run(job, platform) {
-    const run = runOf(job);
-    const plan = await platform.database.transaction(job.tenantId, (tx) => beginRun(platform, tx, run));
+  async run(work, platform) {
+    const run = runOf(work);
+    const plan = await platform.database.transaction(work.tenantId, (tx) => beginRun(platform, tx, run));
     if (!plan) throw cancelled();
-    const tasks = await withHeartbeat(platform, run, () => runPlan(platform, job, plan));
+    const tasks = await withHeartbeat(platform, run, () => runPlan(platform, work, plan));
     const { failure } = tasks;
     return {
       ...(failure && { failure }),
       async publish(tx) {
         const { history, logs } = tasks;
         const success = failure === null;
-        await endRun(tx, run, {
+        const duration = await endRun(tx, run, {
           status: success ? 'succeeded' : 'failed',
           error: failure?.message ?? null,
           tasks: { history, logs },
         });
-        return resultOf(run.runId, tasks, Date.now() - job.startedAt.getTime());
+        return resultOf(run.runId, tasks, duration ?? 0);
       },
     };
   },
-  onFailure: (claim, { message }, tx) => endRun(tx, runOf(claim), { status: 'failed', error: message }),
-  onCancel: (claim, tx) => endRun(tx, runOf(claim), RUN_CANCELLED),
+  async onFailure(claim, { message }, tx) {
+    await endRun(tx, runOf(claim), { status: 'failed', error: message });
+  },
+  async onCancel(claim, tx) {
+    await endRun(tx, runOf(claim), RUN_CANCELLED);
+  },
 };
 
-async function runPlan(platform: Platform, job: Job<'job.run'>, plan: RunPlan): Promise<RunTasks> {
-  let viewer: Viewer;
+async function runPlan(platform: Platform, work: Work<'job.run'>, plan: RunPlan): Promise<RunTasks> {
   try {
-    viewer = await loadPrincipalViewer(platform.system, job.tenantId, plan.job.ownerId);
+    await createOwnerContext(platform, plan.job, work.signal);
   } catch (error) {
     const failure = failureOf(error);
     return { history: [], logs: {}, failure: { ...failure, message: `The owner cannot run it: ${failure.message}` } };
   }
-  return runTasks(platform, job, plan, viewer);
+  return runTasks(platform, work, plan);
 }
 
 /** Returns what a waiting caller gets: errors and logs are for those who may read them in the history. */

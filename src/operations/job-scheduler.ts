@@ -21,7 +21,7 @@ export function startJobScheduler(platform: Platform, { interval }: SchedulerOpt
   const clock = new ClockWatch();
 
   const pass = async (): Promise<void> => {
-    if (clock.wasSetBack()) await rescheduleJobs(platform, new Date());
+    await clock.check(platform);
     while (!stopping.signal.aborted && (await startDueJobs(platform)) === DUE_BATCH);
   };
   const loop = async (): Promise<void> => {
@@ -39,16 +39,17 @@ export function startJobScheduler(platform: Platform, { interval }: SchedulerOpt
   };
 }
 
-/** Compares the clock with the time that has passed. */
+/** Compares the clock of Postgres, by which jobs are due, with the time that has passed. */
 class ClockWatch {
-  #clock = Date.now();
-  #passed = performance.now();
+  #last: { clock: number; passed: number } | undefined;
 
-  /** Returns whether the clock was set back since the last call. */
-  wasSetBack(): boolean {
-    const [clock, passed] = [Date.now(), performance.now()];
-    const step = clock - this.#clock - (passed - this.#passed);
-    [this.#clock, this.#passed] = [clock, passed];
-    return step < -CLOCK_STEP_MS;
+  /** Schedules all jobs again if the clock was set back since the last call, with each call until it succeeds. */
+  async check(platform: Platform): Promise<void> {
+    const [row] = await platform.system.query<{ now: Date }>({ text: 'select now() as now' });
+    const { now } = row!;
+    const current = { clock: now.getTime(), passed: performance.now() };
+    const step = this.#last && current.clock - this.#last.clock - (current.passed - this.#last.passed);
+    if (step !== undefined && step < -CLOCK_STEP_MS) await rescheduleJobs(platform, now);
+    this.#last = current;
   }
 }

@@ -38,12 +38,15 @@ interface Runner {
   stop(): Promise<void>;
 }
 
-/** Runs of jobs that wait for their actions at once. They take no place of the operations that these start. */
-const JOB_CONCURRENCY = 32;
+/**
+ * Runs of jobs at once, in all and of one tenant. They wait most of the time, and take no place of the operations that
+ * they start.
+ */
+const JOB_LIMITS = { concurrency: 64, perTenant: 16 };
 
 /**
- * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, and apart from these `JOB_CONCURRENCY`
- * runs of jobs; at most half of both for one tenant.
+ * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
+ * from these the runs of jobs.
  */
 export async function startRunner(
   platform: Platform,
@@ -66,14 +69,14 @@ export async function startRunner(
     await attempt;
   };
 
-  const atOnce = (concurrency: number) => ({ concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) });
+  const concurrency = platform.config.WORKER_CONCURRENCY;
   await queue.consume(
     // Work that could not be claimed stays queued; the reconciler sends it again.
     (work) =>
       runQueued(work).catch((error: unknown) =>
         platform.log.warn({ err: error, id: work.workId }, 'Could not claim a queued operation'),
       ),
-    { operations: atOnce(platform.config.WORKER_CONCURRENCY), jobs: atOnce(JOB_CONCURRENCY) },
+    { operations: { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) }, jobs: JOB_LIMITS },
   );
 
   return {

@@ -140,12 +140,17 @@ describe('a due job', () => {
     expect(await runsOf(draft)).toEqual([]);
   });
 
-  test('with a time zone that is gone is not started again, and delays no other', async () => {
+  test('with a time zone that is gone is not started, delays no other, and its owner is notified', async () => {
     const broken = await createDue('2027-03-01T10:00:00.000Z', EVERY_HOUR);
     await systemQuery(service, `update dws.job set timezone = 'Mars/Base' where id = $1`, broken.id);
     const other = await createDue('2027-03-01T10:00:00.000Z', EVERY_HOUR);
     expect(await runsAt(other, '2027-03-01T10:00:00Z')).toHaveLength(1);
-    expect(await runsOf(broken)).toHaveLength(1);
+    expect(await runsOf(broken)).toEqual([]);
+    expect((await ann.get('/notifications')).body._embedded['svc:notification'][0]).toMatchObject({
+      type: 'job.run.failed',
+      message: 'The job Nightly is not run any more: its schedule is no longer valid',
+      resource: { kind: 'job', id: broken.id },
+    });
     const [row] = await systemQuery(service, `select next_run_at as next from dws.job where id = $1`, broken.id);
     expect(row).toEqual({ next: null });
   });

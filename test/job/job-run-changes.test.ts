@@ -141,14 +141,56 @@ describe('while a job runs', SLOW, () => {
     expect(run).toMatchObject({ status: 'failed', error: expect.not.stringContaining('Something went wrong') });
   });
 
-  test('the deletion of an action that comes later changes only later runs', async ({ admin, gated }) => {
+  test('an action that is changed or deleted before its turn fails and is not executed', async ({ admin, gated }) => {
     const job = await gated();
-    const notify = await createNotify(admin, job, 'Deleted');
+    const [changed, deleted] = [await createNotify(admin, job, 'Changed'), await createNotify(admin, job, 'Deleted')];
+    for (const id of [changed, deleted])
+      await admin.creates(`${job.path}/actions/${id}/job-action-run-conditions`, { type: 'always' });
     const waiting = admin.post(job.path, {});
     await untilRefreshes(job);
-    await expectStatus(admin.delete(`${job.path}/actions/${notify}`), 204);
+    const data = { recipients: [admin.username], message: 'Other' };
+    await expectStatus(admin.put(`${job.path}/actions/${changed}`, { data }), 200);
+    await expectStatus(admin.delete(`${job.path}/actions/${deleted}`), 204);
     await job.openGate();
-    await expectBody(waiting, 200, { success: true });
+    await expectBody(waiting, 200, { success: false });
+    const [{ history }] = await historyOf(admin, job);
+    const errors = history.map(({ result }: { result: { error: string | null } }) => result.error);
+    const refused = 'It was changed or deleted after the run had started';
+    expect(errors).toEqual([null, refused, refused]);
     await isFree(admin, job);
+  });
+
+  test('the loss of a right of the owner takes effect before the next action', async ({ admin, gated, service }) => {
+    const carol = await service.user('carol-owner');
+    const job = await gated();
+    await createNotify(admin, job, 'Later');
+    await expectStatus(admin.put(`/datasets/${job.dataset.id}/shares/carol-owner`, { accessLevel: 3 }), 200);
+    await service.platform.system.query({
+      text: `update dws.job set owner_id = $2 where id = $1`,
+      values: [job.id, `user:${carol.id}`],
+    });
+    const waiting = admin.post(job.path, {});
+    await untilRefreshes(job);
+    await expectStatus(admin.put('/users/carol-owner', { enabled: false }), 200);
+    await job.openGate();
+    await waiting;
+    const [{ history }] = await historyOf(admin, job);
+    expect(history.at(-1).result).toMatchObject({ success: false, error: 'The user carol-owner is disabled' });
+  });
+
+  test('a deletion charges what the run has used', async ({ admin, gated }) => {
+    const job = await gated();
+    const waiting = admin.post(job.path, {});
+    await untilRefreshes(job);
+    await expectStatus(admin.delete(job.path), 204);
+    await waiting;
+    await untilIdle(job);
+    await job.openGate();
+    const { body } = await admin.get('/usage/events?limit=1000');
+    const events = body._embedded['svc:usage-event'].filter(
+      ({ entityId }: { entityId: string }) => entityId === job.id,
+    );
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({ metadata: { status: 'cancelled' } });
   });
 });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { recoverJobs } from '../../src/services/job/job-recovery.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectStatus } from '../support/expect.ts';
 import type { Service } from '../support/service.ts';
@@ -106,4 +107,35 @@ test('a job keeps its latest 1,000 runs', async ({ ann, service }) => {
   const { body } = await ann.get(`${job.path}/history?limit=1000`);
   expect(body.total).toBe(1000);
   expect(body._embedded['svc:job-history'][0].id).toBe((await latestRun(ann, job)).id);
+});
+
+test('a run whose clock was set back ends, with no usage', async ({ ann, service, refreshJob, switched }) => {
+  const job = await refreshJob();
+  await switched.set('waits');
+  const waiting = ann.post(job.path, { progress: 'in the past' });
+  await expect.poll(() => switched.running(), { timeout: 10_000 }).toBe(1);
+  await systemQuery(service, `update dws.job_run set started_at = now() + interval '1 hour' where job_id = $1`, job.id);
+  await expectStatus(ann.delete('/progress/in the past'), 202);
+  await waiting;
+  expect(await latestRun(ann, job)).toMatchObject({ status: 'cancelled', duration: 0 });
+  await expectBody(ann.get(job.path), 200, { lockedAt: null });
+});
+
+test('a run without its operation, as in a restored backup, ends at its last heartbeat', async ({ ann, service }) => {
+  const job = await createJob(ann);
+  await systemQuery(
+    service,
+    `with run as (
+      insert into dws.job_run (id, tenant_id, job_id, trigger, status, started_at)
+      select gen_random_uuid(), tenant_id, id, 'schedule', 'running', now() - interval '7 days' from dws.job where id = $1
+    )
+    update dws.job set locked_at = now() - interval '7 days', heartbeat = now() - interval '7 days' + interval '90 s'
+    where id = $1`,
+    job.id,
+  );
+  await recoverJobs(service.platform);
+  const run = await latestRun(ann, job);
+  expect(run).toMatchObject({ status: 'failed', error: 'The worker process ended before the run was done' });
+  expect(Math.round(run.duration)).toBe(90_000);
+  await expectBody(ann.get(job.path), 200, { lockedAt: null, heartbeat: null });
 });

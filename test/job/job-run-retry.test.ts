@@ -59,6 +59,41 @@ describe('a failed run', () => {
   });
 });
 
+describe('a run that was cancelled', () => {
+  test('is continued after the last task that ended, which is not repeated', async ({ ann, refreshJob, switched }) => {
+    const job = await refreshJob();
+    const first = await createNotify(ann, job, 'First');
+    const last = await createNotify(ann, job, 'Last');
+    await expectStatus(ann.post(`${job.path}/_job-action-order`, { actions: [first, job.actionId, last] }), 200);
+    await switched.set('waits');
+    const waiting = ann.post(job.path, { progress: 'cancelled' });
+    await expect.poll(() => switched.running(), { timeout: 10_000 }).toBe(1);
+    await expectStatus(ann.delete('/progress/cancelled'), 202);
+    await waiting;
+    await expect.poll(() => switched.running(), { timeout: 10_000 }).toBe(0);
+    await switched.set('works');
+    const cancelled = await latestRun(ann, job);
+    expect(keysOf(cancelled)).toEqual([`action:${first}`]);
+    await expectBody(ann.post(`${job.path}/history/${cancelled.id}/_retry`), 200, { success: true });
+    const retried = await latestRun(ann, job);
+    expect(keysOf(retried)).toEqual([`action:${first}`, job.key, `action:${last}`]);
+    expect(retried.history[0]).toEqual(cancelled.history[0]);
+  });
+
+  test('is not continued from a failed action that was deleted', async ({ ann, refreshJob, switched }) => {
+    const job = await refreshJob();
+    const other = await createNotify(ann, job, 'Other');
+    await switched.set('fails');
+    await expectBody(ann.post(job.path), 200, { success: false });
+    const failed = await latestRun(ann, job);
+    await expectStatus(ann.delete(`${job.path}/actions/${job.actionId}`), 204);
+    const retry = (body?: object) => ann.post(`${job.path}/history/${failed.id}/_retry`, body);
+    await expectError(retry(), 409, /no longer a part of the job/);
+    await expectStatus(retry({ from: job.key }), 400);
+    await expectBody(retry({ from: other.toUpperCase() }), 200, { success: true });
+  });
+});
+
 describe('a run', () => {
   test('is cancelled by others too, down to the statement in the source', async ({
     ann,

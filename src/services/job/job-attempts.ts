@@ -17,12 +17,12 @@ const DEFAULT_DELAY_MS = 1000;
 
 /**
  * Runs work, and again after a failure as often as `data.retry` says, each attempt for at most `data.timeout` and `limit`
- * milliseconds. `log` gets the failures before the last. Returns the number of attempts; throws the last failure, or the
+ * milliseconds. After `deadline` none begins. `log` gets the failures before the last. Returns the number of attempts; throws the last failure, or the
  * reason of `signal`.
  */
 export async function runAttempts(
   data: JobData,
-  limit: number,
+  { limit, deadline }: { limit: number; deadline: number },
   signal: AbortSignal,
   log: (line: string) => void,
   work: (signal: AbortSignal) => Promise<void>,
@@ -40,8 +40,8 @@ export async function runAttempts(
       return { attempts, failure: null };
     } catch (failure) {
       signal.throwIfAborted();
-      if (attempts > (retry?.times ?? 0)) return { attempts, failure };
       const delay = (retry?.delay ?? DEFAULT_DELAY_MS) * 2 ** (attempts - 1);
+      if (attempts > (retry?.times ?? 0) || Date.now() + delay > deadline) return { attempts, failure };
       log(`Attempt ${attempts} failed: ${failureOf(failure).message}. The next one is in ${delay} ms.`);
       await sleep(delay, undefined, { signal }).catch(() => signal.throwIfAborted());
     }

@@ -1,4 +1,6 @@
+import type { Job } from '../../../entities/job.ts';
 import type { Context, RequestInfo } from '../../core/context.ts';
+import { refused } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { ActionRun } from '../../core/job-drivers.ts';
 import type { Platform } from '../../core/platform.ts';
@@ -23,8 +25,23 @@ export const createJobContext = async (
   signal: AbortSignal,
 ): Promise<Context> => contextFor(platform, await loadPrincipalViewer(platform.system, tenantId, principal), signal);
 
+/** Returns the context of the owner of a job that runs. Throws FORBIDDEN like `createJobContext`, and for another owner. */
+export async function createOwnerContext(
+  platform: Platform,
+  { id, tenantId, ownerId }: Pick<Job, 'id' | 'tenantId' | 'ownerId'>,
+  signal: AbortSignal,
+): Promise<Context> {
+  const ctx = await createJobContext(platform, tenantId, ownerId, signal);
+  const [job] = await ctx.query<{ ownerId: string }>({
+    text: `select owner_id as "ownerId" from dws.job where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
+  if (job?.ownerId !== ownerId) throw refused('The job got another owner after the run had started');
+  return ctx;
+}
+
 /** Returns a context that acts as a viewer of `loadPrincipalViewer`. It ends with `signal`. */
-export function contextFor(platform: Platform, viewer: Viewer, signal: AbortSignal): Context {
+function contextFor(platform: Platform, viewer: Viewer, signal: AbortSignal): Context {
   const request: RequestInfo = {
     id: newId(),
     address: '127.0.0.1',

@@ -162,7 +162,7 @@ export function commit(ctx: Context, id: string): Promise<string> {
       (name) => `${ctx.viewer.username} committed a draft of ${name}`,
       { fields: Object.keys(changes).filter((key) => (DRAFTED as readonly string[]).includes(key)) },
     );
-    stopRuns(tx, draft);
+    await stopRuns(tx, draft);
     tx.remove(draft);
     return job.id;
   });

@@ -4,6 +4,7 @@ import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 import { missedRun, nextRun, type Schedule } from '../../core/schedule/schedule.ts';
+import { notify } from '../resource/notification.ts';
 import { concurrencyKeyOf } from './job-run-start.ts';
 import { scheduleOf } from './job-schedule.ts';
 
@@ -15,7 +16,16 @@ const MISSED_MS = 60_000;
 
 type DueJob = Pick<
   Job,
-  'id' | 'tenantId' | 'ownerId' | 'interval' | 'intervalType' | 'timezone' | 'startOn' | 'endOn' | 'scheduledAt'
+  | 'id'
+  | 'name'
+  | 'tenantId'
+  | 'ownerId'
+  | 'interval'
+  | 'intervalType'
+  | 'timezone'
+  | 'startOn'
+  | 'endOn'
+  | 'scheduledAt'
 > & {
   dueAt: Date;
   now: Date;
@@ -39,11 +49,11 @@ interface DueRun {
  * processes share the work: the row of a job and the unique due times of its runs keep each from being started twice.
  * `clock` replaces the clock of Postgres. Returns the number of due jobs. See docs/contract.md#runs-of-jobs.
  */
-export const startDueJobs = (platform: Platform, clock?: Date): Promise<number> =>
-  platform.system.transaction(async (query) => {
+export async function startDueJobs(platform: Platform, clock?: Date): Promise<number> {
+  const scheduled = await platform.system.transaction(async (query) => {
     const due = await query<DueJob>({
       text: `
-        select j.id, j.tenant_id as "tenantId", j.owner_id as "ownerId", j.interval,
+        select j.id, j.name, j.tenant_id as "tenantId", j.owner_id as "ownerId", j.interval,
           j.interval_type as "intervalType", j.timezone, j.start_on as "startOn", j.end_on as "endOn",
           j.scheduled_at as "scheduledAt", j.next_run_at as "dueAt", coalesce($1, now()) as now,
           j.data->>'overlap' as overlap,
@@ -60,23 +70,36 @@ export const startDueJobs = (platform: Platform, clock?: Date): Promise<number> 
         for update skip locked`,
       values: [clock ?? null],
     });
-    if (due.length === 0) return 0;
-    const scheduled = due.map((job) => ({ job, schedule: tryParse(platform, job) }));
-    await setNextRuns(query, scheduled);
-    const planned = scheduled.flatMap(({ job, schedule }) => planRun(platform, job, schedule) ?? []);
+    if (due.length === 0) return [];
+    const parsed = due.map((job) => ({ job, schedule: tryParse(platform, job) }));
+    await setNextRuns(query, parsed);
+    const planned = parsed.flatMap(({ job, schedule }) => (schedule && planRun(platform, job, schedule)) ?? []);
     const runs = await insertRuns(query, planned);
     if (runs.length > 0) await insertOperations(platform, query, runs);
-    return due.length;
+    return parsed;
   });
+  for (const { job, schedule } of scheduled) if (!schedule) await reportInvalid(platform, job);
+  return scheduled.length;
+}
+
+/** Notifies the owner of a job whose schedule is no longer valid, so that it has no next run. */
+const reportInvalid = ({ database }: Platform, { id, tenantId, ownerId, name }: DueJob): Promise<void> =>
+  database.transaction(tenantId, (tx) =>
+    notify(tx, tenantId, [ownerId], {
+      type: 'job.run.failed',
+      message: `The job ${name} is not run any more: its schedule is no longer valid`,
+      resource: { kind: 'job', id },
+    }),
+  );
 
 /** Returns the run of a due job; null if the job still runs and does not let runs wait. Of missed times, the last counts. */
-function planRun({ log }: Platform, job: DueJob, schedule: Schedule | null): DueRun | null {
+function planRun({ log }: Platform, job: DueJob, schedule: Schedule): DueRun | null {
   const { id, dueAt, now, isRunning, isWaiting } = job;
   if (isRunning && (job.overlap !== 'queue' || isWaiting)) {
     log.info({ job: id, dueAt, isWaiting }, 'A due job still runs: this time is left out');
     return null;
   }
-  const missed = schedule && missedRun(schedule, dueAt, now);
+  const missed = missedRun(schedule, dueAt, now);
   const isLate = missed !== null || now.getTime() - dueAt.getTime() > MISSED_MS;
   const trigger = isLate ? 'catch-up' : 'schedule';
   return { job, id: newId(), operationId: newId(), trigger, dueAt: missed ?? dueAt };

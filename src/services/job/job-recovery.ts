@@ -14,13 +14,14 @@ const RESCHEDULE_BATCH = 500;
 const RUN_LOST = 'The worker process ended before the run was done';
 
 /**
- * Records runs as failed whose operation has ended without them, e.g. in a restored backup, and frees jobs that are
- * locked without a run.
+ * Records runs as failed whose operation has ended without them, e.g. in a restored backup, at their last heartbeat, and
+ * frees jobs that are locked without a run.
  */
 export async function recoverJobs(platform: Platform): Promise<void> {
-  const lost = await platform.system.query<EndedRun & Record<string, unknown>>({
+  const lost = await platform.system.query<EndedRun & { endedAt: Date } & Record<string, unknown>>({
     text: `
-      select tenant_id as "tenantId", job_id as "jobId", id as "runId"
+      select tenant_id as "tenantId", job_id as "jobId", id as "runId",
+        (select coalesce(j.heartbeat, r.started_at, r.created_at) from dws.job j where j.id = r.job_id) as "endedAt"
       from dws.job_run r
       where finished_at is null
         and coalesce((select o.finished_at is not null from dws.operation o where o.id = r.operation_id), true)`,
@@ -29,7 +30,7 @@ export async function recoverJobs(platform: Platform): Promise<void> {
     await platform.database
       .transaction(run.tenantId, async (tx) => {
         lockConcurrencyKey(tx, concurrencyKeyOf(run.jobId));
-        await endRun(tx, run, { status: 'failed', error: RUN_LOST });
+        await endRun(tx, run, { status: 'failed', error: RUN_LOST, endedAt: run.endedAt });
       })
       .catch((error: unknown) => platform.log.error({ err: error, run: run.runId }, 'Could not end a lost run'));
   await platform.system.query({
@@ -48,6 +49,7 @@ export async function recoverJobs(platform: Platform): Promise<void> {
  * former time again. Does not change those that are due before.
  */
 export async function rescheduleJobs({ system, log }: Platform, now: Date): Promise<void> {
+  let changed = 0;
   for (let last = '00000000-0000-0000-0000-000000000000'; ;) {
     const jobs = await system.query<Job & Record<string, unknown>>({
       text: `
@@ -59,13 +61,12 @@ export async function rescheduleJobs({ system, log }: Platform, now: Date): Prom
         limit ${RESCHEDULE_BATCH}`,
       values: [last],
     });
-    if (jobs.length === 0) return;
+    if (jobs.length === 0) break;
     last = jobs.at(-1)!.id;
     const earlier = jobs.flatMap((job) => {
       const next = scheduledRun(job, now);
       return next && next < job.nextRunAt! ? [{ id: job.id, former: job.nextRunAt!, next }] : [];
     });
-    log.info({ jobs: earlier.length }, 'The clock was set back: jobs are scheduled again');
     await system.query({
       text: `
         update dws.job j
@@ -74,7 +75,9 @@ export async function rescheduleJobs({ system, log }: Platform, now: Date): Prom
         where j.id = n.id and j.next_run_at = n.former`,
       values: [earlier.map(({ id }) => id), earlier.map(({ former }) => former), earlier.map(({ next }) => next)],
     });
+    changed += earlier.length;
   }
+  log.info({ jobs: changed }, 'The clock was set back: jobs are scheduled again');
 }
 
 function scheduledRun(job: Job, now: Date): Date | null {

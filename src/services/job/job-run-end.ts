@@ -2,6 +2,7 @@ import type { JobHistoryEntry, JobTrigger } from '../../../entities/job-run.ts';
 import { JOB } from '../../../entities/owned-kinds.ts';
 import type { OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
+import type { Usage } from '../../core/usage.ts';
 import { recordActivities } from '../resource/activity.ts';
 import { notify } from '../resource/notification.ts';
 import { meter } from '../usage/usage-meter.ts';
@@ -21,6 +22,8 @@ export interface RunEnd {
   status: Extract<OperationStatus, 'succeeded' | 'failed' | 'cancelled'>;
   /** Why it did not succeed, in one sentence; null for a success. */
   error: string | null;
+  /** When it ended, if not now. */
+  endedAt?: Date;
   /** The tasks that ended and their logs. Absent if those that are stored are all. */
   tasks?: { history: readonly JobHistoryEntry[]; logs: Readonly<Record<string, string>> };
 }
@@ -34,21 +37,39 @@ interface EndedRow extends Record<string, unknown> {
   data: { notifyOnFailure?: boolean };
   trigger: JobTrigger;
   isDraft: boolean;
-  /** Seconds; null for a run that had not started. */
+  /** Milliseconds; null for a run that had not started. */
+  duration: number | null;
+  /** The duration in seconds. */
   seconds: string | null;
-  /** The user to whom the run is charged; null for a team without members. */
-  payer: string | null;
+  /** The job, also of a draft, which does not last. */
+  chargedId: string;
+  /** The user who is the actor of the usage: for a team who started the run, else a member, else a superuser. */
+  payer: string;
   formerStatus: OperationStatus | null;
 }
 
 /**
  * Records the end of a run, frees its job unless another run of it waits, and adds the run to the usage ledger. Of
  * consecutive failures, the first is notified to the owner. Does nothing if the run has ended or was deleted. The caller
- * has locked the concurrency key of the job, which keeps the job from starting or being deleted.
+ * has locked the concurrency key of the job, which keeps the job from starting or being deleted. Returns the duration in
+ * milliseconds, null for a run that had not started.
  */
-export async function endRun(tx: Transaction, run: EndedRun, end: RunEnd): Promise<void> {
+export async function endRun(tx: Transaction, run: EndedRun, end: RunEnd): Promise<number | null> {
+  const ended = await recordEnd(tx, run, end);
+  meter(run, tx, usageOf([{ run, end, ended }]));
+  return ended?.duration ?? null;
+}
+
+/** Ends several runs of a tenant in one transaction, like `endRun`. */
+export async function endRuns(tx: Transaction, runs: readonly EndedRun[], end: RunEnd): Promise<void> {
+  const all: { run: EndedRun; end: RunEnd; ended: EndedRow | undefined }[] = [];
+  for (const run of runs) all.push({ run, end, ended: await recordEnd(tx, run, end) });
+  if (runs[0]) meter(runs[0], tx, usageOf(all));
+}
+
+async function recordEnd(tx: Transaction, run: EndedRun, end: RunEnd): Promise<EndedRow | undefined> {
   const ended = await updateRun(tx, run, end);
-  if (!ended) return;
+  if (!ended) return undefined;
   if (end.status === 'failed' && !ended.isDraft) await reportFailure(tx, run, ended);
   tx.execute({
     text: `
@@ -61,24 +82,29 @@ export async function endRun(tx: Transaction, run: EndedRun, end: RunEnd): Promi
       )`,
     values: [run.tenantId, run.jobId],
   });
-  if (ended.seconds !== null)
-    meter(run, tx, [
-      {
-        key: `job:${run.runId}`,
-        resource: 'job_compute',
-        quantity: ended.seconds,
-        actor: `user:${ended.payer ?? run.tenantId}`,
-        entityType: 'job',
-        entityId: run.jobId,
-        metadata: { trigger: ended.trigger, status: end.status },
-      },
-    ]);
+  return ended;
 }
+
+/** Returns the usage of the runs that had started. */
+const usageOf = (all: readonly { run: EndedRun; end: RunEnd; ended: EndedRow | undefined }[]): Usage[] =>
+  all.flatMap(({ run, end, ended }) =>
+    ended?.seconds
+      ? {
+          key: `job:${run.runId}`,
+          resource: 'job_compute' as const,
+          quantity: ended.seconds,
+          actor: `user:${ended.payer}` as const,
+          entityType: 'job' as const,
+          entityId: ended.chargedId,
+          metadata: { trigger: ended.trigger, status: end.status, isDraft: ended.isDraft },
+        }
+      : [],
+  );
 
 async function updateRun(
   tx: Transaction,
   { tenantId, jobId, runId }: EndedRun,
-  { status, error, tasks }: RunEnd,
+  { status, error, tasks, endedAt }: RunEnd,
 ): Promise<EndedRow | undefined> {
   // Locks the job before its run, as a deletion of the job does.
   tx.execute({
@@ -97,14 +123,14 @@ async function updateRun(
     text: `
       with ended as (
         update dws.job_run
-        set status = $4, success = $4 = 'succeeded', error = $5, finished_at = now(),
-          duration = extract(epoch from clock_timestamp() - started_at) * 1000,
+        set status = $4, success = $4 = 'succeeded', error = $5, finished_at = coalesce($8, clock_timestamp()),
+          duration = greatest(extract(epoch from coalesce($8, clock_timestamp()) - started_at) * 1000, 0),
           history = coalesce($6, history), logs = coalesce($7, logs), version = version + 1, updated_at = now()
         where tenant_id = $1 and job_id = $2 and id = $3 and status in ('queued', 'running')
-        returning trigger, is_draft, user_id, started_at
+        returning trigger, is_draft, user_id, duration
       )
       select j.name, j.owner_id as "ownerId", j.data, e.trigger, e.is_draft as "isDraft",
-        round(extract(epoch from clock_timestamp() - e.started_at), 3)::text as seconds,
+        round((e.duration / 1000)::numeric, 3)::text as seconds, e.duration, coalesce(j.parent_id, j.id) as "chargedId",
         coalesce(
           case when j.owner_id like 'user:%' then substr(j.owner_id, 6)::uuid else e.user_id end,
           (
@@ -112,7 +138,8 @@ async function updateRun(
             where tenant_id = $1 and team_id = substr(j.owner_id, 6)::uuid
             order by role = 'admin' desc, created_at
             limit 1
-          )
+          ),
+          (select id from dws.app_user where tenant_id = $1 and superuser order by created_at limit 1)
         ) as payer,
         (
           select status from dws.job_run
@@ -130,6 +157,7 @@ async function updateRun(
       error,
       tasks ? JSON.stringify(tasks.history) : null,
       tasks ? JSON.stringify(tasks.logs) : null,
+      endedAt ?? null,
     ],
   });
   return ended;

@@ -12,6 +12,7 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { findResourceId, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
+import { endRuns, RUN_CANCELLED, type EndedRun } from './job-run-end.ts';
 
 /** Name that the caller chooses for the operation, to follow it. */
 type Progress = string | number | null | undefined;
@@ -33,7 +34,7 @@ export interface RunRequest {
   trigger: JobTrigger;
   progress?: Progress;
   /** The failed run to continue, and the key of the task from which on. */
-  retry?: { run: JobRun; from: string };
+  retry?: { run: JobRun; from: string | undefined };
 }
 
 /** Starts a run of a job that was loaded by `loadForRun`. Returns the id of the operation. */
@@ -60,7 +61,7 @@ export async function startRun(
   row.operationId = await operations.start(ctx, tx, {
     operation: 'job.run',
     resource: { kind: 'job', id: jobId },
-    input: { runId: row.id, ...(retry && { from: retry.from }) },
+    input: { runId: row.id, ...(retry?.from && { from: retry.from }) },
     progress,
     unit: 'tasks',
     concurrencyKey: concurrencyKeyOf(jobId),
@@ -93,6 +94,20 @@ export async function loadForRun(
   return loadResource(ctx, tx, JOB, id, permission, expected);
 }
 
-/** Stops the runs of a job that is deleted. The operation of a waiting run ends by itself. */
-export const stopRuns = (tx: Transaction, { tenantId, id }: Pick<Job, 'tenantId' | 'id'>): void =>
-  operations.cancelRunning(tx, tenantId, concurrencyKeyOf(id));
+/** Ends the runs of a job that is deleted, and those of its draft. The operation of a waiting run ends by itself. */
+export async function stopRuns(tx: Transaction, { tenantId, id }: Pick<Job, 'tenantId' | 'id'>): Promise<void> {
+  const runs = await tx.query<EndedRun & Record<string, unknown>>({
+    text: `
+      select r.tenant_id as "tenantId", r.job_id as "jobId", r.id as "runId"
+      from dws.job j
+      join dws.job_run r on r.job_id = j.id and r.status in ('queued', 'running')
+      where j.tenant_id = $1 and (j.id = $2 or j.parent_id = $2)`,
+    values: [tenantId, id],
+  });
+  for (const { jobId } of runs) {
+    const key = concurrencyKeyOf(jobId);
+    lockConcurrencyKey(tx, key);
+    operations.cancelRunning(tx, tenantId, key);
+  }
+  await endRuns(tx, runs, RUN_CANCELLED);
+}

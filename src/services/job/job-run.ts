@@ -1,4 +1,5 @@
 import { JobAction } from '../../../entities/job-action.ts';
+import { JobDataset } from '../../../entities/job-dataset.ts';
 import { JobRun } from '../../../entities/job-run.ts';
 import { Job } from '../../../entities/job.ts';
 import type { Context } from '../../core/context.ts';
@@ -14,7 +15,8 @@ import { cancelById } from '../operation/operation.ts';
 import { loadForRun, startRun } from './job-run-start.ts';
 
 /**
- * Continues a failed or cancelled run from a task: an action id, or the key of a task; by default the first that failed.
+ * Continues a failed or cancelled run from a task: an action id, or the key of a task; by default the first that failed,
+ * else the one after the last that ended.
  * The results of the tasks before it are kept. Returns the operation of the new run; with `waits` after it ended.
  */
 export function retry(
@@ -30,21 +32,36 @@ export function retry(
     const run = await loadRun(tx, job, runId);
     if (run.status !== 'failed' && run.status !== 'cancelled')
       throw conflict('Only a run that failed or was cancelled can be continued');
-    const first = from ? await resolveTask(tx, job, run, from) : firstFailed(run);
+    const first = await firstTask(tx, job, run, from);
     return startRun(ctx, tx, job, { trigger: 'retry', progress, retry: { run, from: first } });
   });
 }
 
-/** Returns the key of the first failed task of a run. Without one the run starts with the first task again. */
-const firstFailed = ({ history }: JobRun): string => history.find(({ result }) => !result.success)?.task.key ?? '';
+/**
+ * Returns the key of the task from which on a run is continued: that of `from`, else the first that failed; undefined
+ * for the one after the last that ended. Throws BAD_USER_INPUT, without `from` CONFLICT, for one that the job does not have.
+ */
+async function firstTask(
+  tx: Transaction,
+  job: Job,
+  run: JobRun,
+  from: string | null | undefined,
+): Promise<string | undefined> {
+  const failed = run.history.find(({ result }) => !result.success)?.task.key;
+  const key = from ? keyOf(from) : failed;
+  if (key === undefined || (await hasTask(tx, job, key))) return key;
+  if (from) throw invalid('from', 'must be an action of the job, or the key of a task of the run');
+  throw conflict('The task that failed is no longer a part of the job: name another one with from');
+}
 
-/** Returns the key of a task. Throws BAD_USER_INPUT for one that is neither an action of the job nor was in the run. */
-async function resolveTask(tx: Transaction, job: Job, run: JobRun, from: string): Promise<string> {
-  if (run.history.some(({ task }) => task.key === from)) return from;
-  const id = from.replace(/^action:/, '').toLowerCase();
-  const action = isUuid(id) ? await tx.findOne(JobAction, { id, jobId: job.id }) : null;
-  if (!action) throw invalid('from', 'must be an action of the job, or the key of a task of the run');
-  return `action:${id}`;
+/** Returns the key of a task that is named by its key, or by the id of an action. */
+const keyOf = (from: string): string =>
+  from.startsWith('dataset:') ? from : `action:${from.replace(/^action:/, '').toLowerCase()}`;
+
+async function hasTask(tx: Transaction, { id: jobId }: Job, key: string): Promise<boolean> {
+  const name = key.slice(key.indexOf(':') + 1);
+  if (key.startsWith('dataset:')) return (await tx.count(JobDataset, { jobId, alias: name })) > 0;
+  return isUuid(name) && (await tx.count(JobAction, { jobId, id: name })) > 0;
 }
 
 /** Cancels a run of a job, also one of another user or the schedule. Returns its id. Throws CONFLICT if it has ended. */

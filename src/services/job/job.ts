@@ -98,7 +98,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     const job = await loadForRun(ctx, tx, id, 'job:read', { ifMatch: ctx.ifMatch });
     const permission = job.parentId ? 'job:edit' : 'job:delete';
     if (!levelAllows(await accessLevelInTransaction(ctx, tx, job), permission)) throw forbidden({ permission });
-    stopRuns(tx, job);
+    await stopRuns(tx, job);
     tx.remove(job);
   });
 }

@@ -6,8 +6,7 @@ import { compile } from 'html-to-text';
  */
 const LIMITS = { maxInputLength: 100_000, limits: { maxDepth: 200, ellipsis: '…' } };
 
-/** Returns the text of an HTML document for programs that show no HTML. Links are followed by their addresses. */
-export const htmlToText: (html: string) => string = compile({
+const convert = compile({
   ...LIMITS,
   wordwrap: false,
   selectors: [
@@ -21,6 +20,15 @@ export const htmlToText: (html: string) => string = compile({
     },
     ...['img', 'title'].map((selector) => ({ selector, format: 'skip' })),
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-    { selector: 'table', format: 'dataTable', options: { uppercaseHeaderCells: false } },
+    // Not as data tables, whose layout takes as much memory as the largest `colspan` says.
+    { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
+    ...['td', 'th'].map((selector) => ({ selector, format: 'inlineSurround', options: { suffix: ' ' } })),
   ],
 });
+
+/** Returns the text of an HTML document for programs that show no HTML. Links are followed by their addresses. */
+export const htmlToText = (html: string): string =>
+  convert(html)
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
