@@ -17,8 +17,8 @@ const DEFAULT_DELAY_MS = 1000;
 
 /**
  * Runs work, and again after a failure as often as `data.retry` says, each attempt for at most `data.timeout` and `limit`
- * milliseconds. After `deadline` none begins. `log` gets the failures before the last. Returns the number of attempts; throws the last failure, or the
- * reason of `signal`.
+ * milliseconds. After `deadline` none begins. `log` gets the failures before the last. Returns the number of attempts and
+ * the last failure, null for a success. Throws the reason of `signal`.
  */
 export async function runAttempts(
   data: JobData,
