@@ -26,7 +26,7 @@ test('the demo has a nightly job with a first run, which later starts leave alon
     const actions = await embedded(admin, `${PATH}/actions`);
     expect(actions.map(({ type }) => type)).toEqual(['refresh', 'snapshot', 'snapshot-cleanup', 'export', 'email']);
     const runs = await embedded(admin, `${PATH}/history`);
-    expect(runs).toMatchObject([{ trigger: 'manual', status: 'succeeded', error: null }]);
+    expect(runs).toMatchObject([{ trigger: 'schedule', status: 'succeeded', error: null }]);
     expect(runs[0].history.map(({ task }: any) => task.key)).toEqual(actions.map(({ id }) => `action:${id}`));
     expect(await embedded(admin, '/datasets/orders/snapshot-list')).toHaveLength(1);
 
