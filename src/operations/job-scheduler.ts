@@ -21,8 +21,15 @@ export function startJobScheduler(platform: Platform, { interval }: SchedulerOpt
   const clock = new ClockWatch();
 
   const pass = async (): Promise<void> => {
-    await clock.check(platform);
-    while (!stopping.signal.aborted && (await startDueJobs(platform)) === DUE_BATCH);
+    // One statement while nothing is due, which is most of the time.
+    const [state] = await platform.system.query<{ now: Date; isDue: boolean }>({
+      text: `select now() as now, exists (select from dws.job where next_run_at <= now()) as "isDue"`,
+    });
+    const { now, isDue } = state!;
+    const isSetBack = clock.isSetBack(now);
+    if (isSetBack) await rescheduleJobs(platform, now);
+    clock.note(now);
+    if (isDue || isSetBack) while (!stopping.signal.aborted && (await startDueJobs(platform)) === DUE_BATCH);
   };
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -43,13 +50,13 @@ export function startJobScheduler(platform: Platform, { interval }: SchedulerOpt
 class ClockWatch {
   #last: { clock: number; passed: number } | undefined;
 
-  /** Schedules all jobs again if the clock was set back since the last call, with each call until it succeeds. */
-  async check(platform: Platform): Promise<void> {
-    const [row] = await platform.system.query<{ now: Date }>({ text: 'select now() as now' });
-    const { now } = row!;
-    const current = { clock: now.getTime(), passed: performance.now() };
-    const step = this.#last && current.clock - this.#last.clock - (current.passed - this.#last.passed);
-    if (step !== undefined && step < -CLOCK_STEP_MS) await rescheduleJobs(platform, now);
-    this.#last = current;
+  /** Returns whether the clock was set back since the last `note`. */
+  isSetBack(now: Date): boolean {
+    if (!this.#last) return false;
+    return now.getTime() - this.#last.clock - (performance.now() - this.#last.passed) < -CLOCK_STEP_MS;
+  }
+
+  note(now: Date): void {
+    this.#last = { clock: now.getTime(), passed: performance.now() };
   }
 }
