@@ -45,4 +45,8 @@ export class JobAction extends TenantRow {
   /** In a draft: id of the action that this is a copy of. Null for a new action, and outside drafts. */
   @Property({ type: 'uuid', nullable: true })
   originalId?: string | null;
+
+  /** In a draft: id of the file that the original had when the draft was created. That file may be gone. */
+  @Property({ type: 'uuid', nullable: true })
+  originalFileId?: string | null;
 }
