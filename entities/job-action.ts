@@ -1,8 +1,21 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ID, Int, ObjectType } from 'type-graphql';
+import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
+
+/** The file that is kept with an action. */
+@ObjectType({ description: 'The file that is kept with an action.' })
+export class JobActionFile {
+  @Field(() => String, { description: 'Name of the file.' })
+  filename!: string;
+
+  @Field(() => String, { description: 'Media type.' })
+  contentType!: string;
+
+  @Field(() => Float, { description: 'Size in bytes.' })
+  size!: number;
+}
 
 /** A step of a job (docs/contract.md#job-actions). */
 @ObjectType({ description: 'A step of a job.', implements: Node })

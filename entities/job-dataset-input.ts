@@ -8,12 +8,17 @@ import { JobSnapshotTimeEnum, type JobSnapshotTime } from './job-dataset.ts';
 export class JobSnapshotsInput {
   @Field(() => JobSnapshotTimeEnum, {
     nullable: true,
-    description: 'When each run takes a snapshot: before or after the refresh. Null: never.',
+    description:
+      'When each run takes a snapshot: before or after the refresh, or for the type `actions` the actions. Null: never.',
   })
   when?: JobSnapshotTime | null;
 
   @Rule({ maxItems: MAX_SNAPSHOTS })
-  @Field(() => [ID], { nullable: true, description: 'Ids of snapshots of the dataset, at most 50.' })
+  @Field(() => [ID], {
+    nullable: true,
+    description:
+      'Ids of snapshots of the dataset, at most 50. A `snapshot-cleanup` keeps them; they change nothing else in a run.',
+  })
   snapshotDatasets?: string[] | null;
 }
 

@@ -10,8 +10,8 @@ registerEnumType(JobSnapshotTimeEnum, {
   name: 'JobSnapshotTime',
   description: 'When a run takes a snapshot of a dataset.',
   valuesConfig: {
-    BEFORE: { description: 'Before the refresh.' },
-    AFTER: { description: 'After the refresh.' },
+    BEFORE: { description: 'Before the refresh, or for the type `actions` before the actions.' },
+    AFTER: { description: 'After the refresh, or for the type `actions` after the actions.' },
   },
 });
 

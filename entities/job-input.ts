@@ -57,7 +57,8 @@ export class UpdateJobInput extends UpdateOwnedInput {
   @Field(() => DateTime, {
     nullable: true,
     description:
-      'Start of the current run. Null frees a job whose run has stopped. A change requires the access level Admin.',
+      'Null frees a locked job, which requires the access level Admin. While a run is unfinished, the job still starts ' +
+      'no other. Any other value is ignored, and is an error on creation.',
   })
   lockedAt?: Date | null;
 }

@@ -111,7 +111,7 @@ export default [
   }),
   post('/jobs/:id/_commit', 'commitJobDraft', job, { linked: isDraft }),
   get('/jobs/:id/datasets', 'job.datasets', collection('job-dataset', jobDataset)),
-  create(datasets, 'createJobDataset', jobDataset),
+  create(datasets, 'createJobDataset', jobDataset, { map: mapSnapshotIds }),
   get(byAlias, 'job.dataset', jobDataset),
   put(byAlias, 'updateJobDataset', jobDataset, { map: mapSnapshotIds }),
   del(byAlias, 'deleteJobDataset'),

@@ -59,6 +59,8 @@ test('a dataset is added, changed and removed', async ({ ann, orders }) => {
   );
   const { body } = await ann.get(`${path}/datasets/sales`);
   await expectBody(ann.put(`${path}/datasets/sales`, body), 200, { snapshots: body.snapshots });
+  const { datasetId, snapshots } = body;
+  await expectBody(ann.post(`${path}/datasets`, { alias: 'copied', datasetId, snapshots }), 201, { snapshots });
   await expectStatus(ann.delete(`${path}/datasets/sales`), 204);
   await expectError(ann.get(`${path}/datasets/sales`), 404, 'There is no job dataset sales');
 });
