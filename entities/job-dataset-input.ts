@@ -3,6 +3,9 @@ import { Rule } from '../src/core/input-rules.ts';
 import { ALIAS_RULE, MAX_SNAPSHOTS } from './dataset-reference-input.ts';
 import { JobSnapshotTimeEnum, type JobSnapshotTime } from './job-dataset.ts';
 
+/** Maximum number of datasets of one job. */
+export const MAX_JOB_DATASETS = 100;
+
 /** The snapshots of a dataset of a job. */
 @InputType({ description: 'The snapshots of a dataset of a job. Replaces all previous settings.' })
 export class JobSnapshotsInput {

@@ -1,6 +1,7 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { optionalTextRule, Rule, textRule } from '../src/core/input-rules.ts';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { CreateJobDatasetInput, MAX_JOB_DATASETS } from './job-dataset-input.ts';
 import { JobIntervalTypeEnum, type JobIntervalType } from './job.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
@@ -73,13 +74,14 @@ export class CreateJobInput extends UpdateJobInput {
   @Field(() => ID, { description: 'Id of the job driver: `dataset-refresh` or `actions`.' })
   type!: string;
 
-  @Field(() => JsonObject, {
+  @Rule({ maxItems: MAX_JOB_DATASETS })
+  @Field(() => [CreateJobDatasetInput], {
     nullable: true,
     description:
-      'Datasets that the job works on, by alias, in the order in which it refreshes them; at most 100: ' +
-      '`{alias: datasetId}` or `{alias: {datasetId, snapshots: {when: "before" | "after", snapshotDatasets: [id]}}}`.',
+      'Datasets that the job works on, in the order in which it refreshes them; at most 100. In REST an object by alias: ' +
+      '`{alias: datasetId}` or `{alias: {datasetId, snapshots}}`.',
   })
-  datasets?: Record<string, unknown> | null;
+  datasets?: CreateJobDatasetInput[] | null;
 
   @Rule(textRule(255))
   @Field(() => String, { nullable: true, description: 'What created the job, in free words. It cannot be changed.' })

@@ -103,7 +103,7 @@ const byAlias = `${datasets}/:alias`;
 
 export default [
   ...kind('jobs', 'job', job, { item: resource<Job>(FIELDS, links), without: ['create'] }),
-  create('/jobs', 'createJob', created),
+  create('/jobs', 'createJob', created, { keyed: { datasets: { key: 'alias', short: 'datasetId' } } }),
   get('/jobs-list', 'jobsList', jobsList),
   post('/jobs/:id/_edit', 'editJob', draft, {
     status: { oneOf: [200, 201], of: ({ created: isNew }) => (isNew === true ? 201 : 200) },

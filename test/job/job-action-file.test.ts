@@ -134,6 +134,7 @@ test('an action shows its file to those who may read it, and a list of them take
     return listed;
   };
   expect(await filesOf(ann)).toEqual(all);
+  await ann.delete(`${orders.path}/shares/bob`);
   await expectStatus(ann.put(`${job.path}/shares/bob`, { accessLevel: 2 }), 200);
   expect(await filesOf(bob)).toEqual(onlyFirst);
   await restrictBob({ region: 'EU' });

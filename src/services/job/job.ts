@@ -14,7 +14,7 @@ import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import * as shares from '../resource/share.ts';
 import { jobDriverOf } from './drivers/driver-registry.ts';
 import { checkData } from './job-data.ts';
-import { addDatasets, listDatasets } from './job-dataset.ts';
+import { addDatasets } from './job-dataset.ts';
 import { loadForRun, stopRuns } from './job-run-start.ts';
 import { changeSchedule } from './job-schedule.ts';
 
@@ -35,13 +35,12 @@ export function create(
     sourceId: sourceId ? checkText(sourceId, 'sourceId') : null,
   };
   const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
-  const listed = listDatasets(datasets ?? {});
   return ctx.transaction(async (tx) => {
     const ownerId = owned.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, owned.ownerId) : undefined;
     const zone = timezone ?? (await loadTimezone(ctx, tx, ownerId));
     changeSchedule(content as Job, { interval, intervalType, timezone: zone, startOn, endOn, enabled });
     const job = await createOwned(ctx, tx, JOB, { ...owned, ownerId }, content);
-    await addDatasets(ctx, tx, job, listed);
+    await addDatasets(ctx, tx, job, datasets ?? []);
     return job.id;
   });
 }
