@@ -19,7 +19,10 @@ registerEnumType(JobTriggerEnum, {
   valuesConfig: {
     MANUAL: { description: 'A user.' },
     SCHEDULE: { description: 'The schedule, at its time.' },
-    CATCH_UP: { description: 'The schedule, more than a minute late: for the times at which no process of the service was running.' },
+    CATCH_UP: {
+      description:
+        'The schedule, more than a minute late: for the times at which no process of the service was running.',
+    },
     RETRY: { description: 'A user, to continue a failed or cancelled run.' },
   },
 });
@@ -138,7 +141,8 @@ export class JobRun extends TenantRow {
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Id of the failed or cancelled run that this one continues. Null for any other, and if that is deleted.',
+    description:
+      'Id of the failed or cancelled run that this one continues. Null for any other, and if that is deleted.',
   })
   @Property({ type: 'uuid', nullable: true })
   retryOfId?: string | null;

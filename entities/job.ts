@@ -67,7 +67,10 @@ export class Job extends OwnedRow {
   @Property({ type: 'timestamptz', nullable: true })
   lockedAt?: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Time of the last heartbeat of the current run. Null while the job does not run.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Time of the last heartbeat of the current run. Null while the job does not run.',
+  })
   @Property({ type: 'timestamptz', nullable: true })
   heartbeat?: Date | null;
 

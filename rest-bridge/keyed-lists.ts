@@ -1,3 +1,4 @@
+import { toApiError } from '../src/core/api-error.ts';
 import { ApiError, type ValidationIssue } from '../src/core/errors.ts';
 import { throwIssues } from '../src/core/input-checks.ts';
 import type { Json } from './route.ts';
@@ -6,7 +7,7 @@ import type { Json } from './route.ts';
  * A list of the input that is an object in REST, with the items by their field `key`. A text in place of an item is the
  * item with this field `short`.
  */
-export interface KeyedList {
+interface KeyedList {
   key: string;
   short: string;
 }
@@ -41,13 +42,12 @@ function refuse(path: string[], problem: string): never {
 
 /** Returns an error whose issues have the keys that the client sent in place of the positions in lists. */
 export function withSentKeys(keyed: KeyedLists, body: unknown, error: unknown): unknown {
-  if (!(error instanceof ApiError) || !error.validation || !isObject(body)) return error;
-  const issues = error.validation.map((issue) => withSentKey(keyed, body, issue));
-  const at = error.validation.findIndex(({ message }) => message === error.message);
-  return new ApiError(error.status, error.code, issues[at]?.message ?? error.message, {
-    validation: issues,
-    cause: error,
-  });
+  const apiError = toApiError(error);
+  if (!apiError?.validation || !isObject(body)) return error;
+  const { status, code, message, validation } = apiError;
+  const issues = validation.map((issue) => withSentKey(keyed, body, issue));
+  const at = validation.findIndex((issue) => issue.message === message);
+  return new ApiError(status, code, issues[at]?.message ?? message, { validation: issues, cause: error });
 }
 
 function withSentKey(keyed: KeyedLists, body: Json, issue: ValidationIssue): ValidationIssue {

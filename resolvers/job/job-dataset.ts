@@ -23,8 +23,7 @@ export class JobSnapshots {
   when!: JobSnapshotTime | null;
 
   @Field(() => [ReferenceSnapshot], {
-    description:
-      'Snapshots chosen by id. A `snapshot-cleanup` keeps them; they change nothing else in a run.',
+    description: 'Snapshots chosen by id. A `snapshot-cleanup` keeps them; they change nothing else in a run.',
   })
   snapshotDatasets!: ReferenceSnapshot[];
 }

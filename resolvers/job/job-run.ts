@@ -193,7 +193,9 @@ export class JobRunResolver {
   }
 
   @Requires('version', 'operation.sequence')
-  @FieldResolver(() => Int, { description: 'Number of changes of the run and its progress. It only increases while the run is unfinished.' })
+  @FieldResolver(() => Int, {
+    description: 'Number of changes of the run and its progress. It only increases while the run is unfinished.',
+  })
   sequence(@Root() { version, operation }: { version: number; operation: { sequence: number } | null }): number {
     return version + (operation?.sequence ?? 0);
   }

@@ -28,7 +28,13 @@ test('a new job has its datasets by alias, as ids or with snapshots', async ({ a
   ]);
   const { createJob: listed } = await ann.data(
     `mutation ($input: CreateJobInput!) { createJob(input: $input) { datasets { alias snapshots { when } } } }`,
-    { input: { name: 'G', type: 'actions', datasets: [{ alias: 'a', datasetId: orders.id, snapshots: { when: 'AFTER' } }] } },
+    {
+      input: {
+        name: 'G',
+        type: 'actions',
+        datasets: [{ alias: 'a', datasetId: orders.id, snapshots: { when: 'AFTER' } }],
+      },
+    },
   );
   expect(listed).toEqual({ datasets: [{ alias: 'a', snapshots: { when: 'AFTER' } }] });
 });
@@ -52,7 +58,11 @@ test('datasets follow the rules of references in reports, and nothing is half do
   await refuseKey([orders.id], 'datasets', 'datasets must be an object');
   const many = { datasetId: orders.id, snapshots: { snapshotDatasets: Array(51).fill(orders.q1) } };
   await refuseKey({ x: orders.id, many }, 'datasets.many.snapshots.snapshotDatasets', /^datasets.many.snapshots.* 50 /);
-  await refuseKey({ x: { datasetId: orders.id, snapshots: { when: 'never' } } }, 'datasets.x.snapshots.when', /"never"/);
+  await refuseKey(
+    { x: { datasetId: orders.id, snapshots: { when: 'never' } } },
+    'datasets.x.snapshots.when',
+    /"never"/,
+  );
   await refuseKey({ x: orders.id, 'no spaces': orders.id }, 'datasets.no spaces.alias', /no spaces.alias must match/);
   const full = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`a${index}`, orders.id]));
   await refuseKey(full, 'datasets', /100/);

@@ -7,13 +7,15 @@ const PATH = '/jobs/nightly-shop-report';
 
 test('the demo has a nightly job with a first run, which later starts leave alone', { timeout: 180_000 }, async () => {
   const folder = newFolder();
-  const onService = async (isReady: RegExp, work: (admin: Client) => Promise<void>) => {
+  const onService = async (isReady: RegExp, work: (admin: Client, printed: () => string) => Promise<void>) => {
     const service = await startProcess({ DATA_DIR: folder.path, SEED_DEMO: 'true', ADMIN_PASSWORD });
     await eventually(async () => isReady.test(service.printed()));
     expect(service.printed()).not.toMatch(/failed/);
-    await work(await logIn(service.url));
+    await work(await logIn(service.url), service.printed);
     expect(await service.end('SIGTERM')).toBe(0);
   };
+  const portOf = async (admin: Client): Promise<number> => (await admin.get('/datasources/demo-shop')).body.config.port;
+  let port: number | undefined;
   const embedded = async (admin: Client, path: string) =>
     Object.values((await admin.get(path)).body._embedded)[0] as any[];
 
@@ -22,6 +24,8 @@ test('the demo has a nightly job with a first run, which later starts leave alon
     expect(job).toMatchObject({ name: 'Nightly shop report', ownerId: admin.id, enabled: true, lockedAt: null });
     expect(job.nextRunAt).toMatch(/T02:30:00\.000Z$/);
     expect(new Date(job.nextRunAt).getTime()).toBeGreaterThan(Date.now());
+    // Otherwise the schedule could add a run at this time.
+    expect((await admin.put(PATH, { enabled: false })).status).toBe(200);
 
     const actions = await embedded(admin, `${PATH}/actions`);
     expect(actions.map(({ type }) => type)).toEqual(['refresh', 'snapshot', 'snapshot-cleanup', 'export', 'email']);
@@ -53,9 +57,13 @@ test('the demo has a nightly job with a first run, which later starts leave alon
     for (const { id } of actions)
       expect(await admin.post(`${PATH}/actions/${id}/_preview`)).toMatchObject({ status: 200 });
     expect((await admin.delete(`${PATH}/actions/${actions[4].id}`)).status).toBe(204);
+    port = await portOf(admin);
   });
 
-  await onService(/Data Workspace Service at/, async (admin) => {
+  await onService(/Data Workspace Service at/, async (admin, printed) => {
+    // The code of the demo has run once its datasource has the port of this start.
+    await eventually(async () => (await portOf(admin)) !== port);
+    expect(printed()).not.toMatch(/Creating the demo/);
     expect(await embedded(admin, `${PATH}/actions`)).toHaveLength(4);
     expect(await embedded(admin, `${PATH}/history`)).toHaveLength(1);
   });

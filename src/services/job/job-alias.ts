@@ -44,7 +44,4 @@ export async function renameAlias(tx: Transaction, jobId: string, from: string, 
 
 /** Loads the actions and run conditions of a job, which is locked. */
 const loadParts = (tx: Transaction, jobId: string): Promise<[JobAction[], JobActionCondition[]]> =>
-  Promise.all([
-    tx.find(JobAction, { jobId }, { orderBy: ['order'] }),
-    loadConditions(tx, jobId),
-  ]);
+  Promise.all([tx.find(JobAction, { jobId }, { orderBy: ['order'] }), loadConditions(tx, jobId)]);

@@ -1,4 +1,8 @@
-import { MAX_JOB_DATASETS, type CreateJobDatasetInput, type UpdateJobDatasetInput } from '../../../entities/job-dataset-input.ts';
+import {
+  MAX_JOB_DATASETS,
+  type CreateJobDatasetInput,
+  type UpdateJobDatasetInput,
+} from '../../../entities/job-dataset-input.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import type { Job } from '../../../entities/job.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
@@ -30,7 +34,8 @@ export async function addDatasets(
 ): Promise<JobDataset[]> {
   if (inputs.length === 0) return [];
   const present = await tx.find(JobDataset, { jobId: job.id }, { orderBy: ['position'] });
-  if (present.length + inputs.length > MAX_JOB_DATASETS) throw conflict(`A job has at most ${MAX_JOB_DATASETS} datasets`);
+  if (present.length + inputs.length > MAX_JOB_DATASETS)
+    throw conflict(`A job has at most ${MAX_JOB_DATASETS} datasets`);
   const aliases = new Set(present.map(({ alias }) => alias));
   for (const { alias } of inputs) {
     checkAliasFree(aliases, checkAlias(alias));

@@ -29,7 +29,8 @@ export async function checkAttached(
     const other = ids.findIndex((id) => actions.get(id)!.type !== 'export');
     if (other >= 0)
       throw invalid(`data.attach.${other}`, 'must be an export: not every recipient has a file of their own otherwise');
-  } else if (!former || addsRecipientOrFile(data, former)) for (const id of ids) await checkFile(ctx, tx, actions.get(id)!);
+  } else if (!former || addsRecipientOrFile(data, former))
+    for (const id of ids) await checkFile(ctx, tx, actions.get(id)!);
   return [...new Set(ids)];
 }
 
