@@ -1,8 +1,21 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ID, Int, ObjectType } from 'type-graphql';
+import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
+
+/** The file that is kept with an action. */
+@ObjectType({ description: 'The file that is kept with an action.' })
+export class JobActionFile {
+  @Field(() => String, { description: 'Name of the file.' })
+  filename!: string;
+
+  @Field(() => String, { description: 'Media type.' })
+  contentType!: string;
+
+  @Field(() => Float, { description: 'Size in bytes.' })
+  size!: number;
+}
 
 /** A step of a job (docs/contract.md#job-actions). */
 @ObjectType({ description: 'A step of a job.', implements: Node })
@@ -45,4 +58,8 @@ export class JobAction extends TenantRow {
   /** In a draft: id of the action that this is a copy of. Null for a new action, and outside drafts. */
   @Property({ type: 'uuid', nullable: true })
   originalId?: string | null;
+
+  /** In a draft: id of the file that the original had when the draft was created. That file may be gone. */
+  @Property({ type: 'uuid', nullable: true })
+  originalFileId?: string | null;
 }

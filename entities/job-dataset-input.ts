@@ -3,17 +3,25 @@ import { Rule } from '../src/core/input-rules.ts';
 import { ALIAS_RULE, MAX_SNAPSHOTS } from './dataset-reference-input.ts';
 import { JobSnapshotTimeEnum, type JobSnapshotTime } from './job-dataset.ts';
 
+/** Maximum number of datasets of one job. */
+export const MAX_JOB_DATASETS = 100;
+
 /** The snapshots of a dataset of a job. */
 @InputType({ description: 'The snapshots of a dataset of a job. Replaces all previous settings.' })
 export class JobSnapshotsInput {
   @Field(() => JobSnapshotTimeEnum, {
     nullable: true,
-    description: 'When each run takes a snapshot: before or after the refresh. Null: never.',
+    description:
+      'When each run takes a snapshot: before or after the refresh, or for the type `actions` the actions. Null: never.',
   })
   when?: JobSnapshotTime | null;
 
   @Rule({ maxItems: MAX_SNAPSHOTS })
-  @Field(() => [ID], { nullable: true, description: 'Ids of snapshots of the dataset, at most 50.' })
+  @Field(() => [ID], {
+    nullable: true,
+    description:
+      'Ids of snapshots of the dataset, at most 50. A `snapshot-cleanup` keeps them; they change nothing else in a run.',
+  })
   snapshotDatasets?: string[] | null;
 }
 

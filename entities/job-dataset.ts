@@ -10,8 +10,8 @@ registerEnumType(JobSnapshotTimeEnum, {
   name: 'JobSnapshotTime',
   description: 'When a run takes a snapshot of a dataset.',
   valuesConfig: {
-    BEFORE: { description: 'Before the refresh.' },
-    AFTER: { description: 'After the refresh.' },
+    BEFORE: { description: 'Before the refresh, or for the type `actions` before the actions.' },
+    AFTER: { description: 'After the refresh, or for the type `actions` after the actions.' },
   },
 });
 
@@ -43,4 +43,8 @@ export class JobDataset extends TenantRow {
   /** When each run takes a snapshot. Null: never. The chosen snapshots are in the table `job_dataset_snapshot`. */
   @Enum({ items: () => Object.values(JobSnapshotTimeEnum), type: 'text', nullable: true })
   snapshotTime?: JobSnapshotTime | null;
+
+  /** In a draft: id of the row that this is a copy of. Null for a new dataset, and outside drafts. */
+  @Property({ type: 'uuid', nullable: true })
+  originalId?: string | null;
 }

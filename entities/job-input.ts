@@ -1,6 +1,7 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { optionalTextRule, Rule, textRule } from '../src/core/input-rules.ts';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { CreateJobDatasetInput, MAX_JOB_DATASETS } from './job-dataset-input.ts';
 import { JobIntervalTypeEnum, type JobIntervalType } from './job.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
@@ -57,7 +58,8 @@ export class UpdateJobInput extends UpdateOwnedInput {
   @Field(() => DateTime, {
     nullable: true,
     description:
-      'Start of the current run. Null frees a job whose run has stopped. A change requires the access level Admin.',
+      'Null frees a locked job, which requires the access level Admin. While a run is unfinished, the job still starts ' +
+      'no other. Any other value is ignored, and is an error on creation.',
   })
   lockedAt?: Date | null;
 }
@@ -72,13 +74,14 @@ export class CreateJobInput extends UpdateJobInput {
   @Field(() => ID, { description: 'Id of the job driver: `dataset-refresh` or `actions`.' })
   type!: string;
 
-  @Field(() => JsonObject, {
+  @Rule({ maxItems: MAX_JOB_DATASETS })
+  @Field(() => [CreateJobDatasetInput], {
     nullable: true,
     description:
-      'Datasets that the job works on, by alias, in the order in which it refreshes them; at most 100: ' +
-      '`{alias: datasetId}` or `{alias: {datasetId, snapshots: {when: "before" | "after", snapshotDatasets: [id]}}}`.',
+      'Datasets that the job works on, in the order in which it refreshes them; at most 100. In REST an object by alias: ' +
+      '`{alias: datasetId}` or `{alias: {datasetId, snapshots}}`.',
   })
-  datasets?: Record<string, unknown> | null;
+  datasets?: CreateJobDatasetInput[] | null;
 
   @Rule(textRule(255))
   @Field(() => String, { nullable: true, description: 'What created the job, in free words. It cannot be changed.' })

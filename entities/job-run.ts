@@ -19,8 +19,11 @@ registerEnumType(JobTriggerEnum, {
   valuesConfig: {
     MANUAL: { description: 'A user.' },
     SCHEDULE: { description: 'The schedule, at its time.' },
-    CATCH_UP: { description: 'The schedule, after times at which no process of the service was running.' },
-    RETRY: { description: 'A user, to continue a failed run.' },
+    CATCH_UP: {
+      description:
+        'The schedule, more than a minute late: for the times at which no process of the service was running.',
+    },
+    RETRY: { description: 'A user, to continue a failed or cancelled run.' },
   },
 });
 
@@ -100,7 +103,10 @@ export class JobRun extends TenantRow {
   @Property({ type: 'timestamptz', nullable: true })
   finishedAt?: Date | null;
 
-  @Field(() => Float, { nullable: true, description: 'Duration in milliseconds. Null before the end.' })
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Duration in milliseconds. Null before the end, and for a run that never started.',
+  })
   @Property({ type: 'double', nullable: true })
   duration?: number | null;
 
@@ -126,17 +132,44 @@ export class JobRun extends TenantRow {
   @Property({ type: 'boolean' })
   isDraft: boolean = false;
 
-  /** The user who started it. Null for a run of the schedule, and if the user was deleted. */
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the user who started it. Null for a run of the schedule and for a deleted user.',
+  })
   @Property({ type: 'uuid', nullable: true })
   userId?: string | null;
 
-  /** The failed run that this one continues. */
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      'Id of the failed or cancelled run that this one continues. Null for any other, and if that is deleted.',
+  })
   @Property({ type: 'uuid', nullable: true })
   retryOfId?: string | null;
 
   /** The operation that executes it. */
   @Property({ type: 'uuid', nullable: true })
   operationId?: string | null;
+}
+
+/** Whether a task of a run succeeded. */
+@ObjectType({ description: 'Whether a task of a run succeeded. Its error and log are in the history of the job.' })
+export class JobTaskOutcome {
+  @Field(() => String, { description: 'The key of the task.' })
+  key!: string;
+
+  @Field(() => Boolean, { description: 'Whether the task succeeded.' })
+  success!: boolean;
+}
+
+/** One entry of the result of a run. */
+@ObjectType({ description: 'A task of a run, and whether it succeeded.' })
+export class JobRunResultEntry {
+  @Field(() => JobTask, { description: 'The task.' })
+  task!: JobTask;
+
+  @Field(() => JobTaskOutcome, { description: 'Whether it succeeded.' })
+  result!: JobTaskOutcome;
 }
 
 /** The result of a run, as a caller who waits gets it. */
@@ -151,6 +184,6 @@ export class JobRunResult {
   @Field(() => Float, { description: 'Duration in milliseconds.' })
   duration!: number;
 
-  @Field(() => [JobHistoryEntry], { description: 'Tasks in the order in which they ran.' })
-  history!: JobHistoryEntry[];
+  @Field(() => [JobRunResultEntry], { description: 'Tasks in the order in which they ran.' })
+  history!: JobRunResultEntry[];
 }

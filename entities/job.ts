@@ -67,7 +67,10 @@ export class Job extends OwnedRow {
   @Property({ type: 'timestamptz', nullable: true })
   lockedAt?: Date | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'Last sign of life of the current run.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Time of the last heartbeat of the current run. Null while the job does not run.',
+  })
   @Property({ type: 'timestamptz', nullable: true })
   heartbeat?: Date | null;
 
@@ -75,7 +78,7 @@ export class Job extends OwnedRow {
   @Property({ type: 'json' })
   data: Record<string, unknown> = {};
 
-  @Field(() => String, { nullable: true, description: 'Notes.' })
+  @Field(() => String, { nullable: true, description: 'Notes of the editors of the job.' })
   @Property({ type: 'text', nullable: true })
   notes?: string | null;
 

@@ -35,7 +35,7 @@ const UsageEntityTypeEnum = wordEnum(
   'UsageEntityType',
   'Type of what usage is charged to.',
   USAGE_ENTITY_TYPES,
-  (type) => (type === 'tenant' ? 'The whole tenant.' : `Usage by or of the ${type}.`),
+  (type) => (type === 'tenant' ? 'The whole tenant.' : `A ${type} that used something, or that was used.`),
 );
 
 /** One record of the usage ledger. The database refuses changes. See docs/contract.md#usage-ledger. */

@@ -11,6 +11,7 @@ import {
 import type { BridgeContext, RestResponse, Call } from './call.ts';
 import { createDocument, planRow, RowError, type RowPlan } from './document.ts';
 import { createExecutor, type Execute } from './execute.ts';
+import { withSentKeys } from './keyed-lists.ts';
 import type { Presentation } from './present.ts';
 import { linkRows } from './relations.ts';
 import { createRequestParser, type RequestParser } from './request-variables.ts';
@@ -107,7 +108,7 @@ function compileRow(
     plan,
     parser,
     ...(presentation && { presentation }),
-    run: createRun(parser, waiting, deferred, read, presentation?.listLimit),
+    run: withKeys(row, createRun(parser, waiting, deferred, read, presentation?.listLimit)),
     subscribe: createSubscribe(schema, row, plan, parser, waiting),
   };
 }
@@ -151,6 +152,18 @@ function createRun(
     return compiled.respond(result, call, variables);
   };
 }
+
+/** Names the values that errors are about as the client sent them. */
+const withKeys = ({ options: { keyed } }: Row, run: Endpoint['run']): Endpoint['run'] =>
+  keyed
+    ? async (call, args) => {
+        try {
+          return await run(call, args);
+        } catch (error) {
+          throw withSentKeys(keyed, call.body, error);
+        }
+      }
+    : run;
 
 /** Creates `Endpoint.subscribe`. It throws `RowError` for a row whose field is no subscription. */
 function createSubscribe(

@@ -1,9 +1,18 @@
-import { getNamedType, getNullableType, GraphQLNonNull, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  GraphQLNonNull,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  type GraphQLInputObjectType,
+} from 'graphql';
 import { capitalize } from '../src/core/capitalize.ts';
 import { ruleOf } from '../src/core/input-rules.ts';
 import { isJsonScalar } from '../src/core/query-language.ts';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, type ArgumentSlot } from './document.ts';
+import type { KeyedLists } from './keyed-lists.ts';
 import { bodyExample, parameterExample } from './openapi-examples.ts';
 import { operationId } from './openapi-names.ts';
 import { BYTES } from './openapi-shared.ts';
@@ -128,7 +137,9 @@ function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchem
   const fields = isInputObjectType(input) ? components.inputFields(input, !isForm) : { properties: {}, required: [] };
   const properties: Record<string, JsonSchema> = { ...(fields.properties as Record<string, JsonSchema>) };
   const unread = unreadKeys(endpoint, properties);
-  if (isInputObjectType(input) && !isForm && keyArguments.length === 0 && Object.keys(unread).length === 0)
+  const { keyed } = endpoint.row.options;
+  if (keyed && isInputObjectType(input)) Object.assign(properties, keyedSchemas(components, input, keyed));
+  if (isInputObjectType(input) && !isForm && keyArguments.length === 0 && !keyed && Object.keys(unread).length === 0)
     return components.input(new GraphQLNonNull(input));
   for (const { key, slot } of keyArguments) {
     const { description } = slot.argument;
@@ -143,6 +154,32 @@ function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchem
     ...(isInputObjectType(input) && input.description && { description: input.description }),
   });
 }
+
+/** Returns the schemas of lists that are objects in the body. */
+const keyedSchemas = (
+  components: SchemaComponents,
+  input: GraphQLInputObjectType,
+  keyed: KeyedLists,
+): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    Object.entries(keyed).map(([name, { key }]) => {
+      const field = input.getFields()[name]!;
+      const { properties, required } = components.inputFields(getNamedType(field.type) as GraphQLInputObjectType);
+      const { [key]: _key, ...others } = properties;
+      const rest = required.filter((one) => one !== key);
+      const item = { type: ['string', 'object'], properties: others, required: rest, additionalProperties: false };
+      const maximum = ruleOf(field)?.maxItems;
+      return [
+        name,
+        {
+          type: isNonNullType(field.type) ? 'object' : ['object', 'null'],
+          additionalProperties: item,
+          ...(maximum !== undefined && { maxProperties: maximum }),
+          ...(field.description && { description: field.description }),
+        },
+      ];
+    }),
+  );
 
 /** Returns the schemas of keys that a body may have although nothing takes them. */
 function unreadKeys({ row, parser }: Endpoint, taken: Readonly<Record<string, unknown>>): Record<string, JsonSchema> {

@@ -4,6 +4,7 @@ import { throwIssues } from '../src/core/input-checks.ts';
 import { ruleOf } from '../src/core/input-rules.ts';
 import type { ArgumentSlot } from './document.ts';
 import { createJsonReader, type JsonReader } from './json-reader.ts';
+import { toLists } from './keyed-lists.ts';
 import type { Json, Row } from './route.ts';
 
 type PathParameters = Readonly<Record<string, string>>;
@@ -55,7 +56,7 @@ function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity
   const bodyType = bodyArgument && getNullableType(bodyArgument.type);
   const readBody = bodyArgument && createJsonReader(bodyArgument.type);
   const isRequired = bodyArgument !== undefined && isNonNullType(bodyArgument.type);
-  const { map } = row.options;
+  const { map, keyed } = row.options;
   const inputFields = new Set(isInputObjectType(bodyType) ? Object.keys(bodyType.getFields()) : []);
   const targets = new Map<string, { variable: string; read: JsonReader | undefined }>(
     keyArguments.map(({ key, slot }) => [
@@ -66,7 +67,8 @@ function createObjectReader({ row, bodyArgument, keyArguments, ignored, identity
   return (sent, params, variables) => {
     if (sent === undefined && isRequired) throwIssues([{ path: [], message: '"body" is required', code: 'required' }]);
     if (sent !== undefined && !isJsonObject(sent)) throw badInput('The body must be a JSON object');
-    const body = sent === undefined ? {} : map ? map(sent, params) : sent;
+    const mapped = sent === undefined ? {} : map ? map(sent, params) : sent;
+    const body = keyed ? toLists(keyed, mapped) : mapped;
     const input: Json = {};
     const issues: ValidationIssue[] = [];
     let identityFields: Json | undefined;

@@ -1,4 +1,5 @@
 import type { Handler } from './call.ts';
+import type { KeyedLists } from './keyed-lists.ts';
 import { value, type Presenter } from './present.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -22,6 +23,8 @@ export interface RouteOptions {
   body?: string;
   /** Converts the body that clients send to the one that the field takes. Runs before the check for unknown keys. */
   map?: (body: Json, params: Record<string, string>) => Json;
+  /** Lists of the input that are objects in the body, e.g. datasets by their alias. */
+  keyed?: KeyedLists;
   /** Argument names by the names in path, query or body that differ from them: `{dataset: 'alias'}`. */
   rename?: Readonly<Record<string, string>>;
   /** Constant arguments of this row, as GraphQL values. */

@@ -879,6 +879,7 @@ create table dws.job_action (
   id uuid not null,
   job_id uuid not null,
   name text not null,
+  original_file_id uuid,
   original_id uuid,
   "position" integer not null,
   secrets text,
@@ -940,6 +941,7 @@ create table dws.job_dataset (
   dataset_id uuid not null,
   id uuid not null,
   job_id uuid not null,
+  original_id uuid,
   "position" integer not null,
   snapshot_time text,
   tenant_id uuid not null,
@@ -949,12 +951,14 @@ create table dws.job_dataset (
 alter table dws.job_dataset enable row level security;
 alter table dws.job_dataset force row level security;
 alter table dws.job_dataset add constraint job_dataset_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES dws.dataset(id);
-alter table dws.job_dataset add constraint job_dataset_job_id_alias_key UNIQUE (job_id, alias);
+alter table dws.job_dataset add constraint job_dataset_job_id_alias_key UNIQUE (job_id, alias) DEFERRABLE INITIALLY DEFERRED;
 alter table dws.job_dataset add constraint job_dataset_job_id_fkey FOREIGN KEY (job_id) REFERENCES dws.job(id) ON DELETE CASCADE;
+alter table dws.job_dataset add constraint job_dataset_original_id_fkey FOREIGN KEY (original_id) REFERENCES dws.job_dataset(id) ON DELETE SET NULL;
 alter table dws.job_dataset add constraint job_dataset_pkey PRIMARY KEY (id);
 alter table dws.job_dataset add constraint job_dataset_snapshot_time_check CHECK ((snapshot_time = ANY (ARRAY['before'::text, 'after'::text])));
 alter table dws.job_dataset add constraint job_dataset_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 CREATE INDEX job_dataset_dataset ON dws.job_dataset USING btree (dataset_id);
+CREATE INDEX job_dataset_original ON dws.job_dataset USING btree (original_id) WHERE (original_id IS NOT NULL);
 create policy system on dws.job_dataset for all to dws_system using (true) with check (true);
 create policy tenant on dws.job_dataset for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.job_dataset to dws_app;

@@ -1,6 +1,8 @@
-import { Arg, Ctx, Field, Mutation, ObjectType, Resolver, Root, Subscription, ID } from 'type-graphql';
+import { Arg, Ctx, Field, FieldResolver, ID, Mutation, ObjectType, Resolver, Root, Subscription } from 'type-graphql';
 import { SetJobActionFileInput } from '../../entities/job-action-input.ts';
+import { JobAction, JobActionFile } from '../../entities/job-action.ts';
 import type { Context } from '../../src/core/context.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import * as files from '../../src/services/job/job-action-file.ts';
 import { ChunkEncodingEnum } from '../dataset/export-types.ts';
 import { Id, Key } from '../support/arguments.ts';
@@ -25,8 +27,28 @@ export class JobActionFileChunk implements files.JobFileChunk {
   sha256!: string;
 }
 
-@Resolver()
+const FILE_COLUMNS = ['type', 'storedFile', 'usedDatasetId', 'job.ownerId'] as const;
+
+@Resolver(() => JobAction)
 export class JobActionFileResolver {
+  @Requires(...FILE_COLUMNS)
+  @FieldResolver(() => JobActionFile, {
+    nullable: true,
+    description: 'The file of the action. Null without one, and for callers who may not read it.',
+  })
+  file(@Ctx() ctx: Context, @Root() action: files.ActionWithFile): Promise<JobActionFile | null> {
+    return files.visibleFile(ctx, action);
+  }
+
+  @Requires('jobId', ...FILE_COLUMNS)
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'Path of the file of the action. Null without one, and for callers who may not read it.',
+  })
+  fileUrl(@Ctx() ctx: Context, @Root() action: files.ActionWithFile): Promise<string | null> {
+    return files.fileUrl(ctx, action);
+  }
+
   @Can('job:edit')
   @Mutation(() => ID, {
     description:

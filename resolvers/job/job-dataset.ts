@@ -17,11 +17,14 @@ import { ChildPageArgs } from '../support/page.ts';
 export class JobSnapshots {
   @Field(() => JobSnapshotTimeEnum, {
     nullable: true,
-    description: 'When each run takes a snapshot: before or after the refresh. Null: never.',
+    description:
+      'When each run takes a snapshot: before or after the refresh, or for the type `actions` the actions. Null: never.',
   })
   when!: JobSnapshotTime | null;
 
-  @Field(() => [ReferenceSnapshot], { description: 'Snapshots chosen by id.' })
+  @Field(() => [ReferenceSnapshot], {
+    description: 'Snapshots chosen by id. A `snapshot-cleanup` keeps them; they change nothing else in a run.',
+  })
   snapshotDatasets!: ReferenceSnapshot[];
 }
 

@@ -6,6 +6,7 @@ import {
   Field,
   FieldResolver,
   Float,
+  ID,
   Info,
   Int,
   Mutation,
@@ -85,7 +86,7 @@ export class JobRunResolver {
   @Can('job:run')
   @Mutation(() => JobRunPayload, {
     description:
-      'Runs a job or a draft now, with the rights of its owner, also a disabled one. A failed action fails the run and ' +
+      'Runs a job or a draft now, with the rights of its owner, also a disabled one. A failed task fails the run and ' +
       'not the call. Fails with `CONFLICT` while the job runs.',
   })
   async runJob(
@@ -135,18 +136,25 @@ export class JobRunResolver {
   @Subscription(() => JobRun, {
     description:
       'Sends a run of a job, then again after every change of its state, tasks and progress, at most ten times a ' +
-      'second. Completes after the final state.',
-    subscribe: ({ args, context }) => runs.follow(context as Context, String(args.jobId), String(args.runId)),
+      'second. Completes after the final state. Fails with `NOT_FOUND` for a job that has not run.',
+    subscribe: ({ args, context }) => {
+      const { jobId, runId } = args as { jobId: string; runId?: string | null };
+      return runs.follow(context as Context, jobId, runId);
+    },
   })
   async jobRun(
     @Ctx() ctx: Context,
     @Root() followed: runs.FollowedRun,
     @Key('job', 'jobId') _jobId: string,
-    @Id('run', 'runId') _runId: string,
+    @Arg('runId', () => ID, {
+      nullable: true,
+      description: 'Id of the run. Default: the unfinished run of the job, else the latest one.',
+    })
+    _runId: string | null | undefined,
     @Info() info: GraphQLResolveInfo,
   ) {
     const run = await ctx.read.one(JobRun, followed.id, info);
-    runs.noteSent(followed, run);
+    runs.recordSent(followed, run);
     return run;
   }
 
@@ -171,7 +179,8 @@ export class JobRunResolver {
   @FieldResolver(() => String, {
     nullable: true,
     description:
-      'Why the run failed: the first failure. Null otherwise, and for callers without the permission `job:run`.',
+      'Why the run failed or was cancelled: of several failures the first. Null for a run that succeeded or has not ' +
+      'ended, and for callers without the permission `job:run`.',
   })
   async error(@Ctx() ctx: Context, @Root() { error, ...run }: Pick<JobRun, 'error'> & RunOfJob) {
     return error && (await maySeeErrors(ctx, run)) ? error : null;
@@ -184,7 +193,9 @@ export class JobRunResolver {
   }
 
   @Requires('version', 'operation.sequence')
-  @FieldResolver(() => Int, { description: 'Number of changes of the run and its progress. It only increases.' })
+  @FieldResolver(() => Int, {
+    description: 'Number of changes of the run and its progress. It only increases while the run is unfinished.',
+  })
   sequence(@Root() { version, operation }: { version: number; operation: { sequence: number } | null }): number {
     return version + (operation?.sequence ?? 0);
   }

@@ -58,6 +58,7 @@ relationField(JobAction, 'job', Job, 'Job of the action.');
 relationField(JobActionCondition, 'jobAction', JobAction, 'Action of the condition.');
 relationField(JobRun, 'job', Job, 'Job that runs.');
 relationField(JobRun, 'user', User, 'User who started it. Null for a run of the schedule and for a deleted user.');
+relationField(JobRun, 'retryOf', JobRun, 'The failed or cancelled run that this one continues.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

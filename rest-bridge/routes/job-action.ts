@@ -11,7 +11,7 @@ const pathOf = ({ id, jobId }: Action) => `/jobs/${jobId}/actions/${id}`;
 
 /** An action of a job. */
 export const jobAction = resource<Action>(
-  'id jobId type name order data createdAt updatedAt',
+  'id jobId type name order data file { filename contentType size } fileUrl createdAt updatedAt',
   (action) => ({ self: pathOf(action), 'svc:job': `/jobs/${action.jobId}` }),
   { identity: ['type', 'jobId', 'order'] },
 );

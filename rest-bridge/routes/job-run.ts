@@ -6,16 +6,19 @@ import { get, post, type Json } from '../route.ts';
 interface Run {
   id: string;
   jobId: string;
-  status: string;
+  userId: string | null;
+  retryOfId: string | null;
 }
 
-const FIELDS = `id jobId trigger status success startedAt finishedAt duration dueAt isDraft error
+const FIELDS = `id jobId trigger status success startedAt finishedAt duration dueAt isDraft userId retryOfId error
   progress { percent current total message }
   history { task { key } result { key success startedAt duration attempts error log } }`;
 
-const jobRun = resource<Run>(FIELDS, ({ id, jobId }) => ({
+const jobRun = resource<Run>(FIELDS, ({ id, jobId, userId, retryOfId }) => ({
   self: `/jobs/${jobId}/history/${id}`,
   'svc:job': `/jobs/${jobId}`,
+  'svc:user': userId ? `/users/${userId}` : undefined,
+  'svc:retry-of': retryOfId ? `/jobs/${jobId}/history/${retryOfId}` : undefined,
 }));
 
 /** The result of a run as the specification defines it. */

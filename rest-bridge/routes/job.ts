@@ -103,7 +103,7 @@ const byAlias = `${datasets}/:alias`;
 
 export default [
   ...kind('jobs', 'job', job, { item: resource<Job>(FIELDS, links), without: ['create'] }),
-  create('/jobs', 'createJob', created),
+  create('/jobs', 'createJob', created, { keyed: { datasets: { key: 'alias', short: 'datasetId' } } }),
   get('/jobs-list', 'jobsList', jobsList),
   post('/jobs/:id/_edit', 'editJob', draft, {
     status: { oneOf: [200, 201], of: ({ created: isNew }) => (isNew === true ? 201 : 200) },
@@ -111,7 +111,7 @@ export default [
   }),
   post('/jobs/:id/_commit', 'commitJobDraft', job, { linked: isDraft }),
   get('/jobs/:id/datasets', 'job.datasets', collection('job-dataset', jobDataset)),
-  create(datasets, 'createJobDataset', jobDataset),
+  create(datasets, 'createJobDataset', jobDataset, { map: mapSnapshotIds }),
   get(byAlias, 'job.dataset', jobDataset),
   put(byAlias, 'updateJobDataset', jobDataset, { map: mapSnapshotIds }),
   del(byAlias, 'deleteJobDataset'),

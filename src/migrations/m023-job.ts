@@ -9,12 +9,15 @@ export class Jobs extends Migration {
   override up(): void {
     this.createJobs();
     // A dataset that a job works on cannot be deleted. A snapshot can, which removes it from the job.
+    // A commit of a draft may swap aliases, so their uniqueness is checked at the end of the transaction.
     this.addSql(`create table dws.job_dataset (${ROW},
       job_id uuid not null references dws.job on delete cascade,
       dataset_id uuid not null references dws.dataset, alias text not null,
       position integer not null, snapshot_time text check (snapshot_time in ('before', 'after')),
-      unique (job_id, alias));`);
+      original_id uuid references dws.job_dataset on delete set null,
+      unique (job_id, alias) deferrable initially deferred);`);
     this.addSql(`create index job_dataset_dataset on dws.job_dataset (dataset_id);`);
+    this.addSql(`create index job_dataset_original on dws.job_dataset (original_id) where original_id is not null;`);
     this.addSql(`create table dws.job_dataset_snapshot (tenant_id uuid not null references dws.tenant,
       reference_id uuid not null references dws.job_dataset on delete cascade,
       dataset_id uuid not null references dws.dataset on delete cascade, position integer not null,
@@ -27,7 +30,7 @@ export class Jobs extends Migration {
       type text not null, name text not null, position integer not null check (position >= 0),
       data jsonb not null default '{}', secrets text, dataset_id uuid references dws.dataset,
       file_id uuid references dws.stored_file,
-      original_id uuid references dws.job_action on delete set null,
+      original_id uuid references dws.job_action on delete set null, original_file_id uuid,
       unique (job_id, position) deferrable initially deferred);`);
     for (const column of ['dataset_id', 'file_id', 'original_id'])
       this.addSql(`create index job_action_${column} on dws.job_action (${column}) where ${column} is not null;`);

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { expectError, expectStatus } from '../support/expect.ts';
+import { expectBody, expectError, expectStatus } from '../support/expect.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createJob, createNotify, test } from './job-fixture.ts';
 
@@ -91,6 +92,64 @@ test('the file of an export is for those who may read all rows of its dataset', 
   );
   expect((await bob.get(path)).body).toBe(CSV);
   expect((await ann.get(path)).body).toBe(CSV);
+});
+
+test('an action shows its file to those who may read it, and a list of them takes no statement for each', async ({
+  ann,
+  bob,
+  orders,
+  restrictBob,
+  service,
+}) => {
+  const job = await createJob(ann, { datasets: { sales: orders.id } });
+  const add = async (type: string, data: object) => {
+    const { id } = await ann.creates(`${job.path}/actions`, { type, name: type, data });
+    const path = `${job.path}/actions/${id}`;
+    await expectBody(ann.get(path), 200, { file: null, fileUrl: null });
+    await expectStatus(
+      ann.request('PUT', `/api${path}/action-file-contents`, CSV, { 'content-type': 'text/csv' }),
+      200,
+    );
+    return path;
+  };
+  const notify = await add('notify', { recipients: ['ann'], message: 'Done' });
+  const paths = [
+    notify,
+    await add('export', { alias: 'sales', format: 'csv' }),
+    await add('export', { datasetId: orders.id, format: 'csv' }),
+  ];
+  const shown = (path: string, filename: string) => ({
+    file: { filename, contentType: 'text/csv', size: Buffer.byteLength(CSV) },
+    fileUrl: `/api${path}/action-file-contents`,
+  });
+  const all = paths.map((path, index) => shown(path, index === 0 ? 'notify' : 'export'));
+  const onlyFirst = [all[0], { file: null, fileUrl: null }, { file: null, fileUrl: null }];
+  const filesOf = async (client: typeof ann) => {
+    const { body } = await client.get(`${job.path}/actions`);
+    const listed = body._embedded['svc:job-action'].map(({ file, fileUrl }: any) => ({ file, fileUrl }));
+    const { job: found } = await client.data(
+      `{ job(id: "${job.id}") { actions { file { filename contentType size } fileUrl } } }`,
+    );
+    expect(found.actions).toEqual(listed);
+    return listed;
+  };
+  expect(await filesOf(ann)).toEqual(all);
+  await ann.delete(`${orders.path}/shares/bob`);
+  await expectStatus(ann.put(`${job.path}/shares/bob`, { accessLevel: 2 }), 200);
+  expect(await filesOf(bob)).toEqual(onlyFirst);
+  await restrictBob({ region: 'EU' });
+  expect(await filesOf(bob)).toEqual(onlyFirst);
+  await expectStatus(
+    ann.put(`${orders.path}/shares/bob`, { accessLevel: 1, datasetFilterId: null, restrictFields: false }),
+    200,
+  );
+  expect(await filesOf(bob)).toEqual(all);
+
+  const statements = async () => (await recordStatements(service, () => filesOf(bob))).statements.length;
+  const few = await statements();
+  await add('export', { alias: 'sales', format: 'json' });
+  expect(await statements()).toBe(few);
+  await expectStatus(ann.put(notify, (await ann.get(notify)).body), 200);
 });
 
 test('the file of an export goes when the action, or its alias, names another dataset', async ({

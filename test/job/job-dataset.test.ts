@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { expectBody, expectError, expectStatus } from '../support/expect.ts';
+import { expectBody, expectError, expectInvalid, expectStatus } from '../support/expect.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { createJob, test } from './job-fixture.ts';
 
@@ -27,10 +27,16 @@ test('a new job has its datasets by alias, as ids or with snapshots', async ({ a
     { alias: 'old', snapshots: { when: 'BEFORE' }, dataset: { name: 'Orders' } },
   ]);
   const { createJob: listed } = await ann.data(
-    `mutation ($input: CreateJobInput!) { createJob(input: $input) { datasets { alias } } }`,
-    { input: { name: 'G', type: 'actions', datasets: { a: orders.id } } },
+    `mutation ($input: CreateJobInput!) { createJob(input: $input) { datasets { alias snapshots { when } } } }`,
+    {
+      input: {
+        name: 'G',
+        type: 'actions',
+        datasets: [{ alias: 'a', datasetId: orders.id, snapshots: { when: 'AFTER' } }],
+      },
+    },
   );
-  expect(listed).toEqual({ datasets: [{ alias: 'a' }] });
+  expect(listed).toEqual({ datasets: [{ alias: 'a', snapshots: { when: 'AFTER' } }] });
 });
 
 test('datasets follow the rules of references in reports, and nothing is half done', async ({ ann, bob, orders }) => {
@@ -43,7 +49,23 @@ test('datasets follow the rules of references in reports, and nothing is half do
   await refuse({ a: { datasetId: orders.id, snapshots: { when: 'never' } } }, 400, /when/);
   await expectError(bob.post('/jobs', { name: 'B', type: 'actions', datasets: { a: orders.id } }), 404, /dataset/);
   expect((await ann.get('/jobs?q=Refused')).body.total).toBe(0);
-  await refuse({ a: { datasetId: orders.id, label: 'x' } }, 400, /datasets.a.label is unknown/);
+  const refuseKey = (datasets: unknown, key: string, message: string | RegExp) =>
+    expectInvalid(ann.post('/jobs', { name: 'Refused', type: 'actions', datasets }), key, message);
+  await refuseKey({ x: orders.id, a: { datasetId: orders.id, label: 'x' } }, 'datasets.a.label', 'Unknown key "label"');
+  await refuseKey({ x: orders.id, a: { snapshots: null } }, 'datasets.a.datasetId', '"datasetId" is required');
+  await refuseKey({ a: { datasetId: orders.id, alias: 'b' } }, 'datasets.a.alias', 'datasets.a.alias is unknown');
+  await refuseKey({ a: 1 }, 'datasets.a', 'datasets.a must be a text or an object');
+  await refuseKey([orders.id], 'datasets', 'datasets must be an object');
+  const many = { datasetId: orders.id, snapshots: { snapshotDatasets: Array(51).fill(orders.q1) } };
+  await refuseKey({ x: orders.id, many }, 'datasets.many.snapshots.snapshotDatasets', /^datasets.many.snapshots.* 50 /);
+  await refuseKey(
+    { x: { datasetId: orders.id, snapshots: { when: 'never' } } },
+    'datasets.x.snapshots.when',
+    /"never"/,
+  );
+  await refuseKey({ x: orders.id, 'no spaces': orders.id }, 'datasets.no spaces.alias', /no spaces.alias must match/);
+  const full = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`a${index}`, orders.id]));
+  await refuseKey(full, 'datasets', /100/);
 });
 
 test('a dataset is added, changed and removed', async ({ ann, orders }) => {
@@ -59,6 +81,8 @@ test('a dataset is added, changed and removed', async ({ ann, orders }) => {
   );
   const { body } = await ann.get(`${path}/datasets/sales`);
   await expectBody(ann.put(`${path}/datasets/sales`, body), 200, { snapshots: body.snapshots });
+  const { datasetId, snapshots } = body;
+  await expectBody(ann.post(`${path}/datasets`, { alias: 'copied', datasetId, snapshots }), 201, { snapshots });
   await expectStatus(ann.delete(`${path}/datasets/sales`), 204);
   await expectError(ann.get(`${path}/datasets/sales`), 404, 'There is no job dataset sales');
 });

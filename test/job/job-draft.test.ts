@@ -5,11 +5,11 @@ import { actionNames, createJob, createNotify, test, type TestJob } from './job-
 
 test('a draft is created once, however many ask for it, and is in no list', async ({ ann, bob }) => {
   const job = await createJob(ann, { name: 'Drafted', interval: '1 hour', intervalType: 'simple', enabled: true });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => ann.post(`${job.path}/_edit`)));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(9).fill(200), 201]);
-  const [id] = new Set(answers.map(({ body }) => body.id));
-  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
-  expect(answers[0]!.body).toMatchObject({ id, name: 'Drafted', editingId: job.id });
+  const responses = await Promise.all(Array.from({ length: 10 }, () => ann.post(`${job.path}/_edit`)));
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([...Array(9).fill(200), 201]);
+  const [id] = new Set(responses.map(({ body }) => body.id));
+  expect(new Set(responses.map(({ body }) => body.id)).size).toBe(1);
+  expect(responses[0]!.body).toMatchObject({ id, name: 'Drafted', editingId: job.id });
   const draft = `/jobs/${id}`;
   await expectBody(ann.get(draft), 200, {
     editingId: job.id,
@@ -51,7 +51,7 @@ test('a draft belongs to the owner of its job, also to a new one', async ({ ann,
 
 const parts = async (job: TestJob, who: any) => {
   const { job: found } = await who.data(`{ job(id: "${job.id}") {
-    datasets { alias snapshots { when snapshotDatasets { datasetId } } }
+    datasets { id alias snapshots { when snapshotDatasets { datasetId } } }
     actions { id name order data conditions { id type } }
   } }`);
   return found;
@@ -88,7 +88,7 @@ test('a commit replaces fields, datasets, actions and conditions, and keeps the 
   const { id: draftId } = (await ann.post(`${job.path}/_edit`)).body;
   const draft = { id: draftId, path: `/jobs/${draftId}` };
   const copies = await parts(draft, ann);
-  expect(copies.datasets).toEqual(before.datasets);
+  expect(copies.datasets.map(({ alias }: any) => alias)).toEqual(['sales', 'old']);
   expect(copies.actions.map(({ name }: any) => name)).toEqual(['File', 'Dropped', 'Hook']);
   const [fileCopy, droppedCopy, hookCopy] = copies.actions;
   expect(fileCopy.id).not.toBe(file.id);
@@ -140,8 +140,12 @@ test('a commit replaces fields, datasets, actions and conditions, and keeps the 
   await expectStatus(ann.get(draft.path), 404);
   const after = await parts(job, ann);
   expect(after.datasets).toEqual([
-    { alias: 'sales', snapshots: null },
-    { alias: 'fresh', snapshots: { when: 'AFTER', snapshotDatasets: [{ datasetId: orders.q1 }] } },
+    { id: before.datasets[0].id, alias: 'sales', snapshots: null },
+    {
+      id: expect.any(String),
+      alias: 'fresh',
+      snapshots: { when: 'AFTER', snapshotDatasets: [{ datasetId: orders.q1 }] },
+    },
   ]);
   expect(after.actions).toMatchObject([
     { id: hook.id, name: 'Hook', order: 0, conditions: [{ id: keptCondition.id, type: 'ALWAYS' }] },
@@ -169,6 +173,73 @@ test('a commit replaces fields, datasets, actions and conditions, and keeps the 
   const next = await parts({ id: again, path: '' }, ann);
   expect(next.actions[2].data.attach).toEqual([next.actions[1].id]);
   expect(next.actions[1].id).not.toBe(file.id);
+});
+
+test('a commit keeps the ids of datasets whose aliases were swapped, with the snapshots of the draft', async ({
+  ann,
+  orders,
+}) => {
+  const chosen = (id: string) => ({ when: 'before', snapshotDatasets: [id] });
+  const job = await createJob(ann, {
+    datasets: {
+      first: { datasetId: orders.id, snapshots: chosen(orders.q1) },
+      second: { datasetId: orders.id, snapshots: chosen(orders.q2) },
+      third: orders.id,
+    },
+  });
+  const [first, second, third] = (await parts(job, ann)).datasets;
+  const { id } = (await ann.post(`${job.path}/_edit`)).body;
+  const draft = `/jobs/${id}/datasets`;
+  for (const [from, to] of [
+    ['first', 'spare'],
+    ['second', 'first'],
+    ['spare', 'second'],
+  ])
+    await expectStatus(ann.put(`${draft}/${from}`, { alias: to }), 200);
+  await expectStatus(ann.put(`${draft}/second`, { snapshots: { when: 'before', snapshotDatasets: [orders.q2] } }), 200);
+  await expectStatus(ann.post(`/jobs/${id}/_commit`), 200);
+  const snapshots = { when: 'BEFORE', snapshotDatasets: [{ datasetId: orders.q2 }] };
+  expect((await parts(job, ann)).datasets).toEqual([
+    { id: first.id, alias: 'second', snapshots },
+    { id: second.id, alias: 'first', snapshots },
+    third,
+  ]);
+  const { node } = await ann.data(`{ node(id: "${first.id}") { ... on JobDataset { alias } } }`);
+  expect(node).toEqual({ alias: 'second' });
+});
+
+test('a commit keeps a file that the job got after the creation of the draft', async ({ ann, orders, source }) => {
+  const query = 'select 1 as x';
+  const other = await ann.creates('/datasets', { name: 'Other', datasourceId: source.id, query, refresh: true });
+  const job = await createJob(ann, { datasets: { sales: orders.id } });
+  const data = { alias: 'sales', format: 'csv' };
+  const names = ['Kept', 'Changed', 'Moved'];
+  const ids: string[] = [];
+  for (const name of names) ids.push((await ann.creates(`${job.path}/actions`, { type: 'export', name, data })).id);
+  // The last one names another dataset in the draft.
+  await expectStatus(ann.put(`${job.path}/actions/${ids[2]}`, { data: { datasetId: orders.id, format: 'csv' } }), 200);
+  const send = (path: string, action: string, text: string) =>
+    expectStatus(
+      ann.request('PUT', `/api${path}/actions/${action}/action-file-contents`, text, { 'content-type': 'text/plain' }),
+      200,
+    );
+  const filesOf = async () =>
+    Promise.all(ids.map(async (id) => (await ann.get(`${job.path}/actions/${id}/action-file-contents`)).body));
+  for (const id of ids.slice(0, 2)) await send(job.path, id, 'old');
+
+  const draft = { id: (await ann.post(`${job.path}/_edit`)).body.id as string, path: '' };
+  draft.path = `/jobs/${draft.id}`;
+  const copies = (await parts(draft, ann)).actions.map(({ id }: any) => id);
+  for (const id of ids) await send(job.path, id, 'new');
+  await send(draft.path, copies[1], 'of the draft');
+  await expectStatus(
+    ann.put(`${draft.path}/actions/${copies[2]}`, { data: { datasetId: other.id, format: 'csv' } }),
+    200,
+  );
+  await expectStatus(ann.post(`${draft.path}/_commit`), 200);
+  // The rows of the file are those of the former dataset.
+  const gone = expect.objectContaining({ statusCode: 404 });
+  expect(await filesOf()).toEqual(['new', 'of the draft', gone]);
 });
 
 test('only a draft can be committed, and a failed commit changes nothing', async ({ ann }) => {

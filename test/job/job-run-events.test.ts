@@ -248,6 +248,33 @@ describe('a run that is followed at another process', SLOW, () => {
 });
 
 describe('followers of a run', SLOW, () => {
+  test('who name no run follow the unfinished one, else the latest, in GraphQL', async ({ admin, bob, gated }) => {
+    const followed = async (client: Client, job: TestJob) => {
+      const ids: string[] = [];
+      const query = `subscription ($jobId: ID!) { jobRun(jobId: $jobId) { id status } }`;
+      const results = openSocket(client).iterate<{ jobRun: { id: string } }>(query, { jobId: job.id });
+      for await (const { data, errors } of results) {
+        if (errors) throw new Error(errors[0]!.extensions!['code'] as string);
+        ids.push(data!.jobRun.id);
+      }
+      return [...new Set(ids)];
+    };
+    const job = await createJob(admin);
+    await expect(followed(admin, job)).rejects.toThrow('NOT_FOUND');
+    await expect(followed(bob, gated)).rejects.toThrow('NOT_FOUND');
+    await expectBody(admin.post(job.path, {}), 200, { success: true });
+    await expectBody(admin.post(job.path, {}), 200, { success: true });
+    const [latest] = (await admin.get(`${job.path}/history`)).body._embedded['svc:job-history'];
+    expect(await followed(admin, job)).toEqual([latest.id]);
+
+    const openA = await gated.a.closeGate();
+    const runId = await startRun(admin, gated);
+    const following = followed(admin, gated);
+    await eventually(async () => (await gated.a.running()).length > 0);
+    await openA();
+    expect(await following).toEqual([runId]);
+  });
+
   test('need access to the job', async ({ admin, bob, stranger, anonymous, gated }) => {
     const other = await createJob(admin);
     const [{ id: runId }] = (await admin.get(`${gated.path}/history`)).body._embedded['svc:job-history'];

@@ -13,11 +13,18 @@ interface SwitchedDataset {
   set(state: 'fails' | 'works' | 'waits'): Promise<unknown>;
   /** Number of statements of the service that run in the source. */
   running(): Promise<number>;
+  /** Ends the statements that wait, which then fail. */
+  release(): Promise<unknown>;
 }
 
 const SWITCH_QUERY = `
   select case state when 'fails' then 1 / (length(state) - 5) when 'waits' then length(pg_sleep(60)::text) else 1 end as x
   from switch`;
+
+/** The statements of the service in the source. */
+const RUNNING = `
+  from pg_stat_activity
+  where application_name = 'data-workspace-service' and datname = current_database() and state = 'active'`;
 
 /** Creates a dataset of a client whose refresh the test controls. */
 export async function createSwitched(owner: Client, shop: Shop, datasourceId: string): Promise<SwitchedDataset> {
@@ -30,13 +37,9 @@ export async function createSwitched(owner: Client, shop: Shop, datasourceId: st
     path: `/datasets/${id}`,
     set: (state) => shop.sql(`update switch set state = $1`, [state]),
     async running() {
-      const rows = await runSql(
-        shop.url,
-        `select from pg_stat_activity
-        where application_name = 'data-workspace-service' and datname = current_database() and state = 'active'`,
-      );
-      return rows.length;
+      return (await runSql(shop.url, `select ${RUNNING}`)).length;
     },
+    release: () => runSql(shop.url, `select pg_cancel_backend(pid) ${RUNNING}`),
   };
 }
 

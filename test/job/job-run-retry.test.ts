@@ -26,6 +26,22 @@ describe('a failed run', () => {
     await expectBody(ann.post(`${job.path}/history/${failed.id}/_retry`), 200, { success: true });
     const retried = await latestRun(ann, job);
     expect(retried).toMatchObject({ trigger: 'retry', status: 'succeeded', success: true, error: null });
+    expect(retried).toMatchObject({
+      userId: ann.id,
+      retryOfId: failed.id,
+      _links: {
+        'svc:user': { href: `/api/users/${ann.id}` },
+        'svc:retry-of': { href: `/api${job.path}/history/${failed.id}` },
+      },
+    });
+    expect(failed).toMatchObject({ userId: ann.id, retryOfId: null });
+    expect(failed._links).not.toHaveProperty('svc:retry-of');
+    const { job: found } = await ann.data(
+      `{ job(id: "${job.id}") { runs(limit: 1) { userId user { username } retryOfId retryOf { status } } } }`,
+    );
+    expect(found.runs).toEqual([
+      { userId: ann.id, user: { username: 'ann' }, retryOfId: failed.id, retryOf: { status: 'FAILED' } },
+    ]);
     expect(keysOf(retried)).toEqual([`action:${first}`, job.key, `action:${last}`]);
     expect(retried.history[0]).toEqual(failed.history[0]);
     await expectBody(ann.get(orders.path), 200, { dataUpdatedAt });

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { createJob } from './job-fixture.ts';
-import { createNotify, createRefresh, latestRun, test } from './job-run-fixture.ts';
+import { createNotify, latestRun, test } from './job-run-fixture.ts';
 
 const RUN = '{ operation { status } result { runId success history { task { key } result { key success } } } }';
 
@@ -189,9 +189,17 @@ describe('a job that runs', () => {
     await expectBody(ann.get(job.path), 200, { lockedAt: null, heartbeat: null });
   });
 
-  test('is started once by ten calls at the same time', async ({ ann, refreshJob }) => {
+  test('is started once by ten calls at the same time', async ({ ann, refreshJob, switched }) => {
     const job = await refreshJob();
-    const responses = await Promise.all(Array.from({ length: 10 }, () => ann.post(job.path)));
+    await switched.set('waits');
+    const pending = Array.from({ length: 10 }, () => ann.post(job.path));
+    await expect.poll(() => switched.running(), { timeout: 10_000 }).toBe(1);
+    // The others ended while the run waits.
+    let ended = 0;
+    for (const one of pending) void one.then(() => (ended += 1));
+    await expect.poll(() => ended, { timeout: 10_000 }).toBe(9);
+    await switched.release();
+    const responses = await Promise.all(pending);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
     await expectBody(ann.get(`${job.path}/history`), 200, { total: 1 });
   });
@@ -234,13 +242,26 @@ test('the log of a task has at most 64 KB', async () => {
   expect(text.endsWith('… The rest of the log was left out.')).toBe(true);
 });
 
-test('actions see the dataset of an alias as it is when the run starts', async ({ ann, orders, switched }) => {
-  const job = await createJob(ann, { datasets: { lines: orders.id } });
+test('actions see the dataset of an alias as it is when the run starts', async ({
+  ann,
+  orders,
+  refreshJob,
+  switched,
+}) => {
+  const job = await refreshJob({ timeout: 60_000 }, { datasets: { lines: orders.id } });
   const id = (await ann.creates(`${job.path}/actions`, { type: 'refresh', name: 'By alias', data: { alias: 'lines' } }))
     .id;
-  await switched.set('fails');
-  await expectBody(ann.post(job.path), 200, { success: true, history: [entry(`action:${id}`, true)] });
+  await ann.creates(`${job.path}/actions/${id}/job-action-run-conditions`, { type: 'always' });
+  await switched.set('waits');
+  const pending = ann.post(job.path);
+  await expect.poll(() => switched.running(), { timeout: 10_000 }).toBe(1);
+  // Too late for this run: its first action has begun, which ends now.
   await expectStatus(ann.put(`${job.path}/datasets/lines`, { datasetId: switched.id }), 200);
-  await expectBody(ann.post(job.path), 200, { success: false, history: [entry(`action:${id}`, false)] });
-  await createRefresh(ann, job, orders.id);
+  await switched.set('fails');
+  await switched.release();
+  await expectBody(pending, 200, { success: false, history: [entry(job.key, false), entry(`action:${id}`, true)] });
+  await expectBody(ann.post(job.path), 200, {
+    success: false,
+    history: [entry(job.key, false), entry(`action:${id}`, false)],
+  });
 });

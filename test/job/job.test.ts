@@ -125,8 +125,20 @@ test('lockedAt requires the level Admin, and null frees the job', async ({ ann, 
   expect(body.lockedAt).toEqual(expect.any(String));
   await expectStatus(bob.put(path, { lockedAt: body.lockedAt, notes: 'seen' }), 200);
   await expectError(bob.put(path, { lockedAt: null }), 403, /Admin/);
+  await expectBody(bob.put(path, { lockedAt: '2999-01-01T00:00:00Z' }), 200, { lockedAt: body.lockedAt });
   await expectStatus(ann.put(`${path}/shares/bob`, { accessLevel: 3 }), 200);
   await expectBody(bob.put(path, { lockedAt: null }), 200, { lockedAt: null, heartbeat: null });
+  // What was read while the job ran locks it no more, and needs no Admin.
+  await expectBody(ann.put(path, body), 200, { lockedAt: null, heartbeat: null });
+  await expectStatus(ann.put(`${path}/shares/bob`, { accessLevel: 2 }), 200);
+  await expectBody(bob.put(path, body), 200, { lockedAt: null, heartbeat: null });
+  await expectStatus(bob.put(path, { lockedAt: null }), 200);
+});
+
+test('a new job is not locked', async ({ ann }) => {
+  const create = (lockedAt: string | null) => ann.post('/jobs', { name: 'New', type: 'actions', lockedAt });
+  await expectInvalid(create('2026-01-01T00:00:00Z'), 'lockedAt', 'lockedAt must be absent or null for a new job');
+  await expectStatus(create(null), 201);
 });
 
 test('a job is deleted by its owner, not by a share of level Admin', async ({ ann, bob }) => {

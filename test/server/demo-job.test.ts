@@ -13,15 +13,18 @@ test('the demo has a nightly job with a first run, which later starts leave alon
     expect(service.printed()).not.toMatch(/failed/);
     await work(await logIn(service.url));
     expect(await service.end('SIGTERM')).toBe(0);
+    return service.printed();
   };
   const embedded = async (admin: Client, path: string) =>
     Object.values((await admin.get(path)).body._embedded)[0] as any[];
 
-  await onService(/The demo is ready|demo failed/, async (admin) => {
+  const first = await onService(/The demo is ready|demo failed/, async (admin) => {
     const job = (await admin.get(PATH)).body;
     expect(job).toMatchObject({ name: 'Nightly shop report', ownerId: admin.id, enabled: true, lockedAt: null });
     expect(job.nextRunAt).toMatch(/T02:30:00\.000Z$/);
     expect(new Date(job.nextRunAt).getTime()).toBeGreaterThan(Date.now());
+    // Otherwise the schedule could add a run at this time.
+    expect((await admin.put(PATH, { enabled: false })).status).toBe(200);
 
     const actions = await embedded(admin, `${PATH}/actions`);
     expect(actions.map(({ type }) => type)).toEqual(['refresh', 'snapshot', 'snapshot-cleanup', 'export', 'email']);
@@ -54,10 +57,13 @@ test('the demo has a nightly job with a first run, which later starts leave alon
       expect(await admin.post(`${PATH}/actions/${id}/_preview`)).toMatchObject({ status: 200 });
     expect((await admin.delete(`${PATH}/actions/${actions[4].id}`)).status).toBe(204);
   });
+  expect(first).toMatch(/Creating the demo/);
 
-  await onService(/Data Workspace Service at/, async (admin) => {
+  // A start prints that it creates the demo before it does so. It ends only after that.
+  const printed = await onService(/Data Workspace Service at/, async (admin) => {
     expect(await embedded(admin, `${PATH}/actions`)).toHaveLength(4);
     expect(await embedded(admin, `${PATH}/history`)).toHaveLength(1);
   });
+  expect(printed).not.toMatch(/Creating the demo/);
   folder.remove();
 });

@@ -65,7 +65,9 @@ export async function createDemoJob(
   ordersId: string,
 ): Promise<{ success: boolean; duration: number } | null> {
   const found = await ctx.read.find(Job, DEMO_JOB.slug, ['id']);
-  const id = found?.id ?? (await jobs.create(ctx, { ...DEMO_JOB, folderId, datasets: { orders: ordersId } }));
+  const id =
+    found?.id ??
+    (await jobs.create(ctx, { ...DEMO_JOB, folderId, datasets: [{ alias: 'orders', datasetId: ordersId }] }));
   await createActions(ctx, id);
   const [former] = await ctx.query({
     text: `select from dws.job_run where tenant_id = $1 and job_id = $2 limit 1`,

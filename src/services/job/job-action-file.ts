@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { Dataset } from '../../../entities/dataset.ts';
 import type { SetJobActionFileInput } from '../../../entities/job-action-input.ts';
-import { JobAction } from '../../../entities/job-action.ts';
+import { JobAction, type JobActionFile } from '../../../entities/job-action.ts';
 import { Job } from '../../../entities/job.ts';
 import { JOB } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
@@ -117,11 +117,36 @@ export async function checkExportedRows(
   action: Pick<JobAction, 'data' | 'datasetId'>,
 ): Promise<void> {
   if (ownerId === `user:${ctx.viewer.userId}`) return;
-  const datasetId = await usedDataset(ctx, id, action);
-  const dataset = datasetId && (await ctx.read.find(Dataset, datasetId, ['id', 'ownerId']));
-  if (!dataset || isRestricted(await accessLevel(ctx, dataset as AccessColumns)))
+  if (!(await mayReadAll(ctx, await usedDataset(ctx, id, action))))
     throw refused('The file contains rows of a dataset that you may not read in full');
 }
+
+/** Returns whether the caller may read all rows of a dataset. Calls of one tick share their statements. */
+async function mayReadAll(ctx: Context, datasetId: string | null): Promise<boolean> {
+  if (!datasetId) return false;
+  const [dataset] = await ctx.read.many(Dataset, [datasetId], ['id', 'ownerId']);
+  return Boolean(dataset) && !isRestricted(await accessLevel(ctx, dataset as AccessColumns));
+}
+
+/** An action with what determines who may read its file. */
+export interface ActionWithFile extends Pick<JobAction, 'id' | 'jobId' | 'type'> {
+  storedFile: JobActionFile | null;
+  usedDatasetId: string | null;
+  job: Pick<Job, 'ownerId'>;
+}
+
+/** Returns the file of an action; null without one and for callers who may not read it. */
+export async function visibleFile(
+  ctx: Context,
+  { type, storedFile, usedDatasetId, job }: ActionWithFile,
+): Promise<JobActionFile | null> {
+  if (!storedFile || type !== 'export' || job.ownerId === `user:${ctx.viewer.userId}`) return storedFile;
+  return (await mayReadAll(ctx, usedDatasetId)) ? storedFile : null;
+}
+
+/** Returns the path of the file of an action; null without one and for callers who may not read it. */
+export const fileUrl = async (ctx: Context, action: ActionWithFile): Promise<string | null> =>
+  (await visibleFile(ctx, action)) && `/api/jobs/${action.jobId}/actions/${action.id}/action-file-contents`;
 
 async function* readChunks(
   { platform }: Context,

@@ -92,7 +92,7 @@ export async function reorder(ctx: Context, jobId: string, ids: readonly string[
   });
 }
 
-/** One statement for all actions, which also leaves those that stay in place as they are. */
+/** Sets the positions of all actions by one statement. Those that stay in place keep their version. */
 function setOrder(tx: Transaction, { tenantId, id }: Job, ids: readonly string[]): void {
   tx.execute({
     text: `

@@ -1,7 +1,8 @@
-import { JobActionCondition } from '../../../entities/job-action-condition.ts';
+import type { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
 import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { loadConditions } from './job-part.ts';
 
 /** Returns the id of the dataset that an action names by its id or by an alias of the job. Empty if it names none. */
 export async function usedDataset(
@@ -43,10 +44,4 @@ export async function renameAlias(tx: Transaction, jobId: string, from: string, 
 
 /** Loads the actions and run conditions of a job, which is locked. */
 const loadParts = (tx: Transaction, jobId: string): Promise<[JobAction[], JobActionCondition[]]> =>
-  Promise.all([
-    tx.find(JobAction, { jobId }, { orderBy: ['order'] }),
-    tx.find(JobActionCondition, {
-      sql: 'job_action_id in (select id from dws.job_action where job_id = ?)',
-      params: [jobId],
-    }),
-  ]);
+  Promise.all([tx.find(JobAction, { jobId }, { orderBy: ['order'] }), loadConditions(tx, jobId)]);

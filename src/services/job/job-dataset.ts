@@ -1,23 +1,21 @@
-import { MAX_SNAPSHOTS } from '../../../entities/dataset-reference-input.ts';
-import type { CreateJobDatasetInput, UpdateJobDatasetInput } from '../../../entities/job-dataset-input.ts';
+import {
+  MAX_JOB_DATASETS,
+  type CreateJobDatasetInput,
+  type UpdateJobDatasetInput,
+} from '../../../entities/job-dataset-input.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import type { Job } from '../../../entities/job.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
-import type { JobData } from '../../core/job-drivers.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkAlias, checkReferable } from '../report/dataset-reference-checks.ts';
 import { existingSnapshots, replaceSnapshots, requireSnapshots } from '../report/dataset-reference-snapshots.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
 import { loadAliasUsers, loadAliasUses, renameAlias } from './job-alias.ts';
-import { checkData } from './job-data.ts';
 import { checkMayCount, loadForPart, loadJobDataset } from './job-part.ts';
 import { checkMailedExports } from './mailed-exports.ts';
-
-/** Maximum number of datasets of one job. */
-const MAX_DATASETS = 100;
 
 /** Adds a dataset that the caller may read to a job that they may edit. Returns the id of the row. */
 export function create(ctx: Context, jobId: string, input: CreateJobDatasetInput): Promise<string> {
@@ -26,35 +24,6 @@ export function create(ctx: Context, jobId: string, input: CreateJobDatasetInput
     return added!.id;
   });
 }
-
-/** The datasets of a new job: an id, or an object, by alias. */
-const DATASETS = {
-  schema: {
-    type: 'object',
-    additionalProperties: {
-      type: ['string', 'object'],
-      properties: {
-        datasetId: { type: 'string' },
-        snapshots: {
-          type: ['object', 'null'],
-          properties: {
-            when: { enum: ['before', 'after', null] },
-            snapshotDatasets: { type: ['array', 'null'], items: { type: 'string' }, maxItems: MAX_SNAPSHOTS },
-          },
-          additionalProperties: false,
-        },
-      },
-      required: ['datasetId'],
-      additionalProperties: false,
-    },
-  },
-};
-
-/** Returns the datasets of a new job as a list. Throws BAD_USER_INPUT naming the invalid key. */
-export const listDatasets = (datasets: JobData): CreateJobDatasetInput[] =>
-  Object.entries(checkData(DATASETS, datasets, 'datasets')).map(([alias, one]) =>
-    typeof one === 'string' ? { alias, datasetId: one } : { ...(one as Omit<CreateJobDatasetInput, 'alias'>), alias },
-  );
 
 /** Adds datasets to a job, which is locked or new, after those that it has. */
 export async function addDatasets(
@@ -65,7 +34,8 @@ export async function addDatasets(
 ): Promise<JobDataset[]> {
   if (inputs.length === 0) return [];
   const present = await tx.find(JobDataset, { jobId: job.id }, { orderBy: ['position'] });
-  if (present.length + inputs.length > MAX_DATASETS) throw conflict(`A job has at most ${MAX_DATASETS} datasets`);
+  if (present.length + inputs.length > MAX_JOB_DATASETS)
+    throw conflict(`A job has at most ${MAX_JOB_DATASETS} datasets`);
   const aliases = new Set(present.map(({ alias }) => alias));
   for (const { alias } of inputs) {
     checkAliasFree(aliases, checkAlias(alias));

@@ -11,13 +11,13 @@ export const replaceAttached = (
 
 /**
  * Replaces the datasets, actions and run conditions of a job by those of its draft. Both are locked. Copies replace the
- * content of their originals; the draft keeps the copies, which are deleted with it.
+ * content of their originals; the draft keeps the copies, which are deleted with it. The file of an action is replaced only
+ * if the draft has another one than at its creation: the job may have written a newer one since.
  */
 export async function commitParts(tx: Transaction, job: Job, draft: Job): Promise<void> {
   await restoreAttached(tx, draft);
   const values = [job.tenantId, job.id, draft.id];
-  tx.execute({ text: `delete from dws.job_dataset where tenant_id = $1 and job_id = $2`, values: values.slice(0, 2) });
-  for (const text of [MOVE_DATASETS, DELETE_ACTIONS, DELETE_CONDITIONS, ...REPLACE, MOVE_CONDITIONS, MOVE_ACTIONS])
+  for (const text of [REPLACE_FILES, ...DATASETS, DELETE_ACTIONS, DELETE_CONDITIONS, ...REPLACE, ...MOVE])
     tx.execute({ text, values });
 }
 
@@ -33,10 +33,54 @@ async function restoreAttached(tx: Transaction, draft: Job): Promise<void> {
 
 /* Statements with the tenant $1, the job $2 and its draft $3. */
 
+/** Selects the dataset that an action names by its id or by an alias of its job. */
+const datasetOf = (action: string): string => `coalesce(${action}.dataset_id, (
+    select d.dataset_id from dws.job_dataset d where d.job_id = ${action}.job_id and d.alias = ${action}.data ->> 'alias'
+  ))`;
+
+/**
+ * Gives originals the files of their copies. That of an export also if it has another dataset: its file would have the
+ * rows of the former one. Runs before the datasets are replaced.
+ */
+const REPLACE_FILES = `
+  update dws.job_action o
+  set file_id = c.file_id, version = o.version + 1, updated_at = now()
+  from dws.job_action c
+  where o.tenant_id = $1 and c.original_id = o.id and o.job_id = $2 and c.job_id = $3
+    and o.file_id is distinct from c.file_id
+    and (
+      c.file_id is distinct from c.original_file_id
+      or o.type = 'export' and ${datasetOf('o')} is distinct from ${datasetOf('c')}
+    )`;
+
+/** Deletes the datasets that the draft has no copy of. */
+const DELETE_DATASETS = `
+  delete from dws.job_dataset o
+  where o.tenant_id = $1 and o.job_id = $2
+    and not exists (select from dws.job_dataset c where c.job_id = $3 and c.original_id = o.id)`;
+
+/** Selects the snapshots of a dataset. */
+const snapshotsOf = (row: string): string =>
+  `array(select s.dataset_id from dws.job_dataset_snapshot s where s.reference_id = ${row}.id order by s.position)`;
+
+const DELETE_SNAPSHOTS = `
+  delete from dws.job_dataset_snapshot s
+  using dws.job_dataset o, dws.job_dataset c
+  where o.tenant_id = $1 and o.job_id = $2 and c.job_id = $3 and c.original_id = o.id and s.reference_id = o.id`;
+
+/** Moves the snapshots of copies to the originals. */
+const MOVE_SNAPSHOTS = `
+  update dws.job_dataset_snapshot s
+  set reference_id = o.id
+  from dws.job_dataset c
+  join dws.job_dataset o on o.id = c.original_id and o.job_id = $2
+  where c.tenant_id = $1 and c.job_id = $3 and s.reference_id = c.id`;
+
+/** Moves the new datasets, with their snapshots. */
 const MOVE_DATASETS = `
   update dws.job_dataset
   set job_id = $2
-  where tenant_id = $1 and job_id = $3`;
+  where tenant_id = $1 and job_id = $3 and original_id is null`;
 
 /** Deletes the actions that the draft has no copy of. */
 const DELETE_ACTIONS = `
@@ -56,14 +100,33 @@ const DELETE_CONDITIONS = `
       where b.job_id = $3 and c.original_id = o.id
     )`;
 
-/** Returns the statement that gives originals the content of their copies. `rows` selects the rows of a job `$n`. */
-const replaceContent = (table: string, columns: readonly string[], rowsOf: (job: string) => string): string => `
+/**
+ * Returns the statement that gives originals the content of their copies. `jobOf` selects the job of a row, `more` what is
+ * a change too.
+ */
+const replaceContent = (
+  table: string,
+  columns: readonly string[],
+  jobOf: (row: string) => string,
+  more: (row: string) => string = () => '0',
+): string => `
   update dws.${table} o
   set ${columns.map((column) => `${column} = c.${column}`).join(', ')}, version = o.version + 1, updated_at = now()
   from dws.${table} c
-  where o.tenant_id = $1 and c.original_id = o.id and ${rowsOf('o')} = $2 and ${rowsOf('c')} = $3
-    and (${columns.map((column) => `o.${column}`).join(', ')})
-      is distinct from (${columns.map((column) => `c.${column}`).join(', ')})`;
+  where o.tenant_id = $1 and c.original_id = o.id and ${jobOf('o')} = $2 and ${jobOf('c')} = $3
+    and (${columns.map((column) => `o.${column}`).join(', ')}, ${more('o')})
+      is distinct from (${columns.map((column) => `c.${column}`).join(', ')}, ${more('c')})`;
+
+const jobIdOf = (row: string): string => `${row}.job_id`;
+
+/** Replaces the datasets of the job. */
+const DATASETS = [
+  DELETE_DATASETS,
+  replaceContent('job_dataset', ['dataset_id', 'alias', 'position', 'snapshot_time'], jobIdOf, snapshotsOf),
+  DELETE_SNAPSHOTS,
+  MOVE_SNAPSHOTS,
+  MOVE_DATASETS,
+];
 
 const REPLACE = [
   replaceContent(
@@ -71,11 +134,7 @@ const REPLACE = [
     ['type', 'data', 'dataset_id'],
     (row) => `(select job_id from dws.job_action where id = ${row}.job_action_id)`,
   ),
-  replaceContent(
-    'job_action',
-    ['name', 'position', 'data', 'secrets', 'dataset_id', 'file_id'],
-    (row) => `${row}.job_id`,
-  ),
+  replaceContent('job_action', ['name', 'position', 'data', 'secrets', 'dataset_id'], jobIdOf),
 ];
 
 /** Moves the new conditions of copied actions to the originals of these. */
@@ -91,3 +150,5 @@ const MOVE_ACTIONS = `
   update dws.job_action
   set job_id = $2
   where tenant_id = $1 and job_id = $3 and original_id is null`;
+
+const MOVE = [MOVE_CONDITIONS, MOVE_ACTIONS];

@@ -1,4 +1,4 @@
-import { JobActionCondition } from '../../../entities/job-action-condition.ts';
+import type { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import { Job } from '../../../entities/job.ts';
@@ -13,6 +13,7 @@ import { copyRow } from '../resource/copy-row.ts';
 import { findResourceId, loadResource } from '../resource/load-resource.ts';
 import { setSlug } from '../resource/resource-slug.ts';
 import { commitParts, replaceAttached } from './job-draft-commit.ts';
+import { loadConditions } from './job-part.ts';
 import { loadForRun, stopRuns } from './job-run-start.ts';
 import { reschedule } from './job-schedule.ts';
 
@@ -71,10 +72,7 @@ async function createDraft(tx: Transaction, job: Job): Promise<Job> {
   const [datasets, actions, conditions] = await Promise.all([
     tx.find(JobDataset, { jobId: job.id }, { orderBy: ['position'] }),
     tx.find(JobAction, { jobId: job.id }, { orderBy: ['order'] }),
-    tx.find(JobActionCondition, {
-      sql: 'job_action_id in (select id from dws.job_action where job_id = ?)',
-      params: [job.id],
-    }),
+    loadConditions(tx, job.id),
   ]);
   for (const dataset of datasets) copyDataset(tx, dataset, draft);
   const copies = copyActions(tx, actions, draft);
@@ -104,7 +102,7 @@ function copyConditions(
 }
 
 function copyDataset(tx: Transaction, dataset: JobDataset, draft: Job): void {
-  const copy = copyRow(tx, dataset, { jobId: draft.id });
+  const copy = copyRow(tx, dataset, { jobId: draft.id, originalId: dataset.id });
   tx.execute({
     text: `
       insert into dws.job_dataset_snapshot (tenant_id, reference_id, dataset_id, position)
@@ -122,8 +120,10 @@ function copyActions(tx: Transaction, actions: readonly JobAction[], draft: Job)
   tx.execute({
     text: `
       insert into dws.job_action
-        (id, tenant_id, job_id, type, name, position, data, secrets, dataset_id, file_id, original_id)
-      select n.id, a.tenant_id, $2, a.type, a.name, a.position, n.data, a.secrets, a.dataset_id, a.file_id, a.id
+        (id, tenant_id, job_id, type, name, position, data, secrets, dataset_id, file_id, original_id,
+          original_file_id)
+      select n.id, a.tenant_id, $2, a.type, a.name, a.position, n.data, a.secrets, a.dataset_id, a.file_id, a.id,
+        a.file_id
       from unnest($3::uuid[], $4::uuid[], $5::jsonb[]) as n(id, original_id, data)
       join dws.job_action a on a.tenant_id = $1 and a.id = n.original_id`,
     values: [
@@ -139,7 +139,7 @@ function copyActions(tx: Transaction, actions: readonly JobAction[], draft: Job)
 
 /**
  * Replaces the fields, datasets, actions and run conditions of a job by those of its draft, and deletes the draft. Kept
- * actions and conditions have the ids that they had. Returns the id of the job. Throws CONFLICT for a job that is no
+ * datasets, actions and conditions have the ids that they had. Returns the id of the job. Throws CONFLICT for a job that is no
  * draft.
  */
 export function commit(ctx: Context, id: string): Promise<string> {

@@ -32,6 +32,24 @@ export const jobDatasetModel = defineModel(JobDataset, {
   computed: { snapshotIds: snapshotIdsColumn('job_dataset') },
 });
 
+/** The file of an action, and the dataset that the action names by its id or by an alias of the job. */
+const ACTION_COLUMNS = {
+  storedFile: {
+    sql: `(
+      select json_build_object('filename', f.filename, 'contentType', f.content_type, 'size', f.size)
+      from dws.stored_file f
+      where f.tenant_id = p.tenant_id and f.id = p.file_id)`,
+    type: 'json',
+  },
+  usedDatasetId: {
+    sql: `coalesce(p.dataset_id, (
+      select d.dataset_id
+      from dws.job_dataset d
+      where d.tenant_id = p.tenant_id and d.job_id = p.job_id and d.alias = p.data ->> 'alias'))`,
+    type: 'uuid',
+  },
+} as const;
+
 export const jobActionModel = defineModel(JobAction, {
   nodeAccess: throughParent(Job, 'job_id'),
   defaultSort: 'order',
@@ -39,6 +57,7 @@ export const jobActionModel = defineModel(JobAction, {
     job: belongsTo(Job, 'job_id'),
     conditions: hasMany(JobActionCondition, 'job_action_id', 'createdAt'),
   },
+  computed: ACTION_COLUMNS,
 });
 
 export const jobActionConditionModel = defineModel(JobActionCondition, {
@@ -53,6 +72,7 @@ export const jobRunModel = defineModel(JobRun, {
   relations: {
     job: belongsTo(Job, 'job_id'),
     user: belongsTo(User, 'user_id'),
+    retryOf: belongsTo(JobRun, 'retry_of_id'),
     operation: belongsTo(Operation, 'operation_id'),
   },
 });

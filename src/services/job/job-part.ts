@@ -1,3 +1,4 @@
+import { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import type { Job } from '../../../entities/job.ts';
@@ -42,9 +43,16 @@ export async function loadJobAction(
   return action;
 }
 
+/** Loads the run conditions of all actions of a job. */
+export const loadConditions = (tx: Transaction, jobId: string): Promise<JobActionCondition[]> =>
+  tx.find(JobActionCondition, {
+    sql: 'job_action_id in (select id from dws.job_action where job_id = ?)',
+    params: [jobId],
+  });
+
 /**
  * Throws FORBIDDEN for a caller who may read only a part of a dataset whose rows a run is to count, as the run counts
- * what the owner of the job sees. The owner may: they learn nothing more.
+ * what the owner of the job sees. The owner may count: they see these rows anyway.
  */
 export async function checkMayCount(ctx: Context, tx: Transaction, job: Job, datasetId: string): Promise<void> {
   if (job.ownerId === `user:${ctx.viewer.userId}`) return;

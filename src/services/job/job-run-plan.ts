@@ -1,4 +1,4 @@
-import { JobActionCondition } from '../../../entities/job-action-condition.ts';
+import type { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import { JobRun } from '../../../entities/job-run.ts';
@@ -6,6 +6,7 @@ import { Job } from '../../../entities/job.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { openSecrets } from './job-action-data.ts';
 import type { JobSecrets } from './job-data.ts';
+import { loadConditions } from './job-part.ts';
 
 /** An action as a run executes it. */
 export interface PlannedAction extends Pick<JobAction, 'id' | 'name' | 'type' | 'data' | 'datasetId'> {
@@ -47,10 +48,7 @@ export async function beginRun(
     tx.findOne(JobRun, { id: runId }),
     tx.find(JobDataset, { jobId }, { orderBy: ['position'] }),
     tx.find(JobAction, { jobId }, { orderBy: ['order'] }),
-    tx.find(JobActionCondition, {
-      sql: 'job_action_id in (select id from dws.job_action where job_id = ?)',
-      params: [jobId],
-    }),
+    loadConditions(tx, jobId),
     tx.query<{ id: string; secrets: string }>({
       text: `select id, secrets from dws.job_action where tenant_id = $1 and job_id = $2 and secrets is not null`,
       values: [tenantId, jobId],

@@ -94,10 +94,16 @@ export interface FollowedRun {
 const FOLLOWED_COLUMNS = ['status', 'version', 'operationId', 'operation.sequence'];
 
 /**
- * Follows a run: yields it at once, then after every change of its state, tasks and progress, and a last time after its
- * end. Throws NOT_FOUND for a run of a job that the viewer may not read, also when they lose the access.
+ * Follows a run, by default the unfinished run of the job, else the latest one: yields it at once, then after every
+ * change of its state, tasks and progress, and a last time after its end. Throws NOT_FOUND for a job that has not run,
+ * and for a run of a job that the viewer may not read, also when they lose the access.
  */
-export async function follow(ctx: Context, jobId: string, id: string): Promise<AsyncIterable<FollowedRun>> {
+export async function follow(
+  ctx: Context,
+  jobId: string,
+  runId: string | null | undefined,
+): Promise<AsyncIterable<FollowedRun>> {
+  const id = runId ?? (await findCurrentRun(ctx, jobId));
   const read = async (last?: FollowedRun): Promise<FollowedRun> => {
     const job = await ctx.read.one(Job, jobId, ['id']);
     const run = isUuid(id) ? await ctx.read.find(JobRun, { id, jobId: job.id }, FOLLOWED_COLUMNS) : null;
@@ -113,12 +119,28 @@ export async function follow(ctx: Context, jobId: string, id: string): Promise<A
   return followChanges(ctx.platform, { read, operationOf: ({ operationId }) => operationId }, ctx.request.signal);
 }
 
-/** Notes the row that a follower was sent for a change, so that they are not sent it again for the next one. */
-export function noteSent(
+/** Records the row that a follower was sent for a change, so that they are not sent it again for the next one. */
+export function recordSent(
   followed: FollowedRun,
   sent: { version: number; operation?: { sequence?: number } | null },
 ): void {
   followed.sentVersion = sent.version;
   const sequence = sent.operation?.sequence;
   if (sequence !== undefined) followed.sequence = sent.version + sequence;
+}
+
+/** Returns the id of the unfinished run of a job, else of its latest run. */
+async function findCurrentRun(ctx: Context, jobId: string): Promise<string> {
+  const job = await ctx.read.one(Job, jobId, ['id']);
+  const [found] = await ctx.query<{ id: string }>({
+    text: `
+      select id
+      from dws.job_run
+      where tenant_id = $1 and job_id = $2
+      order by (status in ('queued', 'running')) desc, created_at desc, id desc
+      limit 1`,
+    values: [ctx.viewer.tenantId, job.id],
+  });
+  if (!found) throw notFound({ what: 'run of the job', id: jobId });
+  return found.id;
 }

@@ -4,7 +4,7 @@ import { JOB } from '../../../entities/owned-kinds.ts';
 import type { ShareInput } from '../../../entities/share-input.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, forbidden, refused } from '../../core/errors.ts';
-import { checkOptionalText, checkText } from '../../core/input-checks.ts';
+import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
@@ -14,7 +14,7 @@ import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import * as shares from '../resource/share.ts';
 import { jobDriverOf } from './drivers/driver-registry.ts';
 import { checkData } from './job-data.ts';
-import { addDatasets, listDatasets } from './job-dataset.ts';
+import { addDatasets } from './job-dataset.ts';
 import { loadForRun, stopRuns } from './job-run-start.ts';
 import { changeSchedule } from './job-schedule.ts';
 
@@ -25,7 +25,7 @@ export function create(
   ctx: Context,
   { type, data, datasets, source, sourceId, lockedAt, notes, ...input }: CreateJobInput,
 ): Promise<string> {
-  if (lockedAt) throw refused('A new job does not run');
+  if (lockedAt) throw invalid('lockedAt', 'must be absent or null for a new job');
   const driver = jobDriverOf(type);
   const content: Partial<Job> = {
     type,
@@ -35,13 +35,12 @@ export function create(
     sourceId: sourceId ? checkText(sourceId, 'sourceId') : null,
   };
   const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
-  const listed = listDatasets(datasets ?? {});
   return ctx.transaction(async (tx) => {
     const ownerId = owned.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, owned.ownerId) : undefined;
     const zone = timezone ?? (await loadTimezone(ctx, tx, ownerId));
     changeSchedule(content as Job, { interval, intervalType, timezone: zone, startOn, endOn, enabled });
     const job = await createOwned(ctx, tx, JOB, { ...owned, ownerId }, content);
-    await addDatasets(ctx, tx, job, listed);
+    await addDatasets(ctx, tx, job, datasets ?? []);
     return job.id;
   });
 }
@@ -65,7 +64,7 @@ export function update(
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const job = await loadResource(ctx, tx, JOB, id, 'job:edit', { ifMatch: ctx.ifMatch });
-    if (lockedAt !== undefined) await changeLock(ctx, tx, job, lockedAt);
+    if (lockedAt === null && job.lockedAt) await unlock(ctx, tx, job);
     if (data !== undefined) job.data = checkData(jobDriverOf(job.type), data ?? {});
     if (notes !== undefined) job.notes = checkOptionalText(notes, 'notes');
     changeSchedule(job, { interval, intervalType, timezone, startOn, endOn, enabled });
@@ -80,13 +79,12 @@ function checkDraftInput({ folderId, tags }: Pick<UpdateJobInput, 'folderId' | '
   if (folderId || tags?.length) throw conflict('A draft has the folder and the tags of its job');
 }
 
-/** Sets the start of the current run, or frees the job. Throws FORBIDDEN below the access level Admin. */
-async function changeLock(ctx: Context, tx: Transaction, job: Job, lockedAt: Date | null): Promise<void> {
-  if ((lockedAt?.getTime() ?? null) === (job.lockedAt?.getTime() ?? null)) return;
+/** Frees a locked job. Throws FORBIDDEN below the access level Admin. */
+async function unlock(ctx: Context, tx: Transaction, job: Job): Promise<void> {
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, job), 'job:changeOwner'))
-    throw refused('A change of lockedAt requires the access level Admin');
-  job.lockedAt = lockedAt;
-  job.heartbeat = lockedAt;
+    throw refused('To free a job requires the access level Admin');
+  job.lockedAt = null;
+  job.heartbeat = null;
 }
 
 /**

@@ -29,12 +29,13 @@ export async function checkAttached(
     const other = ids.findIndex((id) => actions.get(id)!.type !== 'export');
     if (other >= 0)
       throw invalid(`data.attach.${other}`, 'must be an export: not every recipient has a file of their own otherwise');
-  } else if (!former || givesMore(data, former)) for (const id of ids) await checkFile(ctx, tx, actions.get(id)!);
+  } else if (!former || addsRecipientOrFile(data, former))
+    for (const id of ids) await checkFile(ctx, tx, actions.get(id)!);
   return [...new Set(ids)];
 }
 
 /** Returns whether a recipient gets a file that they did not get before. */
-const givesMore = (data: EmailData, former: EmailData): boolean =>
+const addsRecipientOrFile = (data: EmailData, former: EmailData): boolean =>
   former.runAs === 'recipient' ||
   data.recipients.some((recipient) => !former.recipients.includes(recipient)) ||
   data.attach!.some((id) => !former.attach?.includes(id.toLowerCase()));
