@@ -85,7 +85,7 @@ export async function remove(ctx: Context, jobId: string, actionId: string, id: 
 async function loadAction(ctx: Context, tx: Transaction, jobId: string, actionId: string) {
   const job = await loadForPart(ctx, tx, jobId);
   const action = await loadJobAction(ctx, tx, job, actionId, false);
-  return { action, saved: { ctx, tx, jobId: job.id, actionId: action.id } };
+  return { action, saved: { ctx, tx, jobId: job.id, ownerId: job.ownerId, actionId: action.id } };
 }
 
 async function loadCondition(

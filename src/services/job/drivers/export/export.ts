@@ -10,6 +10,7 @@ export const exportAction: JobActionDriver = {
   name: 'Export',
   description: 'Writes the rows of a dataset to the file of the action, which emails can attach.',
   usesDataset: true,
+  datasetPermission: 'dataset:read',
   criteria: 'filter',
   schema: actionSchema(
     {

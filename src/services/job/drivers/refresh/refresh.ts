@@ -13,6 +13,7 @@ export const refreshAction: JobActionDriver = {
   name: 'Refresh',
   description: 'Replaces the rows of a dataset by the result of its query.',
   usesDataset: true,
+  datasetPermission: 'dataset:refresh',
   schema: actionSchema({
     ...DATASET_PROPERTIES,
     params: { type: 'object', description: 'Values of the query parameters, by name. Default: their default values.' },
