@@ -11,6 +11,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
 import { jobActionDriverOf } from './drivers/driver-registry.ts';
+import { keepHiddenSettings } from './hidden-settings.ts';
 import { usedDataset } from './job-alias.ts';
 import { checkData, splitSecrets, type JobSecrets } from './job-data.ts';
 import { resolveDataset } from './job-dataset.ts';
@@ -32,7 +33,10 @@ export async function resolveActionData(
   const { ctx, tx } = action;
   const driver = jobActionDriverOf(type);
   const stored = await loadSecrets(ctx, tx, former?.id);
-  const checked = checkData(driver, input);
+  const checked = checkData(
+    driver,
+    await keepHiddenSettings(action, input, former?.data, () => datasetOf(action, former!)),
+  );
   const prepared = (await driver.prepare?.(checked, action)) ?? checked;
   const changedKey = driver.secretsFor && former && prepared[driver.secretsFor] !== former.data[driver.secretsFor];
   const { data, secrets } = splitSecrets(
@@ -59,7 +63,7 @@ function changesWork(data: JobData, former: JobData = {}): boolean {
 }
 
 /** Returns the id of the dataset that `data` names, by an alias of the job too. */
-const datasetOf = ({ ctx, tx, jobId }: SavedAction, columns: FormerData): Promise<string> =>
+export const datasetOf = ({ ctx, tx, jobId }: SavedAction, columns: FormerData): Promise<string> =>
   usedDataset({ query: tx.query, viewer: ctx.viewer }, jobId, columns);
 
 /** What `data` was before a change. */
@@ -98,7 +102,8 @@ export async function checkDatasetCriteria(
 ): Promise<void> {
   const { ctx, tx } = action;
   const criteria = columns.data[key];
-  if (!isObject(criteria) || isDeepStrictEqual(columns.data, former?.data)) return;
+  const isSame = (name: string) => isDeepStrictEqual(columns.data[name], former?.data[name]);
+  if (!isObject(criteria) || [key, 'alias', 'datasetId'].every(isSame)) return;
   const dataset = await loadUsedResource(ctx, tx, DATASET, await datasetOf(action, columns), 'dataset:read');
   if (dataset.fields.length > 0) parseCriteria(criteria, await visibleFields(ctx, dataset));
 }

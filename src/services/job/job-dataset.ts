@@ -13,6 +13,7 @@ import { checkAlias, checkReferable } from '../report/dataset-reference-checks.t
 import { existingSnapshots, replaceSnapshots, requireSnapshots } from '../report/dataset-reference-snapshots.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
 import { jobActionDriverOf, jobDriverOf } from './drivers/driver-registry.ts';
+import { checkHiddenSettings } from './hidden-settings.ts';
 import { loadAliasUsers, loadAliasUses, renameAlias } from './job-alias.ts';
 import { checkData } from './job-data.ts';
 import { checkMayCount, checkMayUse, loadForPart, loadJobDataset } from './job-part.ts';
@@ -152,8 +153,11 @@ export function update(
  * the actions that use it and the conditions that count its rows use the new one.
  */
 async function changeDataset(ctx: Context, tx: Transaction, job: Job, row: JobDataset, key: string): Promise<void> {
+  const former = row.datasetId;
   row.datasetId = await resolveDataset(ctx, tx, key);
   const { actions, conditions } = await loadAliasUses(tx, job.id, row.alias);
+  if (row.datasetId !== former)
+    await checkHiddenSettings({ ctx, tx, ownerId: job.ownerId }, [...actions, ...conditions], former);
   for (const action of actions) if (action.type === 'export') action.fileId = null;
   const permissions = actions.flatMap(({ type }) => jobActionDriverOf(type).datasetPermission ?? []);
   await checkMayUse(ctx, tx, job, row.datasetId, new Set(permissions));

@@ -65,7 +65,12 @@ export async function checkMayUse(
  * Throws FORBIDDEN for a caller who may read only a part of a dataset whose rows a run is to count, as the run counts
  * what the owner of the job sees. The owner may: they learn nothing more.
  */
-export async function checkMayCount(ctx: Context, tx: Transaction, job: Job, datasetId: string): Promise<void> {
+export async function checkMayCount(
+  ctx: Context,
+  tx: Transaction,
+  job: Pick<Job, 'ownerId'>,
+  datasetId: string,
+): Promise<void> {
   if (ownsJob(ctx, job)) return;
   const dataset = await loadUsedResource(ctx, tx, DATASET, datasetId, 'dataset:read');
   if (isRestricted(await accessLevelInTransaction(ctx, tx, dataset)))
