@@ -1,6 +1,5 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
-import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
@@ -38,9 +37,7 @@ export class JobActionCondition extends TenantRow {
   @Enum({ items: () => Object.values(JobActionConditionTypeEnum), type: 'text' })
   type!: JobActionConditionType;
 
-  @Field(() => JsonObject, {
-    description: 'For `criteria`: `{alias | datasetId, criteria, op, count}`. Otherwise empty.',
-  })
+  /** Settings. Not every reader of the job sees all. */
   @Property({ type: 'json' })
   data: Record<string, unknown> = {};
 

@@ -1,6 +1,5 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
-import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
@@ -37,9 +36,7 @@ export class JobAction extends TenantRow {
   @Property({ type: 'integer', fieldName: 'position' })
   order!: number;
 
-  @Field(() => JsonObject, {
-    description: 'Settings as defined by the JSON Schema of the action driver. Secrets are shown as `••••`.',
-  })
+  /** Settings. Not every reader of the job sees all. */
   @Property({ type: 'json' })
   data: Record<string, unknown> = {};
 

@@ -76,6 +76,10 @@ export class Mail extends TenantRow {
   @Property({ type: 'text', nullable: true })
   source?: string | null;
 
+  /** The user or team whose job sent the mail to a plain address. Null for all other mails. */
+  @Property({ type: 'uuid', nullable: true })
+  senderId?: string | null;
+
   @Field(() => MailStatusEnum, { description: 'Delivery state.' })
   @Enum({ items: () => [...MAIL_STATUSES], type: 'text' })
   status: MailStatus = 'queued';

@@ -1016,8 +1016,9 @@ alter table dws.job_run add constraint job_run_trigger_check CHECK ((trigger = A
 alter table dws.job_run add constraint job_run_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
 CREATE INDEX job_run_created ON dws.job_run USING btree (created_at);
 CREATE INDEX job_run_job ON dws.job_run USING btree (job_id, created_at DESC, id DESC);
+CREATE INDEX job_run_open ON dws.job_run USING btree (id) WHERE (finished_at IS NULL);
 CREATE INDEX job_run_retry ON dws.job_run USING btree (retry_of_id) WHERE (retry_of_id IS NOT NULL);
-CREATE INDEX job_run_unfinished ON dws.job_run USING btree (job_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX job_run_status ON dws.job_run USING btree (job_id, status);
 CREATE INDEX job_run_user ON dws.job_run USING btree (user_id) WHERE (user_id IS NOT NULL);
 create policy system on dws.job_run for all to dws_system using (true) with check (true);
 create policy tenant on dws.job_run for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -1059,6 +1060,7 @@ create table dws.mail (
   recipient text not null,
   sealed_html text,
   sealed_text text not null,
+  sender_id uuid,
   sent_at timestamp with time zone,
   source text,
   status text not null default 'queued'::text,
@@ -1076,8 +1078,9 @@ alter table dws.mail add constraint mail_status_check CHECK ((status = ANY (ARRA
 alter table dws.mail add constraint mail_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.mail add constraint mail_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
 CREATE INDEX mail_created ON dws.mail USING btree (created_at);
+CREATE INDEX mail_of_jobs ON dws.mail USING btree (tenant_id, created_at) INCLUDE (sender_id) WHERE (source IS NOT NULL);
 CREATE INDEX mail_of_tenant ON dws.mail USING btree (tenant_id, created_at, id);
-CREATE INDEX mail_queued ON dws.mail USING btree (next_attempt_at, id) WHERE (status = 'queued'::text);
+CREATE INDEX mail_queued ON dws.mail USING btree (((source IS NOT NULL)), next_attempt_at, id) WHERE (status = 'queued'::text);
 CREATE INDEX mail_source ON dws.mail USING btree (tenant_id, source) WHERE (source IS NOT NULL);
 CREATE INDEX mail_user ON dws.mail USING btree (user_id);
 create policy system on dws.mail for all to dws_system using (true) with check (true);
@@ -1126,6 +1129,7 @@ alter table dws.notification add constraint notification_pkey PRIMARY KEY (id);
 alter table dws.notification add constraint notification_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.notification add constraint notification_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
 CREATE INDEX notification_created ON dws.notification USING btree (created_at);
+CREATE INDEX notification_of_jobs ON dws.notification USING btree (tenant_id, created_at) WHERE (type = 'job.notification'::text);
 CREATE INDEX notification_user ON dws.notification USING btree (user_id, created_at DESC, id DESC);
 create policy system on dws.notification for all to dws_system using (true) with check (true);
 create policy tenant on dws.notification for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -1168,12 +1172,13 @@ alter table dws.operation enable row level security;
 alter table dws.operation force row level security;
 alter table dws.operation add constraint operation_pkey PRIMARY KEY (id);
 alter table dws.operation add constraint operation_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX operation_concurrency ON dws.operation USING btree (concurrency_key, work_id) WHERE (concurrency_key IS NOT NULL);
 CREATE INDEX operation_finished ON dws.operation USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX operation_open ON dws.operation USING btree (concurrency_key, work_id) WHERE (finished_at IS NULL);
+CREATE INDEX operation_heartbeat ON dws.operation USING btree (heartbeat_at) WHERE (heartbeat_at IS NOT NULL);
 CREATE INDEX operation_resource ON dws.operation USING btree (tenant_id, resource_id, created_at);
 CREATE INDEX operation_user ON dws.operation USING btree (tenant_id, user_id, created_at);
 CREATE INDEX operation_waiting ON dws.operation USING btree (tenant_id, user_id) WHERE ((status = 'queued'::text) AND (finished_at IS NULL));
-CREATE INDEX operation_work ON dws.operation USING btree (work_id) WHERE (finished_at IS NULL);
+CREATE INDEX operation_work ON dws.operation USING btree (work_id);
 CREATE UNIQUE INDEX operation_progress ON dws.operation USING btree (tenant_id, user_id, progress) WHERE ((progress IS NOT NULL) AND (finished_at IS NULL));
 create policy system on dws.operation for all to dws_system using (true) with check (true);
 create policy tenant on dws.operation for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));

@@ -1,14 +1,25 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Resolver, Root } from 'type-graphql';
+import type { Dataset } from '../../entities/dataset.ts';
 import { JobActionCondition } from '../../entities/job-action-condition.ts';
 import { CreateJobActionConditionInput, UpdateJobActionConditionInput } from '../../entities/job-action-input.ts';
 import { JobAction } from '../../entities/job-action.ts';
+import type { Job } from '../../entities/job.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import { JsonObject } from '../../src/core/scalars.ts';
+import { USED_DATASET_COLUMNS, visibleSettings } from '../../src/services/job/hidden-settings.ts';
 import * as conditions from '../../src/services/job/job-action-condition.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs } from '../support/page.ts';
+
+/** What decides whether a viewer sees all settings. */
+interface ConditionRelations {
+  jobAction: { job: Job };
+  usedDataset: Dataset | null;
+}
 
 const ConditionId = () => Id('run condition', 'jobActionRunConditionId');
 
@@ -41,6 +52,19 @@ export class JobActionConditionsResolver {
 
 @Resolver(() => JobActionCondition)
 export class JobActionConditionResolver {
+  @Requires('data', 'jobAction.job.ownerId', ...USED_DATASET_COLUMNS)
+  @FieldResolver(() => JsonObject, {
+    description:
+      'For `criteria`: `{alias | datasetId, criteria, op, count}`. Otherwise empty. `criteria` is absent for callers who ' +
+      'neither own the job nor may read the whole dataset.',
+  })
+  data(
+    @Ctx() ctx: Context,
+    @Root() { data, jobAction: { job }, usedDataset }: JobActionCondition & ConditionRelations,
+  ) {
+    return visibleSettings(ctx, { data, job, usedDataset });
+  }
+
   @Can('job:edit')
   @Mutation(() => JobActionCondition, {
     description: 'Adds a run condition to an action of a job. An action has at most 20.',

@@ -13,13 +13,16 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
+import type { Dataset } from '../../entities/dataset.ts';
 import { CreateJobActionInput, UpdateJobActionInput } from '../../entities/job-action-input.ts';
 import { JobAction } from '../../entities/job-action.ts';
 import { Job } from '../../entities/job.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { Rule } from '../../src/core/input-rules.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
+import { USED_DATASET_COLUMNS, visibleSettings } from '../../src/services/job/hidden-settings.ts';
 import { preview } from '../../src/services/job/job-action-preview.ts';
 import * as actions from '../../src/services/job/job-action.ts';
 import { Id, Key } from '../support/arguments.ts';
@@ -60,6 +63,16 @@ export class JobActionPreview {
 
 @Resolver(() => JobAction)
 export class JobActionResolver {
+  @Requires('data', 'job.ownerId', ...USED_DATASET_COLUMNS)
+  @FieldResolver(() => JsonObject, {
+    description:
+      'Settings as defined by the JSON Schema of the action driver. Secrets are shown as `••••`. `filter` and `params` ' +
+      'are absent for callers who neither own the job nor may read the whole dataset.',
+  })
+  data(@Ctx() ctx: Context, @Root() action: JobAction & { job: Job; usedDataset: Dataset | null }) {
+    return visibleSettings(ctx, action);
+  }
+
   @Can('authenticated')
   @Query(() => JobActionPreview, {
     description:

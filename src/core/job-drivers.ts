@@ -1,4 +1,5 @@
 import type { Context } from './context.ts';
+import type { ResourcePermission } from './permissions.ts';
 import type { Transaction } from './platform.ts';
 
 /** Settings of a job, or of one of its actions. */
@@ -27,6 +28,8 @@ export interface SavedAction {
   ctx: Context;
   tx: Transaction;
   jobId: string;
+  /** Owner of the job, with whose rights it runs. */
+  ownerId: string;
   /** Undefined for a new action. */
   actionId?: string;
 }
@@ -35,6 +38,8 @@ export interface SavedAction {
 export interface JobActionDriver extends DriverDescription {
   /** Whether `data` names a dataset, by `alias` or `datasetId`. */
   usesDataset?: boolean;
+  /** What callers who do not own the job must be allowed to do with that dataset, as a run does it with the owner's rights. */
+  datasetPermission?: ResourcePermission;
   /** The key of `data` whose objects are criteria for the rows of that dataset. */
   criteria?: string;
   /** Keys of `data` with secrets: `secret`, or `headers.*` for all values of an object. */

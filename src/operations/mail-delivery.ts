@@ -5,7 +5,8 @@ import { MailRefused, MailUnconfirmed, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { traced } from '../core/tracing.ts';
-import { maskResetLinks, type AttachedFile } from '../services/resource/mail.ts';
+import { maskResetLinks } from '../services/resource/mail.ts';
+import { createMailClaims, type DueMail } from './mail-claims.ts';
 
 /** Times in milliseconds. */
 export interface DeliveryOptions {
@@ -21,8 +22,8 @@ export interface DeliveryOptions {
   retryDelays: readonly number[];
 }
 
-/** Number of mails that one process sends at once. */
-const MAX_SENDERS = 4;
+/** Number of mails that one process sends at once, and of those that jobs sent. */
+const [MAX_SENDERS, MAX_JOB_SENDERS] = [4, 2];
 const MAX_ERROR_CHARACTERS = 500;
 /** Slowest connection, for attachments: an attempt has more time the larger they are. */
 const MIN_BYTES_PER_MS = 50;
@@ -30,17 +31,6 @@ const MIN_BYTES_PER_MS = 50;
 const ARRIVAL_UNKNOWN = 'It is unknown whether the mail arrived';
 const SENDER_DIED = `The sending process ended unexpectedly. ${ARRIVAL_UNKNOWN}`;
 const EXPIRED = 'The mail expired before it could be sent';
-
-interface DueMail extends Record<string, unknown> {
-  id: string;
-  to: string;
-  subject: string;
-  sealedText: string;
-  sealedHtml: string | null;
-  attempts: number;
-  traceparent: string | null;
-  files: AttachedFile[];
-}
 
 /** Starts to send the mails in the outbox, of all tenants. Several processes share the work. */
 export function startMailDelivery(
@@ -50,6 +40,7 @@ export function startMailDelivery(
 ): { stop(): Promise<void> } {
   const { log, notifications } = platform;
   const senders = new Set<Promise<void>>();
+  const claims = createMailClaims(platform, MAX_JOB_SENDERS);
   const aborter = new AbortController();
   let isStopping = false;
   let isWoken = false;
@@ -58,13 +49,9 @@ export function startMailDelivery(
   const sendDueMails = async (): Promise<void> => {
     do {
       isWoken = false;
-      for (
-        let mail = await claimDueMail(platform);
-        mail;
-        mail = isStopping ? undefined : await claimDueMail(platform)
-      ) {
+      for (let mail = await claims.claim(); mail; mail = isStopping ? undefined : await claims.claim()) {
         wakeSender();
-        await sendMail(platform, mailer, mail, options, aborter.signal);
+        await sendMail(platform, mailer, mail, options, aborter.signal).finally(() => claims.release(mail!));
       }
     } while (isWoken && !isStopping);
   };
@@ -96,34 +83,6 @@ export function startMailDelivery(
       await Promise.all(senders);
     },
   };
-}
-
-/** Claims the mail that has been due for longest, so that no other process sends it. */
-async function claimDueMail({ system }: Platform): Promise<DueMail | undefined> {
-  const [mail] = await system.query<DueMail>({
-    text: `update dws.mail
-      set claimed_at = now(), attempts = attempts + 1, version = version + 1, updated_at = now()
-      where id = (
-        select id from dws.mail
-        where status = 'queued' and claimed_at is null and next_attempt_at <= now()
-          and (expires_at is null or expires_at > now())
-        order by next_attempt_at, id
-        limit 1
-        for update skip locked
-      )
-      returning id, recipient as "to", subject, sealed_text as "sealedText", sealed_html as "sealedHtml", attempts,
-        traceparent, coalesce((
-          select jsonb_agg(
-            jsonb_build_object(
-              'id', f.id, 'filename', f.filename, 'contentType', f.content_type, 'size', f.size
-            ) order by a.position
-          )
-          from dws.mail_attachment a
-          join dws.stored_file f on f.id = a.file_id
-          where a.mail_id = mail.id
-        ), '[]') as files`,
-  });
-  return mail;
 }
 
 /** Sends a claimed mail and records the outcome. Neither the address nor the text is logged. */

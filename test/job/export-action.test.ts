@@ -40,7 +40,7 @@ async function storedFiles(service: Service): Promise<{ rows: string[]; bytes: s
   return { rows: rows.map(({ id }) => id), bytes };
 }
 
-const SUCCESS = { success: true, error: null, attempts: 1, log: [expect.stringMatching(/^Wrote the file in \d+ ms$/)] };
+const SUCCESS = { success: true, error: null, attempts: 1, log: ['Wrote the file'] };
 
 describe('an export', () => {
   test.for(EXPORT_FORMATS)(

@@ -65,6 +65,12 @@ test('wrong data is refused with its key', async ({ ann, bob, orders }) => {
   await expectInvalid(add('snapshot-cleanup', { alias: 'sales' }), 'data.keep', 'data.keep is required');
   await expectInvalid(add('export', { alias: 'sales', format: 'pdf' }), 'data.format', /csv/);
   await expectError(add('export', { alias: 'sales', format: 'csv', filter: { colour: 1 } }), 400, /colour/);
+  for (const filter of ['{"region":"EU"}', ' {}', 'Big', ''])
+    await expectInvalid(
+      add('export', { alias: 'sales', format: 'csv', filter }),
+      'data.filter',
+      /id of a saved filter/,
+    );
   await expectInvalid(
     add('email', { recipients: ['ann'], subject: 's', body: 'b', runAs: 'boss' }),
     'data.runAs',

@@ -50,7 +50,8 @@ async function mailFiles(
   await platform.database.transaction(tenantId, async (tx) => {
     for (const file of attachments) insertStoredFile(tx, tenantId, { ...file, sha256: '' });
     const mails = to.map((address) => ({ userId: null, to: address, attachments }));
-    await queueMails(platform, tx, { tenantId, source: `test:${to[0]}`, subject: 'Files', text: 'See' }, mails);
+    const content = { tenantId, source: `test:${to[0]}`, senderId: sender.id, subject: 'Files', text: 'See' };
+    await queueMails(platform, tx, content, mails);
   });
   return attachments.map(({ id }) => id);
 }
@@ -220,7 +221,7 @@ describe('attached files', () => {
 test('a source causes its mails once, of two transactions at the same time too', async ({ service, ann }) => {
   const { platform } = service;
   const tenantId = await tenantIdOf(service, ann);
-  const content = { tenantId, source: 'test:once', subject: 'Once', text: 'x' };
+  const content = { tenantId, source: 'test:once', senderId: ann.id, subject: 'Once', text: 'x' };
   const attempt = () =>
     platform.database.transaction(tenantId, async (tx) => {
       if (await hasQueuedMails(tx, [content.source])) return false;

@@ -4,6 +4,7 @@ import { openTenantDatabase } from '../../src/adapters/database/tenant-database.
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { yieldOnce } from '../../src/core/files.ts';
+import { newId } from '../../src/core/id.ts';
 import { writeBackup } from '../../src/server/backup/backup.ts';
 import { openBackup, restoreBackup } from '../../src/server/backup/restore.ts';
 import { queueMails } from '../../src/services/resource/mail.ts';
@@ -27,7 +28,8 @@ test('a backup contains the files of mails that wait, and after a restore they a
     await tenants.transaction(tenantId, async (tx) => {
       insertStoredFile(tx, tenantId, file);
       const mail = { userId: null, to: 'a@example.com', attachments: [file] };
-      await queueMails({ secrets }, tx, { tenantId, source: 'test', subject: 'A', text: 'B' }, [mail]);
+      const content = { tenantId, source: 'test', senderId: newId(), subject: 'A', text: 'B' };
+      await queueMails({ secrets }, tx, content, [mail]);
     });
     await tenants.close();
     const archive = join(away, 'mail.backup');

@@ -22,8 +22,8 @@ export const notifyPrincipals = (
   service: Service,
   principals: readonly string[],
   notification: Partial<NewNotification> = {},
-): Promise<void> =>
+): Promise<number> =>
   inTransaction(service, (tx, tenantId) => notify(tx, tenantId, principals, { ...BROKEN_FILTER, ...notification }));
 
-export const notifyUser = (service: Service, { id }: Client, message: string): Promise<void> =>
+export const notifyUser = (service: Service, { id }: Client, message: string): Promise<number> =>
   notifyPrincipals(service, [`user:${id}`], { message });

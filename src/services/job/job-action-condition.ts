@@ -5,7 +5,6 @@ import type {
   UpdateJobActionConditionInput,
 } from '../../../entities/job-action-input.ts';
 import type { JobAction } from '../../../entities/job-action.ts';
-import { Job } from '../../../entities/job.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
@@ -14,8 +13,8 @@ import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { DATASET_PROPERTIES } from './drivers/action-schema.ts';
-import { checkDatasetCriteria, resolveDatasetKeys } from './job-action-data.ts';
-import { usedDataset } from './job-alias.ts';
+import { keepHiddenSettings } from './hidden-settings.ts';
+import { checkDatasetCriteria, datasetOf, resolveDatasetKeys } from './job-action-data.ts';
 import { checkData } from './job-data.ts';
 import { checkMayCount, loadForPart, loadJobAction } from './job-part.ts';
 
@@ -85,7 +84,7 @@ export async function remove(ctx: Context, jobId: string, actionId: string, id: 
 async function loadAction(ctx: Context, tx: Transaction, jobId: string, actionId: string) {
   const job = await loadForPart(ctx, tx, jobId);
   const action = await loadJobAction(ctx, tx, job, actionId, false);
-  return { action, saved: { ctx, tx, jobId: job.id, actionId: action.id } };
+  return { action, saved: { ctx, tx, jobId: job.id, ownerId: job.ownerId, actionId: action.id } };
 }
 
 async function loadCondition(
@@ -107,12 +106,11 @@ async function resolveData(
   former?: JobActionCondition,
 ): Promise<Pick<JobActionCondition, 'data' | 'datasetId'>> {
   if (type !== 'criteria') return { data: checkData(NO_DATA, input), datasetId: null };
-  const columns = await resolveDatasetKeys(saved, checkData(CRITERIA_DATA, input), former);
+  const data = await keepHiddenSettings(saved, input, former?.data, () => datasetOf(saved, former!));
+  const columns = await resolveDatasetKeys(saved, checkData(CRITERIA_DATA, data), former);
   if (!isDeepStrictEqual(columns.data, former?.data)) {
     await checkDatasetCriteria(saved, columns, 'criteria', former);
-    const { ctx, tx, jobId } = saved;
-    const job = await tx.findOne(Job, { id: jobId });
-    await checkMayCount(ctx, tx, job!, await usedDataset({ query: tx.query, viewer: ctx.viewer }, jobId, columns));
+    await checkMayCount(saved.ctx, saved.tx, saved, await datasetOf(saved, columns));
   }
   return columns;
 }

@@ -11,8 +11,11 @@ import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
 import { jobActionDriverOf } from './drivers/driver-registry.ts';
+import { keepHiddenSettings } from './hidden-settings.ts';
+import { usedDataset } from './job-alias.ts';
 import { checkData, splitSecrets, type JobSecrets } from './job-data.ts';
 import { resolveDataset } from './job-dataset.ts';
+import { checkMayUse } from './job-part.ts';
 
 /** The columns of an action that its `data` determines. */
 type DataColumns = Partial<Pick<JobAction, 'data' | 'datasetId' | 'secrets'>>;
@@ -30,7 +33,10 @@ export async function resolveActionData(
   const { ctx, tx } = action;
   const driver = jobActionDriverOf(type);
   const stored = await loadSecrets(ctx, tx, former?.id);
-  const checked = checkData(driver, input);
+  const checked = checkData(
+    driver,
+    await keepHiddenSettings(action, input, former?.data, () => datasetOf(action, former!)),
+  );
   const prepared = (await driver.prepare?.(checked, action)) ?? checked;
   const changedKey = driver.secretsFor && former && prepared[driver.secretsFor] !== former.data[driver.secretsFor];
   const { data, secrets } = splitSecrets(
@@ -40,6 +46,8 @@ export async function resolveActionData(
     changedKey ? driver.secretsFor! : null,
   );
   const columns = driver.usesDataset ? await resolveDatasetKeys(action, data, former) : { data };
+  if (driver.datasetPermission && 'datasetId' in columns && changesWork(columns.data!, former?.data))
+    await checkMayUse(ctx, tx, action, await datasetOf(action, columns), [driver.datasetPermission]);
   if (driver.criteria && 'datasetId' in columns) await checkDatasetCriteria(action, columns, driver.criteria, former);
   return {
     ...columns,
@@ -47,6 +55,16 @@ export async function resolveActionData(
     ...(!isDeepStrictEqual(secrets, stored) && { secrets: sealSecrets(ctx, secrets) }),
   };
 }
+
+/** Returns whether an action does something else than before, apart from how often and how long it is tried. */
+function changesWork(data: JobData, former: JobData = {}): boolean {
+  const work = ({ retry: _retry, timeout: _timeout, ...rest }: JobData) => rest;
+  return !isDeepStrictEqual(work(data), work(former));
+}
+
+/** Returns the id of the dataset that `data` names, by an alias of the job too. */
+export const datasetOf = ({ ctx, tx, jobId }: SavedAction, columns: FormerData): Promise<string> =>
+  usedDataset({ query: tx.query, viewer: ctx.viewer }, jobId, columns);
 
 /** What `data` was before a change. */
 type FormerData = Pick<JobAction, 'data' | 'datasetId'>;
@@ -77,15 +95,16 @@ export async function resolveDatasetKeys(
  * BAD_USER_INPUT naming what does not fit. Before its first refresh a dataset has no fields to compare with.
  */
 export async function checkDatasetCriteria(
-  { ctx, tx, jobId }: SavedAction,
-  { data, datasetId }: FormerData,
+  action: SavedAction,
+  columns: FormerData,
   key: string,
   former?: FormerData,
 ): Promise<void> {
-  const criteria = data[key];
-  if (!isObject(criteria) || isDeepStrictEqual(data, former?.data)) return;
-  const id = datasetId ?? (await tx.findOne(JobDataset, { jobId, alias: data['alias'] as string }))!.datasetId;
-  const dataset = await loadUsedResource(ctx, tx, DATASET, id, 'dataset:read');
+  const { ctx, tx } = action;
+  const criteria = columns.data[key];
+  const isSame = (name: string) => isDeepStrictEqual(columns.data[name], former?.data[name]);
+  if (!isObject(criteria) || [key, 'alias', 'datasetId'].every(isSame)) return;
+  const dataset = await loadUsedResource(ctx, tx, DATASET, await datasetOf(action, columns), 'dataset:read');
   if (dataset.fields.length > 0) parseCriteria(criteria, await visibleFields(ctx, dataset));
 }
 

@@ -131,17 +131,17 @@ async function mayReadAll(ctx: Context, datasetId: string | null): Promise<boole
 /** An action with what determines who may read its file. */
 export interface ActionWithFile extends Pick<JobAction, 'id' | 'jobId' | 'type'> {
   storedFile: JobActionFile | null;
-  usedDatasetId: string | null;
+  usedDataset: { id: string } | null;
   job: Pick<Job, 'ownerId'>;
 }
 
 /** Returns the file of an action; null without one and for callers who may not read it. */
 export async function visibleFile(
   ctx: Context,
-  { type, storedFile, usedDatasetId, job }: ActionWithFile,
+  { type, storedFile, usedDataset: dataset, job }: ActionWithFile,
 ): Promise<JobActionFile | null> {
   if (!storedFile || type !== 'export' || job.ownerId === `user:${ctx.viewer.userId}`) return storedFile;
-  return (await mayReadAll(ctx, usedDatasetId)) ? storedFile : null;
+  return (await mayReadAll(ctx, dataset?.id ?? null)) ? storedFile : null;
 }
 
 /** Returns the path of the file of an action; null without one and for callers who may not read it. */

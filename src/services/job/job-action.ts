@@ -22,7 +22,7 @@ export function create(ctx: Context, jobId: string, { type, name, data }: Create
     jobActionDriverOf(type);
     const order = await tx.count(JobAction, { jobId: job.id });
     if (order >= MAX_ACTIONS) throw conflict(`A job has at most ${MAX_ACTIONS} actions`);
-    const columns = await resolveActionData({ ctx, tx, jobId: job.id }, type, data ?? {});
+    const columns = await resolveActionData({ ctx, tx, jobId: job.id, ownerId: job.ownerId }, type, data ?? {});
     const { tenantId } = job;
     return tx.insert(
       newRow(JobAction, { tenantId, jobId: job.id, type, name: checkText(name, 'name'), order, ...columns }),
@@ -37,7 +37,7 @@ export function update(ctx: Context, jobId: string, id: string, { name, data }: 
     const action = await loadJobAction(ctx, tx, job, id);
     if (name !== undefined) action.name = checkText(name, 'name');
     if (data !== undefined) {
-      const saved = { ctx, tx, jobId: job.id, actionId: action.id };
+      const saved = { ctx, tx, jobId: job.id, ownerId: job.ownerId, actionId: action.id };
       const former = action.data;
       const columns = await resolveActionData(saved, action.type, data ?? {}, action);
       if (namesOtherDataset(action, columns)) action.fileId = null;

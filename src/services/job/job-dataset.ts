@@ -8,13 +8,17 @@ import type { Job } from '../../../entities/job.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
+import type { DatasetStep } from '../../core/job-drivers.ts';
 import { newRow } from '../../core/new-row.ts';
+import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkAlias, checkReferable } from '../report/dataset-reference-checks.ts';
 import { existingSnapshots, replaceSnapshots, requireSnapshots } from '../report/dataset-reference-snapshots.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
+import { jobActionDriverOf, jobDriverOf } from './drivers/driver-registry.ts';
+import { checkHiddenSettings } from './hidden-settings.ts';
 import { loadAliasUsers, loadAliasUses, renameAlias } from './job-alias.ts';
-import { checkMayCount, loadForPart, loadJobDataset } from './job-part.ts';
+import { checkMayCount, checkMayUse, loadForPart, loadJobDataset } from './job-part.ts';
 import { checkMailedExports } from './mailed-exports.ts';
 
 /** Adds a dataset that the caller may read to a job that they may edit. Returns the id of the row. */
@@ -62,9 +66,22 @@ async function addDataset(
     position,
     snapshotTime: snapshots?.when ?? null,
   });
+  await checkMayUse(ctx, tx, job, id, stepPermissions(job, row));
   tx.insert(row);
   if (snapshotIds.length > 0) replaceSnapshots(tx, 'job_dataset', row, snapshotIds);
   return row;
+}
+
+/** What a caller who does not own the job must be allowed to do with a dataset of the job, by the steps of its runs. */
+const STEP_PERMISSIONS: Record<DatasetStep, ResourcePermission> = {
+  refresh: 'dataset:refresh',
+  snapshot: 'dataset:copy',
+};
+
+/** Returns the permissions that the steps of a run require on a dataset of the job. */
+function stepPermissions({ type }: Job, { snapshotTime }: Pick<JobDataset, 'snapshotTime'>): Set<ResourcePermission> {
+  const { before, after } = jobDriverOf(type).steps(snapshotTime ?? null);
+  return new Set([...before, ...after].map((step) => STEP_PERMISSIONS[step]));
 }
 
 /** Returns the id of a dataset that the caller may read, and locks it against deletion. `path` is the key that names it. */
@@ -84,6 +101,7 @@ export function update(
   return ctx.transaction(async (tx) => {
     const job = await loadForPart(ctx, tx, jobId);
     const row = await loadJobDataset(ctx, tx, job, alias);
+    const former = { datasetId: row.datasetId, permissions: stepPermissions(job, row) };
     if (newAlias !== undefined && newAlias !== row.alias) await changeAlias(tx, row, checkAlias(newAlias));
     if (datasetId !== undefined && datasetId !== row.datasetId) await changeDataset(ctx, tx, job, row, datasetId);
     if (snapshots !== undefined) {
@@ -92,19 +110,28 @@ export function update(
       const ids = await existingSnapshots(tx, row.datasetId, snapshots?.snapshotDatasets ?? []);
       replaceSnapshots(tx, 'job_dataset', row, ids);
     }
+    const required = stepPermissions(job, row);
+    const isSame = row.datasetId === former.datasetId;
+    const added = [...required].filter((permission) => !isSame || !former.permissions.has(permission));
+    await checkMayUse(ctx, tx, job, row.datasetId, added);
     row.updatedAt = new Date();
     return row.id;
   });
 }
 
 /**
- * Lets an alias name another dataset. Deletes the files of exports of the former one, and checks that the conditions that
- * count its rows may count those of the new one.
+ * Lets an alias name another dataset. Deletes the files of exports of the former one, and checks that the caller may let
+ * the actions that use it and the conditions that count its rows use the new one.
  */
 async function changeDataset(ctx: Context, tx: Transaction, job: Job, row: JobDataset, key: string): Promise<void> {
+  const former = row.datasetId;
   row.datasetId = await resolveDataset(ctx, tx, key);
   const { actions, conditions } = await loadAliasUses(tx, job.id, row.alias);
+  if (row.datasetId !== former)
+    await checkHiddenSettings({ ctx, tx, ownerId: job.ownerId }, [...actions, ...conditions], former);
   for (const action of actions) if (action.type === 'export') action.fileId = null;
+  const permissions = actions.flatMap(({ type }) => jobActionDriverOf(type).datasetPermission ?? []);
+  await checkMayUse(ctx, tx, job, row.datasetId, new Set(permissions));
   if (conditions.length > 0) await checkMayCount(ctx, tx, job, row.datasetId);
   await checkMailedExports(ctx, tx, job, ({ data }) => data['alias'] === row.alias, row.datasetId);
 }

@@ -83,7 +83,7 @@ export async function startDueJobs(platform: Platform, clock?: Date): Promise<nu
 }
 
 /** Notifies the owner of a job whose schedule is no longer valid, so that it has no next run. */
-const reportInvalid = ({ database }: Platform, { id, tenantId, ownerId, name }: DueJob): Promise<void> =>
+const reportInvalid = ({ database }: Platform, { id, tenantId, ownerId, name }: DueJob): Promise<unknown> =>
   database.transaction(tenantId, (tx) =>
     notify(tx, tenantId, [ownerId], {
       type: 'job.run.failed',

@@ -6,9 +6,10 @@ import { JobRun } from '../../../entities/job-run.ts';
 import { Job } from '../../../entities/job.ts';
 import { Operation } from '../../../entities/operation.ts';
 import { User } from '../../../entities/user.ts';
+import type { Relation } from '../../core/read/model.ts';
 import { snapshotIdsColumn } from '../report/dataset-reference-snapshots.ts';
 import { readableJobs } from '../resource/access-filter.ts';
-import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
+import { belongsTo, defineModel, hasMany, modelFor } from '../resource/define-model.ts';
 import { throughParent } from '../resource/node-access.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 
@@ -32,7 +33,7 @@ export const jobDatasetModel = defineModel(JobDataset, {
   computed: { snapshotIds: snapshotIdsColumn('job_dataset') },
 });
 
-/** The file of an action, and the dataset that the action names by its id or by an alias of the job. */
+/** The file of an action. */
 const ACTION_COLUMNS = {
   storedFile: {
     sql: `(
@@ -41,20 +42,25 @@ const ACTION_COLUMNS = {
       where f.tenant_id = p.tenant_id and f.id = p.file_id)`,
     type: 'json',
   },
-  usedDatasetId: {
-    sql: `coalesce(p.dataset_id, (
-      select d.dataset_id
-      from dws.job_dataset d
-      where d.tenant_id = p.tenant_id and d.job_id = p.job_id and d.alias = p.data ->> 'alias'))`,
-    type: 'uuid',
-  },
 } as const;
+
+/** The relation to the dataset that settings name by its id or by an alias of the job, whose id is `jobId` in SQL. */
+const usedDataset = (jobId: string): Relation => ({
+  kind: 'one',
+  model: () => modelFor(Dataset),
+  join: `r.id = coalesce(p.dataset_id, (
+    select d.dataset_id
+    from dws.job_dataset d
+    where d.tenant_id = p.tenant_id and d.job_id = ${jobId} and d.alias = p.data ->> 'alias'
+  ))`,
+});
 
 export const jobActionModel = defineModel(JobAction, {
   nodeAccess: throughParent(Job, 'job_id'),
   defaultSort: 'order',
   relations: {
     job: belongsTo(Job, 'job_id'),
+    usedDataset: usedDataset('p.job_id'),
     conditions: hasMany(JobActionCondition, 'job_action_id', 'createdAt'),
   },
   computed: ACTION_COLUMNS,
@@ -63,7 +69,10 @@ export const jobActionModel = defineModel(JobAction, {
 export const jobActionConditionModel = defineModel(JobActionCondition, {
   nodeAccess: throughParent(JobAction, 'job_action_id'),
   defaultSort: 'createdAt',
-  relations: { jobAction: belongsTo(JobAction, 'job_action_id') },
+  relations: {
+    jobAction: belongsTo(JobAction, 'job_action_id'),
+    usedDataset: usedDataset('(select a.job_id from dws.job_action a where a.id = p.job_action_id)'),
+  },
 });
 
 export const jobRunModel = defineModel(JobRun, {

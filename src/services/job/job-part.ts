@@ -6,7 +6,7 @@ import { DATASET, JOB } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, refused } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { isRestricted } from '../../core/permissions.ts';
+import { isRestricted, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { checkVersion, loadResource, loadUsedResource } from '../resource/load-resource.ts';
@@ -50,12 +50,36 @@ export const loadConditions = (tx: Transaction, jobId: string): Promise<JobActio
     params: [jobId],
   });
 
+/** Returns whether the caller owns a job. They learn nothing more by its runs, which have their rights. */
+export const ownsJob = ({ viewer }: Pick<Context, 'viewer'>, { ownerId }: Pick<Job, 'ownerId'>): boolean =>
+  ownerId === `user:${viewer.userId}`;
+
+/**
+ * Throws FORBIDDEN with the permission for a caller who lacks one on a dataset with which a run is to do something with
+ * the rights of the job's owner, NOT_FOUND for a dataset that they may not read. The owner is checked by each run.
+ */
+export async function checkMayUse(
+  ctx: Context,
+  tx: Transaction,
+  job: Pick<Job, 'ownerId'>,
+  datasetId: string,
+  permissions: Iterable<ResourcePermission>,
+): Promise<void> {
+  if (ownsJob(ctx, job)) return;
+  for (const permission of permissions) await loadUsedResource(ctx, tx, DATASET, datasetId, permission);
+}
+
 /**
  * Throws FORBIDDEN for a caller who may read only a part of a dataset whose rows a run is to count, as the run counts
  * what the owner of the job sees. The owner may count: they see these rows anyway.
  */
-export async function checkMayCount(ctx: Context, tx: Transaction, job: Job, datasetId: string): Promise<void> {
-  if (job.ownerId === `user:${ctx.viewer.userId}`) return;
+export async function checkMayCount(
+  ctx: Context,
+  tx: Transaction,
+  job: Pick<Job, 'ownerId'>,
+  datasetId: string,
+): Promise<void> {
+  if (ownsJob(ctx, job)) return;
   const dataset = await loadUsedResource(ctx, tx, DATASET, datasetId, 'dataset:read');
   if (isRestricted(await accessLevelInTransaction(ctx, tx, dataset)))
     throw refused('The run would count rows of a dataset that you may not read in full');

@@ -65,6 +65,8 @@ export interface AddressedMail {
 interface MailContent extends Pick<NewMail, 'tenantId' | 'subject' | 'text' | 'html'> {
   /** Names what causes the mails. */
   source: string;
+  /** The user or team for whom the mails are sent. */
+  senderId: string;
 }
 
 /** Number of mails that are written at once. */
@@ -86,7 +88,7 @@ export async function hasQueuedMails(tx: Transaction, sources: readonly [string,
 export async function queueMails(
   { secrets }: Pick<Platform, 'secrets'>,
   tx: Transaction,
-  { tenantId, source, subject, text, html }: MailContent,
+  { tenantId, source, senderId, subject, text, html }: MailContent,
   mails: readonly AddressedMail[],
 ): Promise<void> {
   const [sealedText, sealedHtml] = [secrets.seal(text), html ? secrets.seal(html) : null];
@@ -100,6 +102,7 @@ export async function queueMails(
         sealedText,
         sealedHtml,
         source,
+        senderId: userId === null ? senderId : null,
         attachments: attachments.map(({ filename, contentType, size }) => ({ filename, contentType, size })),
         traceparent: currentTraceparent(),
       });

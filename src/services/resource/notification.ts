@@ -34,14 +34,14 @@ export const readFilter: ListFilter = (value) => ({
 /**
  * Notifies users in the transaction of the change that causes it. `user:<id>` stands for the user, `team:<id>` for the
  * members who can write the resources of the team. Each user gets one notification, disabled users included. Deleted
- * principals are ignored. See docs/contract.md#notifications.
+ * principals are ignored. Returns the number of notified users. See docs/contract.md#notifications.
  */
 export async function notify(
   tx: Transaction,
   tenantId: string,
   principals: readonly string[],
   { type, message, resource }: NewNotification,
-): Promise<void> {
+): Promise<number> {
   const idsOf = (prefix: string) =>
     principals.filter((principal) => principal.startsWith(prefix)).map((principal) => principal.slice(prefix.length));
   // The lock prevents the deletion of these users until the transaction ends.
@@ -71,6 +71,7 @@ export async function notify(
         resourceId: resource?.id ?? null,
       }),
     );
+  return users.length;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Transaction } from '../../../../core/platform.ts';
 import { hasQueuedMails, queueMails, type AddressedMail } from '../../../resource/mail.ts';
 import { checkQuota } from '../../../resource/quota.ts';
 import { deleteUnreferenced, insertStoredFile } from '../../../resource/stored-file.ts';
+import { checkMailLimits } from '../../hourly-limits.ts';
 import { lockAttachedFiles } from './attachments.ts';
 import type { EmailData } from './email-data.ts';
 import { htmlToText } from './html-text.ts';
@@ -87,11 +88,12 @@ async function queue(
   mails: readonly AddressedMail[],
 ): Promise<number> {
   const { platform, viewer } = run.ctx;
+  await checkMailLimits(tx, viewer, mails);
   const text = format === 'html' ? { text: htmlToText(body), html: body } : { text: body };
   await queueMails(
     platform,
     tx,
-    { tenantId: viewer.tenantId, source: sourceOf(run.runId, run), subject, ...text },
+    { tenantId: viewer.tenantId, source: sourceOf(run.runId, run), senderId: viewer.userId, subject, ...text },
     mails,
   );
   run.signal.throwIfAborted();

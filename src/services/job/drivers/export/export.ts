@@ -1,4 +1,6 @@
 import { EXPORT_FORMATS } from '../../../../core/export-format.ts';
+import { isUuid } from '../../../../core/id.ts';
+import { invalid } from '../../../../core/input-checks.ts';
 import type { JobActionDriver } from '../../../../core/job-drivers.ts';
 import type { ExportChunk } from '../../../resource/export-file.ts';
 import { replaceOutput } from '../../job-action-output.ts';
@@ -10,6 +12,7 @@ export const exportAction: JobActionDriver = {
   name: 'Export',
   description: 'Writes the rows of a dataset to the file of the action, which emails can attach.',
   usesDataset: true,
+  datasetPermission: 'dataset:read',
   criteria: 'filter',
   schema: actionSchema(
     {
@@ -28,8 +31,14 @@ export const exportAction: JobActionDriver = {
     },
     ['format'],
   ),
+  prepare(data) {
+    const { filter } = data;
+    // As text, criteria would not be checked against the fields that the caller sees.
+    if (typeof filter === 'string' && !isUuid(filter))
+      throw invalid('data.filter', 'must be the id of a saved filter, or an object with criteria');
+    return data;
+  },
   async run(run) {
-    const startedAt = performance.now();
     const chunks = await exportDataset(run.ctx, run.datasetId, run.data as unknown as ExportOptions);
     try {
       // Every export has a chunk, and each chunk the name and the type of the file.
@@ -38,8 +47,8 @@ export const exportAction: JobActionDriver = {
     } finally {
       await chunks.return();
     }
-    // Without the size, which not every reader of the job may know.
-    run.log(`Wrote the file in ${Math.round(performance.now() - startedAt)} ms`);
+    // Without the size and the duration: not every reader of the job may know how many rows there are.
+    run.log('Wrote the file');
   },
   preview: async ({ ctx, datasetId, data }) => ({
     ...(await previewExport(ctx, datasetId, data as unknown as ExportOptions)),

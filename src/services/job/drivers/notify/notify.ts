@@ -1,5 +1,6 @@
 import type { JobActionDriver, JobData } from '../../../../core/job-drivers.ts';
 import { notify } from '../../../resource/notification.ts';
+import { limitNotifications } from '../../hourly-limits.ts';
 import { actionSchema, RECIPIENTS } from '../action-schema.ts';
 import { namesOf, resolveRecipients } from '../recipients.ts';
 
@@ -33,11 +34,13 @@ export const notifyAction: JobActionDriver = {
   async run({ ctx, job, data, log }) {
     const { recipients, message } = data as NotifyData;
     await ctx.transaction((tx) =>
-      notify(tx, ctx.viewer.tenantId, recipients, {
-        type: 'job.notification',
-        message,
-        resource: { kind: 'job', id: job.id },
-      }),
+      limitNotifications(tx, ctx.viewer, () =>
+        notify(tx, ctx.viewer.tenantId, recipients, {
+          type: 'job.notification',
+          message,
+          resource: { kind: 'job', id: job.id },
+        }),
+      ),
     );
     log('Notified');
   },

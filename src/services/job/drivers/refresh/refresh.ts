@@ -1,4 +1,3 @@
-import type { DatasetRefresh } from '../../../../../entities/dataset-refresh.ts';
 import { Dataset } from '../../../../../entities/dataset.ts';
 import { ApiError, upstreamFailed } from '../../../../core/errors.ts';
 import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
@@ -13,6 +12,7 @@ export const refreshAction: JobActionDriver = {
   name: 'Refresh',
   description: 'Replaces the rows of a dataset by the result of its query.',
   usesDataset: true,
+  datasetPermission: 'dataset:refresh',
   schema: actionSchema({
     ...DATASET_PROPERTIES,
     params: { type: 'object', description: 'Values of the query parameters, by name. Default: their default values.' },
@@ -30,11 +30,11 @@ export async function refreshDataset(
   params?: Record<string, unknown>,
 ): Promise<void> {
   const started = refresh(run.ctx, run.datasetId, { params }, false);
-  const { result } = await waitForOperation(run, started).catch((error: unknown) => {
+  await waitForOperation(run, started).catch((error: unknown) => {
     throw isSourceFailure(error) ? refreshFailed() : error;
   });
-  // Without the number of rows, which not every reader of the job may know.
-  run.log(`Refreshed in ${Math.round((result as DatasetRefresh).duration)} ms`);
+  // Without the duration and the number of rows, which not every reader of the job may know.
+  run.log('Refreshed');
 }
 
 /** The error of a source can contain values, which not every reader of the job may see. */

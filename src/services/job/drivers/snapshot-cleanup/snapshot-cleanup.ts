@@ -17,6 +17,7 @@ export const snapshotCleanupAction: JobActionDriver = {
   name: 'Snapshot cleanup',
   description: 'Deletes the oldest snapshots of a dataset.',
   usesDataset: true,
+  datasetPermission: 'dataset:write',
   schema: actionSchema(
     {
       ...DATASET_PROPERTIES,

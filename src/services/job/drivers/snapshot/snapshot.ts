@@ -13,6 +13,7 @@ export const snapshotAction: JobActionDriver = {
   name: 'Snapshot',
   description: 'Creates a snapshot of a dataset.',
   usesDataset: true,
+  datasetPermission: 'dataset:copy',
   schema: actionSchema({
     ...DATASET_PROPERTIES,
     name: {
