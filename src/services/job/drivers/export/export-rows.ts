@@ -3,8 +3,10 @@ import type { Context } from '../../../../core/context.ts';
 import { ApiError, badInput } from '../../../../core/errors.ts';
 import type { ExportFormat } from '../../../../core/export-format.ts';
 import { cleanFilename } from '../../../../core/files.ts';
+import { isRestricted } from '../../../../core/permissions.ts';
 import { exportRows, measureExport, type ExportSize } from '../../../dataset/dataset-export.ts';
 import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
+import { accessLevel } from '../../../resource/access-level.ts';
 import type { ExportChunk } from '../../../resource/export-file.ts';
 
 /** What an export contains, and the name of its file. */
@@ -41,17 +43,25 @@ interface ExportPreview extends ExportSize {
   filename: string;
 }
 
-/** Returns what an export for the viewer of the context would contain. Throws like the export. */
+/**
+ * Returns what an export for the viewer of the context would contain. Throws like the export, but names no field of a
+ * filter to those who may read a part of the dataset only, as they do not see the filter.
+ */
 export async function previewExport(
   ctx: Context,
   datasetId: string,
   { format, filter, filename }: ExportOptions,
 ): Promise<ExportPreview> {
   const dataset = await loadDataset(ctx, datasetId);
+  const hideFields = async (error: unknown): Promise<never> => {
+    if (!(error instanceof ApiError) || error.status !== 400 || !isRestricted(await accessLevel(ctx, dataset)))
+      throw error;
+    throw badInput('The filter does not fit the fields that you see, or the format does not', { cause: error });
+  };
   return {
     dataset: dataset.name,
     filename: `${baseName(filename ?? dataset.slug, format)}.${format}`,
-    ...(await measureExport(ctx, dataset, format, { filter, isStored: true })),
+    ...(await measureExport(ctx, dataset, format, { filter, isStored: true }).catch(hideFields)),
   };
 }
 
