@@ -408,6 +408,42 @@ CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.folder FOR E
 grant delete, insert, select, update on dws.folder to dws_app;
 grant delete, insert, select, update on dws.folder to dws_system;
 
+CREATE OR REPLACE FUNCTION dws.accept_job_draft()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update dws.job set accepted = true where tenant_id = new.tenant_id and parent_id = new.id and not accepted;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.change_job_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare stopped uuid;
+      begin
+        new.accepted := new.owner_id not like 'user:%';
+        if not new.accepted then
+          new.enabled := false;
+          new.next_run_at := null;
+        end if;
+        update dws.job_action set file_id = null, exported_dataset_id = null
+        where tenant_id = new.tenant_id and job_id = new.id and type = 'export';
+        for stopped in
+          update dws.operation set cancelled_at = coalesce(cancelled_at, now())
+          where id in (
+            select id from dws.operation
+            where tenant_id = new.tenant_id and concurrency_key = 'job:' || new.id and finished_at is null
+            for update skip locked
+          )
+          returning work_id
+        loop
+          perform pg_notify('dws_cancel', stopped::text);
+        end loop;
+        return new;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.fold(text)
  RETURNS text
  LANGUAGE sql
@@ -821,6 +857,7 @@ grant delete, insert, select, update on dws.identity_provider to dws_app;
 grant delete, insert, select, update on dws.identity_provider to dws_system;
 
 create table dws.job (
+  accepted boolean not null default true,
   created_at timestamp with time zone not null default now(),
   data jsonb not null default '{}'::jsonb,
   description text,
@@ -850,6 +887,7 @@ create table dws.job (
 );
 alter table dws.job enable row level security;
 alter table dws.job force row level security;
+alter table dws.job add constraint job_accepted CHECK ((accepted OR (NOT enabled)));
 alter table dws.job add constraint job_interval_type_check CHECK ((interval_type = ANY (ARRAY['cron'::text, 'simple'::text, 'once'::text])));
 alter table dws.job add constraint job_next_run CHECK (((next_run_at IS NULL) OR (enabled AND (parent_id IS NULL))));
 alter table dws.job add constraint job_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES dws.job(id) ON DELETE CASCADE;
@@ -865,6 +903,8 @@ CREATE UNIQUE INDEX job_draft ON dws.job USING btree (parent_id);
 CREATE UNIQUE INDEX job_slug ON dws.job USING btree (tenant_id, slug);
 create policy system on dws.job for all to dws_system using (true) with check (true);
 create policy tenant on dws.job for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER accept_draft AFTER UPDATE OF accepted ON dws.job FOR EACH ROW WHEN (((new.parent_id IS NULL) AND new.accepted AND (NOT old.accepted))) EXECUTE FUNCTION dws.accept_job_draft();
+CREATE TRIGGER change_owner BEFORE UPDATE OF owner_id ON dws.job FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.change_job_owner();
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.job FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER own_draft AFTER UPDATE OF owner_id ON dws.job FOR EACH ROW WHEN (((new.parent_id IS NULL) AND (new.owner_id IS DISTINCT FROM old.owner_id))) EXECUTE FUNCTION dws.own_job_draft();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE OF name, slug, description, owner_id, parent_id, updated_at ON dws.job FOR EACH ROW EXECUTE FUNCTION dws.search_job();
@@ -875,6 +915,7 @@ create table dws.job_action (
   created_at timestamp with time zone not null default now(),
   data jsonb not null default '{}'::jsonb,
   dataset_id uuid,
+  exported_dataset_id uuid,
   file_id uuid,
   id uuid not null,
   job_id uuid not null,
@@ -1012,8 +1053,9 @@ alter table dws.job_run add constraint job_run_trigger_check CHECK ((trigger = A
 alter table dws.job_run add constraint job_run_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
 CREATE INDEX job_run_created ON dws.job_run USING btree (created_at);
 CREATE INDEX job_run_job ON dws.job_run USING btree (job_id, created_at DESC, id DESC);
+CREATE INDEX job_run_open ON dws.job_run USING btree (id) WHERE (finished_at IS NULL);
 CREATE INDEX job_run_retry ON dws.job_run USING btree (retry_of_id) WHERE (retry_of_id IS NOT NULL);
-CREATE INDEX job_run_unfinished ON dws.job_run USING btree (job_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX job_run_status ON dws.job_run USING btree (job_id, status);
 CREATE INDEX job_run_user ON dws.job_run USING btree (user_id) WHERE (user_id IS NOT NULL);
 create policy system on dws.job_run for all to dws_system using (true) with check (true);
 create policy tenant on dws.job_run for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -1164,12 +1206,13 @@ alter table dws.operation enable row level security;
 alter table dws.operation force row level security;
 alter table dws.operation add constraint operation_pkey PRIMARY KEY (id);
 alter table dws.operation add constraint operation_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX operation_concurrency ON dws.operation USING btree (concurrency_key, work_id) WHERE (concurrency_key IS NOT NULL);
 CREATE INDEX operation_finished ON dws.operation USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX operation_open ON dws.operation USING btree (concurrency_key, work_id) WHERE (finished_at IS NULL);
+CREATE INDEX operation_heartbeat ON dws.operation USING btree (heartbeat_at) WHERE (heartbeat_at IS NOT NULL);
 CREATE INDEX operation_resource ON dws.operation USING btree (tenant_id, resource_id, created_at);
 CREATE INDEX operation_user ON dws.operation USING btree (tenant_id, user_id, created_at);
 CREATE INDEX operation_waiting ON dws.operation USING btree (tenant_id, user_id) WHERE ((status = 'queued'::text) AND (finished_at IS NULL));
-CREATE INDEX operation_work ON dws.operation USING btree (work_id) WHERE (finished_at IS NULL);
+CREATE INDEX operation_work ON dws.operation USING btree (work_id);
 CREATE UNIQUE INDEX operation_progress ON dws.operation USING btree (tenant_id, user_id, progress) WHERE ((progress IS NOT NULL) AND (finished_at IS NULL));
 create policy system on dws.operation for all to dws_system using (true) with check (true);
 create policy tenant on dws.operation for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
