@@ -12,7 +12,7 @@ export class JobOwners extends Migration {
   }
 
   /**
-   * Somebody who gets a job does not run its actions before they accept it, nor reads the files that it has exported for
+   * A user who gets a job does not run its actions before they accept it, nor reads the files that it has exported for
    * the former owner, whose runs end. Every way to change the owner goes through this.
    */
   private changeOwner(): void {

@@ -47,13 +47,13 @@ describe('a job that a user gives to another user', () => {
     const inAYear = new Date(Date.now() + 366 * 86_400_000);
     await startDueJobs(service.platform, inAYear);
     expect(await latestRun(bob, job)).toBeUndefined();
-    // A superuser is nobody's accomplice: their call accepts it too.
+    // A call of a superuser accepts it too.
     await expectStatus(admin.post(job.path, {}), 200);
     await expectBody(bob.get(job.path), 200, { accepted: true, enabled: false });
     await expectBody(bob.get(`/jobs/${id}`), 200, { accepted: true });
   });
 
-  test('is run and enabled by nobody else, not even with the level Admin', async ({ ann, bob }) => {
+  test('is not run or enabled by others, not even with the level Admin', async ({ ann, bob }) => {
     const job = await createJob(ann, SCHEDULE);
     await createNotify(ann, job, 'Notify');
     await expectBody(ann.post(job.path), 200, { success: true });

@@ -5,8 +5,8 @@ import { LEVEL } from '../../core/permissions.ts';
 import { ownershipLevel } from '../resource/access-level.ts';
 
 /**
- * Checks that a job may run: a user who got a job from somebody accepts it by running or enabling it, as its actions have
- * their rights. The caller marks the job as accepted. Throws CONFLICT for others while it is not accepted.
+ * Checks that a job may run: a user who got a job from another one accepts it by running or enabling it, as its actions
+ * have their rights. The caller marks the job as accepted. Throws CONFLICT for others while it is not accepted.
  */
 export function requireAccepted({ viewer }: Pick<Context, 'viewer'>, { accepted, ownerId }: Job): void {
   if (!accepted && ownershipLevel(viewer, ownerId) < LEVEL.owner)

@@ -62,6 +62,7 @@ function replaceFile(
       contentType: MEDIA_TYPE.test(contentType) ? contentType : DEFAULT_TYPE,
     });
     action.fileId = saved.id;
+    action.exportedDatasetId = null;
     tx.flush();
     // The new file is counted already, the replaced one no more.
     await checkQuota(tx, tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
@@ -92,23 +93,29 @@ interface FoundFile extends Record<string, unknown> {
  */
 export async function readFile(ctx: Context, jobId: string, actionId: string): Promise<AsyncGenerator<JobFileChunk>> {
   const job = await ctx.read.one(Job, jobId, ['id', 'ownerId']);
-  const action = await ctx.read.find(JobAction, { id: actionId, jobId: job.id }, ['type', 'data', 'datasetId']);
+  const action = await ctx.read.find(JobAction, { id: actionId, jobId: job.id }, [
+    'type',
+    'data',
+    'datasetId',
+    'exportedDatasetId',
+  ]);
   if (!action) throw notFound({ what: 'job action', id: actionId });
-  if (action.type === 'export') await checkExportedRows(ctx, job, action);
+  if (action.type === 'export')
+    await checkExportedRows(ctx, job, { ...action, datasetId: action.exportedDatasetId ?? action.datasetId });
   const [file] = await ctx.query<FoundFile>({
     text: `
       select f.id, f.filename, f.content_type as "contentType", f.size, f.sha256
       from dws.job_action a
       join dws.stored_file f on f.id = a.file_id
-      where a.tenant_id = $1 and a.id = $2`,
-    values: [ctx.viewer.tenantId, action.id],
+      where a.tenant_id = $1 and a.id = $2 and a.exported_dataset_id is not distinct from $3`,
+    values: [ctx.viewer.tenantId, action.id, action.exportedDatasetId ?? null],
   });
   if (!file) throw notFound({ what: 'file of the job action', id: actionId });
   return readChunks(ctx, file);
 }
 
 /**
- * Throws FORBIDDEN unless the caller may read all rows of the exported dataset, or owns the job: an export contains the
+ * Throws FORBIDDEN unless the caller may read all rows of the dataset that an export names, or owns the job: an export contains the
  * rows that the owner may read.
  */
 export async function checkExportedRows(

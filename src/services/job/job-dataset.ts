@@ -134,7 +134,7 @@ export function update(
 async function changeDataset(ctx: Context, tx: Transaction, job: Job, row: JobDataset, key: string): Promise<void> {
   row.datasetId = await resolveDataset(ctx, tx, key);
   const { actions, conditions } = await loadAliasUses(tx, job.id, row.alias);
-  for (const action of actions) if (action.type === 'export') action.fileId = null;
+  for (const action of actions) if (action.type === 'export') action.fileId = action.exportedDatasetId = null;
   if (conditions.length > 0) await checkMayCount(ctx, tx, job, row.datasetId);
   await checkMailedExports(ctx, tx, job, ({ data }) => data['alias'] === row.alias, row.datasetId);
 }

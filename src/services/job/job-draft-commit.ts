@@ -73,7 +73,7 @@ const REPLACE = [
   ),
   replaceContent(
     'job_action',
-    ['name', 'position', 'data', 'secrets', 'dataset_id', 'file_id'],
+    ['name', 'position', 'data', 'secrets', 'dataset_id', 'file_id', 'exported_dataset_id'],
     (row) => `${row}.job_id`,
   ),
 ];
