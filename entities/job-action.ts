@@ -52,6 +52,10 @@ export class JobAction extends TenantRow {
   @Property({ type: 'uuid', nullable: true })
   fileId?: string | null;
 
+  /** Id of the dataset whose rows the file has. Null for a file that was uploaded. The dataset may be deleted. */
+  @Property({ type: 'uuid', nullable: true })
+  exportedDatasetId?: string | null;
+
   /** In a draft: id of the action that this is a copy of. Null for a new action, and outside drafts. */
   @Property({ type: 'uuid', nullable: true })
   originalId?: string | null;

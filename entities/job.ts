@@ -44,6 +44,14 @@ export class Job extends OwnedRow {
   @Property({ type: 'boolean' })
   enabled: boolean = false;
 
+  @Field(() => Boolean, {
+    description:
+      'Whether its owner has accepted it. A job that another user gave to its owner is not: it runs after the owner has ' +
+      'run or enabled it.',
+  })
+  @Property({ type: 'boolean' })
+  accepted: boolean = true;
+
   @Field(() => DateTime, {
     nullable: true,
     description: 'Time of the next scheduled run. Null if the job is disabled or its schedule has ended.',

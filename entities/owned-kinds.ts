@@ -73,7 +73,7 @@ export const JOB: OwnedKind<Job> = {
   what: 'job',
   table: 'job',
   icon: 'calendar-clock',
-  silent: ['nextRunAt', 'scheduledAt', 'lockedAt', 'heartbeat'],
+  silent: ['accepted', 'nextRunAt', 'scheduledAt', 'lockedAt', 'heartbeat'],
   hasParents: true,
 };
 

@@ -408,6 +408,42 @@ CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.folder FOR E
 grant delete, insert, select, update on dws.folder to dws_app;
 grant delete, insert, select, update on dws.folder to dws_system;
 
+CREATE OR REPLACE FUNCTION dws.accept_job_draft()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update dws.job set accepted = true where tenant_id = new.tenant_id and parent_id = new.id and not accepted;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.change_job_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare stopped uuid;
+      begin
+        new.accepted := new.owner_id not like 'user:%';
+        if not new.accepted then
+          new.enabled := false;
+          new.next_run_at := null;
+        end if;
+        update dws.job_action set file_id = null, exported_dataset_id = null
+        where tenant_id = new.tenant_id and job_id = new.id and type = 'export';
+        for stopped in
+          update dws.operation set cancelled_at = coalesce(cancelled_at, now())
+          where id in (
+            select id from dws.operation
+            where tenant_id = new.tenant_id and concurrency_key = 'job:' || new.id and finished_at is null
+            for update skip locked
+          )
+          returning work_id
+        loop
+          perform pg_notify('dws_cancel', stopped::text);
+        end loop;
+        return new;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.fold(text)
  RETURNS text
  LANGUAGE sql
@@ -821,6 +857,7 @@ grant delete, insert, select, update on dws.identity_provider to dws_app;
 grant delete, insert, select, update on dws.identity_provider to dws_system;
 
 create table dws.job (
+  accepted boolean not null default true,
   created_at timestamp with time zone not null default now(),
   data jsonb not null default '{}'::jsonb,
   description text,
@@ -850,6 +887,7 @@ create table dws.job (
 );
 alter table dws.job enable row level security;
 alter table dws.job force row level security;
+alter table dws.job add constraint job_accepted CHECK ((accepted OR (NOT enabled)));
 alter table dws.job add constraint job_interval_type_check CHECK ((interval_type = ANY (ARRAY['cron'::text, 'simple'::text, 'once'::text])));
 alter table dws.job add constraint job_next_run CHECK (((next_run_at IS NULL) OR (enabled AND (parent_id IS NULL))));
 alter table dws.job add constraint job_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES dws.job(id) ON DELETE CASCADE;
@@ -865,6 +903,8 @@ CREATE UNIQUE INDEX job_draft ON dws.job USING btree (parent_id);
 CREATE UNIQUE INDEX job_slug ON dws.job USING btree (tenant_id, slug);
 create policy system on dws.job for all to dws_system using (true) with check (true);
 create policy tenant on dws.job for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER accept_draft AFTER UPDATE OF accepted ON dws.job FOR EACH ROW WHEN (((new.parent_id IS NULL) AND new.accepted AND (NOT old.accepted))) EXECUTE FUNCTION dws.accept_job_draft();
+CREATE TRIGGER change_owner BEFORE UPDATE OF owner_id ON dws.job FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.change_job_owner();
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.job FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER own_draft AFTER UPDATE OF owner_id ON dws.job FOR EACH ROW WHEN (((new.parent_id IS NULL) AND (new.owner_id IS DISTINCT FROM old.owner_id))) EXECUTE FUNCTION dws.own_job_draft();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE OF name, slug, description, owner_id, parent_id, updated_at ON dws.job FOR EACH ROW EXECUTE FUNCTION dws.search_job();
@@ -875,6 +915,7 @@ create table dws.job_action (
   created_at timestamp with time zone not null default now(),
   data jsonb not null default '{}'::jsonb,
   dataset_id uuid,
+  exported_dataset_id uuid,
   file_id uuid,
   id uuid not null,
   job_id uuid not null,

@@ -27,7 +27,7 @@ export class JobActionFileChunk implements files.JobFileChunk {
   sha256!: string;
 }
 
-const FILE_COLUMNS = ['type', 'storedFile', 'usedDataset.id', 'job.ownerId'] as const;
+const FILE_COLUMNS = ['type', 'storedFile', 'exportedDatasetId', 'usedDataset.id', 'job.ownerId'] as const;
 
 @Resolver(() => JobAction)
 export class JobActionFileResolver {

@@ -82,6 +82,8 @@ export interface PromotionInput extends CloneInput {
 /** The run of a job that an operation executes. */
 interface JobRunInput {
   runId: string;
+  /** The owner of the job when the run was requested, with whose rights it runs. */
+  ownerId: string;
   /** Key of the first task of a continued run to execute. Default: the one after the last that ended. */
   from?: string;
 }

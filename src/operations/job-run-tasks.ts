@@ -84,11 +84,11 @@ async function runTask(
   const startedAt = new Date();
   // Loaded for each attempt, because the owner may lose rights while the run waits.
   const attempt = async (signal: AbortSignal) => {
-    const ctx = await createOwnerContext(platform, plan.job, signal);
+    const ctx = await createOwnerContext(platform, plan.job, work.input.ownerId, signal);
     return task.work({ ctx, signal, log: log.add, progress });
   };
   const { REFRESH_TIMEOUT_MS: limit } = platform.config;
-  const outcome = await createOwnerContext(platform, plan.job, work.signal)
+  const outcome = await createOwnerContext(platform, plan.job, work.input.ownerId, work.signal)
     .then((ctx) => task.isDue(ctx, done.failure !== null))
     .then((isDue) => (isDue ? runAttempts(task.data, { limit, deadline }, work.signal, log.add, attempt) : null))
     .catch((failure: unknown) => ({ attempts: 0, failure }));

@@ -50,7 +50,7 @@ export const jobRun: Handler<'job.run'> = {
 
 async function runPlan(platform: Platform, work: Work<'job.run'>, plan: RunPlan): Promise<RunTasks> {
   try {
-    await createOwnerContext(platform, plan.job, work.signal);
+    await createOwnerContext(platform, plan.job, work.input.ownerId, work.signal);
   } catch (error) {
     const failure = failureOf(error);
     return { history: [], logs: {}, failure: { ...failure, message: `The owner cannot run it: ${failure.message}` } };

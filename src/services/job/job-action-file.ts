@@ -62,6 +62,7 @@ function replaceFile(
       contentType: MEDIA_TYPE.test(contentType) ? contentType : DEFAULT_TYPE,
     });
     action.fileId = saved.id;
+    action.exportedDatasetId = null;
     tx.flush();
     // The new file is counted already, the replaced one no more.
     await checkQuota(tx, tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
@@ -92,24 +93,30 @@ interface FoundFile extends Record<string, unknown> {
  */
 export async function readFile(ctx: Context, jobId: string, actionId: string): Promise<AsyncGenerator<JobFileChunk>> {
   const job = await ctx.read.one(Job, jobId, ['id', 'ownerId']);
-  const action = await ctx.read.find(JobAction, { id: actionId, jobId: job.id }, ['type', 'data', 'datasetId']);
+  const action = await ctx.read.find(JobAction, { id: actionId, jobId: job.id }, [
+    'type',
+    'data',
+    'datasetId',
+    'exportedDatasetId',
+  ]);
   if (!action) throw notFound({ what: 'job action', id: actionId });
-  if (action.type === 'export') await checkExportedRows(ctx, job, action);
+  if (action.type === 'export')
+    await checkExportedRows(ctx, job, { ...action, datasetId: action.exportedDatasetId ?? action.datasetId });
   const [file] = await ctx.query<FoundFile>({
     text: `
       select f.id, f.filename, f.content_type as "contentType", f.size, f.sha256
       from dws.job_action a
       join dws.stored_file f on f.id = a.file_id
-      where a.tenant_id = $1 and a.id = $2`,
-    values: [ctx.viewer.tenantId, action.id],
+      where a.tenant_id = $1 and a.id = $2 and a.exported_dataset_id is not distinct from $3`,
+    values: [ctx.viewer.tenantId, action.id, action.exportedDatasetId ?? null],
   });
   if (!file) throw notFound({ what: 'file of the job action', id: actionId });
   return readChunks(ctx, file);
 }
 
 /**
- * Throws FORBIDDEN unless the caller may read all rows of the exported dataset, or owns the job: an export contains the
- * rows that the owner may read.
+ * Throws FORBIDDEN unless the caller may read all rows of the dataset that an export names, or owns the job: an export
+ * contains the rows that the owner may read.
  */
 export async function checkExportedRows(
   ctx: Context,
@@ -131,6 +138,7 @@ async function mayReadAll(ctx: Context, datasetId: string | null): Promise<boole
 /** An action with what determines who may read its file. */
 export interface ActionWithFile extends Pick<JobAction, 'id' | 'jobId' | 'type'> {
   storedFile: JobActionFile | null;
+  exportedDatasetId: string | null;
   usedDataset: { id: string } | null;
   job: Pick<Job, 'ownerId'>;
 }
@@ -138,10 +146,10 @@ export interface ActionWithFile extends Pick<JobAction, 'id' | 'jobId' | 'type'>
 /** Returns the file of an action; null without one and for callers who may not read it. */
 export async function visibleFile(
   ctx: Context,
-  { type, storedFile, usedDataset: dataset, job }: ActionWithFile,
+  { type, storedFile, exportedDatasetId, usedDataset: dataset, job }: ActionWithFile,
 ): Promise<JobActionFile | null> {
   if (!storedFile || type !== 'export' || job.ownerId === `user:${ctx.viewer.userId}`) return storedFile;
-  return (await mayReadAll(ctx, dataset?.id ?? null)) ? storedFile : null;
+  return (await mayReadAll(ctx, exportedDatasetId ?? dataset?.id ?? null)) ? storedFile : null;
 }
 
 /** Returns the path of the file of an action; null without one and for callers who may not read it. */

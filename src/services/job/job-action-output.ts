@@ -1,4 +1,4 @@
-import { notFound } from '../../core/errors.ts';
+import { conflict, notFound } from '../../core/errors.ts';
 import { cleanFilename, type SavedFile } from '../../core/files.ts';
 import type { ActionRun } from '../../core/job-drivers.ts';
 import { checkQuota, loadBytesLeft } from '../resource/quota.ts';
@@ -14,30 +14,38 @@ interface ActionOutput {
 interface FormerFile extends Record<string, unknown> {
   id: string | null;
   size: number;
+  /** The dataset that the action names now. */
+  datasetId: string | null;
+  ownerId: string;
 }
 
 /** Selects the file of the action `$2`. */
 const FORMER_FILE = `
-  select a.file_id as id, coalesce(f.size, 0) as size
+  select a.file_id as id, coalesce(f.size, 0) as size, coalesce(a.dataset_id, d.dataset_id) as "datasetId",
+    j.owner_id as "ownerId"
   from dws.job_action a
+  join dws.job j on j.id = a.job_id
+  left join dws.job_dataset d on d.job_id = a.job_id and d.alias = a.data ->> 'alias'
   left join dws.stored_file f on f.id = a.file_id
   where a.tenant_id = $1 and a.id = $2`;
 
 /**
- * Replaces the file of an action by one that its run writes. This is no change of the job: it has no activity and no new
- * version. If the run fails or is cancelled, the former file stays. Throws 413 past the quota of the tenant.
+ * Replaces the file of an action by an export of its dataset that its run writes. This is no change of the job: it has
+ * no activity and no new version. If the run fails or is cancelled, the former file stays. Throws 413 past the quota of
+ * the tenant, CONFLICT if the action names another dataset by now or the job has another owner.
  */
 export async function replaceOutput(
-  { ctx, action }: Pick<ActionRun, 'ctx' | 'action'>,
+  run: Pick<ActionRun, 'ctx' | 'action' | 'datasetId'>,
   { filename, contentType, content }: ActionOutput,
 ): Promise<void> {
+  const { ctx, action } = run;
   const { platform, viewer } = ctx;
   const { TENANT_QUOTA_BYTES: quota } = platform.config;
   const [present] = await ctx.query<FormerFile>({ text: FORMER_FILE, values: [viewer.tenantId, action.id] });
   const maxBytes = await loadBytesLeft(ctx, viewer.tenantId, quota, present?.size);
   const saved = await platform.files.save(content, maxBytes === Infinity ? 0 : maxBytes);
   try {
-    const former = await attach(ctx, action.id, { ...saved, filename: cleanFilename(filename), contentType });
+    const former = await attach(run, { ...saved, filename: cleanFilename(filename), contentType });
     if (former) await deleteUnreferenced(ctx, [former]);
   } catch (error) {
     await deleteStoredBytes(ctx, [saved.id]);
@@ -47,20 +55,22 @@ export async function replaceOutput(
 
 /** Returns the id of the former file. Its row is deleted with the last action that has it, by the database. */
 const attach = (
-  { transaction, platform, viewer: { tenantId } }: ActionRun['ctx'],
-  actionId: string,
+  { ctx: { transaction, platform, viewer }, action, datasetId }: Pick<ActionRun, 'ctx' | 'action' | 'datasetId'>,
   file: SavedFile & Pick<ActionOutput, 'filename' | 'contentType'>,
 ): Promise<string | null> =>
   transaction(async (tx) => {
-    const [former] = await tx.query<FormerFile>({
-      text: `${FORMER_FILE} for update of a`,
-      values: [tenantId, actionId],
-    });
-    if (!former) throw notFound({ what: 'job action', id: actionId });
+    const { tenantId } = viewer;
+    const values = [tenantId, action.id];
+    await tx.query({ text: `select from dws.job_action where tenant_id = $1 and id = $2 for update`, values });
+    // Not in the statement that locks: it would see the job and its datasets as they were before it waited.
+    const [former] = await tx.query<FormerFile>({ text: FORMER_FILE, values });
+    if (!former) throw notFound({ what: 'job action', id: action.id });
+    if (former.datasetId !== datasetId || former.ownerId !== viewer.principals[0])
+      throw conflict('The action was changed during the run');
     insertStoredFile(tx, tenantId, file);
     tx.execute({
-      text: `update dws.job_action set file_id = $3 where tenant_id = $1 and id = $2`,
-      values: [tenantId, actionId, file.id],
+      text: `update dws.job_action set file_id = $3, exported_dataset_id = $4 where tenant_id = $1 and id = $2`,
+      values: [...values, file.id, datasetId],
     });
     // The new file is counted already, the replaced one no more.
     await checkQuota(tx, tenantId, platform.config.TENANT_QUOTA_BYTES, 0);

@@ -40,7 +40,7 @@ export function update(ctx: Context, jobId: string, id: string, { name, data }: 
       const saved = { ctx, tx, jobId: job.id, ownerId: job.ownerId, actionId: action.id };
       const former = action.data;
       const columns = await resolveActionData(saved, action.type, data ?? {}, action);
-      if (namesOtherDataset(action, columns)) action.fileId = null;
+      if (namesOtherDataset(action, columns)) action.fileId = action.exportedDatasetId = null;
       Object.assign(action, columns);
       if (!isDeepStrictEqual(action.data, former))
         await checkMailedExports(ctx, tx, job, (changed) => changed.id === action.id);

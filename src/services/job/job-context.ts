@@ -25,10 +25,14 @@ export const createJobContext = async (
   signal: AbortSignal,
 ): Promise<Context> => contextFor(platform, await loadPrincipalViewer(platform.system, tenantId, principal), signal);
 
-/** Returns the context of the owner of a job that runs. Throws FORBIDDEN like `createJobContext`, and for another owner. */
+/**
+ * Returns the context of the owner of a job that runs. Throws FORBIDDEN like `createJobContext`, and if the job belongs to
+ * another owner by now.
+ */
 export async function createOwnerContext(
   platform: Platform,
-  { id, tenantId, ownerId }: Pick<Job, 'id' | 'tenantId' | 'ownerId'>,
+  { id, tenantId }: Pick<Job, 'id' | 'tenantId'>,
+  ownerId: string,
   signal: AbortSignal,
 ): Promise<Context> {
   const ctx = await createJobContext(platform, tenantId, ownerId, signal);
@@ -36,7 +40,7 @@ export async function createOwnerContext(
     text: `select owner_id as "ownerId" from dws.job where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
   });
-  if (job?.ownerId !== ownerId) throw refused('The job got another owner after the run had started');
+  if (job?.ownerId !== ownerId) throw refused('The job got another owner after the run was requested');
   return ctx;
 }
 

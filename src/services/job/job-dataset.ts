@@ -129,7 +129,7 @@ async function changeDataset(ctx: Context, tx: Transaction, job: Job, row: JobDa
   const { actions, conditions } = await loadAliasUses(tx, job.id, row.alias);
   if (row.datasetId !== former)
     await checkHiddenSettings({ ctx, tx, ownerId: job.ownerId }, [...actions, ...conditions], former);
-  for (const action of actions) if (action.type === 'export') action.fileId = null;
+  for (const action of actions) if (action.type === 'export') action.fileId = action.exportedDatasetId = null;
   const permissions = actions.flatMap(({ type }) => jobActionDriverOf(type).datasetPermission ?? []);
   await checkMayUse(ctx, tx, job, row.datasetId, new Set(permissions));
   if (conditions.length > 0) await checkMayCount(ctx, tx, job, row.datasetId);

@@ -44,7 +44,7 @@ const datasetOf = (action: string): string => `coalesce(${action}.dataset_id, (
  */
 const REPLACE_FILES = `
   update dws.job_action o
-  set file_id = c.file_id, version = o.version + 1, updated_at = now()
+  set file_id = c.file_id, exported_dataset_id = c.exported_dataset_id, version = o.version + 1, updated_at = now()
   from dws.job_action c
   where o.tenant_id = $1 and c.original_id = o.id and o.job_id = $2 and c.job_id = $3
     and o.file_id is distinct from c.file_id

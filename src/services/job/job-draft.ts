@@ -56,12 +56,13 @@ export function edit(
 }
 
 async function createDraft(tx: Transaction, job: Job): Promise<Job> {
-  const { tenantId, type, ownerId, source, sourceId } = job;
+  const { tenantId, type, ownerId, accepted, source, sourceId } = job;
   const draft = newRow(Job, {
     ...draftedColumns(job),
     tenantId,
     type,
     ownerId,
+    accepted,
     source,
     sourceId,
     slug: '',
@@ -120,10 +121,10 @@ function copyActions(tx: Transaction, actions: readonly JobAction[], draft: Job)
   tx.execute({
     text: `
       insert into dws.job_action
-        (id, tenant_id, job_id, type, name, position, data, secrets, dataset_id, file_id, original_id,
+        (id, tenant_id, job_id, type, name, position, data, secrets, dataset_id, file_id, exported_dataset_id, original_id,
           original_file_id)
-      select n.id, a.tenant_id, $2, a.type, a.name, a.position, n.data, a.secrets, a.dataset_id, a.file_id, a.id,
-        a.file_id
+      select n.id, a.tenant_id, $2, a.type, a.name, a.position, n.data, a.secrets, a.dataset_id, a.file_id,
+        a.exported_dataset_id, a.id, a.file_id
       from unnest($3::uuid[], $4::uuid[], $5::jsonb[]) as n(id, original_id, data)
       join dws.job_action a on a.tenant_id = $1 and a.id = n.original_id`,
     values: [
@@ -150,8 +151,10 @@ export function commit(ctx: Context, id: string): Promise<string> {
     const draft = await loadForRun(ctx, tx, id, 'job:edit');
     if (!job) throw conflict('Only a draft can be committed');
     const changes = changedColumns(job, draft);
+    // A draft that is enabled is accepted.
+    const accepted = job.accepted || draft.accepted;
     // Not as a change of the unit of work, which would record an update beside `draft.committed`.
-    tx.writeUnrecorded(job, { ...changes, updatedAt: new Date() });
+    tx.writeUnrecorded(job, { ...changes, accepted, updatedAt: new Date() });
     await commitParts(tx, job, draft);
     recordActivities(
       ctx.viewer,

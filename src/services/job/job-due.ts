@@ -163,10 +163,11 @@ async function insertOperations({ queue }: Platform, query: Query, runs: readonl
       insert into dws.operation (
         id, work_id, tenant_id, user_id, operation, resource_kind, resource_id, input, status, unit, concurrency_key
       )
-      select n.id, n.id, n.tenant_id, n.user_id, 'job.run', 'job', n.job_id, jsonb_build_object('runId', n.run_id),
+      select n.id, n.id, n.tenant_id, n.user_id, 'job.run', 'job', n.job_id, 
+        jsonb_build_object('runId', n.run_id, 'ownerId', n.owner_id),
         'queued', 'tasks', n.concurrency_key
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[])
-        n (id, tenant_id, user_id, job_id, run_id, concurrency_key)`,
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[])
+        n (id, tenant_id, user_id, job_id, run_id, concurrency_key, owner_id)`,
     values: [
       runs.map(({ operationId }) => operationId),
       runs.map(({ job }) => job.tenantId),
@@ -174,6 +175,7 @@ async function insertOperations({ queue }: Platform, query: Query, runs: readonl
       jobIds,
       runs.map(({ id }) => id),
       jobIds.map(concurrencyKeyOf),
+      runs.map(({ job }) => job.ownerId),
     ],
   });
   await query({

@@ -12,6 +12,7 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { findResourceId, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
+import { requireAccepted } from './job-acceptance.ts';
 import { endRuns, RUN_CANCELLED, type EndedRun } from './job-run-end.ts';
 
 /** Name that the caller chooses for the operation, to follow it. */
@@ -37,7 +38,10 @@ export interface RunRequest {
   retry?: { run: JobRun; from: string | undefined };
 }
 
-/** Starts a run of a job that was loaded by `loadForRun`. Returns the id of the operation. */
+/**
+ * Starts a run of a job that was loaded by `loadForRun`. Returns the id of the operation. Its owner accepts the job by
+ * that, for others it is CONFLICT before.
+ */
 export async function startRun(
   ctx: Context,
   tx: Transaction,
@@ -45,6 +49,7 @@ export async function startRun(
   { trigger, progress, retry }: RunRequest,
 ): Promise<string> {
   const { tenantId, id: jobId, parentId } = job;
+  requireAccepted(ctx, job);
   const unfinished = await tx.query({
     text: `select from dws.job_run where tenant_id = $1 and job_id = $2 and status in ('queued', 'running') limit 1`,
     values: [tenantId, jobId],
@@ -61,7 +66,7 @@ export async function startRun(
   row.operationId = await operations.start(ctx, tx, {
     operation: 'job.run',
     resource: { kind: 'job', id: jobId },
-    input: { runId: row.id, ...(retry?.from && { from: retry.from }) },
+    input: { runId: row.id, ownerId: job.ownerId, ...(retry?.from && { from: retry.from }) },
     progress,
     unit: 'tasks',
     concurrencyKey: concurrencyKeyOf(jobId),
@@ -71,10 +76,10 @@ export async function startRun(
   return row.operationId;
 }
 
-/** Marks a job as running. This is no change of the job: it has no activity and no new version. */
+/** Marks a job as running and accepted. This is no change of the job: it has no activity and no new version. */
 const lockJob = (tx: Transaction, { tenantId, id }: Job): void =>
   tx.execute({
-    text: `update dws.job set locked_at = now(), heartbeat = now() where tenant_id = $1 and id = $2`,
+    text: `update dws.job set locked_at = now(), heartbeat = now(), accepted = true where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
   });
 

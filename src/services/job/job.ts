@@ -13,6 +13,7 @@ import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import * as shares from '../resource/share.ts';
 import { jobDriverOf } from './drivers/driver-registry.ts';
+import { requireAccepted } from './job-acceptance.ts';
 import { checkData } from './job-data.ts';
 import { addDatasets } from './job-dataset.ts';
 import { loadForRun, stopRuns } from './job-run-start.ts';
@@ -37,6 +38,8 @@ export function create(
   const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
   return ctx.transaction(async (tx) => {
     const ownerId = owned.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, owned.ownerId) : undefined;
+    content.accepted = !ownerId || !isOtherUser(ctx, ownerId);
+    if (enabled && !content.accepted) throw notEnabled();
     const zone = timezone ?? (await loadTimezone(ctx, tx, ownerId));
     changeSchedule(content as Job, { interval, intervalType, timezone: zone, startOn, endOn, enabled });
     const job = await createOwned(ctx, tx, JOB, { ...owned, ownerId }, content);
@@ -44,6 +47,12 @@ export function create(
     return job.id;
   });
 }
+
+/** Creates the error of a job that is given to a user and enabled in one call. */
+const notEnabled = () => invalid('enabled', 'must be set by the new owner');
+
+const isOtherUser = ({ viewer }: Context, principal: string): boolean =>
+  principal.startsWith('user:') && principal !== `user:${viewer.userId}`;
 
 /** Returns the time zone of the owner, by default the caller. Teams and users without one have UTC. */
 async function loadTimezone({ viewer }: Context, tx: Transaction, ownerId?: string): Promise<string> {
@@ -67,9 +76,16 @@ export function update(
     if (lockedAt === null && job.lockedAt) await unlock(ctx, tx, job);
     if (data !== undefined) job.data = checkData(jobDriverOf(job.type), data ?? {});
     if (notes !== undefined) job.notes = checkOptionalText(notes, 'notes');
+    const enables = Boolean(enabled) && !job.enabled;
+    if (enables) {
+      requireAccepted(ctx, job);
+      job.accepted = true;
+    }
     changeSchedule(job, { interval, intervalType, timezone, startOn, endOn, enabled });
     if (job.parentId) checkDraftInput(input);
+    const former = job.ownerId;
     await updateOwned(ctx, tx, JOB, job, input);
+    if (enables && job.ownerId !== former && job.ownerId.startsWith('user:')) throw notEnabled();
     return job.id;
   });
 }

@@ -40,9 +40,13 @@ const addsRecipientOrFile = (data: EmailData, former: EmailData): boolean =>
   data.recipients.some((recipient) => !former.recipients.includes(recipient)) ||
   data.attach!.some((id) => !former.attach?.includes(id.toLowerCase()));
 
-/** Checks that the caller may read the file of an action, which they could mail to themselves. */
+/** Checks that the caller may read the file of an action, and its next exports, which they could mail to themselves. */
 async function checkFile(ctx: Context, tx: SavedAction['tx'], action: JobAction): Promise<void> {
-  if (action.type === 'export') await checkExportedRows(ctx, (await tx.findOne(Job, { id: action.jobId }))!, action);
+  if (action.type !== 'export') return;
+  const job = (await tx.findOne(Job, { id: action.jobId }))!;
+  const { exportedDatasetId: datasetId } = action;
+  await checkExportedRows(ctx, job, action);
+  if (datasetId) await checkExportedRows(ctx, job, { ...action, datasetId });
 }
 
 /** Returns what the caller may know of the files that a mail would have attached. */

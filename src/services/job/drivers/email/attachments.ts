@@ -19,6 +19,8 @@ export interface AttachedAction extends Record<string, unknown> {
   /** The dataset that it exports. Null if it exports none, or one that was removed from the job. */
   datasetId: string | null;
   fileId: string | null;
+  /** The dataset whose rows the file has. Null for a file that was uploaded. */
+  exportedDatasetId: string | null;
 }
 
 /** Loads the attached actions of a job, in the order of `ids`. */
@@ -31,7 +33,8 @@ export async function loadAttachedActions(
   if (ids.length === 0) return [];
   return query<AttachedAction>({
     text: `
-      select a.id, a.name, a.type, a.data, coalesce(a.dataset_id, d.dataset_id) as "datasetId", a.file_id as "fileId"
+      select a.id, a.name, a.type, a.data, coalesce(a.dataset_id, d.dataset_id) as "datasetId", a.file_id as "fileId",
+        a.exported_dataset_id as "exportedDatasetId"
       from dws.job_action a
       left join dws.job_dataset d on d.job_id = a.job_id and d.alias = a.data ->> 'alias'
       where a.tenant_id = $1 and a.job_id = $2 and a.id = any($3::uuid[])
@@ -42,7 +45,7 @@ export async function loadAttachedActions(
 
 /**
  * Returns the current files of attached actions, and locks their rows against deletion until the transaction ends. Throws
- * CONFLICT naming an action without a file.
+ * CONFLICT naming an action without a file, or whose file has rows of another dataset than it names now.
  */
 export async function lockAttachedFiles(
   tx: Transaction,
@@ -61,9 +64,11 @@ export async function lockAttachedFiles(
     values: [tenantId, actions.flatMap(({ fileId }) => fileId ?? [])],
   });
   const files = new Map(rows.map((file) => [file.id, file]));
-  const attached = actions.map(({ name, fileId }) => {
+  const attached = actions.map(({ name, fileId, datasetId, exportedDatasetId }) => {
     const file = fileId && files.get(fileId);
     if (!file) throw conflict(`The action "${name}" has no file to attach`);
+    if (exportedDatasetId !== null && exportedDatasetId !== datasetId)
+      throw conflict(`The file of the action "${name}" has rows of a dataset that it names no more`);
     return file;
   });
   if (sizeOf(attached) > MAX_ATTACHED_BYTES) throw attachmentsTooLarge();
