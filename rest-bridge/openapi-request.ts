@@ -134,10 +134,12 @@ function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchem
   const named = (schema: JsonSchema) => components.name(name, [name], schema);
   if (bodyArgument && !isInputObjectType(input))
     return named(components.input(bodyArgument.type, ruleOf(bodyArgument.argument)));
-  const fields = isInputObjectType(input) ? components.inputFields(input, !isForm) : { properties: {}, required: [] };
+  const { keyed } = endpoint.row.options;
+  const fields = isInputObjectType(input)
+    ? components.inputFields(input, { hasNull: !isForm, without: keyed ?? {} })
+    : { properties: {}, required: [] };
   const properties: Record<string, JsonSchema> = { ...(fields.properties as Record<string, JsonSchema>) };
   const unread = unreadKeys(endpoint, properties);
-  const { keyed } = endpoint.row.options;
   if (keyed && isInputObjectType(input)) Object.assign(properties, keyedSchemas(components, input, keyed));
   if (isInputObjectType(input) && !isForm && keyArguments.length === 0 && !keyed && Object.keys(unread).length === 0)
     return components.input(new GraphQLNonNull(input));

@@ -142,12 +142,15 @@ export class SchemaComponents {
     return isNonNullType(type) || rule?.notNull ? bounded : asNullable(bounded);
   }
 
-  /** Returns the properties of an input object, and the names of the required ones. A form has no null. */
+  /**
+   * Returns the properties of an input object, and the names of the required ones. A form has no null. The keys of
+   * `without` are left out.
+   */
   inputFields(
     type: GraphQLInputObjectType,
-    hasNull = true,
+    { hasNull = true, without = {} }: { hasNull?: boolean; without?: object } = {},
   ): { properties: Record<string, JsonSchema>; required: string[] } {
-    const fields = Object.values(type.getFields());
+    const fields = Object.values(type.getFields()).filter(({ name }) => !(name in without));
     const properties = fields.map((field) => {
       const fieldType = hasNull ? field.type : new GraphQLNonNull(getNullableType(field.type));
       const schema = withDefault(this.input(fieldType, ruleOf(field)), field.defaultValue);
