@@ -204,9 +204,12 @@ describe('connections', () => {
       'src/services/identity/login.ts',
       'src/services/identity/operator.ts',
       'src/services/identity/password-reset.ts',
+      'src/services/identity/principal-viewer.ts',
       'src/services/identity/provider-login-state.ts',
       'src/services/identity/provider-login.ts',
       'src/services/identity/session-opening.ts',
+      'src/services/job/job-due.ts',
+      'src/services/job/job-recovery.ts',
       'src/services/operation/operation-repository.ts',
       'src/services/resource/audit.ts',
     ]);

@@ -120,10 +120,10 @@ describe('the file of an export', () => {
     });
     const action = await createAction(ann, 'export', { datasetId, format: 'csv' });
     const former = (await storedFiles(service)).rows;
-    const state = async () => [
-      (await ann.get(action.job.path)).body.updatedAt,
-      (await ann.get(action.action.path)).body,
-    ];
+    const state = async () => {
+      const { file: _file, fileUrl: _url, ...stored } = (await ann.get(action.action.path)).body;
+      return [(await ann.get(action.job.path)).body.updatedAt, stored];
+    };
     const before = await state();
     await run(ann, action);
     const first = await readFile(ann, action);

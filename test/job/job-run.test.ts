@@ -242,7 +242,7 @@ test('the log of a task has at most 64 KB', async () => {
   expect(text.endsWith('… The rest of the log was left out.')).toBe(true);
 });
 
-test('actions see the dataset of an alias as it is when the run starts', async ({
+test('an action whose alias names another dataset since the run started is not executed', async ({
   ann,
   orders,
   refreshJob,
@@ -255,13 +255,14 @@ test('actions see the dataset of an alias as it is when the run starts', async (
   await switched.set('waits');
   const pending = ann.post(job.path);
   await expect.poll(() => switched.running(), { timeout: 10_000 }).toBe(1);
-  // Too late for this run: its first action has begun, which ends now.
   await expectStatus(ann.put(`${job.path}/datasets/lines`, { datasetId: switched.id }), 200);
-  await switched.set('fails');
+  await switched.set('works');
   await switched.release();
-  await expectBody(pending, 200, { success: false, history: [entry(job.key, false), entry(`action:${id}`, true)] });
+  await expectBody(pending, 200, { success: false, history: [entry(job.key, false), entry(`action:${id}`, false)] });
+  const [, second] = (await latestRun(ann, job)).history;
+  expect(second.result.error).toBe('It was changed or deleted after the run had started');
   await expectBody(ann.post(job.path), 200, {
-    success: false,
-    history: [entry(job.key, false), entry(`action:${id}`, false)],
+    success: true,
+    history: [entry(job.key, true), entry(`action:${id}`, true)],
   });
 });

@@ -242,6 +242,20 @@ test('the commit of the draft of a job has one activity, and its changes before 
   expect(await readStoredActivities(service, draft.id)).toEqual([]);
 });
 
+test('a failed run of a job is an activity of the job', async ({ admin, service }) => {
+  const id = await FIXTURES['jobs']!.create(admin, 'Failing');
+  const add = async (type: string, data: object): Promise<string> =>
+    (await admin.creates(`/jobs/${id}/actions`, { type, name: type, data })).id;
+  // A mail cannot attach a file that there is not.
+  const notify = await add('notify', { recipients: ['admin'], message: 'Hello' });
+  await add('email', { recipients: ['a@example.org'], subject: 'Hello', body: '', attach: [notify] });
+  expect(await admin.post(`/jobs/${id}`)).toMatchObject({ status: 200, body: { success: false } });
+  expect((await readStoredActivities(service, id)).at(-1)).toMatchObject({
+    type: 'job.run.failed',
+    message: 'A run of Failing failed',
+  });
+});
+
 test('the stored types are exactly the declared types', async ({ service }) => {
   const stored = await service.platform.system.query<{ type: string }>({
     text: 'select distinct type from dws.activity',
