@@ -38,7 +38,7 @@ test.for(['datasetId', 'alias'] as const)(
     await expectStatus(bob.get(`${job.path}/actions/${id}/action-file-contents`), 404);
     expect(await readLastRun(ann, job)).toMatchObject({
       success: false,
-      error: 'The action was changed during the run',
+      error: 'It was changed or deleted after the run had started',
     });
   },
 );

@@ -12,6 +12,7 @@ const schema = await createSchema();
 
 /** Types of records that no query returns, with the reason. */
 const NOT_QUERIED: Readonly<Record<string, string>> = {
+  JobDraft: 'only the mutation that creates a draft returns it',
   NewApiToken: 'only the mutation that creates a token returns it, with its secret',
 };
 
@@ -54,6 +55,11 @@ async function createTwins(ann: Client, admin: Client, source: string, orders: {
       datasetFilterId: filter.id,
     });
     await ann.post(`/datasets/${orders.id}/_refresh`, {});
+    const job = `/jobs/${(await ann.creates('/jobs', { ...owned, type: 'actions', datasets: { twin: orders.id } })).id}`;
+    const data = { recipients: ['ann'], message: 'Twin' };
+    const action = await ann.creates(`${job}/actions`, { type: 'notify', name: 'Twin', data });
+    await ann.creates(`${job}/actions/${action.id}/job-action-run-conditions`, { type: 'always' });
+    await ann.post(job);
     await admin.put(`/teams/${team.id}/members/${twin ? 'ann' : 'bob'}`, { role: 'member' });
     await admin.creates(`/teams/${team.id}/comments`, { message: 'Twin' });
   }
@@ -73,7 +79,7 @@ describe('two of everything', () => {
     await session.creates('/tokens', { name: 'Twin' });
     const superuser = await service.login(admin.username);
     for (const domain of ['twin', 'other']) await superuser.creates('/identity-providers', { ...PROVIDER, domain });
-    const callers = { auditEvents: admin, outbox: admin, identityProviders: superuser };
+    const callers = { auditEvents: admin, usageEvents: admin, outbox: admin, identityProviders: superuser };
     for (const field of Object.values(schema.getQueryType()!.getFields())) {
       if (!(field.name in ARGUMENTS) && field.args.some(({ type }) => isNonNullType(type))) continue;
       const limit = field.args.some(({ name }) => name === 'limit') ? '(limit: 20)' : '';
