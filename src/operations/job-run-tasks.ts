@@ -13,6 +13,7 @@ import { createJobContext, createOwnerContext } from '../services/job/job-contex
 import type { PlannedAction, RunPlan } from '../services/job/job-run-plan.ts';
 import { meetsConditions } from '../services/job/run-conditions.ts';
 import { RunLog } from '../services/job/run-log.ts';
+import { usedDatasetIn } from '../services/job/used-dataset.ts';
 import { failureOf } from '../services/operation/operation-repository.ts';
 import type { Job as Work } from './handler.ts';
 
@@ -191,9 +192,8 @@ async function checkUnchanged(
 ): Promise<void> {
   const [now] = await query<{ data: Record<string, unknown>; datasetId: string | null }>({
     text: `
-      select a.data, coalesce(a.dataset_id, d.dataset_id) as "datasetId"
+      select a.data, ${usedDatasetIn('a')} as "datasetId"
       from dws.job_action a
-      left join dws.job_dataset d on d.job_id = a.job_id and d.alias = a.data->>'alias'
       where a.tenant_id = $1 and a.id = $2`,
     values: [viewer.tenantId, id],
   });

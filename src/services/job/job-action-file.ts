@@ -12,9 +12,9 @@ import { maxBytesFor } from '../datasource/upload.ts';
 import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { checkQuota } from '../resource/quota.ts';
-import { deleteStoredBytes, deleteUnreferenced, insertStoredFile } from '../resource/stored-file.ts';
+import { insertStoredFile, replaceBytes } from '../resource/stored-file.ts';
 import { usedDataset } from './job-alias.ts';
-import { loadForPart, loadJobAction } from './job-part.ts';
+import { loadForPart, loadJobAction, ownsJob } from './job-part.ts';
 
 const DEFAULT_TYPE = 'application/octet-stream';
 const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,50}=[\w.-]{1,50})?$/;
@@ -34,15 +34,11 @@ export async function setFile(
   );
   const { files } = ctx.platform;
   const saved = await files.save(file.content, await maxBytesFor(ctx, file.minSize));
-  try {
+  await replaceBytes(ctx, saved.id, async () => {
     await file.wholeInput?.();
-    const former = await replaceFile(ctx, jobId, actionId, file, saved);
-    if (former) await deleteUnreferenced(ctx, [former]);
-    return actionId;
-  } catch (error) {
-    await deleteStoredBytes(ctx, [saved.id]);
-    throw error;
-  }
+    return replaceFile(ctx, jobId, actionId, file, saved);
+  });
+  return actionId;
 }
 
 /** Returns the id of the former file. Its row is deleted with the last action that has it, by the database. */
@@ -120,11 +116,11 @@ export async function readFile(ctx: Context, jobId: string, actionId: string): P
  */
 export async function checkExportedRows(
   ctx: Context,
-  { id, ownerId }: Pick<Job, 'id' | 'ownerId'>,
+  job: Pick<Job, 'id' | 'ownerId'>,
   action: Pick<JobAction, 'data' | 'datasetId'>,
 ): Promise<void> {
-  if (ownerId === `user:${ctx.viewer.userId}`) return;
-  if (!(await mayReadAll(ctx, await usedDataset(ctx, id, action))))
+  if (ownsJob(ctx, job)) return;
+  if (!(await mayReadAll(ctx, await usedDataset(ctx, job.id, action))))
     throw refused('The file contains rows of a dataset that you may not read in full');
 }
 
@@ -148,7 +144,7 @@ export async function visibleFile(
   ctx: Context,
   { type, storedFile, exportedDatasetId, usedDataset: dataset, job }: ActionWithFile,
 ): Promise<JobActionFile | null> {
-  if (!storedFile || type !== 'export' || job.ownerId === `user:${ctx.viewer.userId}`) return storedFile;
+  if (!storedFile || type !== 'export' || ownsJob(ctx, job)) return storedFile;
   return (await mayReadAll(ctx, exportedDatasetId ?? dataset?.id ?? null)) ? storedFile : null;
 }
 

@@ -2,7 +2,8 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { cleanFilename, type SavedFile } from '../../core/files.ts';
 import type { ActionRun } from '../../core/job-drivers.ts';
 import { checkQuota, loadBytesLeft } from '../resource/quota.ts';
-import { deleteStoredBytes, deleteUnreferenced, insertStoredFile } from '../resource/stored-file.ts';
+import { insertStoredFile, replaceBytes } from '../resource/stored-file.ts';
+import { usedDatasetIn } from './used-dataset.ts';
 
 /** A file that an action of a run writes. */
 interface ActionOutput {
@@ -21,11 +22,9 @@ interface FormerFile extends Record<string, unknown> {
 
 /** Selects the file of the action `$2`. */
 const FORMER_FILE = `
-  select a.file_id as id, coalesce(f.size, 0) as size, coalesce(a.dataset_id, d.dataset_id) as "datasetId",
-    j.owner_id as "ownerId"
+  select a.file_id as id, coalesce(f.size, 0) as size, ${usedDatasetIn('a')} as "datasetId", j.owner_id as "ownerId"
   from dws.job_action a
   join dws.job j on j.id = a.job_id
-  left join dws.job_dataset d on d.job_id = a.job_id and d.alias = a.data ->> 'alias'
   left join dws.stored_file f on f.id = a.file_id
   where a.tenant_id = $1 and a.id = $2`;
 
@@ -44,13 +43,7 @@ export async function replaceOutput(
   const [present] = await ctx.query<FormerFile>({ text: FORMER_FILE, values: [viewer.tenantId, action.id] });
   const maxBytes = await loadBytesLeft(ctx, viewer.tenantId, quota, present?.size);
   const saved = await platform.files.save(content, maxBytes === Infinity ? 0 : maxBytes);
-  try {
-    const former = await attach(run, { ...saved, filename: cleanFilename(filename), contentType });
-    if (former) await deleteUnreferenced(ctx, [former]);
-  } catch (error) {
-    await deleteStoredBytes(ctx, [saved.id]);
-    throw error;
-  }
+  await replaceBytes(ctx, saved.id, () => attach(run, { ...saved, filename: cleanFilename(filename), contentType }));
 }
 
 /** Returns the id of the former file. Its row is deleted with the last action that has it, by the database. */

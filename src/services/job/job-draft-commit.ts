@@ -1,6 +1,7 @@
 import { JobAction } from '../../../entities/job-action.ts';
 import type { Job } from '../../../entities/job.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { usedDatasetIn } from './used-dataset.ts';
 
 /** Returns `data` of an action with other ids of attached actions. */
 export const replaceAttached = (
@@ -33,11 +34,6 @@ async function restoreAttached(tx: Transaction, draft: Job): Promise<void> {
 
 /* Statements with the tenant $1, the job $2 and its draft $3. */
 
-/** Selects the dataset that an action names by its id or by an alias of its job. */
-const datasetOf = (action: string): string => `coalesce(${action}.dataset_id, (
-    select d.dataset_id from dws.job_dataset d where d.job_id = ${action}.job_id and d.alias = ${action}.data ->> 'alias'
-  ))`;
-
 /**
  * Gives originals the files of their copies. That of an export also if it has another dataset: its file would have the
  * rows of the former one. Runs before the datasets are replaced.
@@ -50,7 +46,7 @@ const REPLACE_FILES = `
     and o.file_id is distinct from c.file_id
     and (
       c.file_id is distinct from c.original_file_id
-      or o.type = 'export' and ${datasetOf('o')} is distinct from ${datasetOf('c')}
+      or o.type = 'export' and ${usedDatasetIn('o')} is distinct from ${usedDatasetIn('c')}
     )`;
 
 /** Deletes the datasets that the draft has no copy of. */

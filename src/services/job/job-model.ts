@@ -12,6 +12,7 @@ import { readableJobs } from '../resource/access-filter.ts';
 import { belongsTo, defineModel, hasMany, modelFor } from '../resource/define-model.ts';
 import { throughParent } from '../resource/node-access.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
+import { usedDatasetIn } from './used-dataset.ts';
 
 export const jobModel = defineOwnedModel(Job, {
   accessFilter: readableJobs,
@@ -48,11 +49,7 @@ const ACTION_COLUMNS = {
 const usedDataset = (jobId: string): Relation => ({
   kind: 'one',
   model: () => modelFor(Dataset),
-  join: `r.id = coalesce(p.dataset_id, (
-    select d.dataset_id
-    from dws.job_dataset d
-    where d.tenant_id = p.tenant_id and d.job_id = ${jobId} and d.alias = p.data ->> 'alias'
-  ))`,
+  join: `r.id = ${usedDatasetIn('p', jobId)}`,
 });
 
 export const jobActionModel = defineModel(JobAction, {

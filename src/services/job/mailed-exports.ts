@@ -3,6 +3,7 @@ import type { Job } from '../../../entities/job.ts';
 import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkExportedRows } from './job-action-file.ts';
+import { ownsJob } from './job-part.ts';
 
 /**
  * Checks that the caller may read the changed exports that emails send with the rows of the job's owner, which the
@@ -16,7 +17,7 @@ export async function checkMailedExports(
   isChanged: (action: JobAction) => boolean,
   datasetId?: string,
 ): Promise<void> {
-  if (job.ownerId === `user:${ctx.viewer.userId}`) return;
+  if (ownsJob(ctx, job)) return;
   const actions = await tx.find(JobAction, { jobId: job.id });
   const mailed = new Set(
     actions.flatMap(({ data: { runAs, attach } }) => (runAs !== 'recipient' && Array.isArray(attach) ? attach : [])),

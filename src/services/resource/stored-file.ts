@@ -73,3 +73,21 @@ export async function deleteUnreferenced(
     ctx.platform.log.warn({ err: error, files: ids }, 'Could not delete stored files');
   }
 }
+
+/**
+ * Gives saved bytes their row. `attach` inserts it and returns the id of the file that it replaces, whose bytes are then
+ * deleted. If `attach` throws, the saved bytes are.
+ */
+export async function replaceBytes(
+  ctx: Pick<Context, 'platform' | 'query'>,
+  savedId: string,
+  attach: () => Promise<string | null | undefined>,
+): Promise<void> {
+  try {
+    const former = await attach();
+    if (former) await deleteUnreferenced(ctx, [former]);
+  } catch (error) {
+    await deleteStoredBytes(ctx, [savedId]);
+    throw error;
+  }
+}

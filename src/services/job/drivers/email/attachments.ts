@@ -2,6 +2,7 @@ import { conflict, tooLarge } from '../../../../core/errors.ts';
 import type { ActionRun } from '../../../../core/job-drivers.ts';
 import type { Transaction } from '../../../../core/platform.ts';
 import type { AttachedFile } from '../../../resource/mail.ts';
+import { usedDatasetIn } from '../../used-dataset.ts';
 
 /** Maximum size of the files that one mail has attached, in bytes. */
 export const MAX_ATTACHED_BYTES = 20_000_000;
@@ -33,10 +34,9 @@ export async function loadAttachedActions(
   if (ids.length === 0) return [];
   return query<AttachedAction>({
     text: `
-      select a.id, a.name, a.type, a.data, coalesce(a.dataset_id, d.dataset_id) as "datasetId", a.file_id as "fileId",
+      select a.id, a.name, a.type, a.data, ${usedDatasetIn('a')} as "datasetId", a.file_id as "fileId",
         a.exported_dataset_id as "exportedDatasetId"
       from dws.job_action a
-      left join dws.job_dataset d on d.job_id = a.job_id and d.alias = a.data ->> 'alias'
       where a.tenant_id = $1 and a.job_id = $2 and a.id = any($3::uuid[])
       order by array_position($3::uuid[], a.id)`,
     values: [tenantId, jobId, ids],
