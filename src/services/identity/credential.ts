@@ -24,12 +24,16 @@ export interface Credential {
   secret: string;
 }
 
-interface CredentialRow {
+interface CredentialRow extends UserRow {
   credential_id: string;
   expires_at: Date | null;
   last_used_at: Date | null;
   created_at: Date;
   scopes: TokenScope[];
+}
+
+/** A user with what determines their rights. */
+export interface UserRow extends Record<string, unknown> {
   user_id: string;
   username: string;
   superuser: boolean;
@@ -39,7 +43,8 @@ interface CredentialRow {
   teams: Record<string, TeamRole>;
 }
 
-const USER_COLUMNS = `
+/** Selects the columns of `UserRow`, of the user `u` of the tenant `t`. */
+export const USER_COLUMNS = `
   u.id as user_id, u.username, u.superuser, u.permissions, t.id as tenant_id, t.slug as tenant,
   coalesce(
     (select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}'
@@ -85,19 +90,28 @@ export async function findViewer(
   system: SystemDatabase,
   { method, secret }: Credential,
 ): Promise<AuthenticatedViewer | null> {
-  const [row] = await system.query<CredentialRow & Record<string, unknown>>({
+  const [row] = await system.query<CredentialRow>({
     ...LOOKUP[method],
     values: [digest(secret)],
   });
   if (!row) return null;
   return {
-    viewer: viewerOf(row, method),
+    viewer: viewerOf(row, {
+      authMethod: method,
+      scopes: new Set(row.scopes),
+      credentialId: row.credential_id,
+      expiresAt: row.expires_at,
+    }),
     lastUsedAt: row.last_used_at?.getTime() ?? 0,
     createdAt: row.created_at.getTime(),
   };
 }
 
-function viewerOf(row: CredentialRow, authMethod: Credential['method']): Viewer {
+/** Returns the viewer of a user with a credential, or of one who acts without. */
+export function viewerOf(
+  row: UserRow,
+  credential: Pick<Viewer, 'authMethod' | 'scopes' | 'credentialId' | 'expiresAt'>,
+): Viewer {
   return {
     userId: row.user_id,
     username: row.username,
@@ -107,9 +121,6 @@ function viewerOf(row: CredentialRow, authMethod: Credential['method']): Viewer 
     principals: [`user:${row.user_id}`, ...Object.keys(row.teams).map((id) => `team:${id}`)],
     teamRoles: row.teams,
     permissions: new Set(row.permissions),
-    authMethod,
-    scopes: new Set(row.scopes),
-    credentialId: row.credential_id,
-    expiresAt: row.expires_at,
+    ...credential,
   };
 }

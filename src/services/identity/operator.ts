@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/id.ts';
 import { checkText } from '../../core/input-checks.ts';
-import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { findTenant } from './bootstrap.ts';
-import { digest, generateSecret, LOGIN_LOCK_MINUTES } from './credential.ts';
+import { digest, generateSecret, LOGIN_LOCK_MINUTES, USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
 import { endResetLinks } from './password-reset.ts';
 import { hashPassword } from './password.ts';
 
@@ -161,25 +160,14 @@ export async function findUser(
   return { id: user.id, tenantId };
 }
 
-interface SuperuserRow extends Record<string, unknown> {
-  id: string;
-  username: string;
-  tenantId: string;
-  permissions: GlobalPermission[];
-  teams: Record<string, TeamRole>;
-}
-
 /**
  * Returns the first superuser of a tenant as a viewer, for content that the first start creates; undefined if none
  * exists.
  */
 export async function findFirstSuperuser(system: SystemDatabase, tenant: string): Promise<Viewer | undefined> {
-  const [user] = await system.query<SuperuserRow>({
+  const [user] = await system.query<UserRow>({
     text: `
-      select u.id, u.username, u.tenant_id as "tenantId", u.permissions,
-        coalesce(
-          (select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}'
-        ) as teams
+      select ${USER_COLUMNS}
       from dws.app_user u
       join dws.tenant t on t.id = u.tenant_id
       where t.slug = $1 and u.superuser and u.enabled
@@ -188,19 +176,12 @@ export async function findFirstSuperuser(system: SystemDatabase, tenant: string)
     values: [tenant],
   });
   return (
-    user && {
-      userId: user.id,
-      username: user.username,
-      tenantId: user.tenantId,
-      tenant,
-      superuser: true,
-      principals: [`user:${user.id}`, ...Object.keys(user.teams).map((id) => `team:${id}`)],
-      teamRoles: user.teams,
-      permissions: new Set(user.permissions),
+    user &&
+    viewerOf(user, {
       authMethod: 'session',
       scopes: new Set(['read', 'write']),
       credentialId: newId(),
       expiresAt: null,
-    }
+    })
   );
 }

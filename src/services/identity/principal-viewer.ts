@@ -1,20 +1,11 @@
 import { refused } from '../../core/errors.ts';
-import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { actingTeam } from '../resource/access-level.ts';
-
-interface UserRow extends Record<string, unknown> {
-  username: string;
-  enabled: boolean;
-  superuser: boolean;
-  permissions: GlobalPermission[];
-  tenant: string;
-  teams: Record<string, TeamRole>;
-}
+import { USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
 
 /** What these viewers have in common. Like a token, they may do nothing that requires a session. */
-const JOB = {
+const JOB_CREDENTIAL = {
   authMethod: 'job',
   scopes: new Set(['read', 'write'] as const),
   credentialId: '',
@@ -30,11 +21,9 @@ export const loadPrincipalViewer = (system: SystemDatabase, tenantId: string, pr
   (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, principal.slice('user:'.length));
 
 async function loadUserViewer(system: SystemDatabase, tenantId: string, userId: string): Promise<Viewer> {
-  const [user] = await system.query<UserRow>({
+  const [user] = await system.query<UserRow & { enabled: boolean }>({
     text: `
-      select u.username, u.enabled, u.superuser, u.permissions, t.slug as tenant, coalesce(
-        (select json_object_agg(m.team_id, m.role) from dws.team_member m where m.user_id = u.id), '{}'
-      ) as teams
+      select u.enabled, ${USER_COLUMNS}
       from dws.app_user u
       join dws.tenant t on t.id = u.tenant_id
       where u.tenant_id = $1 and u.id = $2`,
@@ -42,18 +31,7 @@ async function loadUserViewer(system: SystemDatabase, tenantId: string, userId: 
   });
   if (!user) throw refused('The user was deleted');
   if (!user.enabled) throw refused(`The user ${user.username} is disabled`);
-  const { username, tenant, superuser, teams, permissions } = user;
-  return {
-    ...JOB,
-    userId,
-    username,
-    tenantId,
-    tenant,
-    superuser,
-    principals: [`user:${userId}`, ...Object.keys(teams).map((team) => `team:${team}`)],
-    teamRoles: teams,
-    permissions: new Set(permissions),
-  };
+  return viewerOf(user, JOB_CREDENTIAL);
 }
 
 async function loadTeamViewer(system: SystemDatabase, tenantId: string, teamId: string): Promise<Viewer> {
@@ -67,7 +45,7 @@ async function loadTeamViewer(system: SystemDatabase, tenantId: string, teamId: 
   });
   if (!team) throw refused('The team was deleted');
   return {
-    ...JOB,
+    ...JOB_CREDENTIAL,
     ...actingTeam(tenantId, teamId),
     username: team.name,
     tenant: team.tenant,
