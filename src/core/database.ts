@@ -9,7 +9,7 @@ export interface Statement {
 /** A row of a result. */
 export type SqlRow = Record<string, unknown>;
 
-/** Another transaction was faster. The database undoes the transaction and runs it again, up to five times. */
+/** Another transaction was faster. The database undoes the transaction and runs it again. */
 export class LostRace extends Error {
   constructor() {
     super('Another transaction took the same value');

@@ -33,7 +33,8 @@ export function openTenantDatabase(
   };
 }
 
-const MAX_ATTEMPTS = 5;
+/** Each lost race is another transaction's success, so that only a steady stream of rivals needs this many attempts. */
+const MAX_ATTEMPTS = 100;
 
 async function retryLostRaces<T>(attempt: (isRetry: boolean) => Promise<T>): Promise<T> {
   for (let attempts = 1; attempts <= MAX_ATTEMPTS; attempts++) {
