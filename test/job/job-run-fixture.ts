@@ -11,7 +11,7 @@ interface SwitchedDataset {
   path: string;
   /** From now on a refresh fails, succeeds, or waits for a minute. */
   set(state: 'fails' | 'works' | 'waits'): Promise<unknown>;
-  /** Number of statements of the service that run in the source. */
+  /** Number of statements of the service in the source that wait. */
   running(): Promise<number>;
   /** Ends the statements that wait, which then fail. */
   release(): Promise<unknown>;
@@ -21,10 +21,11 @@ const SWITCH_QUERY = `
   select case state when 'fails' then 1 / (length(state) - 5) when 'waits' then length(pg_sleep(60)::text) else 1 end as x
   from switch`;
 
-/** The statements of the service in the source. */
+/** The statements of the service in the source that wait. Those that precede them are active for an instant, too. */
 const RUNNING = `
   from pg_stat_activity
-  where application_name = 'data-workspace-service' and datname = current_database() and state = 'active'`;
+  where application_name = 'data-workspace-service' and datname = current_database() and state = 'active'
+    and wait_event = 'PgSleep'`;
 
 /** Creates a dataset of a client whose refresh the test controls. */
 export async function createSwitched(owner: Client, shop: Shop, datasourceId: string): Promise<SwitchedDataset> {
