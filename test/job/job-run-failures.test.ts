@@ -127,9 +127,13 @@ test('a run without its operation, as in a restored backup, ends at its last hea
     service,
     `with run as (
       insert into dws.job_run (id, tenant_id, job_id, trigger, status, started_at)
-      select gen_random_uuid(), tenant_id, id, 'schedule', 'running', now() - interval '7 days' from dws.job where id = $1
+      select gen_random_uuid(), tenant_id, id, 'schedule', 'running', date_trunc('milliseconds', now()) - interval '7 days'
+      from dws.job
+      where id = $1
     )
-    update dws.job set locked_at = now() - interval '7 days', heartbeat = now() - interval '7 days' + interval '90 s'
+    update dws.job
+    set locked_at = now() - interval '7 days',
+      heartbeat = date_trunc('milliseconds', now()) - interval '7 days' + interval '90 s'
     where id = $1`,
     job.id,
   );
