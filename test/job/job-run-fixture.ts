@@ -12,7 +12,7 @@ interface SwitchedDataset {
   /** From now on a refresh fails, succeeds, or waits for a minute. */
   set(state: 'fails' | 'works' | 'waits'): Promise<unknown>;
   /** Number of statements of the service in the source that wait. */
-  running(): Promise<number>;
+  waiting(): Promise<number>;
   /** Ends the statements that wait, which then fail. */
   release(): Promise<unknown>;
 }
@@ -22,7 +22,7 @@ const SWITCH_QUERY = `
   from switch`;
 
 /** The statements of the service in the source that wait. Those that precede them are active for an instant, too. */
-const RUNNING = `
+const WAITING = `
   from pg_stat_activity
   where application_name = 'data-workspace-service' and datname = current_database() and state = 'active'
     and wait_event = 'PgSleep'`;
@@ -37,10 +37,10 @@ export async function createSwitched(owner: Client, shop: Shop, datasourceId: st
     id,
     path: `/datasets/${id}`,
     set: (state) => shop.sql(`update switch set state = $1`, [state]),
-    async running() {
-      return (await runSql(shop.url, `select ${RUNNING}`)).length;
+    async waiting() {
+      return (await runSql(shop.url, `select ${WAITING}`)).length;
     },
-    release: () => runSql(shop.url, `select pg_cancel_backend(pid) ${RUNNING}`),
+    release: () => runSql(shop.url, `select pg_cancel_backend(pid) ${WAITING}`),
   };
 }
 
