@@ -1,0 +1,87 @@
+import type { Caller } from './fair-gate.ts';
+
+/** What a program in the sandbox may use. */
+export interface SandboxLimits {
+  /** Maximum time from the start of the program to its end, with its host calls, in milliseconds. */
+  timeoutMs: number;
+  /** Maximum memory of the program's heap, in bytes. */
+  memoryBytes: number;
+  /** Maximum size of the output as UTF-8, in bytes. */
+  outputBytes: number;
+  /** Maximum size of everything that the program logs as UTF-8, in bytes. What is beyond is cut. */
+  logBytes: number;
+  /** Maximum number of host calls. */
+  hostCalls: number;
+}
+
+/** A line that a program logged. */
+export interface SandboxLog {
+  level: 'debug' | 'info' | 'warn' | 'error';
+  text: string;
+}
+
+/** A function of the service that a program may call. Takes and returns JSON values or bytes. Its errors are thrown in the program. */
+export type HostCall = (argument: unknown, signal: AbortSignal) => Promise<unknown>;
+
+/** A program and what it gets. */
+export interface SandboxTask {
+  /** On whose behalf it runs. Callers share the processes fairly. */
+  caller: Caller;
+  /** JavaScript modules by their path, e.g. `main.js`. They import each other by relative paths. */
+  modules: Readonly<Record<string, string>>;
+  /** The module whose export `main(input, host)` is called and awaited. */
+  entry: string;
+  /** Argument of `main`: JSON values, and `Uint8Array` for bytes. */
+  input: unknown;
+  /** Host calls by their name: `await host.asset('logo.png')`. */
+  host?: Readonly<Record<string, HostCall>>;
+  limits: SandboxLimits;
+  signal: AbortSignal;
+}
+
+/** What a program returned. */
+export interface SandboxResult {
+  /** Value that `main` returned: JSON values. */
+  output: unknown;
+  logs: SandboxLog[];
+  /** Peak memory of the heap, in bytes. */
+  memoryBytes: number;
+  /** Time from the start of the program to its end, in milliseconds. */
+  durationMs: number;
+}
+
+/** Why a program ended without a result. */
+export type SandboxFailureReason = 'exception' | 'timeout' | 'memory' | 'output' | 'host-calls' | 'crash';
+
+/** A place in the code of a program, from 1. */
+export interface SandboxPlace {
+  module: string;
+  line: number;
+  column: number;
+}
+
+/** Thrown by `Sandbox.run` for a program that did not end with a result. Abortion throws the reason of the signal instead. */
+export class SandboxFailure extends Error {
+  readonly reason: SandboxFailureReason;
+  /** Where the exception was thrown, the innermost place first. */
+  readonly places: readonly SandboxPlace[];
+  readonly logs: readonly SandboxLog[];
+
+  constructor(
+    reason: SandboxFailureReason,
+    message: string,
+    details: { places?: readonly SandboxPlace[]; logs?: readonly SandboxLog[] } = {},
+  ) {
+    super(message);
+    this.reason = reason;
+    this.places = details.places ?? [];
+    this.logs = details.logs ?? [];
+  }
+}
+
+/** Runs programs of users in processes of their own, without access to the network, files or environment. */
+export interface Sandbox {
+  /** Runs a program. Throws `SandboxFailure`, UNAVAILABLE when too many programs wait, and the reason of an aborted signal. */
+  run(task: SandboxTask): Promise<SandboxResult>;
+  close(): Promise<void>;
+}
