@@ -8,6 +8,7 @@ import { Job } from './job.ts';
 import type { OwnedRow } from './owned-row.ts';
 import { Report } from './report.ts';
 import { SavedQuery } from './saved-query.ts';
+import { Template } from './template.ts';
 
 /** Declares a kind of resource that users and teams own. All features that such kinds share read this declaration. */
 export interface OwnedKind<T extends OwnedRow> {
@@ -77,5 +78,23 @@ export const JOB: OwnedKind<Job> = {
   hasParents: true,
 };
 
+export const TEMPLATE: OwnedKind<Template> = {
+  entity: Template,
+  kind: 'template',
+  what: 'template',
+  table: 'template',
+  icon: 'layout-template',
+  silent: ['draftBase'],
+  hasParents: true,
+};
+
 /** Every kind with owners. */
-export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [DATASOURCE, SAVED_QUERY, DATASET, REPORT, APP, JOB];
+export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [
+  DATASOURCE,
+  SAVED_QUERY,
+  DATASET,
+  REPORT,
+  APP,
+  JOB,
+  TEMPLATE,
+];

@@ -59,6 +59,7 @@ export const ABILITIES = {
   report: OWNED_ABILITIES,
   app: OWNED_ABILITIES,
   job: OWNED_ABILITIES,
+  template: OWNED_ABILITIES,
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
   filter: ['read', 'edit', 'delete'],

@@ -16,6 +16,7 @@ import { Notification } from '../../../entities/notification.ts';
 import { Operation } from '../../../entities/operation.ts';
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { PasswordReset } from '../../../entities/password-reset.ts';
+import { Rendition } from '../../../entities/rendition.ts';
 import { SavedFilter } from '../../../entities/saved-filter.ts';
 import { Session } from '../../../entities/session.ts';
 import { Share } from '../../../entities/share.ts';
@@ -27,6 +28,9 @@ import { Tag } from '../../../entities/tag.ts';
 import { TeamComment } from '../../../entities/team-comment.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
+import { TemplateFile } from '../../../entities/template-file.ts';
+import { TemplateInput } from '../../../entities/template-input.ts';
+import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import { Tenant } from '../../../entities/tenant.ts';
 import { UsageEvent } from '../../../entities/usage-event.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
@@ -60,6 +64,10 @@ export const ENTITIES = [
   JobAction,
   JobActionCondition,
   JobRun,
+  TemplateFile,
+  TemplateInput,
+  TemplateProcessor,
+  Rendition,
   DatasourceLink,
   Suite,
   SuiteMember,

@@ -78,13 +78,19 @@ export const readableDatasets: AccessFilter = (viewer) => {
   };
 };
 
-/** Filters the jobs that the viewer may read. A draft has the owner of its job, and is shared with it. */
-export const readableJobs: AccessFilter = (viewer) => {
+/** Filters the rows whose drafts have the owner of their original, and are shared with it. */
+const readableWithDrafts: AccessFilter = (viewer) => {
   const filter = readable(viewer);
   if (!filter) return null;
   const shared = sharedIds(viewer, CAN_READ);
   return { sql: `${filter.sql} or r.parent_id = any(${shared.sql})`, params: [...filter.params, ...shared.params] };
 };
+
+/** Filters the jobs that the viewer may read. */
+export const readableJobs = readableWithDrafts;
+
+/** Filters the templates that the viewer may read. */
+export const readableTemplates = readableWithDrafts;
 
 /**
  * Filters the rows about a resource that the viewer may access. `column` contains the id of the resource, which is a

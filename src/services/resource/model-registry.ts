@@ -22,6 +22,13 @@ import { jobActionConditionModel, jobActionModel, jobDatasetModel, jobModel, job
 import { operationModel } from '../operation/operation-model.ts';
 import { datasetReferenceModel } from '../report/dataset-reference-model.ts';
 import { reportModel } from '../report/report-model.ts';
+import {
+  renditionModel,
+  templateFileModel,
+  templateInputModel,
+  templateModel,
+  templateProcessorModel,
+} from '../template/template-model.ts';
 import { usageEventModel } from '../usage/usage-event-model.ts';
 import { visualModel } from '../visual/visual-model.ts';
 import { activityModel } from './activity-model.ts';
@@ -59,6 +66,7 @@ export const MODELS: readonly ModelDefinition[] = [
   mailModel,
   notificationModel,
   operationModel,
+  renditionModel,
   reportModel,
   resourceModel,
   savedFilterModel,
@@ -73,6 +81,10 @@ export const MODELS: readonly ModelDefinition[] = [
   teamModel,
   teamCommentModel,
   teamMemberModel,
+  templateModel,
+  templateFileModel,
+  templateInputModel,
+  templateProcessorModel,
   usageEventModel,
   userModel,
   userSettingModel,
