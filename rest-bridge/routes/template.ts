@@ -1,6 +1,7 @@
 import { kind } from '../kind.ts';
 import { resource } from '../present.ts';
 import { del, get, post, type Json } from '../route.ts';
+import { templateParts } from './template-parts.ts';
 
 interface Template {
   id: string;
@@ -33,6 +34,7 @@ const draft = '/templates/:id/draft';
 
 export default [
   ...rows,
+  ...templateParts,
   post('/templates/:id/_edit', 'editTemplate', template, { linked: isOriginal }),
   get(draft, 'template.draft', template, { linked: isOriginal }),
   post(`${draft}/_commit`, 'commitTemplateDraft', template),
