@@ -52,7 +52,7 @@ export async function exportStream({ subscribe, request, reply }: AdapterCall): 
 }
 
 /** Returns the header for a download. A name that is not plain ASCII is added in its encoded form (RFC 6266). */
-function attachmentNamed(filename: string): string {
+export function attachmentNamed(filename: string): string {
   const plain = filename.replace(/[^ !#-[\]-~]/g, '_');
   const encoded = encodeURIComponent(filename.toWellFormed()).replace(
     /['()*]/g,
