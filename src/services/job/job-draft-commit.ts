@@ -47,6 +47,7 @@ const REPLACE_FILES = `
     and (
       c.file_id is distinct from c.original_file_id
       or o.type = 'export' and ${usedDatasetIn('o')} is distinct from ${usedDatasetIn('c')}
+      or o.template_id is distinct from c.template_id
     )`;
 
 /** Deletes the datasets that the draft has no copy of. */
@@ -130,7 +131,7 @@ const REPLACE = [
     ['type', 'data', 'dataset_id'],
     (row) => `(select job_id from dws.job_action where id = ${row}.job_action_id)`,
   ),
-  replaceContent('job_action', ['name', 'position', 'data', 'secrets', 'dataset_id'], jobIdOf),
+  replaceContent('job_action', ['name', 'position', 'data', 'secrets', 'dataset_id', 'template_id'], jobIdOf),
 ];
 
 /** Moves the new conditions of copied actions to the originals of these. */

@@ -14,7 +14,7 @@ import { checkData } from '../job/job-data.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
 import { loadRenderUser, type RenderUser } from './render-user.ts';
 import { findTemplateFileId } from './template-file-reference.ts';
-import { checkParameters } from './template-parameters.ts';
+import { checkParameters } from './template-input-values.ts';
 import { readSettings, type TemplateSettings } from './template-settings.ts';
 
 /** A file of a template. */

@@ -10,8 +10,8 @@ import { loadSources, readSource } from './template-sources.ts';
 /** Maximum time of a rendering, its data included, in milliseconds. */
 const RENDER_TIMEOUT_MS = 5 * 60_000;
 
-/** Percentages at which the steps begin. */
-const DATA_PERCENT = 0;
+/** Share of the data in the percentage, and percentages at which the other steps begin. */
+const DATA_PERCENT = 40;
 const RENDERING_PERCENT = 40;
 const PRINTING_PERCENT = 60;
 const SAVING_PERCENT = 90;
@@ -51,8 +51,9 @@ export const renderDocument = (ctx: Context, plan: RenderPlan, job: RenderJob): 
 
 async function renderFiles(ctx: Context, plan: RenderPlan, { signal, progress }: RenderJob): Promise<RenderedTemplate> {
   const { template, engine, handler, handlerOptions, settings, user, values, preview, processors, files } = plan;
-  progress({ message: 'Reading data', percent: DATA_PERCENT });
-  const data = await loadTemplateData(ctx, { processors, values, preview, signal });
+  const onProcessor = (processor: string, index: number) =>
+    progress({ message: `Reading data: ${processor}`, percent: (DATA_PERCENT * index) / processors.length });
+  const data = await loadTemplateData(ctx, { processors, values, preview, signal, onProcessor });
   const sources = await loadSources(ctx, files, signal);
   progress({ message: 'Rendering', percent: RENDERING_PERCENT });
   const { id, name, slug, description = null } = template;
