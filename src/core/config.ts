@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { passwordIssue, usernameIssue } from './account-rules.ts';
 
@@ -103,6 +103,10 @@ const variables = z.object({
       /^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/,
       'must be an address, like Data Workspace <workspace@example.com>',
     )
+    .optional(),
+  CHROMIUM_PATH: z
+    .string()
+    .refine((path) => isAbsolute(path), { error: 'must be an absolute path' })
     .optional(),
   QUERY_TIMEOUT_MS: duration(60_000),
   REFRESH_TIMEOUT_MS: duration(3_600_000),

@@ -5,6 +5,7 @@ import type { DatasetIndex } from './dataset-index.ts';
 import type { FileStore } from './files.ts';
 import type { QueuedWork } from './operations.ts';
 import type { OutboundClient } from './outbound.ts';
+import type { PdfPrinter } from './pdf-printer.ts';
 import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
 
@@ -156,6 +157,7 @@ export interface Platform {
   files: FileStore;
   secrets: SecretBox;
   outbound: OutboundClient;
+  pdfPrinter: PdfPrinter;
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { openPdfPrinter } from '../adapters/browser/chromium-printer.ts';
 import { Listener } from '../adapters/database/listener.ts';
 import { SystemPool } from '../adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';
@@ -58,6 +59,8 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
 
     const outbound = openOutboundClient({ allowed: config.OUTBOUND_ALLOW });
     closers.push(() => outbound.close());
+    const pdfPrinter = openPdfPrinter({ path: config.CHROMIUM_PATH, log });
+    closers.push(() => pdfPrinter.close());
 
     const own = await findOwnIdentity(system, log);
     const { drivers } = createDrivers({ ownDatabase: own });
@@ -74,6 +77,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         files: openFileStore(join(config.DATA_DIR, 'files')),
         secrets,
         outbound,
+        pdfPrinter,
         publicUrl,
       }),
       queue,

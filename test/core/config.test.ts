@@ -52,6 +52,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   ],
   SMTP_URL: ['must be a URL that starts with smtp:// or smtps://', 'mail.example.com', 'http://mail', 'smtp://'],
   MAIL_FROM: ['must be an address, like Data Workspace <workspace@example.com>', 'nobody', 'a b@c', '<a@b'],
+  CHROMIUM_PATH: ['must be an absolute path', 'chromium', './chromium', ' '],
   QUERY_TIMEOUT_MS: ['must be a whole number from 1 to 2147483647', '0', '-5', '1s', '2147483648'],
   REFRESH_TIMEOUT_MS: ['must be a whole number from 1 to 2147483647', '0', 'hour'],
   MAX_UPLOAD_BYTES: ['must be a whole number from 0 to 9007199254740991', '-1', '100MB', '9007199254740993'],
@@ -142,6 +143,7 @@ const GOOD = {
   OUTBOUND_ALLOW: 'idp.corp.example, localhost,10.0.0.0/8 ,::1,fd00::/8',
   SMTP_URL: 'smtps://user:password@mail.example.com',
   MAIL_FROM: 'Workspace <workspace@example.com>',
+  CHROMIUM_PATH: '/usr/bin/chromium',
   METRICS_TOKEN: 'measure me',
 };
 
@@ -154,6 +156,7 @@ test('well-formed values are parsed', () => {
     TRUST_PROXY: ['10.0.0.0/8', '::1', 'fd00::/8', 'loopback'],
     CORS_ORIGINS: ['https://app.example.com', 'http://localhost:5173', 'capacitor://localhost'],
     OUTBOUND_ALLOW: ['idp.corp.example', 'localhost', '10.0.0.0/8', '::1', 'fd00::/8'],
+    CHROMIUM_PATH: '/usr/bin/chromium',
     METRICS_TOKEN: 'measure me',
   });
   for (const HOST of ['0.0.0.0', 'localhost', 'data.example.com']) expect(readConfig({ HOST }).HOST).toBe(HOST);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { openPdfPrinter } from '../../src/adapters/browser/chromium-printer.ts';
 import { Listener } from '../../src/adapters/database/listener.ts';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
@@ -47,6 +48,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     notifications,
     secrets: createSecretBox('a secret of the tests'),
     outbound: openOutboundClient({ allowed: config.OUTBOUND_ALLOW }),
+    pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     publicUrl: 'http://localhost',
     system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
   };
@@ -55,6 +57,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     queue,
     loaders: { databaseUrl: url, index: location },
     async close() {
+      await platform.pdfPrinter.close();
       await queue.close();
       await notifications.close();
       await index.close();

@@ -6,6 +6,7 @@ import { childEnvironment } from '../../core/process-environment.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { lowerProcessPriority } from '../process/priority.ts';
 import { programBeside } from '../process/program.ts';
+import { ProcessEnded, runTask } from '../process/run-task.ts';
 import { SpareProcess } from '../process/spare-process.ts';
 import { MEMORY_MESSAGE, type FromPictureProcess, type ToPictureProcess } from './picture-task.ts';
 
@@ -15,8 +16,6 @@ const GATE = FairGate.shared({ places: 2, maxWaiting: 100, taskNoun: 'uploads of
 /** A large photo takes a second. */
 const TIMEOUT_MS = 20_000;
 const HEAP_MB = 256;
-/** Maximum length of the stderr of a crashed process in the log. */
-const MAX_STDERR_LENGTH = 4000;
 /** What V8 writes when it ends a process whose heap is exhausted. */
 const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
 const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToPictureProcess);
@@ -34,51 +33,18 @@ export const preparePicture = (
 ): Promise<PreparedPicture> =>
   GATE.run(caller, signal, () => {
     const timeoutError = () => badInput(`The picture takes longer than ${TIMEOUT_MS / 1000} seconds to draw`);
-    return withTimeout(TIMEOUT_MS, timeoutError, [signal], (stop) => runTask({ kind: 'draw', source, size }, stop));
+    return withTimeout(TIMEOUT_MS, timeoutError, [signal], (stop) =>
+      drawInProcess({ kind: 'draw', source, size }, stop),
+    );
   });
 
 /** Runs one task in a process, which has ended when this settles. An abort kills it. */
-async function runTask(task: ToPictureProcess, signal: AbortSignal): Promise<PreparedPicture> {
-  const child = SPARE.take();
-  const kill = () => {
-    child.kill('SIGKILL');
-  };
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve()).once('error', () => resolve());
-  });
-  signal.addEventListener('abort', kill, { once: true });
+async function drawInProcess(task: ToPictureProcess, signal: AbortSignal): Promise<PreparedPicture> {
   try {
-    signal.throwIfAborted();
-    const message = messageOf(child);
-    child.send(task, () => {});
-    return resultOf(await message);
+    return resultOf(await runTask<FromPictureProcess>(SPARE.take(), task, signal));
   } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    signal.removeEventListener('abort', kill);
-    kill();
-    await exited;
+    throw error instanceof ProcessEnded ? endedError(error) : error;
   }
-}
-
-/** Returns the first message of a process. Rejects if it ends without one or cannot be started. */
-function messageOf(child: ChildProcess): Promise<FromPictureProcess> {
-  let stderrTail = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    stderrTail = (stderrTail + text).slice(-MAX_STDERR_LENGTH);
-  });
-  return new Promise((resolve, reject) => {
-    child.once('message', (message: FromPictureProcess) => resolve(message));
-    child.once('error', (error) =>
-      reject(upstreamFailed('The picture process could not be started', { cause: error })),
-    );
-    child.once('exit', (code, signal) => {
-      const rejectEnded = () => reject(endedError(new Error(`${signal ?? `status ${code}`}: ${stderrTail}`)));
-      // Its last message may still be in the channel.
-      if (child.connected) child.once('disconnect', rejectEnded);
-      else rejectEnded();
-    });
-  });
 }
 
 const endedError = (cause: Error): Error =>

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import type { DevTools } from './devtools.ts';
+
+/** Linux counts memory in pages. */
+const PAGE_BYTES = 4096;
+
+/** Watches the memory of a browser until the returned function is called. Calls `onTooMuch` when it has more than `maxBytes`. */
+export function watchMemory(devTools: DevTools, maxBytes: number, everyMs: number, onTooMuch: () => void): () => void {
+  let pids: number[] = [];
+  let isAsking = false;
+  /** The browser knows its processes. While it does not respond, the last ones are watched. */
+  const ask = async (): Promise<void> => {
+    isAsking = true;
+    try {
+      const { processInfo } = await devTools.send<{ processInfo: { id: number }[] }>('SystemInfo.getProcessInfo');
+      pids = processInfo.map(({ id }) => id);
+    } catch {
+      // It has ended, or has no such method.
+    }
+    isAsking = false;
+  };
+  const look = async (): Promise<void> => {
+    if (!isAsking) void ask();
+    if ((await memoryOf(pids)) > maxBytes) onTooMuch();
+  };
+  const timer = setInterval(() => void look(), everyMs);
+  return () => clearInterval(timer);
+}
+
+/** Returns the memory of processes, of what they share only the most that one of them has, in bytes. */
+async function memoryOf(pids: readonly number[]): Promise<number> {
+  let [own, shared] = [0, 0];
+  for (const pid of pids) {
+    // It may have ended.
+    const [, resident = 0, ofOthers = 0] = (await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => ''))
+      .split(' ')
+      .map(Number);
+    own += resident - ofOthers;
+    shared = Math.max(shared, ofOthers);
+  }
+  return (own + shared) * PAGE_BYTES;
+}

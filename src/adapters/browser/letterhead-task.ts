@@ -1,0 +1,13 @@
+/** `prepare`: load what every task needs, before a task is known. */
+export type ToLetterheadProcess = { kind: 'prepare' } | { kind: 'lay'; printed: Uint8Array; letterhead: Uint8Array };
+
+export type FromLetterheadProcess =
+  /** The letterhead was read. What follows depends on the printed document only. */
+  | { kind: 'read' }
+  | { kind: 'result'; content: Uint8Array }
+  /** BAD_USER_INPUT: the letterhead cannot be used. */
+  | { kind: 'refused'; message: string }
+  /** UPSTREAM_FAILED: the process needs too much memory. */
+  | { kind: 'exhausted' }
+  /** An unexpected error. */
+  | { kind: 'broken'; message: string };

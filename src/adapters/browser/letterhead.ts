@@ -1,0 +1,68 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { badInput, tooLarge, upstreamFailed } from '../../core/errors.ts';
+import { MAX_PDF_BYTES } from '../../core/pdf-printer.ts';
+import { childEnvironment } from '../../core/process-environment.ts';
+import { lowerProcessPriority } from '../process/priority.ts';
+import { programBeside } from '../process/program.ts';
+import { ProcessEnded, runTask } from '../process/run-task.ts';
+import { SpareProcess } from '../process/spare-process.ts';
+import type { FromLetterheadProcess, ToLetterheadProcess } from './letterhead-task.ts';
+
+const PROGRAM = programBeside(import.meta.url, 'letterhead-program');
+/** The first page of a letterhead takes less than a second. */
+const READ_MS = 10_000;
+const HEAP_MB = 512;
+const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToLetterheadProcess);
+
+/**
+ * Lays the first page of a PDF under each page of a printed document, in a process of its own. Throws BAD_USER_INPUT for a
+ * letterhead that cannot be read, or not in 10 s and 768 MiB, PAYLOAD_TOO_LARGE for a PDF past `MAX_PDF_BYTES`, and
+ * UPSTREAM_FAILED if the process ends unexpectedly.
+ */
+export async function layLetterhead(printed: Buffer, letterhead: Uint8Array, signal: AbortSignal): Promise<Buffer> {
+  const task: ToLetterheadProcess = { kind: 'lay', printed, letterhead };
+  const reading = new AbortController();
+  const timer = setTimeout(() => reading.abort(badInput('The letterhead takes too long to read')), READ_MS);
+  let isRead = false;
+  const isResult = ({ kind }: FromLetterheadProcess): boolean => {
+    if (kind !== 'read') return true;
+    clearTimeout(timer);
+    isRead = true;
+    return false;
+  };
+  try {
+    const stop = AbortSignal.any([signal, reading.signal]);
+    return contentOf(await runTask<FromLetterheadProcess>(SPARE.take(), task, stop, isResult), isRead);
+  } catch (error) {
+    if (!(error instanceof ProcessEnded)) throw error;
+    throw isRead ? upstreamFailed('The letterhead process ended unexpectedly', { cause: error }) : unreadable(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const unreadable = (cause?: Error) => badInput('The letterhead needs too much memory', { cause });
+
+function contentOf(message: FromLetterheadProcess, isRead: boolean): Buffer {
+  if (message.kind === 'refused') throw badInput(message.message);
+  if (message.kind === 'exhausted')
+    throw isRead ? upstreamFailed('The document needs too much memory with its letterhead') : unreadable();
+  if (message.kind !== 'result')
+    throw new Error(`The letterhead process failed: ${message.kind === 'broken' ? message.message : message.kind}`);
+  if (message.content.length > MAX_PDF_BYTES) throw tooLarge(`The PDF has more than ${MAX_PDF_BYTES / 1e6} MB`);
+  return Buffer.from(message.content);
+}
+
+function startProcess(): ChildProcess {
+  const child = fork(PROGRAM, {
+    // In a separate process group, so that Ctrl-C reaches only the parent.
+    detached: true,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    serialization: 'advanced',
+    execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MB}`],
+    env: childEnvironment(),
+  });
+  lowerProcessPriority(child.pid);
+  return child;
+}
