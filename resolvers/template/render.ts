@@ -5,7 +5,7 @@ import { RenderTemplateInput } from '../../entities/render-template-input.ts';
 import { Rendition } from '../../entities/rendition.ts';
 import type { Context } from '../../src/core/context.ts';
 import { render, type StartedRendering } from '../../src/services/template/render-template.ts';
-import { CONTENT_COLUMNS, sendContents } from '../../src/services/template/rendition.ts';
+import { CONTENT_COLUMNS, sendRendition } from '../../src/services/template/rendition.ts';
 import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -44,7 +44,7 @@ export class RenderTemplateResolver {
   })
   async result(@Ctx() ctx: Context, @Root() { result }: StartedRendering, @Info() info: GraphQLResolveInfo) {
     if (!result) return null;
-    if (ctx.sendFile) await sendContents(ctx, await ctx.read.one(Rendition, result.id, CONTENT_COLUMNS));
+    if (ctx.sendFile) await sendRendition(ctx, await ctx.read.one(Rendition, result.id, CONTENT_COLUMNS));
     return ctx.read.find(Rendition, result.id, info);
   }
 }

@@ -5,7 +5,7 @@ import { Template } from '../../entities/template.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { CONTENT_COLUMNS, readText, sendContents } from '../../src/services/template/rendition.ts';
+import { CONTENT_COLUMNS, readText, sendRendition } from '../../src/services/template/rendition.ts';
 import { Id } from '../support/arguments.ts';
 import { ChildPageArgs } from '../support/page.ts';
 import { ReadsAllRows } from '../support/reads-all-rows.ts';
@@ -37,7 +37,7 @@ export class TemplateRenditionsResolver {
     const key = { id, templateId };
     const rendition = await ctx.read.find(Rendition, key, info);
     if (!rendition) throw notFound({ what: 'rendition', id });
-    if (ctx.sendFile) await sendContents(ctx, await ctx.read.one(Rendition, key, CONTENT_COLUMNS));
+    if (ctx.sendFile) await sendRendition(ctx, await ctx.read.one(Rendition, key, CONTENT_COLUMNS));
     return rendition;
   }
 }

@@ -1,6 +1,7 @@
+import { fileContents } from '../file-contents.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { renderedDocument, renditionContents } from '../rendition-file.ts';
+import { renderedDocument } from '../rendered-document.ts';
 import { get, post } from '../route.ts';
 
 interface Rendition {
@@ -32,5 +33,5 @@ export default [
   }),
   get('/templates/:id/renditions', 'template.renditions', collection('rendition', rendition)),
   get(single, 'template.rendition', rendition),
-  get(`${single}/contents`, 'template.rendition', contents, { handler: renditionContents, produces: '*/*' }),
+  get(`${single}/contents`, 'template.rendition', contents, { handler: fileContents, produces: '*/*' }),
 ];

@@ -17,6 +17,7 @@ const links = ({ id, editingId }: Template) => ({
   'svc:commit-draft': editingId ? `/templates/${editingId}/draft/_commit` : undefined,
 });
 
-const template = resource<Template>(FIELDS, links, { identity: ['editingId'] });
+/** A template or a draft. */
+export const template = resource<Template>(FIELDS, links, { identity: ['editingId'] });
 
 export default kind('templates', 'template', template);

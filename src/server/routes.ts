@@ -27,6 +27,7 @@ import snapshot from '../../rest-bridge/routes/snapshot.ts';
 import suite from '../../rest-bridge/routes/suite.ts';
 import tag from '../../rest-bridge/routes/tag.ts';
 import team from '../../rest-bridge/routes/team.ts';
+import templateFile from '../../rest-bridge/routes/template-file.ts';
 import template from '../../rest-bridge/routes/template.ts';
 import usage from '../../rest-bridge/routes/usage.ts';
 import userSetting from '../../rest-bridge/routes/user-setting.ts';
@@ -67,5 +68,6 @@ export const ROWS: Row[] = [
   ...job,
   ...jobAction,
   ...template,
+  ...templateFile,
   ...rendition,
 ];

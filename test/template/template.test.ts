@@ -33,11 +33,11 @@ test('a new template is HTML of nunjucks, without files', async ({ ann }) => {
 test('engine and handler change together, and only to a pair that exists', async ({ ann }) => {
   const { path } = await createTemplate(ann, { type: 'docx' });
   await expectBody(ann.get(path), 200, { type: 'docx', handler: 'docx' });
-  expectInvalid(await ann.put(path, { type: 'nunjucks' }), 'handler', /must be one of html, pdf, text, csv/);
-  expectInvalid(await ann.put(path, { handler: 'pdf' }), 'handler', /must be one of docx for the type docx/);
-  expectInvalid(await ann.put(path, { type: 'toString' }), 'type', /must be one of nunjucks, docx/);
+  await expectInvalid(ann.put(path, { type: 'nunjucks' }), 'handler', /must be one of html, pdf, text, csv/);
+  await expectInvalid(ann.put(path, { handler: 'pdf' }), 'handler', /must be one of docx for the type docx/);
+  await expectInvalid(ann.put(path, { type: 'toString' }), 'type', /must be one of nunjucks, docx/);
   await expectBody(ann.put(path, { type: 'nunjucks', handler: 'csv' }), 200, { type: 'nunjucks', handler: 'csv' });
-  expectInvalid(await ann.post('/templates', { name: 'T', handler: 'docx' }), 'handler', /for the type nunjucks/);
+  await expectInvalid(ann.post('/templates', { name: 'T', handler: 'docx' }), 'handler', /for the type nunjucks/);
 });
 
 test('a template of another user is unknown without a share, and unchanged with View', async ({

@@ -114,7 +114,7 @@ type ReadableContents = Pick<ReadRow<Rendition>, 'id' | (typeof CONTENT_COLUMNS)
  * Sends the contents of a rendition, in a request for its bytes, unless the client has them. Throws NOT_FOUND if they were
  * deleted meanwhile.
  */
-export async function sendContents(
+export async function sendRendition(
   ctx: Pick<Context, 'platform' | 'sendFile' | 'revalidate'>,
   { id, size, sha256, fileId }: ReadableContents,
 ): Promise<void> {

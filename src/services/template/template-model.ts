@@ -8,6 +8,11 @@ import { readableTemplates } from '../resource/access-filter.ts';
 import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
 import { throughParent } from '../resource/node-access.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
+import { EMPTY_SHA256 } from '../resource/stored-file.ts';
+
+/** SQL of a column of the stored file with the contents. */
+const storedColumn = (column: string): string =>
+  `(select f.${column} from dws.stored_file f where f.tenant_id = p.tenant_id and f.id = p.file_id)`;
 
 export const templateModel = defineOwnedModel(Template, {
   accessFilter: readableTemplates,
@@ -31,10 +36,8 @@ export const templateFileModel = defineModel(TemplateFile, {
   defaultSort: 'filename',
   relations: { template: belongsTo(Template, 'template_id') },
   computed: {
-    size: {
-      sql: `coalesce((select f.size from dws.stored_file f where f.tenant_id = p.tenant_id and f.id = p.file_id), 0)`,
-      type: 'bigint',
-    },
+    size: { sql: `coalesce(${storedColumn('size')}, 0)`, type: 'bigint' },
+    sha256: { sql: `coalesce(${storedColumn('sha256')}, '${EMPTY_SHA256}')`, type: 'text' },
   },
 });
 
