@@ -64,10 +64,5 @@ export const renditionModel = defineModel(Rendition, {
   searchedFields: ['filename'],
   defaultSort: '-createdAt',
   relations: { template: belongsTo(Template, 'template_id') },
-  computed: {
-    sha256: {
-      sql: `(select f.sha256 from dws.stored_file f where f.tenant_id = p.tenant_id and f.id = p.file_id)`,
-      type: 'text',
-    },
-  },
+  computed: { sha256: { sql: storedColumn('sha256'), type: 'text' } },
 });
