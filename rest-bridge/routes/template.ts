@@ -1,5 +1,6 @@
 import { kind } from '../kind.ts';
 import { resource } from '../present.ts';
+import { templateParts } from './template-parts.ts';
 
 interface Template {
   id: string;
@@ -20,4 +21,4 @@ const links = ({ id, editingId }: Template) => ({
 /** A template or a draft. */
 export const template = resource<Template>(FIELDS, links, { identity: ['editingId'] });
 
-export default kind('templates', 'template', template);
+export default [...kind('templates', 'template', template), ...templateParts];

@@ -1,5 +1,5 @@
 import { isoDate, isoDatetime } from './dates.ts';
-import { badInput } from './errors.ts';
+import { badInput, type ApiError } from './errors.ts';
 import { parseTemplate } from './template.ts';
 import type { SqlDialect } from './template.ts';
 
@@ -66,22 +66,27 @@ export function bindParameters(
   overrides: Readonly<Record<string, unknown>> = {},
 ): BoundParameter[] {
   const unknown = Object.keys(overrides).find((name) => !definitions.some((definition) => definition.name === name));
-  if (unknown !== undefined) throw badInput(`Unknown parameter ${JSON.stringify(unknown.slice(0, 100))}`);
+  if (unknown !== undefined)
+    throw wrongParameter(unknown, `Unknown parameter ${JSON.stringify(unknown.slice(0, 100))}`);
   return definitions.map((definition) => {
     const override = Object.hasOwn(overrides, definition.name) ? overrides[definition.name] : undefined;
     const value = typedValue(definition, override === undefined ? (definition.defaultValue ?? null) : override);
     if (value === null && definition.required)
-      throw badInput(`The parameter ${JSON.stringify(definition.name)} is required`);
+      throw wrongParameter(definition.name, `The parameter ${JSON.stringify(definition.name)} is required`);
     return { name: definition.name, dataType: definition.dataType, value };
   });
 }
+
+const wrongParameter = (name: string, message: string): ApiError =>
+  badInput(message, { validation: [{ path: ['params', name], message, code: 'invalid' }] });
 
 /** Returns the value as it is bound: a date as `YYYY-MM-DD`, a timestamp as ISO 8601 in UTC. */
 function typedValue({ name, dataType }: ParameterDefinition, value: unknown): ParameterValue {
   if (value === null) return null;
   const typed = VALUE_READERS[dataType](value);
   if (typed === undefined)
-    throw badInput(
+    throw wrongParameter(
+      name,
       `The parameter ${JSON.stringify(name)} must be a ${dataType}${dataType === 'date' ? ' in ISO format' : ''}`,
     );
   return typed;

@@ -92,7 +92,8 @@ export async function countRows(
   return generation ? countMatching(ctx, { ...rows, generation, fields: fields.map(({ name }) => name) }) : 0;
 }
 
-async function countMatching(ctx: Context, search: Search & Pick<RowSearch, 'fields'>): Promise<number> {
+/** Returns the number of rows that a search finds. */
+export async function countMatching(ctx: Context, search: Search & Pick<RowSearch, 'fields'>): Promise<number> {
   const count = { ...search, limit: 1, start: 0, sort: [], total: true };
   return (await queryIndex(ctx, (index, signal) => index.search(count, signal))).total!;
 }

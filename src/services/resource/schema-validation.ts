@@ -6,21 +6,25 @@ import { shortenName } from '../../core/shorten-message.ts';
  * Creates a BAD_USER_INPUT error for a value that does not match its JSON Schema. The issues contain paths below `root`
  * and no values.
  */
-export function schemaError(errors: readonly ErrorObject[], root: string): ApiError {
+export function schemaError(errors: readonly ErrorObject[], root: string | readonly (string | number)[]): ApiError {
   // `if` only repeats that its branch has errors.
-  const validation = errors.filter(({ keyword }) => keyword !== 'if').map((error) => issueOf(error, root));
+  const validation = errors.filter(({ keyword }) => keyword !== 'if').map((error) => schemaIssue(error, root));
   return badInput(validation[0]!.message, { validation });
 }
 
-function issueOf(error: ErrorObject, root: string): ValidationIssue {
+/** Returns a problem as an issue, with its path below `root` and no values. */
+export function schemaIssue(error: ErrorObject, root: string | readonly (string | number)[]): ValidationIssue {
   const property = propertyOf(error);
-  const path = [root, ...error.instancePath.split('/').slice(1), ...(property === undefined ? [] : [property])];
+  const below = error.instancePath.split('/').slice(1).map(unescapePointer);
+  const path = [...(typeof root === 'string' ? [root] : root), ...below, ...(property === undefined ? [] : [property])];
   return {
     path,
-    message: `${path.map(shortenName).join('.')} ${messageOf(error) ?? error.message}`,
+    message: `${path.map((key) => shortenName(String(key))).join('.')} ${messageOf(error) ?? error.message}`,
     code: error.keyword,
   };
 }
+
+const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** Returns the missing or unknown property, which is not part of the instance path. */
 function propertyOf({ keyword, params }: ErrorObject): string | undefined {

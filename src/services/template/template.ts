@@ -11,10 +11,10 @@ import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { findLetterheadId, findTemplateFileId } from './template-file-reference.ts';
+import { checkSettings } from './template-settings.ts';
 
 const MAX_DEPTH = 20;
 const OPTIONS_BOUNDS = { maxBytes: 16 * 1024, maxDepth: MAX_DEPTH };
-const SETTINGS_BOUNDS = { maxBytes: 64 * 1024, maxDepth: MAX_DEPTH };
 
 /** Creates a template without files, by default of the engine `nunjucks`. Returns its id. */
 export function create(
@@ -82,6 +82,3 @@ function chooseHandler(type: string = DEFAULT_TEMPLATE_TYPE, handler?: string): 
 
 const checkOptions = (options: Record<string, unknown>): Record<string, unknown> =>
   checkJsonBounds(options, 'handlerOptions', OPTIONS_BOUNDS);
-
-const checkSettings = (settings: Record<string, unknown>): Record<string, unknown> =>
-  checkJsonBounds(settings, 'settings', SETTINGS_BOUNDS);

@@ -117,11 +117,15 @@ const MAX_DRAWN_POINTS = 2000;
 const DEFAULT_SIZE = { width: 800, height: 450 };
 
 /** Returns an SVG image of a visual with the data that the viewer may see. */
-export async function renderVisual(
+export const renderVisual = async (ctx: Context, visual: VisualWithDataset, args: VisualImageArgs): Promise<string> =>
+  (await renderVisualWithData(ctx, visual, args)).svg;
+
+/** Returns an SVG image of a visual, and the data in it, which the viewer may see. */
+export async function renderVisualWithData(
   ctx: Context,
   visual: VisualWithDataset,
   { width, height, ...query }: VisualImageArgs,
-): Promise<string> {
+): Promise<{ svg: string; data: AggregateResult }> {
   const { name, component, config } = visual;
   const size = {
     width: checkSize('width', width ?? config.width ?? DEFAULT_SIZE.width),
@@ -139,7 +143,7 @@ export async function renderVisual(
     ...(incomplete && { incomplete }),
     ...size,
   };
-  return drawPicture(picture, ctx.viewer, ctx.request.signal);
+  return { svg: await drawPicture(picture, ctx.viewer, ctx.request.signal), data };
 }
 
 /** Returns which periods of a line chart are incomplete; undefined for other charts. */

@@ -1,0 +1,31 @@
+import { Field, ID, InputType } from 'type-graphql';
+import { Rule, UUID_RULE } from '../src/core/input-rules.ts';
+import { JsonObject } from '../src/core/scalars.ts';
+import { TemplateProcessorTypeEnum, type TemplateProcessorType } from './template-processor.ts';
+
+/** A processor of a template, in the list that replaces all of them. */
+@InputType({ description: 'A processor of a template, in the list that replaces all of them.' })
+export class TemplateProcessorInput {
+  @Rule(UUID_RULE)
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the processor that this changes. Without one: the processor of the same name, or a new one.',
+  })
+  id?: string | null;
+
+  @Field(() => String, {
+    description: 'Name, 1 to 63 letters, digits and `_`, unique among the inputs and processors of the template.',
+  })
+  name!: string;
+
+  @Field(() => TemplateProcessorTypeEnum, { description: 'What it reads.' })
+  type!: TemplateProcessorType;
+
+  @Field(() => JsonObject, {
+    description:
+      'What exactly it reads; at most 64 KiB as JSON and 20 levels deep. `dataset`: `{datasetId, filter, q, sort, fields, ' +
+      'limit}`; `aggregate`: `{datasetId, groupBy, measures, filter, q, sort, limit}`; `visual`: `{datasetId, visualId, ' +
+      'width, height}`; `query`: `{queryId, params}`. `{"$input": "name"}` stands for the value of an input.',
+  })
+  config!: Record<string, unknown>;
+}
