@@ -48,6 +48,10 @@ export class JobAction extends TenantRow {
   @Property({ type: 'uuid', nullable: true })
   datasetId?: string | null;
 
+  /** The template that `data.templateId` names, which cannot be deleted. */
+  @Property({ type: 'uuid', nullable: true })
+  templateId?: string | null;
+
   /** Id of the stored file that is kept with the action. Null if there is none. */
   @Property({ type: 'uuid', nullable: true })
   fileId?: string | null;

@@ -43,6 +43,9 @@ export class Rendition extends TenantRow {
   @Property({ type: 'timestamptz' })
   expiresAt!: Date;
 
+  @Field(() => String, { description: 'SHA-256 of the contents, in hexadecimal.' })
+  sha256!: string;
+
   /** Id of the stored file with the contents. */
   @Property({ type: 'uuid' })
   fileId!: string;

@@ -46,7 +46,7 @@ export interface RestResponse {
 export interface AdapterCall extends Call {
   request: FastifyRequest;
   reply: FastifyReply;
-  /** Runs the row's GraphQL field with the values of path and query and with `args`. Throws `ApiError`s. */
+  /** Runs the row's GraphQL field with the values of path and query, and with `args` or else the body. Throws `ApiError`s. */
   run(args?: Record<string, unknown>): Promise<RestResponse>;
   /** Subscribes to the row's `Subscription` field. The row's presenter presents each value. Throws `ApiError`s. */
   subscribe(args?: Record<string, unknown>): Promise<AsyncIterableIterator<unknown>>;

@@ -202,7 +202,7 @@ const createAdapterHandler =
       ...call,
       request,
       reply,
-      run: (args = {}) => endpoint.run(call, args),
+      run: (args) => endpoint.run(call, args),
       subscribe: (args = {}) => endpoint.subscribe(call, args),
     });
     if (request.method === 'HEAD' && payload instanceof Readable) {

@@ -17,12 +17,15 @@ const POLICY = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; fr
 /** Media types that browsers show without running anything. Others are downloads. */
 const PASSIVE = /^(?:image\/(?:png|jpeg|gif|webp)|font\/\w+|text\/(?:plain|csv|markdown)|application\/json)(?:;|$)/i;
 
+/** Sends a file with its headers, or 304 if the client has it. */
+type SendFile = (file: FileRecord) => Readable | FastifyReply;
+
 /**
- * Streams the bytes that the field passes to `sendFile`, or sends 304 if the client has them: they are then not opened.
- * Active contents, as HTML and SVG, are downloads without any rights.
+ * Lets the field of a row pass the bytes of a file, and returns the function that sends them. If the client has them, they
+ * are not opened. Active contents, as HTML and SVG, are downloads without any rights.
  */
-export async function fileContents({ run, context, request, reply }: AdapterCall): Promise<Readable | FastifyReply> {
-  const revalidation = createRevalidation(request.headers['if-none-match']);
+export function receiveFile({ context, request, reply }: AdapterCall): SendFile {
+  const revalidation = createRevalidation(request.method === 'POST' ? undefined : request.headers['if-none-match']);
   let file: { content: Readable; size: number } | undefined;
   Object.assign(context, {
     revalidate: (state) => revalidation.revalidate(state),
@@ -30,21 +33,28 @@ export async function fileContents({ run, context, request, reply }: AdapterCall
       file = { content, size };
     },
   } satisfies BridgeContext);
-  const { filename, contentType, sha256 } = (await run()).body as FileRecord;
-  void reply.headers({
-    etag: `"${sha256}"`,
-    'cache-control': 'private, no-cache',
-    'content-security-policy': POLICY,
-    'x-content-type-options': 'nosniff',
-    'cross-origin-resource-policy': 'same-site',
-  });
-  if (revalidation.isCurrent) return reply.code(304).send();
-  void reply.headers({
-    'content-type': contentType,
-    'content-length': file!.size,
-    'content-disposition': dispositionOf(PASSIVE.test(contentType) ? 'inline' : 'attachment', filename),
-  });
-  // The client may have disconnected in the meantime: nothing will read the file.
-  if (reply.raw.destroyed) file!.content.destroy();
-  return file!.content;
+  return ({ filename, contentType, sha256 }) => {
+    void reply.headers({
+      etag: `"${sha256}"`,
+      'cache-control': 'private, no-cache',
+      'content-security-policy': POLICY,
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-site',
+    });
+    if (revalidation.isCurrent) return reply.code(304).send();
+    void reply.headers({
+      'content-type': contentType,
+      'content-length': file!.size,
+      'content-disposition': dispositionOf(PASSIVE.test(contentType) ? 'inline' : 'attachment', filename),
+    });
+    // The client may have disconnected in the meantime: nothing will read the file.
+    if (reply.raw.destroyed) file!.content.destroy();
+    return file!.content;
+  };
+}
+
+/** Sends the file that the field returns. */
+export async function fileContents(call: AdapterCall): Promise<Readable | FastifyReply> {
+  const send = receiveFile(call);
+  return send((await call.run()).body as FileRecord);
 }

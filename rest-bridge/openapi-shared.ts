@@ -35,6 +35,8 @@ export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
             },
             message: { type: 'string', description: 'Description of the issue in English.' },
             code: { type: 'string', description: 'Machine-readable code, e.g. `required`.' },
+            line: { type: ['integer', 'null'], description: 'Line in the file that `path` names, from 1.' },
+            column: { type: ['integer', 'null'], description: 'Column in that line, from 1.' },
           },
           required: ['path', 'message', 'code'],
         },

@@ -4,7 +4,7 @@ import { resource, type Presentation, type Presenter } from './present.ts';
 /** Fields of a long operation in REST. */
 export const OPERATION_FIELDS =
   'id progress operation resource { kind id } status percent current total unit message startedAt updatedAt ' +
-  'finishedAt result error { statusCode code message }';
+  'finishedAt result error { statusCode code message validation { path message code line column } }';
 
 /** Presents the record of a long operation. */
 export const operationRecord = resource<{ id: string }>(OPERATION_FIELDS, (operation) => ({

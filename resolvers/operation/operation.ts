@@ -18,8 +18,10 @@ import {
 import { Operation, OperationStatusEnum } from '../../entities/operation.ts';
 import { ResourceKindEnum } from '../../entities/word-enum.ts';
 import type { Context } from '../../src/core/context.ts';
+import type { ValidationIssue } from '../../src/core/errors.ts';
 import type { OperationFailure, OperationStatus } from '../../src/core/operations.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { Json } from '../../src/core/scalars.ts';
 import { followOperation } from '../../src/services/operation/operation-events.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import * as operations from '../../src/services/operation/operation.ts';
@@ -34,11 +36,27 @@ export class OperationResource {
   @Field(() => ID, { description: 'Identifier.' }) id!: string;
 }
 
+@ObjectType({ description: 'An invalid value of a request, or a mistake in a file.' })
+export class OperationIssue implements ValidationIssue {
+  @Field(() => [Json], { description: 'Path of the value, e.g. `["params", "country"]`, or the name of the file.' })
+  path!: (string | number)[];
+
+  @Field(() => String, { description: 'Description of the issue in English.' }) message!: string;
+  @Field(() => String, { description: 'Machine-readable code, e.g. `required`.' }) code!: string;
+  @Field(() => Int, { nullable: true, description: 'Line in the file, from 1; null if it is unknown.' })
+  line?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Column in that line, from 1; null if it is unknown.' })
+  column?: number | null;
+}
+
 @ObjectType({ description: 'Failure of an operation. A caller who waits for the operation gets the same error.' })
 class OperationError implements OperationFailure {
   @Field(() => Int, { description: 'HTTP status code.' }) statusCode!: number;
   @Field(() => String, { description: 'Error code, e.g. `UPSTREAM_FAILED` or `CANCELLED`.' }) code!: string;
   @Field(() => String, { description: 'Human-readable message.' }) message!: string;
+  @Field(() => [OperationIssue], { nullable: true, description: 'The invalid values, or the mistakes in files.' })
+  validation?: OperationIssue[];
 }
 
 const OperationKey = () =>

@@ -34,6 +34,9 @@ export interface ValidationIssue {
   path: (string | number)[];
   message: string;
   code: string;
+  /** Place in the file that `path` names, from 1; null if it is unknown. Only of mistakes in files. */
+  line?: number | null;
+  column?: number | null;
 }
 
 /** An error for the client. Both APIs return its message, in which what the caller sent is cut at 100 characters. */
@@ -59,10 +62,11 @@ export class ApiError extends Error {
   }
 }
 
-const shortenIssue = ({ path, message, code }: ValidationIssue): ValidationIssue => ({
+const shortenIssue = ({ path, message, code, ...place }: ValidationIssue): ValidationIssue => ({
   path: path.map((key) => (typeof key === 'string' ? shortenName(key) : key)),
   message: shortenMessage(message),
   code,
+  ...place,
 });
 
 /** Declares a kind of error by its status, code and message. Returns a function that creates errors of this kind. */

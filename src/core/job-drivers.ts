@@ -38,6 +38,8 @@ export interface SavedAction {
 export interface JobActionDriver extends DriverDescription {
   /** Whether `data` names a dataset, by `alias` or `datasetId`. */
   usesDataset?: boolean;
+  /** Whether `data` names a template by `templateId`. */
+  usesTemplate?: boolean;
   /** What callers who do not own the job must be allowed to do with that dataset, as a run does it with the owner's rights. */
   datasetPermission?: ResourcePermission;
   /** The key of `data` whose objects are criteria for the rows of that dataset. */

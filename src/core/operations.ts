@@ -1,3 +1,4 @@
+import type { ValidationIssue } from './errors.ts';
 import type { ParameterDefinition } from './parameters.ts';
 import type { BoundQuery } from './row-source.ts';
 
@@ -88,6 +89,23 @@ interface JobRunInput {
   from?: string;
 }
 
+/** What to render, as it was requested. The template is read when the operation runs. */
+export interface TemplateRenderInput {
+  templateId: string;
+  /** The file to render. Null: the one that the template names. */
+  templateFileId: string | null;
+  /** Null: the handler of the template. */
+  handler: string | null;
+  /** Null: the options of the template. */
+  handlerOptions: Record<string, unknown> | null;
+  /** Values of inputs by their names. */
+  params: Record<string, unknown>;
+  /** Name of the document. Null: by the slug of the template. */
+  filename: string | null;
+  /** Whether only the first rows of each processor are read. */
+  preview: boolean;
+}
+
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
  * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
@@ -103,6 +121,7 @@ export interface OperationInputs {
   'dataset.snapshot': CloneInput;
   'dataset.promote': PromotionInput;
   'job.run': JobRunInput;
+  'template.render': TemplateRenderInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -118,6 +137,7 @@ export const OPERATION_NAMES = [
   'dataset.snapshot',
   'dataset.promote',
   'job.run',
+  'template.render',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */
@@ -136,6 +156,8 @@ export interface OperationFailure {
   statusCode: number;
   code: string;
   message: string;
+  /** The invalid values, or the mistakes in files. */
+  validation?: ValidationIssue[];
 }
 
 /** Channels of NOTIFY. Payloads are ids only. */

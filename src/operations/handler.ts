@@ -27,8 +27,11 @@ export interface Prepared<N extends OperationName = OperationName> {
 
 /** Runs one kind of operation. */
 export interface Handler<N extends OperationName = OperationName> {
-  /** Whether the operation is retried when its worker dies. Otherwise it is recorded as failed. */
-  takeover: boolean;
+  /**
+   * Whether the operation is retried when its worker dies; `once` if its input may be what ends workers. Otherwise it is
+   * recorded as failed.
+   */
+  takeover: boolean | 'once';
   /** Prepares the result. Throws an `ApiError`, which the caller gets, or `Interrupted`. */
   run(job: Job<N>, platform: Platform): Promise<Prepared<N>>;
   /** Records a failure where users see it, in the transaction that records it. Not called for cancellations. */
@@ -46,7 +49,13 @@ export type Handlers = { [N in OperationName]?: Handler<N> };
 export class Interrupted extends Error {}
 
 /** Limit that ends the retries of an operation whose worker dies each time. */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
+
+/** Returns how often an operation is tried if its worker dies each time. */
+export function maxAttemptsOf(takeover: Handler['takeover'] = false): number {
+  if (takeover === 'once') return 2;
+  return takeover ? MAX_ATTEMPTS : 1;
+}
 
 /** The failure of an operation whose worker died and that is not retried. */
 export const WORKER_DIED: OperationFailure = {

@@ -5,6 +5,7 @@ import type { Handlers } from './handler.ts';
 import { jobRun } from './job-run.ts';
 import type { LoaderOptions } from './load-job.ts';
 import { datasetPreview, datasetPromoteRefresh } from './refresh-preview.ts';
+import { templateRender } from './template-render.ts';
 
 /** Returns the handlers of all queued operations. `loaders.databaseUrl` is the migrator's: locks are taken there. */
 export const createHandlers = (loaders: LoaderOptions): Handlers => ({
@@ -16,4 +17,5 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'dataset.snapshot': datasetSnapshot(loaders),
   'dataset.promote': datasetPromote(loaders),
   'job.run': jobRun,
+  'template.render': templateRender,
 });

@@ -102,6 +102,11 @@ export async function sweepAvatarParts(query: Query): Promise<void> {
   });
 }
 
+/** Deletes renditions that have expired. `sweepFiles` deletes their bytes. */
+export async function sweepRenditions(query: Query): Promise<void> {
+  await query({ text: `delete from dws.rendition where expires_at < now()` });
+}
+
 /**
  * Removes stored files that no row names: those of interrupted uploads and those whose rows were deleted. Files younger
  * than `fileAge` milliseconds stay, as an upload inserts its row much earlier.

@@ -3,6 +3,7 @@ import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { DatasetRun } from '../../entities/dataset-run.ts';
 import type { JobRunResult } from '../../entities/job-run.ts';
 import type { RefreshPreview } from '../../entities/refresh-preview.ts';
+import type { RenditionResult } from '../services/template/rendition.ts';
 
 /** Result of a copy, snapshot or promotion: the new dataset. */
 export interface CloneResult {
@@ -22,4 +23,5 @@ export interface OperationResults {
   'dataset.snapshot': CloneResult;
   'dataset.promote': CloneResult;
   'job.run': JobRunResult;
+  'template.render': RenditionResult;
 }

@@ -9,6 +9,7 @@ import {
   sweepGenerations,
   sweepMail,
   sweepRecords,
+  sweepRenditions,
   sweepUsage,
   type SweepOptions,
 } from './janitor.ts';
@@ -78,6 +79,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepRecords(query);
     await sweepUsage(query);
     await sweepAvatarParts(query);
+    await sweepRenditions(query);
     await sweepFiles(platform, options.fileAge);
     await deleteExpiredCredentials(platform.system);
   });

@@ -10,7 +10,7 @@ import {
   type Claim,
   type Outcome,
 } from '../services/operation/operation-repository.ts';
-import { MAX_ATTEMPTS, WORKER_DIED, type Handlers } from './handler.ts';
+import { maxAttemptsOf, WORKER_DIED, type Handlers } from './handler.ts';
 
 const CANCELLED = { status: 'cancelled', error: failureOf(cancelled()) } as const;
 
@@ -39,7 +39,7 @@ export async function recordOutcome<N extends OperationName>(
 
 /** Queues an operation without a worker again where its handler allows it, else records it as failed. */
 export async function retryOrFail(platform: Platform, handlers: Handlers, claim: Claim): Promise<void> {
-  const canRetry = handlers[claim.operation]?.takeover && claim.attempt < MAX_ATTEMPTS;
+  const canRetry = claim.attempt < maxAttemptsOf(handlers[claim.operation]?.takeover);
   if (canRetry && (await requeue(platform, claim)) !== 'cancelled') return;
   await recordOutcome(platform, handlers, claim, { status: 'failed', error: WORKER_DIED });
 }

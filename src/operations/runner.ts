@@ -44,9 +44,12 @@ interface Runner {
  */
 const JOB_LIMITS = { concurrency: 64, perTenant: 16 };
 
+/** Renderings at once, in all and of one tenant. The sandbox and the browser have two places each. */
+const RENDERING_LIMITS = { concurrency: 4, perTenant: 2 };
+
 /**
  * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
- * from these the runs of jobs.
+ * from these the runs of jobs and the renderings.
  */
 export async function startRunner(
   platform: Platform,
@@ -76,7 +79,11 @@ export async function startRunner(
       runQueued(work).catch((error: unknown) =>
         platform.log.warn({ err: error, id: work.workId }, 'Could not claim a queued operation'),
       ),
-    { operations: { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) }, jobs: JOB_LIMITS },
+    {
+      operations: { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) },
+      jobs: JOB_LIMITS,
+      renderings: RENDERING_LIMITS,
+    },
   );
 
   return {

@@ -16,6 +16,7 @@ import mail from '../../rest-bridge/routes/mail.ts';
 import notification from '../../rest-bridge/routes/notification.ts';
 import operation from '../../rest-bridge/routes/operation.ts';
 import passwordReset from '../../rest-bridge/routes/password-reset.ts';
+import rendition from '../../rest-bridge/routes/rendition.ts';
 import report from '../../rest-bridge/routes/report.ts';
 import root from '../../rest-bridge/routes/root.ts';
 import savedFilter from '../../rest-bridge/routes/saved-filter.ts';
@@ -68,4 +69,5 @@ export const ROWS: Row[] = [
   ...jobAction,
   ...template,
   ...templateFile,
+  ...rendition,
 ];

@@ -68,5 +68,4 @@ export const processesOf = (browser: number): Pick<Running, 'pid' | 'command'>[]
   processes().filter(({ group }) => group === browser);
 
 /** Returns the folders of browsers in the temporary folder. */
-export const browserFolders = (): string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith('dws-browser-'));
+export const browserFolders = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('dws-browser-'));

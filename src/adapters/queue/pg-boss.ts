@@ -1,15 +1,23 @@
 import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
-import type { QueuedWork } from '../../core/operations.ts';
+import type { OperationName, QueuedWork } from '../../core/operations.ts';
 import type { OperationQueue } from '../../core/platform.ts';
 import { Dispatcher, type ConcurrencyLimits } from './dispatcher.ts';
 
 const SCHEMA = 'dws_jobs';
-/** Names of the queues in pg-boss. A run of a job waits for operations, so that it must not take their places. */
-const QUEUES = { operations: 'operation', jobs: 'job-run' } as const;
+/**
+ * Names of the queues in pg-boss. A run of a job waits for operations, so that it must not take their places. Renderings
+ * do not take those of refreshes, nor wait behind them.
+ */
+const QUEUES = { operations: 'operation', jobs: 'job-run', renderings: 'rendering' } as const;
 type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
 
-const queueOf = ({ operation }: QueuedWork): QueueName => (operation === 'job.run' ? QUEUES.jobs : QUEUES.operations);
+const OWN_QUEUES: Partial<Record<OperationName, QueueName>> = {
+  'job.run': QUEUES.jobs,
+  'template.render': QUEUES.renderings,
+};
+
+const queueOf = ({ operation }: QueuedWork): QueueName => OWN_QUEUES[operation] ?? QUEUES.operations;
 
 /**
  * Channel that wakes workers. pg-boss has its own, but that wakes only its polling loops, where each further entry of a

@@ -37,12 +37,13 @@ export async function visibleSettings(ctx: Context, { data, job, usedDataset }: 
   return Object.fromEntries(Object.entries(data).filter(([key]) => !HIDDEN_KEYS.includes(key)));
 }
 
-/** Returns whether the caller of a change sees all settings that belong to a dataset. */
+/** Returns whether the caller of a change sees all settings that belong to a dataset; empty for those of a template. */
 async function seesSettings(
   { ctx, tx, ownerId }: Pick<SavedAction, 'ctx' | 'tx' | 'ownerId'>,
   datasetId: string,
 ): Promise<boolean> {
   if (ownsJob(ctx, { ownerId })) return true;
+  if (!datasetId) return false;
   const dataset = await tx.findOne(Dataset, { id: datasetId });
   return dataset !== null && !isRestricted(await accessLevelInTransaction(ctx, tx, dataset));
 }
@@ -59,8 +60,11 @@ export async function keepHiddenSettings(
 ): Promise<JobData> {
   const missing = HIDDEN_KEYS.filter((key) => key in former && !(key in input));
   if (missing.length === 0 || (await seesSettings(action, await formerDataset()))) return input;
-  if (['alias', 'datasetId'].some((key) => input[key] !== former[key]))
-    throw invalid(`data.${missing[0]}`, 'is required with another dataset, because you do not see the stored value');
+  if (['alias', 'datasetId', 'templateId'].some((key) => input[key] !== former[key]))
+    throw invalid(
+      `data.${missing[0]}`,
+      'is required with another dataset or template, because you do not see the stored value',
+    );
   return { ...input, ...Object.fromEntries(missing.map((key) => [key, former[key]])) };
 }
 

@@ -8,9 +8,9 @@ import type { Context } from '../../core/context.ts';
 import { notFound, refused } from '../../core/errors.ts';
 import { cleanFilename, type IncomingFile } from '../../core/files.ts';
 import { DEFAULT_MEDIA_TYPE, isMediaType } from '../../core/media-types.ts';
-import { isRestricted } from '../../core/permissions.ts';
+import { isRestricted, levelAllows } from '../../core/permissions.ts';
 import { maxBytesFor } from '../datasource/upload.ts';
-import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
+import { accessLevel, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { insertStoredFile, replaceBytes } from '../resource/stored-file.ts';
@@ -95,8 +95,7 @@ export async function readFile(ctx: Context, jobId: string, actionId: string): P
     'exportedDatasetId',
   ]);
   if (!action) throw notFound({ what: 'job action', id: actionId });
-  if (action.type === 'export')
-    await checkExportedRows(ctx, job, { ...action, datasetId: action.exportedDatasetId ?? action.datasetId });
+  await checkFileRows(ctx, job, { ...action, datasetId: action.exportedDatasetId ?? action.datasetId });
   const [file] = await ctx.query<FoundFile>({
     text: `
       select f.id, f.filename, f.content_type as "contentType", f.size, f.sha256
@@ -109,11 +108,29 @@ export async function readFile(ctx: Context, jobId: string, actionId: string): P
   return readChunks(ctx, file);
 }
 
+/** Throws FORBIDDEN unless the caller may read the rows in the file of an action. */
+export async function checkFileRows(
+  ctx: Context,
+  job: Pick<Job, 'id' | 'ownerId'>,
+  action: Pick<JobAction, 'type' | 'data' | 'datasetId'>,
+): Promise<void> {
+  if (action.type === 'export') await checkExportedRows(ctx, job, action);
+  if (action.type === 'render-template' && !mayReadDocuments(ctx, job))
+    throw refused('The file contains what the owner of the job may read');
+}
+
+/**
+ * Returns whether the caller may read the documents that a job renders: they contain what its owner may read, of any
+ * dataset. Of a team, those who may write its jobs are owners.
+ */
+export const mayReadDocuments = ({ viewer }: Pick<Context, 'viewer'>, { ownerId }: Pick<Job, 'ownerId'>): boolean =>
+  levelAllows(ownershipLevel(viewer, ownerId), 'job:edit');
+
 /**
  * Throws FORBIDDEN unless the caller may read all rows of the dataset that an export names, or owns the job: an export
  * contains the rows that the owner may read.
  */
-export async function checkExportedRows(
+async function checkExportedRows(
   ctx: Context,
   job: Pick<Job, 'id' | 'ownerId'>,
   action: Pick<JobAction, 'data' | 'datasetId'>,
@@ -143,6 +160,7 @@ export async function visibleFile(
   ctx: Context,
   { type, storedFile, exportedDatasetId, usedDataset: dataset, job }: ActionWithFile,
 ): Promise<JobActionFile | null> {
+  if (type === 'render-template') return mayReadDocuments(ctx, job) ? storedFile : null;
   if (!storedFile || type !== 'export' || ownsJob(ctx, job)) return storedFile;
   return (await mayReadAll(ctx, exportedDatasetId ?? dataset?.id ?? null)) ? storedFile : null;
 }

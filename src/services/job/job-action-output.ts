@@ -12,31 +12,33 @@ interface ActionOutput {
   content: AsyncIterable<Uint8Array>;
 }
 
+type OutputRun = Pick<ActionRun, 'ctx' | 'action' | 'datasetId' | 'data'>;
+
 interface FormerFile extends Record<string, unknown> {
   id: string | null;
   size: number;
-  /** The dataset that the action names now. */
+  /** The dataset and the template that the action names now. */
   datasetId: string | null;
+  templateId: string | null;
   ownerId: string;
 }
 
 /** Selects the file of the action `$2`. */
 const FORMER_FILE = `
-  select a.file_id as id, coalesce(f.size, 0) as size, ${usedDatasetIn('a')} as "datasetId", j.owner_id as "ownerId"
+  select a.file_id as id, coalesce(f.size, 0) as size, ${usedDatasetIn('a')} as "datasetId",
+    a.template_id as "templateId", j.owner_id as "ownerId"
   from dws.job_action a
   join dws.job j on j.id = a.job_id
   left join dws.stored_file f on f.id = a.file_id
   where a.tenant_id = $1 and a.id = $2`;
 
 /**
- * Replaces the file of an action by an export of its dataset that its run writes. This is no change of the job: it has
- * no activity and no new version. If the run fails or is cancelled, the former file stays. Throws 413 past the quota of
- * the tenant, CONFLICT if the action names another dataset by now or the job has another owner.
+ * Replaces the file of an action by an export of its dataset, or a document of its template, that its run writes. This is
+ * no change of the job: it has no activity and no new version. If the run fails or is cancelled, the former file stays.
+ * Throws 413 past the quota of the tenant, CONFLICT if the action names another dataset or template by now or the job has
+ * another owner.
  */
-export async function replaceOutput(
-  run: Pick<ActionRun, 'ctx' | 'action' | 'datasetId'>,
-  { filename, contentType, content }: ActionOutput,
-): Promise<void> {
+export async function replaceOutput(run: OutputRun, { filename, contentType, content }: ActionOutput): Promise<void> {
   const { ctx, action } = run;
   const { platform, viewer } = ctx;
   const { TENANT_QUOTA_BYTES: quota } = platform.config;
@@ -48,7 +50,7 @@ export async function replaceOutput(
 
 /** Returns the id of the former file. Its row is deleted with the last action that has it, by the database. */
 const attach = (
-  { ctx: { transaction, platform, viewer }, action, datasetId }: Pick<ActionRun, 'ctx' | 'action' | 'datasetId'>,
+  { ctx: { transaction, platform, viewer }, action, datasetId, data }: OutputRun,
   file: SavedFile & Pick<ActionOutput, 'filename' | 'contentType'>,
 ): Promise<string | null> =>
   transaction(async (tx) => {
@@ -58,14 +60,17 @@ const attach = (
     // Not in the statement that locks: it would see the job and its datasets as they were before it waited.
     const [former] = await tx.query<FormerFile>({ text: FORMER_FILE, values });
     if (!former) throw notFound({ what: 'job action', id: action.id });
-    if (former.datasetId !== datasetId || former.ownerId !== viewer.principals[0])
+    if (!usesSame(former, { datasetId, data }) || former.ownerId !== viewer.principals[0])
       throw conflict('The action was changed during the run');
     insertStoredFile(tx, tenantId, file);
     tx.execute({
       text: `update dws.job_action set file_id = $3, exported_dataset_id = $4 where tenant_id = $1 and id = $2`,
-      values: [...values, file.id, datasetId],
+      values: [...values, file.id, datasetId || null],
     });
     // The new file is counted already, the replaced one no more.
     await checkQuota(tx, tenantId, platform.config.TENANT_QUOTA_BYTES, 0);
     return former.id;
   });
+
+const usesSame = (now: FormerFile, { datasetId, data }: Pick<ActionRun, 'datasetId' | 'data'>): boolean =>
+  now.datasetId === (datasetId || null) && now.templateId === (data['templateId'] ?? null);

@@ -40,7 +40,7 @@ export function update(ctx: Context, jobId: string, id: string, { name, data }: 
       const saved = { ctx, tx, jobId: job.id, ownerId: job.ownerId, actionId: action.id };
       const former = action.data;
       const columns = await resolveActionData(saved, action.type, data ?? {}, action);
-      if (namesOtherDataset(action, columns)) action.fileId = action.exportedDatasetId = null;
+      if (namesOtherSource(action, columns)) action.fileId = action.exportedDatasetId = null;
       Object.assign(action, columns);
       if (!isDeepStrictEqual(action.data, former))
         await checkMailedExports(ctx, tx, job, (changed) => changed.id === action.id);
@@ -49,9 +49,13 @@ export function update(ctx: Context, jobId: string, id: string, { name, data }: 
   });
 }
 
-/** Returns whether an export gets another dataset: its file, which has the rows of the former one, is then deleted. */
-const namesOtherDataset = ({ type, data }: JobAction, { data: next = {} }: Partial<JobAction>): boolean =>
-  type === 'export' && (data['alias'] !== next['alias'] || data['datasetId'] !== next['datasetId']);
+/**
+ * Returns whether an export gets another dataset, or a rendering another template: its file, which has the rows of the
+ * former one, is then deleted.
+ */
+const namesOtherSource = ({ type, data }: JobAction, { data: next = {} }: Partial<JobAction>): boolean =>
+  ['export', 'render-template'].includes(type) &&
+  ['alias', 'datasetId', 'templateId'].some((key) => data[key] !== next[key]);
 
 /** Deletes an action and closes the gap in the order. Throws CONFLICT while other actions attach its file. */
 export async function remove(ctx: Context, jobId: string, id: string): Promise<void> {

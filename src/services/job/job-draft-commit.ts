@@ -43,7 +43,7 @@ const JOB_DATASET: DraftPart = {
 const JOB_ACTION: DraftPart = {
   table: 'job_action',
   parent: 'job_id',
-  columns: ['name', 'position', 'data', 'secrets', 'dataset_id'],
+  columns: ['name', 'position', 'data', 'secrets', 'dataset_id', 'template_id'],
 };
 
 /**
@@ -59,6 +59,7 @@ const REPLACE_FILES = `
     and (
       c.file_id is distinct from c.original_file_id
       or o.type = 'export' and ${usedDatasetIn('o')} is distinct from ${usedDatasetIn('c')}
+      or o.template_id is distinct from c.template_id
     )`;
 
 /** Selects the snapshots of a dataset. */

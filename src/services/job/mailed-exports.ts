@@ -2,11 +2,11 @@ import { JobAction } from '../../../entities/job-action.ts';
 import type { Job } from '../../../entities/job.ts';
 import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkExportedRows } from './job-action-file.ts';
+import { checkFileRows } from './job-action-file.ts';
 import { ownsJob } from './job-part.ts';
 
 /**
- * Checks that the caller may read the changed exports that emails send with the rows of the job's owner, which the
+ * Checks that the caller may read the changed exports and documents that emails send with the rows of the job's owner, which the
  * caller could otherwise have mailed to themselves. `datasetId` is the dataset that they export from now on, if it is
  * not stored yet.
  */
@@ -23,6 +23,6 @@ export async function checkMailedExports(
     actions.flatMap(({ data: { runAs, attach } }) => (runAs !== 'recipient' && Array.isArray(attach) ? attach : [])),
   );
   for (const action of actions)
-    if (action.type === 'export' && mailed.has(action.id) && isChanged(action))
-      await checkExportedRows(ctx, job, datasetId === undefined ? action : { ...action, datasetId });
+    if (mailed.has(action.id) && isChanged(action))
+      await checkFileRows(ctx, job, datasetId === undefined ? action : { ...action, datasetId });
 }

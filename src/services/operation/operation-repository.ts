@@ -207,7 +207,12 @@ export function requeue(platform: Platform, attempt: Attempt): Promise<LeaseStat
 export function failureOf(error: unknown): OperationFailure {
   const known = toApiError(error);
   return known
-    ? { statusCode: known.status, code: known.code, message: known.message }
+    ? {
+        statusCode: known.status,
+        code: known.code,
+        message: known.message,
+        ...(known.validation && { validation: known.validation }),
+      }
     : { statusCode: 500, code: 'INTERNAL', message: 'Something went wrong on our side' };
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.ts';
 import { cancelled, ApiError, type ErrorCode } from '../../core/errors.ts';
-import { isFinal } from '../../core/operations.ts';
+import { isFinal, type OperationFailure } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { followOperation } from './operation-events.ts';
 import type { OperationRecord } from './operation-record.ts';
@@ -23,10 +23,12 @@ export async function wait(
   }
   if (!last || !isFinal(last.status)) throw request.signal.reason;
   if (last.status === 'cancelled') throw cancelled();
-  if (last.status === 'failed' && last.result === null)
-    throw new ApiError(last.error!.statusCode, last.error!.code as ErrorCode, last.error!.message);
+  if (last.status === 'failed' && last.result === null) throw toError(last.error!);
   return last;
 }
+
+const toError = ({ statusCode, code, message, validation }: OperationFailure): ApiError =>
+  new ApiError(statusCode, code as ErrorCode, message, validation && { validation });
 
 /** Starts an operation in a transaction of its own; `start` returns its id. Returns its record, finished if `waits`. */
 export async function startInTransaction(

@@ -3,9 +3,10 @@ import { TemplateFile } from '../../../entities/template-file.ts';
 import { TemplateInput } from '../../../entities/template-input.ts';
 import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import { Template } from '../../../entities/template.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import { readableTemplates } from '../resource/access-filter.ts';
 import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
-import { ownRows, throughParent } from '../resource/node-access.ts';
+import { throughParent } from '../resource/node-access.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 import { EMPTY_SHA256 } from '../resource/stored-file.ts';
 import { TEMPLATE_DRAFT_STALE } from './template-draft-base.ts';
@@ -54,9 +55,16 @@ export const templateProcessorModel = defineModel(TemplateProcessor, {
   relations: { template: belongsTo(Template, 'template_id') },
 });
 
+/** Filters the renditions of the viewer that have not expired. The janitor deletes the others later. */
+const ownRenditions: AccessFilter = ({ userId }) => ({
+  sql: 'r.user_id = ? and r.expires_at > now()',
+  params: [userId],
+});
+
 export const renditionModel = defineModel(Rendition, {
-  nodeAccess: ownRows,
+  accessFilter: ownRenditions,
   searchedFields: ['filename'],
   defaultSort: '-createdAt',
   relations: { template: belongsTo(Template, 'template_id') },
+  computed: { sha256: { sql: storedColumn('sha256'), type: 'text' } },
 });

@@ -6,6 +6,7 @@ import { emailAction } from './email/email.ts';
 import { exportAction } from './export/export.ts';
 import { notifyAction } from './notify/notify.ts';
 import { refreshAction } from './refresh/refresh.ts';
+import { renderTemplateAction } from './render-template/render-template.ts';
 import { snapshotCleanupAction } from './snapshot-cleanup/snapshot-cleanup.ts';
 import { snapshotAction } from './snapshot/snapshot.ts';
 import { webhookAction } from './webhook/webhook.ts';
@@ -19,6 +20,7 @@ export const JOB_ACTION_DRIVERS: readonly JobActionDriver[] = [
   snapshotAction,
   snapshotCleanupAction,
   exportAction,
+  renderTemplateAction,
   emailAction,
   webhookAction,
   notifyAction,

@@ -5,7 +5,7 @@ import { ApiError, notFound } from '../../../../core/errors.ts';
 import { isUuid } from '../../../../core/id.ts';
 import { invalid } from '../../../../core/input-checks.ts';
 import type { ActionPreview, JobData, SavedAction } from '../../../../core/job-drivers.ts';
-import { checkExportedRows } from '../../job-action-file.ts';
+import { checkFileRows, mayReadDocuments } from '../../job-action-file.ts';
 import { previewExport, type ExportOptions } from '../export/export-rows.ts';
 import { loadAttachedActions, type AttachedAction } from './attachments.ts';
 import type { EmailData } from './email-data.ts';
@@ -42,22 +42,28 @@ const addsRecipientOrFile = (data: EmailData, former: EmailData): boolean =>
 
 /** Checks that the caller may read the file of an action, and its next exports, which they could mail to themselves. */
 async function checkFile(ctx: Context, tx: SavedAction['tx'], action: JobAction): Promise<void> {
-  if (action.type !== 'export') return;
   const job = (await tx.findOne(Job, { id: action.jobId }))!;
   const { exportedDatasetId: datasetId } = action;
-  await checkExportedRows(ctx, job, action);
-  if (datasetId) await checkExportedRows(ctx, job, { ...action, datasetId });
+  await checkFileRows(ctx, job, action);
+  if (datasetId) await checkFileRows(ctx, job, { ...action, datasetId });
 }
 
 /** Returns what the caller may know of the files that a mail would have attached. */
 export async function previewAttached({ ctx, job, data }: ActionPreview): Promise<JobData[]> {
+  const { ownerId } = await ctx.read.one(Job, job.id, ['ownerId']);
   const actions = await loadAttachedActions(ctx, ctx.viewer.tenantId, job.id, (data as EmailData).attach ?? []);
   return Promise.all(
     actions.map(async (action) => ({
       action: action.name,
-      ...(await (action.type === 'export' ? previewRows(ctx, action) : previewFile(ctx, action))),
+      ...(await previewOf(ctx, ownerId, action)),
     })),
   );
+}
+
+function previewOf(ctx: Context, ownerId: string, action: AttachedAction): Promise<JobData> | JobData {
+  if (action.type === 'export') return previewRows(ctx, action);
+  const isHidden = action.type === 'render-template' && !mayReadDocuments(ctx, { ownerId });
+  return isHidden ? { filename: null, size: null } : previewFile(ctx, action);
 }
 
 /** The rows are those that the caller sees, null if they may not read the dataset or use the filter. */

@@ -1,0 +1,29 @@
+import type { Platform } from '../core/platform.ts';
+import { createJobContext } from '../services/job/job-context.ts';
+import { deleteUnreferenced } from '../services/resource/stored-file.ts';
+import { planRender } from '../services/template/render-plan.ts';
+import { renderDocument } from '../services/template/render.ts';
+import { insertRendition, saveDocument } from '../services/template/rendition.ts';
+import type { Handler, Job, Prepared } from './handler.ts';
+
+/**
+ * Renders a template as the user who requested it. The template is read now, so that a draft that was committed meanwhile
+ * counts. A rendering whose worker dies is repeated once, as the template may be what ends workers.
+ */
+export const templateRender: Handler<'template.render'> = {
+  takeover: 'once',
+  run: renderTemplate,
+};
+
+async function renderTemplate(job: Job<'template.render'>, platform: Platform): Promise<Prepared<'template.render'>> {
+  const { templateId, ...options } = job.input;
+  const ctx = await createJobContext(platform, job.tenantId, `user:${job.userId}`, job.signal);
+  const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, options));
+  const document = await renderDocument(ctx, plan, job);
+  job.signal.throwIfAborted();
+  const saved = await saveDocument(ctx, document);
+  return {
+    publish: (tx) => insertRendition(tx, platform, ctx.viewer, plan, document, saved),
+    release: () => deleteUnreferenced(ctx, [saved.id]),
+  };
+}

@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util';
+import { JobAction } from '../../../../../entities/job-action.ts';
+import { TEMPLATE } from '../../../../../entities/owned-kinds.ts';
+import { TemplateInput } from '../../../../../entities/template-input.ts';
+import { notFound } from '../../../../core/errors.ts';
+import { yieldOnce } from '../../../../core/files.ts';
+import type { ActionRun, JobActionDriver, JobData, SavedAction } from '../../../../core/job-drivers.ts';
+import { loadUsedResource } from '../../../resource/load-resource.ts';
+import { findHandler, planRender, type RenderOptions } from '../../../template/render-plan.ts';
+import { renderDocument, type RenderedDocument } from '../../../template/render.ts';
+import { checkParameters } from '../../../template/template-input-values.ts';
+import { replaceOutput } from '../../job-action-output.ts';
+import { actionSchema } from '../action-schema.ts';
+import { belowData, forJobReaders } from './render-errors.ts';
+
+/** `data` of the action. */
+interface RenderData {
+  templateId: string;
+  params?: Record<string, unknown>;
+  handler?: string;
+  filename?: string;
+}
+
+export const renderTemplateAction: JobActionDriver = {
+  id: 'render-template',
+  name: 'Render template',
+  description: 'Renders a document from a template to the file of the action, which emails can attach.',
+  usesTemplate: true,
+  schema: actionSchema(
+    {
+      templateId: { type: 'string', minLength: 1, maxLength: 255, description: 'Template, by id, slug or natural id.' },
+      params: { type: 'object', description: 'Values of the inputs by name. Absent ones have their default.' },
+      handler: {
+        type: 'string',
+        maxLength: 100,
+        description: 'Output handler of the engine, e.g. `pdf`. Default: the one of the template.',
+      },
+      filename: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        description:
+          'Name of the file, without or with the extension of the format. Default: the slug of the template.',
+      },
+    },
+    ['templateId'],
+  ),
+  prepare: (data, action) => prepare(data as unknown as RenderData, action),
+  async run(run) {
+    const { content, contentType, filename } = await render(run);
+    await replaceOutput(run, { filename, contentType, content: yieldOnce(content) });
+    run.log('Wrote the file');
+  },
+  async preview({ ctx, data }) {
+    const { templateId, ...options } = data as unknown as RenderData;
+    const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, optionsOf(options)));
+    return { template: plan.template.name, filename: plan.filename, contentType: plan.handler.contentType };
+  },
+};
+
+const optionsOf = ({ params, handler, filename }: Omit<RenderData, 'templateId'>): RenderOptions => ({
+  params: params ?? {},
+  handler: handler ?? null,
+  filename: filename ?? null,
+});
+
+/**
+ * Returns the data with the id of the template. Settings that do not change are not checked: the caller may be unable to
+ * read the template. Throws NOT_FOUND for a draft.
+ */
+async function prepare(data: RenderData, { ctx, tx, actionId }: SavedAction): Promise<JobData> {
+  const former = actionId ? await tx.findOne(JobAction, { id: actionId }) : null;
+  if (former && isDeepStrictEqual(workOf(data), workOf(former.data as unknown as RenderData))) return { ...data };
+  const template = await loadUsedResource(ctx, tx, TEMPLATE, data.templateId, 'template:read');
+  if (template.parentId) throw notFound({ what: 'template', id: data.templateId });
+  const inputs = await tx.find(TemplateInput, { templateId: template.id }, { orderBy: ['position'] });
+  belowData(() => {
+    findHandler(ctx.platform, template, data.handler ?? template.handler);
+    checkParameters(inputs, data.params ?? {});
+  });
+  return { ...data, templateId: template.id };
+}
+
+/** Returns what an action does, without how often and how long it is tried. */
+const workOf = ({ templateId, params, handler, filename }: RenderData): RenderData => ({
+  templateId,
+  params: params ?? {},
+  ...(handler !== undefined && { handler }),
+  ...(filename !== undefined && { filename }),
+});
+
+/** Renders the document as the owner of the job. */
+async function render({ ctx, data, signal, progress }: ActionRun): Promise<RenderedDocument> {
+  const { templateId, ...options } = data as unknown as RenderData;
+  try {
+    const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, optionsOf(options)));
+    return await renderDocument(ctx, plan, { signal, progress: ({ percent }) => progress(percent ?? 0) });
+  } catch (error) {
+    throw forJobReaders(error);
+  }
+}

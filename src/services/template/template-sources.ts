@@ -1,0 +1,51 @@
+import type { Context } from '../../core/context.ts';
+import { conflict, tooLarge } from '../../core/errors.ts';
+import type { TemplateSource } from '../../core/template-engine.ts';
+import type { PlannedFile } from './render-plan.ts';
+
+/** Maximum size of the TEMPLATE and DATA files of one template, in bytes. */
+const MAX_SOURCE_BYTES = 100_000_000;
+
+/** The files of a template that an engine reads. */
+export interface TemplateSources {
+  templates: ReadonlyMap<string, TemplateSource>;
+  dataFiles: ReadonlyMap<string, TemplateSource>;
+  /** Returns an ASSET file, null if there is none of the name. */
+  asset(filename: string, signal: AbortSignal): Promise<TemplateSource | null>;
+}
+
+/** Loads the TEMPLATE and DATA files of a template. ASSET files are read when they are used. */
+export async function loadSources(
+  ctx: Pick<Context, 'platform'>,
+  files: readonly PlannedFile[],
+  signal: AbortSignal,
+): Promise<TemplateSources> {
+  const read = files.filter(({ role }) => role !== 'ASSET');
+  if (read.reduce((sum, { size }) => sum + size, 0) > MAX_SOURCE_BYTES)
+    throw tooLarge(`The TEMPLATE and DATA files of the template have more than ${MAX_SOURCE_BYTES} bytes`);
+  const templates = new Map<string, TemplateSource>();
+  const dataFiles = new Map<string, TemplateSource>();
+  for (const file of read) {
+    signal.throwIfAborted();
+    (file.role === 'TEMPLATE' ? templates : dataFiles).set(file.filename, await readSource(ctx, file));
+  }
+  const assets = new Map(files.filter(({ role }) => role === 'ASSET').map((file) => [file.filename, file]));
+  return {
+    templates,
+    dataFiles,
+    async asset(filename) {
+      const file = assets.get(filename.normalize('NFC'));
+      return file ? readSource(ctx, file) : null;
+    },
+  };
+}
+
+/** Reads the contents of a file. Throws CONFLICT if it was changed since its row was read. */
+export async function readSource(
+  { platform }: Pick<Context, 'platform'>,
+  { filename, contentType, fileId }: PlannedFile,
+): Promise<TemplateSource> {
+  const content = fileId === null ? new Uint8Array() : await platform.files.read(fileId);
+  if (!content) throw conflict(`The file "${filename}" was changed while it was rendered`);
+  return { contentType, content };
+}
