@@ -242,7 +242,11 @@ describe('the values of inputs in a config', () => {
   });
 
   test('can be a whole filter, a list, a field and a dataset', async ({ service, ann, orders }) => {
-    const whole = dataset({ datasetId: { $input: 'from' }, filter: { $input: 'where' }, fields: [{ $input: 'field' }] });
+    const whole = dataset({
+      datasetId: { $input: 'from' },
+      filter: { $input: 'where' },
+      fields: [{ $input: 'field' }],
+    });
     const given = { from: orders.id, where: { id: { $lte: 2 } }, field: 'id' };
     expect((await readData(service, ann, [whole], { values: given }))['orders'].rows).toEqual([{ id: 1 }, { id: 2 }]);
     const list = dataset({ datasetId: orders.id, filter: { id: { $in: { $input: 'ids' } } }, fields: ['id'] });
@@ -338,7 +342,12 @@ describe('the data of a rendering', () => {
     expect((await readData(service, bob, [processor]))['d'].rows).toEqual([{ one: 1 }]);
   });
 
-  test('names the processor in the errors of a source and of an unknown field', async ({ service, ann, source, orders }) => {
+  test('names the processor in the errors of a source and of an unknown field', async ({
+    service,
+    ann,
+    source,
+    orders,
+  }) => {
     const query = await ann.creates('/queries', { name: 'Broken', datasourceId: source.id, query: 'select 1/0 as x' });
     expect(await readError(service, ann, [{ name: 'd', type: 'query', config: { queryId: query.id } }])).toEqual([
       400,
@@ -355,7 +364,12 @@ describe('the data of a rendering', () => {
 
   test('is at most 50 MB, rows of datasets and queries together', async ({ service, ann, source }) => {
     const wide = `select n, repeat(md5(n::text), 250) as text from generate_series(1, 1900) n`;
-    const { id } = await ann.creates('/datasets', { name: 'Wide', datasourceId: source.id, query: wide, refresh: true });
+    const { id } = await ann.creates('/datasets', {
+      name: 'Wide',
+      datasourceId: source.id,
+      query: wide,
+      refresh: true,
+    });
     const query = await ann.creates('/queries', { name: 'Wide', datasourceId: source.id, query: wide });
     const three = ['a', 'b', 'c'].map((name) => dataset({ datasetId: id }, name));
     const run: ProcessorDefinition = { name: 'd', type: 'query', config: { queryId: query.id } };

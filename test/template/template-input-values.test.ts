@@ -3,7 +3,11 @@ import { ApiError, type ValidationIssue } from '../../src/core/errors.ts';
 import { checkSchema } from '../../src/services/template/template-input-schema.ts';
 import { checkParameters, type InputDefinition } from '../../src/services/template/template-input-values.ts';
 
-const input = (name: string, schema: Record<string, unknown>, more: Partial<InputDefinition> = {}): InputDefinition => ({
+const input = (
+  name: string,
+  schema: Record<string, unknown>,
+  more: Partial<InputDefinition> = {},
+): InputDefinition => ({
   name,
   schema,
   required: false,
@@ -96,7 +100,12 @@ describe('the values of a rendering', () => {
     expect(problemOf(former, ['x'])).toEqual(['params.x.0', 'type']);
     const referring = { $defs: { 'a/b': { minimum: 3 } }, $ref: '#/$defs/a~1b' };
     expect(problemOf(referring, 2)).toEqual(['params.x', 'minimum']);
-    expect(problemOf({ uniqueItems: true }, [{ a: 1, b: [2] }, { b: [2], a: 1 }])).toEqual(['params.x', 'uniqueItems']);
+    expect(
+      problemOf({ uniqueItems: true }, [
+        { a: 1, b: [2] },
+        { b: [2], a: 1 },
+      ]),
+    ).toEqual(['params.x', 'uniqueItems']);
     expect(problemOf({ uniqueItems: true }, [1, '1', [1], { 1: 1 }])).toBeNull();
   });
 
@@ -110,7 +119,12 @@ describe('the values of a rendering', () => {
 
   test('are refused where a check would take too long', () => {
     const heavy = { items: { allOf: Array.from({ length: 500 }, () => ({ minLength: 1 })) } };
-    expect(problemOf(heavy, Array.from({ length: 100_000 }, () => 1))).toEqual(['params.x', 'invalid']);
+    expect(
+      problemOf(
+        heavy,
+        Array.from({ length: 100_000 }, () => 1),
+      ),
+    ).toEqual(['params.x', 'invalid']);
     const equal = Array.from({ length: 50_000 }, () => ({}));
     expect(problemOf({ uniqueItems: true }, equal)).toEqual(['params.x', 'uniqueItems']);
   });
@@ -150,7 +164,10 @@ describe('the schema of an input', () => {
   });
 
   test('keeps `$ref` and `$id` as names and values', () => {
-    checkSchema({ properties: { $ref: { type: 'string' }, $id: {} }, const: { $ref: 'x' }, enum: [{ $id: 1 }] }, ['s']);
+    const schema = { properties: { $ref: { type: 'string' }, $id: {} }, examples: [{ $ref: 'x' }], enum: [{ $id: 1 }] };
+    checkSchema(schema, ['s']);
+    expect(problemOf(schema, { $id: 1 })).toBeNull();
+    expect(problemOf(schema, { $id: 2 })).toEqual(['params.x', 'enum']);
   });
 
   test('does not contain itself, and does not grow without limit when references are written out', () => {

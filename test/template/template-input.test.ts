@@ -36,7 +36,9 @@ describe('the inputs of a template', () => {
       { name: 'since', schema: SINCE.schema },
     ]);
     const { setTemplateInputs } = await ann.data(SET, { id, inputs: [SINCE] });
-    expect(setTemplateInputs).toMatchObject([{ id: itemsOf(put)[1]!['id'], name: 'since', defaultValue: '2026-01-01' }]);
+    expect(setTemplateInputs).toMatchObject([
+      { id: itemsOf(put)[1]!['id'], name: 'since', defaultValue: '2026-01-01' },
+    ]);
     await expectBody(ann.get(`${path}/inputs`), 200, { total: 1 });
   });
 
@@ -163,6 +165,47 @@ describe('the inputs of a template', () => {
     expect((await ann.get(path)).headers.get('etag')).not.toBe(former);
     await expectStatus(ann.put(`${path}/inputs`, { inputs: [] }, { 'if-match': former }), 412);
     await expectBody(ann.get(`${path}/inputs`), 200, { total: 1 });
+  });
+
+  test('of a draft are its own until it is committed, and keep their ids then', async ({ ann }) => {
+    const { path } = await createTemplate(ann);
+    const [country] = itemsOf((await ann.put(`${path}/inputs`, { inputs: [COUNTRY] })).body);
+    const draft = `/templates/${(await ann.post(`${path}/_edit`)).body.id}`;
+    const [copy] = itemsOf((await ann.get(`${draft}/inputs`)).body);
+    expect(copy!['id']).not.toBe(country!['id']);
+    await expectError(
+      ann.put(`${draft}/inputs`, { inputs: [{ ...COUNTRY, id: country!['id'] }] }),
+      404,
+      `There is no template input ${String(country!['id'])}`,
+    );
+    const changed = { ...COUNTRY, name: 'land', label: 'Land' };
+    await expectStatus(ann.put(`${draft}/inputs`, { inputs: [SINCE, { ...changed, id: copy!['id'] }] }), 200);
+    await expectStatus(ann.put(`${draft}/processors`, { processors: [] }), 200);
+    await expectStatus(ann.put(`${draft}/settings`, { locale: 'de' }), 200);
+    expect(itemsOf((await ann.get(`${path}/inputs`)).body)).toEqual([country]);
+    expect((await ann.get(`${path}/settings`)).body).toEqual({});
+    await expectStatus(ann.post(`${path}/draft/_commit`), 200);
+    expect(itemsOf((await ann.get(`${path}/inputs`)).body)).toMatchObject([
+      { name: 'since' },
+      { id: country!['id'], name: 'land', label: 'Land' },
+    ]);
+    expect((await ann.get(`${path}/settings`)).body).toEqual({ locale: 'de' });
+  });
+
+  test('are one activity for each list that changed', async ({ ann }) => {
+    const { path } = await createTemplate(ann, { name: 'Sales' });
+    await expectStatus(ann.put(`${path}/inputs`, { inputs: [COUNTRY, SINCE] }), 200);
+    await expectStatus(ann.put(`${path}/inputs`, { inputs: [COUNTRY, SINCE] }), 200);
+    await expectStatus(ann.put(`${path}/inputs`, { inputs: [SINCE, { name: 'other' }] }), 200);
+    await expectStatus(ann.put(`${path}/settings`, { strict: true }), 200);
+    const { body } = await ann.get(`${path}/activity`);
+    const events = body._embedded['svc:activity'] as { type: string; message: string }[];
+    expect(events.map(({ type, message }) => [type, message])).toEqual([
+      ['template.updated', 'ann changed settings of Sales'],
+      ['template.updated', 'ann changed the inputs of Sales'],
+      ['template.updated', 'ann changed the inputs of Sales'],
+      ['template.created', 'ann created Sales'],
+    ]);
   });
 
   test('of two writers at once are those of one of them', async ({ ann }) => {

@@ -49,7 +49,10 @@ describe('the processors of a template', () => {
     const query = `query ($id: ID!) { template(id: $id) { processors { name type config } } }`;
     const { template } = await ann.data(query, { id });
     expect(template.processors).toEqual(ALL.map((processor) => ({ ...processor, type: processor.type.toUpperCase() })));
-    const moved = [{ ...STOCK, type: 'QUERY' }, { ...ORDERS, type: 'DATASET' }];
+    const moved = [
+      { ...STOCK, type: 'QUERY' },
+      { ...ORDERS, type: 'DATASET' },
+    ];
     const { setTemplateProcessors } = await ann.data(SET, { id, processors: moved });
     expect(setTemplateProcessors).toMatchObject([
       { id: itemsOf(put)[3]!['id'], name: 'stock' },
@@ -94,7 +97,11 @@ describe('the processors of a template', () => {
     await expectStatus(ann.put(`${path}/inputs`, { inputs: [{ name: 'since' }, { name: 'n' }] }), 200);
     const since = { $input: 'since' };
     const processors = [
-      { name: 'a', type: 'dataset', config: { datasetId: since, filter: { d: { $gte: since } }, limit: { $input: 'n' } } },
+      {
+        name: 'a',
+        type: 'dataset',
+        config: { datasetId: since, filter: { d: { $gte: since } }, limit: { $input: 'n' } },
+      },
       { name: 'b', type: 'aggregate', config: { datasetId: UNKNOWN_ID, measures: [{ fn: since, as: 'x' }] } },
       { name: 'c', type: 'query', config: { queryId: UNKNOWN_ID, params: { since } } },
       { name: 'd', type: 'dataset', config: { datasetId: UNKNOWN_ID, filter: since, fields: [since] } },
@@ -120,7 +127,11 @@ describe('the processors of a template', () => {
     await expectInvalid(ann.put(`${path}/processors`, { processors: many }), 'processors', /at most 50 items/);
   });
 
-  test('name a dataset by its slug too, and are among its references without blocking', async ({ ann, bob, orders }) => {
+  test('name a dataset by its slug too, and are among its references without blocking', async ({
+    ann,
+    bob,
+    orders,
+  }) => {
     const { id, path } = await createTemplate(ann, { name: 'Sales' });
     const config = { datasetId: orders.slug };
     await expectError(

@@ -48,7 +48,10 @@ const NAMING: readonly (readonly [ProcessorDefinition['type'], (name: string) =>
   ['dataset', (name) => ({ filter: { [name]: { $input: 'value' } } })],
   ['aggregate', (name) => ({ groupBy: [{ field: name }] })],
   ['aggregate', (name) => ({ measures: [{ fn: 'max', field: name, as: 'x' }] })],
-  ['aggregate', (name) => ({ measures: [{ fn: 'count', as: 'x' }], filter: { [name]: { $gte: { $input: 'value' } } } })],
+  [
+    'aggregate',
+    (name) => ({ measures: [{ fn: 'count', as: 'x' }], filter: { [name]: { $gte: { $input: 'value' } } } }),
+  ],
 ];
 
 /** Returns the hidden fields of a twin. */
@@ -62,15 +65,15 @@ const withoutNumbers = (data: Record<string, any>) => ({
 });
 
 describe.each(WORLDS)('with rows in $index, a restricted reader', { timeout: 300_000 }, ({ test }) => {
-  test.for([...ROWS.map((config) => ['dataset', config] as const), ...GROUPS.map((config) => ['aggregate', config] as const)])(
-    'gets equal data of both twins: %s %j',
-    async ([type, config], { world }) => {
-      for (const preview of [false, true])
-        await expectAlike(world, JSON.stringify(config), ({ id }) =>
-          readData(world.service, world.reader, [processor(type, { datasetId: id, ...config })], { preview }),
-        );
-    },
-  );
+  test.for([
+    ...ROWS.map((config) => ['dataset', config] as const),
+    ...GROUPS.map((config) => ['aggregate', config] as const),
+  ])('gets equal data of both twins: %s %j', async ([type, config], { world }) => {
+    for (const preview of [false, true])
+      await expectAlike(world, JSON.stringify(config), ({ id }) =>
+        readData(world.service, world.reader, [processor(type, { datasetId: id, ...config })], { preview }),
+      );
+  });
 
   test('gets the visible rows and fields, where the owner gets all', async ({ world }) => {
     for (const { id, name } of world.twins) {

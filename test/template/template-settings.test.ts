@@ -113,7 +113,9 @@ describe('the settings of a rendering', () => {
       timezone: 'Europe/Berlin',
       strict: true,
     });
-    expect(readSettings({ page: { size: { width: '5in', height: '60mm' }, margin: 0 }, locale: 'EN-us' })).toMatchObject({
+    expect(
+      readSettings({ page: { size: { width: '5in', height: '60mm' }, margin: 0 }, locale: 'EN-us' }),
+    ).toMatchObject({
       page: { size: { width: '5in', height: '60mm' }, margin: margin('0mm') },
       locale: 'en-US',
     });
