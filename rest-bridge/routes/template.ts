@@ -39,4 +39,5 @@ export default [
   get(draft, 'template.draft', template, { linked: isOriginal }),
   post(`${draft}/_commit`, 'commitTemplateDraft', template),
   del(draft, 'deleteTemplateDraft', undefined, { linked: isOriginal }),
+  ...templateParts,
 ];
