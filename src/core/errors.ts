@@ -19,7 +19,7 @@ export const ERROR_CODES = {
   INTERNAL: 'A failure of the service, logged under the `requestId` (500)',
   UPSTREAM_FAILED: 'A failure or timeout of a source, with its message (500)',
   UNAVAILABLE: 'A part of the service is occupied or does not respond; `Retry-After` names the seconds to wait (503)',
-  TIMEOUT: 'The handler of an app took too long (504)',
+  TIMEOUT: 'A template, the printing of a PDF or the handler of an app took too long (504)',
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;
 

@@ -55,7 +55,7 @@ const GROWTH: Hostile[] = [
   ],
   [
     'a growing buffer',
-    'const b = new ArrayBuffer(1, { maxByteLength: 4e9 }); for (let n = 1e6; ; n += 1e6) { b.resize(n); new Uint8Array(b, n - 1e6).fill(1) }',
+    'const b = new ArrayBuffer(1, { maxByteLength: 4e9 });\nfor (let n = 1e6; ; n += 1e6) b.resize(n), new Uint8Array(b, n - 1e6).fill(1)',
     'memory',
   ],
   ['BigInts', 'const a = []; for (;;) a.push(2n ** 1_000_000n + BigInt(a.length))', 'memory'],
