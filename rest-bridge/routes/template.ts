@@ -1,5 +1,6 @@
 import { kind } from '../kind.ts';
 import { resource } from '../present.ts';
+import { del, get, post, type Json } from '../route.ts';
 import { templateParts } from './template-parts.ts';
 
 interface Template {
@@ -8,7 +9,7 @@ interface Template {
 }
 
 const FIELDS = `id tenant slug naturalId name description type handler handlerOptions ownerId owner { id name type }
-  folderId tags editingId templateFileId letterheadId settings createdAt updatedAt
+  folderId tags editingId stale templateFileId letterheadId settings createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`;
 
 const links = ({ id, editingId }: Template) => ({
@@ -21,4 +22,21 @@ const links = ({ id, editingId }: Template) => ({
 /** A template or a draft. */
 export const template = resource<Template>(FIELDS, links, { identity: ['editingId'] });
 
-export default [...kind('templates', 'template', template), ...templateParts];
+const isOriginal = ({ editingId }: Json): boolean => editingId === null;
+
+/** What a draft shares with its template is not linked by the draft. */
+const SHARED = /^\/templates\/:id\/(?:owner|shares|tags|favorite)\b/;
+const rows = kind('templates', 'template', template).map((row) =>
+  SHARED.test(row.path) ? { ...row, options: { ...row.options, linked: isOriginal } } : row,
+);
+
+const draft = '/templates/:id/draft';
+
+export default [
+  ...rows,
+  ...templateParts,
+  post('/templates/:id/_edit', 'editTemplate', template, { linked: isOriginal }),
+  get(draft, 'template.draft', template, { linked: isOriginal }),
+  post(`${draft}/_commit`, 'commitTemplateDraft', template),
+  del(draft, 'deleteTemplateDraft', undefined, { linked: isOriginal }),
+];

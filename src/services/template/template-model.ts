@@ -9,6 +9,7 @@ import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
 import { throughParent } from '../resource/node-access.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 import { EMPTY_SHA256 } from '../resource/stored-file.ts';
+import { TEMPLATE_DRAFT_STALE } from './template-draft-base.ts';
 
 /** SQL of a column of the stored file with the contents. */
 const storedColumn = (column: string): string =>
@@ -17,6 +18,7 @@ const storedColumn = (column: string): string =>
 export const templateModel = defineOwnedModel(Template, {
   accessFilter: readableTemplates,
   sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'],
+  computed: { stale: TEMPLATE_DRAFT_STALE },
   relations: {
     parent: belongsTo(Template, 'parent_id'),
     drafts: hasMany(Template, 'parent_id', 'createdAt'),
