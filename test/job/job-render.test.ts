@@ -101,6 +101,13 @@ describe('the file of a rendering', () => {
     expect((await bob.get(action.action.path)).body.data).not.toHaveProperty('params');
     await expectStatus(admin.get(fileOf(action)), 200);
 
+    // Other settings are theirs to change, without params that they do not see.
+    await expectStatus(bob.put(action.action.path, { data: { templateId: template.id, timeout: 60_000 } }), 200);
+    expect((await ann.get(action.action.path)).body.data).toEqual({
+      templateId: template.id,
+      params: { least: 19 },
+      timeout: 60_000,
+    });
     const mail = { recipients: ['bob'], subject: 'Regions', body: '', attach: [action.action.id] };
     await expectError(bob.post(`${action.job.path}/actions`, { type: 'email', name: 'Mail', data: mail }), 403, REFUSED);
     const mailId = await addEmail(ann, action.job, { recipients: ['bob'], attach: [action.action.id] });
@@ -109,13 +116,6 @@ describe('the file of a rendering', () => {
     await expectStatus(bob.put(`${other.path}/shares/${ann.id}`, { accessLevel: 1 }), 200);
     const data = { templateId: other.id, params: { least: 1 } };
     await expectError(bob.put(action.action.path, { data }), 403, REFUSED);
-    // Other settings are theirs to change, without params that they do not see.
-    await expectStatus(bob.put(action.action.path, { data: { templateId: template.id, timeout: 60_000 } }), 200);
-    expect((await ann.get(action.action.path)).body.data).toEqual({
-      templateId: template.id,
-      params: { least: 19 },
-      timeout: 60_000,
-    });
     const [previewed] = ((await bob.post(`${action.job.path}/actions/${mailId}/_preview`)).body.preview as never)[
       'attachments'
     ] as object[];
