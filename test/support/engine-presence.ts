@@ -15,6 +15,9 @@ export const HAS_OPENSEARCH = process.env.OPENSEARCH === '1';
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 export const HAS_CHROMIUM = required || CHROMIUM !== undefined;
 
+/** The browser that prints PDFs: the packages contain one for Linux on x64. */
+export const HAS_PRINTER = (process.platform === 'linux' && process.arch === 'x64') || CHROMIUM !== undefined;
+
 /** The virtual environment in which the examples in Python run. */
 export const HAS_PYTHON = required || hasPython();
 
@@ -26,6 +29,7 @@ export const leftOut = (): string[] => [
   ...(HAS_ELASTICSEARCH ? [] : ['dataset rows in Elasticsearch: node tools/elasticsearch.ts install']),
   ...(HAS_MARIADB ? [] : ['MySQL and MariaDB as sources: node tools/mariadb.ts install']),
   ...(HAS_CHROMIUM ? [] : ['the pages in a browser: apt-get install chromium']),
+  ...(HAS_PRINTER ? [] : ['PDFs, as the packages contain no browser for this machine: apt-get install chromium']),
   ...(HAS_PYTHON ? [] : ['the examples in Python: node tools/python.ts install']),
   ...(HAS_SMALL_DISKS ? [] : ['full disks, other than /dev/full: run as root, or with sudo without a password']),
 ];

@@ -7,6 +7,7 @@ export {
   HAS_ELASTICSEARCH,
   HAS_MARIADB,
   HAS_OPENSEARCH,
+  HAS_PRINTER,
   HAS_PYTHON,
 } from './engine-presence.ts';
 

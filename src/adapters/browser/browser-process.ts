@@ -13,8 +13,8 @@ import type { BrowserProgram } from './find-browser.ts';
 /** Maximum length of the end of a browser's stderr in an error. */
 const MAX_STDERR_LENGTH = 4000;
 
-/** Nothing but printing: no network, accounts, updates, reports, sound or graphics card. */
-const FLAGS = [
+/** Flags of the browser. Nothing but printing: no network, accounts, updates, reports, sound or graphics card. */
+export const FLAGS = [
   '--headless',
   '--remote-debugging-pipe',
   '--no-first-run',

@@ -15,6 +15,8 @@ import { countPages } from './page-count.ts';
 import { printPage } from './print-page.ts';
 import { printParameters } from './print-parameters.ts';
 
+/** Each print is a browser with up to 1.5 GB. */
+const GATE = FairGate.shared({ places: 2, maxWaiting: 200, taskNoun: 'PDFs' });
 /** Maximum time of a print, from its place to its end. */
 const PRINT_MS = 60_000;
 /** Maximum memory of the browser of one print. */
@@ -44,7 +46,6 @@ export const openPdfPrinter = (options: PrinterOptions): PdfPrinter => new Chrom
  * the browser with it. One browser that printed well is kept for a minute for the next print of the same tenant.
  */
 class ChromiumPrinter implements PdfPrinter {
-  readonly #gate = FairGate.shared({ places: 2, maxWaiting: 200, taskNoun: 'PDFs' });
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #finder: BrowserFinder;
@@ -72,7 +73,7 @@ class ChromiumPrinter implements PdfPrinter {
       if (pages === null) throw upstreamFailed('The browser printed a PDF of an unknown form');
       return { content: letterhead ? await layLetterhead(printed, letterhead, signal) : printed, pages };
     };
-    const running = this.#gate.run(document.caller, AbortSignal.any(signals), () =>
+    const running = GATE.run(document.caller, AbortSignal.any(signals), () =>
       withTimeout(this.#printMs, timeoutError, signals, work),
     );
     this.#running.add(running);

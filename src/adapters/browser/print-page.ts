@@ -46,16 +46,19 @@ export async function printPage(devTools: DevTools, job: PageJob): Promise<Buffe
     await devTools.send('Target.disposeBrowserContext', { browserContextId });
     return content;
   } catch (error) {
-    throw error instanceof DevToolsError ? clientErrorOf(error) : error;
+    throw error instanceof DevToolsError ? clientErrorOf(error, 'displayHeaderFooter' in job.parameters) : error;
   } finally {
     page.close();
   }
 }
 
-const clientErrorOf = (error: DevToolsError): Error =>
-  error.message.includes('content area is empty')
-    ? badInput('The margins leave no space on the page', { cause: error })
-    : upstreamFailed(`The browser could not print the document: ${error.message}`, { cause: error });
+/** Returns what an error of the browser means. Its process ends at header and footer templates with style sheets or fonts. */
+function clientErrorOf(error: DevToolsError, hasTemplates: boolean): Error {
+  if (error.message.includes('content area is empty'))
+    return badInput('The margins leave no space on the page', { cause: error });
+  const hint = hasTemplates ? '. Header and footer can load nothing but pictures in data URLs' : '';
+  return upstreamFailed(`The browser could not print the document: ${error.message}${hint}`, { cause: error });
+}
 
 /** The session of one page. */
 class PrintedPage {

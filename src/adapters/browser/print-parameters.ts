@@ -14,6 +14,8 @@ const PAPER: Readonly<Record<string, [width: number, height: number]>> = {
 /** The bounds of a side of a page, in inches. Readers of PDFs support no longer ones. */
 const MIN_SIDE = 0.4;
 const MAX_SIDE = 200;
+/** The least width and height of the text. */
+const MIN_AREA = 0.1;
 
 /** Returns the parameters with which Chromium prints a document. Throws BAD_USER_INPUT for impossible page settings. */
 export function printParameters({ page, header, footer }: PdfDocument): Record<string, unknown> {
@@ -23,7 +25,7 @@ export function printParameters({ page, header, footer }: PdfDocument): Record<s
   );
   const { top, right, bottom, left } = Object.fromEntries(margins) as Record<keyof PageSettings['margin'], number>;
   const [width, height] = page.landscape ? [paperHeight, paperWidth] : [paperWidth, paperHeight];
-  if (left + right >= width || top + bottom >= height) throw badInput('The margins leave no space on the page');
+  if (left + right > width - MIN_AREA || top + bottom > height - MIN_AREA) throw badInput('The margins leave no space on the page');
   const frame = (html: string | null | undefined) =>
     html
       ? `<div style="box-sizing:border-box;width:100%;padding:0 ${right}in 0 ${left}in;font-size:8pt">${html}</div>`

@@ -1,0 +1,56 @@
+import { decodePDFRawStream, PDFArray, PDFDict, PDFDocument, PDFName, PDFRawStream, type PDFPage } from '@cantoo/pdf-lib';
+
+/* Reads PDFs as Chromium writes them: glyphs of embedded fonts, with a table of their characters. */
+
+/** Returns the text of each page, with a line break between pieces that are drawn separately. */
+export async function textOfPdf(pdf: Uint8Array): Promise<string[]> {
+  const document = await PDFDocument.load(pdf, { updateMetadata: false });
+  return document.getPages().map((page) => textOf(page.node.Resources(), contentsOf(page)));
+}
+
+const latin1 = (stream: PDFRawStream): string => Buffer.from(decodePDFRawStream(stream).decode()).toString('latin1');
+
+/** Returns the drawing instructions of a page. */
+export function contentsOf(page: PDFPage): string {
+  const contents = page.node.Contents();
+  const streams = contents instanceof PDFArray ? contents.asArray().map((ref) => page.node.context.lookup(ref)) : [contents];
+  return streams.map((stream) => latin1(stream as PDFRawStream)).join('\n');
+}
+
+function textOf(resources: PDFDict | undefined, contents: string): string {
+  const fonts = resources?.lookupMaybe(PDFName.of('Font'), PDFDict);
+  const objects = resources?.lookupMaybe(PDFName.of('XObject'), PDFDict);
+  let characters = new Map<string, string>();
+  let text = '';
+  for (const [, font, glyphs, object, , end] of contents.matchAll(
+    /\/(\S+) [\d.-]+ Tf|<([0-9A-Fa-f]+)>|\/(\S+) Do|(\bTJ?j?\b)|(\bET\b)/g,
+  )) {
+    if (font) characters = charactersOf(fonts!.lookup(PDFName.of(font), PDFDict));
+    if (glyphs) text += glyphs.match(/.{4}/g)!.map((glyph) => characters.get(glyph.toUpperCase()) ?? '?').join('');
+    if (end) text += '\n';
+    const drawn = object && objects?.lookup(PDFName.of(object));
+    if (drawn instanceof PDFRawStream && drawn.dict.get(PDFName.of('Subtype')) === PDFName.of('Form'))
+      text += textOf(drawn.dict.lookupMaybe(PDFName.of('Resources'), PDFDict), latin1(drawn));
+  }
+  return text;
+}
+
+/** Returns the characters of a font by its glyphs, in four hexadecimal digits. */
+function charactersOf(font: PDFDict): Map<string, string> {
+  const table = latin1(font.lookup(PDFName.of('ToUnicode')) as PDFRawStream);
+  const characters = new Map<string, string>();
+  const textAt = (hex: string, plus = 0) => {
+    const units = hex.match(/.{4}/g)!.map((unit) => Number.parseInt(unit, 16));
+    units[units.length - 1]! += plus;
+    return String.fromCharCode(...units);
+  };
+  const set = (glyph: number, text: string) => characters.set(glyph.toString(16).padStart(4, '0').toUpperCase(), text);
+  for (const [, lines] of table.matchAll(/beginbfchar([^]*?)endbfchar/g))
+    for (const [, glyph, text] of lines!.matchAll(/<(\w+)>\s*<(\w+)>/g)) set(Number.parseInt(glyph!, 16), textAt(text!));
+  for (const [, lines] of table.matchAll(/beginbfrange([^]*?)endbfrange/g))
+    for (const [, first, last, text] of lines!.matchAll(/<(\w+)>\s*<(\w+)>\s*<(\w+)>/g)) {
+      const begin = Number.parseInt(first!, 16);
+      for (let glyph = begin; glyph <= Number.parseInt(last!, 16); glyph++) set(glyph, textAt(text!, glyph - begin));
+    }
+  return characters;
+}
