@@ -19,7 +19,7 @@ export const ERROR_CODES = {
   INTERNAL: 'A failure of the service, logged under the `requestId` (500)',
   UPSTREAM_FAILED: 'A failure or timeout of a source, with its message (500)',
   UNAVAILABLE: 'A part of the service is occupied or does not respond; `Retry-After` names the seconds to wait (503)',
-  TIMEOUT: 'The handler of an app took too long (504)',
+  TIMEOUT: 'A template, the printing of a PDF or the handler of an app took too long (504)',
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -122,6 +122,7 @@ export const tooLarge = defineError(413, 'PAYLOAD_TOO_LARGE', (message: string) 
 export const rateLimited = defineError(429, 'RATE_LIMITED', () => 'Too many requests');
 export const tooMany = defineError(429, 'RATE_LIMITED', (message: string) => message);
 export const upstreamFailed = defineError(500, 'UPSTREAM_FAILED', (message: string) => message);
+export const timedOut = defineError(504, 'TIMEOUT', (message: string) => message);
 export const unavailable = defineError(503, 'UNAVAILABLE', (message: string) => message);
 export const timedOut = defineError(504, 'TIMEOUT', (message: string) => message);
 export const diskFull = defineError(503, 'UNAVAILABLE', () => "The service's disk is full");

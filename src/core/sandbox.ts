@@ -10,8 +10,10 @@ export interface SandboxLimits {
   outputBytes: number;
   /** Maximum size of everything that the program logs as UTF-8, in bytes. What is beyond is cut. */
   logBytes: number;
-  /** Maximum number of host calls. */
+  /** Maximum number of host calls. At most 20 run at once; further ones wait. */
   hostCalls: number;
+  /** Maximum size of the arguments and results of all host calls, in bytes. */
+  hostBytes: number;
 }
 
 /** A line that a program logged. */
@@ -20,7 +22,10 @@ export interface SandboxLog {
   text: string;
 }
 
-/** A function of the service that a program may call. Takes and returns JSON values or bytes. Its errors are thrown in the program. */
+/**
+ * A function of the service that a program may call. Takes and returns a text, bytes, or JSON values. The message of its
+ * error is thrown in the program.
+ */
 export type HostCall = (argument: unknown, signal: AbortSignal) => Promise<unknown>;
 
 /** A program and what it gets. */
@@ -29,22 +34,30 @@ export interface SandboxTask {
   caller: Caller;
   /** JavaScript modules by their path, e.g. `main.js`. They import each other by relative paths. */
   modules: Readonly<Record<string, string>>;
-  /** The module whose export `main(input, host)` is called and awaited. */
+  /** The module whose export `main(input, host)` is called and awaited, once all modules have been evaluated. */
   entry: string;
   /** Argument of `main`: JSON values, and `Uint8Array` for bytes. */
   input: unknown;
-  /** Host calls by their name: `await host.asset('logo.png')`. */
+  /**
+   * Host calls by their name: `await host.asset('logo.png')`, or `host.asset.sync('logo.png')`, which stops the program
+   * until the result is there.
+   */
   host?: Readonly<Record<string, HostCall>>;
+  /** Default: `string`. */
+  textAs?: 'string' | 'bytes';
   limits: SandboxLimits;
   signal: AbortSignal;
 }
 
 /** What a program returned. */
 export interface SandboxResult {
-  /** Value that `main` returned: JSON values. */
+  /**
+   * What `main` returned. A text and bytes, alone or as a property of the returned object, may have any size; texts are
+   * `Uint8Array`s of UTF-8 if `textAs` is `bytes`. Everything else is JSON values: at most 100,000 in 64 levels.
+   */
   output: unknown;
   logs: SandboxLog[];
-  /** Peak memory of the heap, in bytes. */
+  /** Memory that the program took, as the greater of its heap at the end and the growth of its process, in bytes. */
   memoryBytes: number;
   /** Time from the start of the program to its end, in milliseconds. */
   durationMs: number;

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+
+/** JavaScript modules for the sandbox, by their file names. */
+export interface GuestModules {
+  modules: Readonly<Record<string, string>>;
+  /** Extension of the file names, `.js` or `.ts`, with which the modules import each other. */
+  extension: string;
+}
+
+/**
+ * Reads modules of a folder beside a module, which run in the sandbox: compiled beside a compiled module, or sources,
+ * whose types are removed. `names` have no extension; `module` is the caller's `import.meta.url`.
+ */
+export function readGuestModules(module: string, folder: string, names: readonly string[]): GuestModules {
+  const extension = module.endsWith('.ts') ? '.ts' : '.js';
+  const read = (name: string): [string, string] => {
+    const text = readFileSync(new URL(`./${folder}/${name}${extension}`, module), 'utf8');
+    return [`${name}${extension}`, extension === '.ts' ? stripTypeScriptTypes(text) : text];
+  };
+  return { modules: Object.fromEntries(names.map(read)), extension };
+}

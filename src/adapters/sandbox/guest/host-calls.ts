@@ -1,0 +1,109 @@
+import type { Bridge, GuestLimits } from './bridge.ts';
+import { bareObject, bytesOf, freeze, parse, SavedError, SavedPromise, sizeOf, sliceText, stringify } from './saved.ts';
+
+interface Flat {
+  kind: 'text' | 'bytes' | 'json';
+  value: string | Uint8Array;
+}
+interface Waiting {
+  start(): void;
+  next: Waiting | null;
+}
+
+const COPY = freeze({ __proto__: null, copy: true });
+const LATER = freeze({
+  __proto__: null,
+  arguments: COPY,
+  result: freeze({ __proto__: null, promise: true, copy: true }),
+});
+const NOW = freeze({ __proto__: null, arguments: COPY });
+
+/** Creates the object `host` with a function for each host call. */
+export function createHost(bridge: Bridge, limits: GuestLimits): object {
+  const { flatten } = new CallBudget(bridge, limits);
+  const enter = createQueue(limits.callsAtOnce);
+  const callLater = async (name: string, argument: unknown): Promise<unknown> => {
+    const { kind, value } = flatten(argument);
+    const leave = await enter();
+    try {
+      return unpack(await bridge.call.apply(undefined, [name, kind, value, false], LATER));
+    } finally {
+      leave();
+    }
+  };
+  const callNow = (name: string, argument: unknown): unknown => {
+    const { kind, value } = flatten(argument);
+    const reply = bridge.call.applySyncPromise(undefined, [name, kind, value, true], NOW);
+    return unpack(typeof reply === 'object' && reply !== null ? (reply as { copy(): unknown }).copy() : reply);
+  };
+  const host = bareObject();
+  for (let i = 0; i < limits.calls.length; i++) {
+    const name = limits.calls[i]!;
+    const method = (argument: unknown) => callLater(name, argument);
+    method.sync = (argument: unknown) => callNow(name, argument);
+    host[name] = freeze(method);
+  }
+  return freeze(host);
+}
+
+/** Counts host calls and the bytes of their arguments, and ends the program that exceeds its limits. */
+class CallBudget {
+  readonly flatten: (argument: unknown) => Flat;
+
+  constructor({ exceed }: Bridge, { hostCalls, hostBytes }: GuestLimits) {
+    let calls = 0;
+    let bytes = 0;
+    const stop = (message: string) => {
+      exceed('host-calls', message);
+      throw new SavedError(message);
+    };
+    this.flatten = (argument) => {
+      if (++calls > hostCalls) stop(`More than ${hostCalls} host calls`);
+      const flat = flattenArgument(argument);
+      bytes += typeof flat.value === 'string' ? flat.value.length : sizeOf(flat.value);
+      if (bytes > hostBytes) stop(`More than ${hostBytes} bytes in host calls`);
+      return flat;
+    };
+  }
+}
+
+function flattenArgument(argument: unknown): Flat {
+  if (typeof argument === 'string') return { kind: 'text', value: argument };
+  const bytes = bytesOf(argument);
+  return bytes ? { kind: 'bytes', value: bytes } : { kind: 'json', value: stringify(argument) ?? 'null' };
+}
+
+/** Returns the result of a host call. The first character of a text is its kind. */
+function unpack(reply: unknown): unknown {
+  if (typeof reply !== 'string') return reply;
+  const kind = sliceText(reply, 0, 1);
+  const text = sliceText(reply, 1);
+  if (kind === 'E') throw new SavedError(text);
+  return kind === 'J' ? parse(text) : text;
+}
+
+/** Returns a function that waits for one of the places, and returns the function that frees it. */
+function createQueue(places: number): () => Promise<() => void> {
+  let running = 0;
+  let first: Waiting | null = null;
+  let last: Waiting | null = null;
+  const leave = (): void => {
+    running -= 1;
+    const next = first;
+    if (!next) return;
+    first = next.next;
+    if (!first) last = null;
+    next.start();
+  };
+  return async () => {
+    if (running >= places)
+      await new SavedPromise<void>((resolve) => {
+        const waiting: Waiting = { start: resolve, next: null };
+        if (last) last.next = waiting;
+        else first = waiting;
+        last = waiting;
+      });
+    running += 1;
+    return leave;
+  };
+}

@@ -1,0 +1,26 @@
+import type { Bridge, GuestLimits } from './bridge.ts';
+import { createConsole } from './guest-console.ts';
+import { createHost } from './host-calls.ts';
+import { describeError, packOutput } from './result.ts';
+import { defineProperty } from './saved.ts';
+
+/** What memory or other threads could be reached with. */
+const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics'];
+
+/** Prepares the global object, and returns the function that runs a program. Runs before the modules of the program. */
+export function prepare(bridge: Bridge, limits: GuestLimits): unknown {
+  for (const name of REMOVED) delete (globalThis as Record<string, unknown>)[name];
+  defineProperty(globalThis, 'console', {
+    value: createConsole(bridge, limits),
+    writable: true,
+    configurable: true,
+  });
+  const host = createHost(bridge, limits);
+  return async (main: (input: unknown, host: object) => unknown, input: unknown): Promise<object> => {
+    try {
+      return packOutput(await main(input, host), bridge, limits);
+    } catch (error) {
+      return describeError(error, limits);
+    }
+  };
+}

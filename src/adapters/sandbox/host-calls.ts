@@ -1,0 +1,55 @@
+import type { HostCall } from '../../core/sandbox.ts';
+import { MAX_CALLS_AT_ONCE, MAX_MESSAGE_CHARACTERS, type FromSandbox, type Packed } from './sandbox-message.ts';
+
+type Call = Extract<FromSandbox, { kind: 'call' }>;
+type Reply = (call: number, result: Packed | { error: string }) => void;
+
+/** Runs the host calls of one program. */
+export class HostCalls {
+  readonly #functions: Readonly<Record<string, HostCall>>;
+  readonly #reply: Reply;
+  readonly #ended = new AbortController();
+  #running = 0;
+
+  constructor(functions: Readonly<Record<string, HostCall>>, reply: Reply) {
+    this.#functions = functions;
+    this.#reply = reply;
+  }
+
+  /** Runs a call, and replies with its result or the message of its error. */
+  start({ call, name, argument }: Call): void {
+    const work = Object.hasOwn(this.#functions, name) ? this.#functions[name] : undefined;
+    if (!work || this.#running >= MAX_CALLS_AT_ONCE)
+      return this.#reply(call, { error: work ? 'Too many host calls at once' : 'There is no such host call' });
+    this.#running += 1;
+    this.#run(work, argument)
+      .catch((error: unknown) => ({ error: messageOf(error) }))
+      .then((result) => {
+        this.#running -= 1;
+        if (!this.#ended.signal.aborted) this.#reply(call, result);
+      }, unexpected);
+  }
+
+  /** Aborts the calls that run: the program has ended. */
+  abort(): void {
+    this.#ended.abort(new Error('The program has ended'));
+  }
+
+  async #run(work: HostCall, argument: Packed): Promise<Packed> {
+    const value =
+      'json' in argument ? (JSON.parse(argument.json) as unknown) : 'text' in argument ? argument.text : argument.bytes;
+    return packed(await work(value, this.#ended.signal));
+  }
+}
+
+function packed(value: unknown): Packed {
+  if (typeof value === 'string') return { text: value };
+  if (value instanceof Uint8Array) return { bytes: value };
+  return { json: JSON.stringify(value) ?? 'null' };
+}
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARACTERS);
+
+/** The reply itself never throws. */
+const unexpected = () => {};

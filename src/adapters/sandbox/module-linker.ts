@@ -1,0 +1,80 @@
+import { posix } from 'node:path';
+import type { Context, ExternalCopy, Isolate, Module, Reference } from 'isolated-vm';
+
+/** Modules from this size on, such as libraries, are compiled with a cache. */
+const MIN_CACHED_CHARACTERS = 20_000;
+const MAX_CACHED = 20;
+
+/** Compiled code of large modules by their name and source. A cache is written before any code of the module runs. */
+const cache = new Map<string, ExternalCopy<ArrayBuffer>>();
+
+/** Compiles the modules of a program in an isolate, and links them to each other. */
+export class ModuleLinker {
+  readonly #isolate: Isolate;
+  readonly #prelude: Readonly<Record<string, string>>;
+  readonly #sources: Readonly<Record<string, string>>;
+
+  constructor(isolate: Isolate, prelude: Readonly<Record<string, string>>, sources: Readonly<Record<string, string>>) {
+    this.#isolate = isolate;
+    this.#prelude = prelude;
+    this.#sources = sources;
+  }
+
+  /** Evaluates the prelude. Returns its function `prepare`. */
+  async prelude(context: Context): Promise<Reference<(...args: unknown[]) => unknown>> {
+    const entry = Object.keys(this.#prelude).find((path) => path.startsWith('prelude.'))!;
+    return this.#load(context, this.#prelude, entry, 'prepare', 'sandbox:');
+  }
+
+  /** Evaluates the modules of the program. Returns its function `main`. */
+  program(context: Context, entry: string): Promise<Reference<(...args: unknown[]) => unknown>> {
+    return this.#load(context, this.#sources, entry, 'main', '');
+  }
+
+  async #load(
+    context: Context,
+    sources: Readonly<Record<string, string>>,
+    entry: string,
+    name: string,
+    prefix: string,
+  ): Promise<Reference<(...args: unknown[]) => unknown>> {
+    const modules = new Map<string, Promise<Module>>();
+    const paths = new Map<Module, string>();
+    const compile = async (path: string): Promise<Module> => {
+      const module = await this.#compile(prefix + path, sources[path]!);
+      paths.set(module, path);
+      return module;
+    };
+    const find = (path: string, specifier: string): Promise<Module> => {
+      if (!Object.hasOwn(sources, path))
+        throw new Error(`There is no module ${JSON.stringify(specifier.slice(0, 200))}`);
+      const found = modules.get(path) ?? compile(path);
+      modules.set(path, found);
+      return found;
+    };
+    const module = await find(entry, entry);
+    await module.instantiate(context, (specifier, referrer) => {
+      if (!/^\.\.?\//.test(specifier))
+        throw new Error(`Modules import others by a relative path, not ${JSON.stringify(specifier.slice(0, 200))}`);
+      return find(posix.join(posix.dirname(paths.get(referrer)!), specifier), specifier);
+    });
+    await module.evaluate();
+    const exported = await module.namespace.get(name, { reference: true });
+    if (exported.typeof !== 'function') throw new Error(`The module ${entry} exports no function ${name}`);
+    return exported as Reference<(...args: unknown[]) => unknown>;
+  }
+
+  async #compile(filename: string, source: string): Promise<Module> {
+    if (source.length < MIN_CACHED_CHARACTERS) return this.#isolate.compileModule(source, { filename });
+    const key = `${filename}\0${source}`;
+    const cachedData = cache.get(key);
+    if (cachedData) return this.#isolate.compileModule(source, { filename, cachedData });
+    const module = await this.#isolate.compileModule(source, { filename, produceCachedData: true });
+    const { cachedData: produced } = module as { cachedData?: ExternalCopy<ArrayBuffer> };
+    if (produced) {
+      if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);
+      cache.set(key, produced);
+    }
+    return module;
+  }
+}

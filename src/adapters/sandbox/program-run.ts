@@ -1,0 +1,240 @@
+import type * as IsolatedVm from 'isolated-vm';
+import type { SandboxFailureReason, SandboxLog, SandboxPlace } from '../../core/sandbox.ts';
+import { jsonViolation } from './json-bounds.ts';
+import { ModuleLinker } from './module-linker.ts';
+import {
+  MAX_CALLS_AT_ONCE,
+  MAX_MESSAGE_CHARACTERS,
+  type FromSandbox,
+  type Packed,
+  type ProgramEnd,
+  type ProgramOutput,
+  type ProgramTask,
+} from './sandbox-message.ts';
+import { placesIn } from './stack-places.ts';
+
+const MEBIBYTE = 1024 ** 2;
+/** Minimum heap of an isolate. */
+const MIN_HEAP_MB = 8;
+/** The message of a module that cannot be compiled: the error and its place. */
+const SYNTAX_ERROR = /^(SyntaxError: [^]*) \[([^\]\n]+:\d+:\d+)\]$/;
+const NO_SPACE = /^RangeError: Array buffer allocation failed/;
+const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
+
+/** What crosses from the isolate: an output, or an error. */
+type Crossed = ProgramOutput | { message: string; stack: string };
+
+/** Thrown for a program that exceeds a limit. */
+class LimitExceeded extends Error {
+  readonly reason: SandboxFailureReason;
+
+  constructor(reason: SandboxFailureReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** One run of a program in a fresh isolate. */
+export class ProgramRun {
+  readonly #ivm: typeof IsolatedVm;
+  readonly #prelude: Readonly<Record<string, string>>;
+  readonly #task: ProgramTask;
+  readonly #send: (message: FromSandbox) => void;
+  readonly #replies = new Map<number, (result: Packed | { error: string }) => void>();
+  readonly #exceeded = Promise.withResolvers<never>();
+  readonly #startMemory = process.memoryUsage.rss();
+  #peakMemory = 0;
+  #calls = 0;
+  #callBytes = 0;
+  #logBytes = 0;
+  #hasEnded = false;
+
+  constructor(
+    ivm: typeof IsolatedVm,
+    prelude: Readonly<Record<string, string>>,
+    task: ProgramTask,
+    send: (message: FromSandbox) => void,
+  ) {
+    this.#ivm = ivm;
+    this.#prelude = prelude;
+    this.#task = task;
+    this.#send = (message) => {
+      if (!this.#hasEnded) send(message);
+    };
+    this.#exceeded.promise.catch(() => {});
+  }
+
+  get memoryBytes(): number {
+    return this.#task.limits.memoryBytes;
+  }
+
+  get memoryMessage(): string {
+    return `The program needs more than ${Math.round(this.memoryBytes / MEBIBYTE)} MB of memory`;
+  }
+
+  observeMemory(rss: number): void {
+    this.#peakMemory = Math.max(this.#peakMemory, rss - this.#startMemory);
+  }
+
+  /** Ignores everything that the program does from now on. */
+  abandon(): void {
+    this.#hasEnded = true;
+  }
+
+  /** Passes the result of a host call on. */
+  reply(call: number, result: Packed | { error: string }): void {
+    this.#replies.get(call)?.(result);
+    this.#replies.delete(call);
+  }
+
+  /** Runs the program. Returns undefined if it was abandoned. */
+  async start(): Promise<ProgramEnd | undefined> {
+    const isolate = new this.#ivm.Isolate({
+      memoryLimit: Math.max(MIN_HEAP_MB, Math.ceil(this.memoryBytes / MEBIBYTE)),
+      onCatastrophicError: () => this.#exceed('memory', this.memoryMessage),
+    });
+    const linker = new ModuleLinker(isolate, this.#prelude, this.#task.modules);
+    const end = await this.#end(isolate, linker);
+    if (this.#hasEnded) return undefined;
+    this.#hasEnded = true;
+    // A program that left host calls behind could receive their results.
+    if (!end.isReusable || this.#replies.size > 0) return { ...end, isReusable: false };
+    isolate.dispose();
+    return end;
+  }
+
+  async #end(isolate: IsolatedVm.Isolate, linker: ModuleLinker): Promise<ProgramEnd> {
+    try {
+      const ran = this.#run(isolate, linker).catch((error: unknown) => errorOf(error as Error));
+      const crossed = await Promise.race([ran, this.#exceeded.promise]);
+      // This waits until the isolate does nothing more: a program can return and continue.
+      const heap = await Promise.race([isolate.getHeapStatistics(), this.#exceeded.promise]);
+      if ('message' in crossed) return this.#failed('exception', crossed.message, crossed.stack);
+      const output = this.#check(crossed);
+      const heapBytes = heap.total_heap_size + heap.externally_allocated_size;
+      return { kind: 'done', output, memoryBytes: Math.max(heapBytes, this.#peakMemory), isReusable: true };
+    } catch (error) {
+      if (error instanceof LimitExceeded) return this.#failed(error.reason, error.message);
+      return this.#failed('memory', this.memoryMessage);
+    }
+  }
+
+  async #run(isolate: IsolatedVm.Isolate, linker: ModuleLinker): Promise<Crossed> {
+    const { input, entry, calls, limits } = this.#task;
+    const context = await isolate.createContext();
+    const prepare = await linker.prelude(context);
+    const { hostCalls, hostBytes, logBytes, outputBytes } = limits;
+    const { Callback, Reference } = this.#ivm;
+    const bridge = [
+      new Callback((level: string, text: string) => this.#log(level, text), { ignored: true }),
+      new Callback((reason: string, message: string) => this.#exceed(reason, message), { ignored: true }),
+      new Reference((name: string, kind: string, value: unknown, isSync: boolean) =>
+        this.#call(name, kind, value, isSync),
+      ),
+    ];
+    const guestLimits = {
+      calls,
+      hostCalls,
+      hostBytes,
+      logBytes,
+      outputBytes,
+      callsAtOnce: MAX_CALLS_AT_ONCE,
+      messageCharacters: MAX_MESSAGE_CHARACTERS,
+    };
+    const main = await context.evalClosure(
+      'return $0({ log: $2, exceed: $3, call: $4 }, $1)',
+      [prepare.derefInto(), new this.#ivm.ExternalCopy(guestLimits).copyInto(), ...bridge],
+      { result: { reference: true } },
+    );
+    const program = await linker.program(context, entry);
+    const copied = new this.#ivm.ExternalCopy(input).copyInto({ release: true });
+    const result = { promise: true, copy: true } as const;
+    return (await main.apply(undefined, [program.derefInto(), copied], { result })) as Crossed;
+  }
+
+  /** Checks what crossed from the isolate, and encodes texts. */
+  #check({ json, flat }: ProgramOutput): ProgramOutput {
+    const { limits, textAs } = this.#task;
+    let bytes = 0;
+    const checked: Record<string, string | Uint8Array> = {};
+    for (const [key, value] of Object.entries(flat)) {
+      const encoded = typeof value === 'string' && textAs === 'bytes' ? Buffer.from(value) : value;
+      bytes += typeof encoded === 'string' ? Buffer.byteLength(encoded) : encoded.byteLength;
+      Object.defineProperty(checked, key, { value: encoded, enumerable: true });
+    }
+    bytes += json === null ? 0 : Buffer.byteLength(json);
+    if (bytes > limits.outputBytes)
+      throw new LimitExceeded('output', `The output has more than ${limits.outputBytes} bytes`);
+    const violation = json === null ? undefined : jsonViolation(json);
+    if (violation) throw new LimitExceeded('output', `The output ${violation}`);
+    return { json, flat: checked };
+  }
+
+  #failed(reason: SandboxFailureReason, message: string, stack = ''): ProgramEnd {
+    const { modules } = this.#task;
+    const syntaxError = SYNTAX_ERROR.exec(message);
+    if (syntaxError) return this.#failed(reason, syntaxError[1]!, `    at ${syntaxError[2]}`);
+    const places: SandboxPlace[] = placesIn(stack, modules);
+    if (NO_SPACE.test(message))
+      return { kind: 'failed', reason: 'memory', message: this.memoryMessage, places, isReusable: false };
+    const isReusable = reason === 'exception';
+    return { kind: 'failed', reason, message: message.slice(0, MAX_MESSAGE_CHARACTERS), places, isReusable };
+  }
+
+  #exceed(reason: string, message: string): void {
+    this.#exceeded.reject(new LimitExceeded(reason as SandboxFailureReason, message));
+  }
+
+  #log(level: string, text: string): void {
+    const space = this.#task.limits.logBytes - this.#logBytes;
+    if (space <= 0 || !LEVELS.includes(level)) return;
+    const bytes = Buffer.from(text);
+    const cut = bytes.length > space ? bytes.toString('utf8', 0, space).replace(/\uFFFD+$/, '') : text;
+    this.#logBytes += bytes.length;
+    this.#send({ kind: 'log', log: { level: level as SandboxLog['level'], text: cut } });
+  }
+
+  /** Runs a host call. Returns its result in the form that the prelude reads; never throws. */
+  async #call(name: string, kind: string, value: unknown, isSync: boolean): Promise<unknown> {
+    const argument = packedOf(kind, value);
+    const call = ++this.#calls;
+    if (call > this.#task.limits.hostCalls || !argument) return this.#never('Too many host calls');
+    if (this.#isTooMuch(argument)) return this.#never('The host calls exchange too many bytes');
+    const violation = 'json' in argument ? jsonViolation(argument.json) : undefined;
+    if (violation) return `EThe argument of ${name} ${violation}`;
+    const { promise, resolve } = Promise.withResolvers<Packed | { error: string }>();
+    this.#replies.set(call, resolve);
+    this.#send({ kind: 'call', call, name, argument });
+    const result = await promise;
+    if ('error' in result) return `E${result.error}`;
+    if (this.#isTooMuch(result)) return this.#never(`More than ${this.#task.limits.hostBytes} bytes in host calls`);
+    if ('text' in result) return `T${result.text}`;
+    if ('json' in result) return `J${result.json}`;
+    return isSync ? new this.#ivm.ExternalCopy(result.bytes) : result.bytes;
+  }
+
+  /** Ends the program. Returns what is never there, so that it does not continue. */
+  #never(message: string): Promise<never> {
+    this.#exceed('host-calls', message);
+    return new Promise(() => {});
+  }
+
+  /** Counts the bytes of an argument or result. Returns whether all of them are too many. */
+  #isTooMuch(packed: Packed): boolean {
+    const value = 'bytes' in packed ? packed.bytes : 'text' in packed ? packed.text : packed.json;
+    this.#callBytes += typeof value === 'string' ? Buffer.byteLength(value) : value.byteLength;
+    return this.#callBytes > this.#task.limits.hostBytes;
+  }
+}
+
+/** Returns what crosses from the isolate of an error that isolated-vm has copied. */
+function errorOf({ name, message, stack }: Error): Crossed {
+  const text = String(message);
+  return { message: name && name !== 'Error' ? `${name}: ${text}` : text, stack: String(stack).slice(text.length) };
+}
+
+function packedOf(kind: string, value: unknown): Packed | undefined {
+  if (kind === 'bytes' && value instanceof Uint8Array) return { bytes: value };
+  if (typeof value !== 'string') return undefined;
+  return kind === 'text' ? { text: value } : { json: value };
+}

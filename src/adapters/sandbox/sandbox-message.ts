@@ -1,0 +1,53 @@
+import type { SandboxFailureReason, SandboxLimits, SandboxLog, SandboxPlace } from '../../core/sandbox.ts';
+
+/** The part of a task that the process needs. */
+export interface ProgramTask {
+  modules: Readonly<Record<string, string>>;
+  entry: string;
+  input: unknown;
+  /** Names of the host calls. */
+  calls: readonly string[];
+  textAs: 'string' | 'bytes';
+  limits: SandboxLimits;
+}
+
+/** Argument or result of a host call, or output: a flat value, or the text of JSON. */
+export type Packed = { text: string } | { bytes: Uint8Array } | { json: string };
+
+/** Messages to a sandbox process. It runs one program at a time. */
+export type ToSandbox =
+  /** The modules that run before a program in its isolate. */
+  | { kind: 'prepare'; prelude: Readonly<Record<string, string>> }
+  | { kind: 'run'; task: ProgramTask }
+  /** Result of a host call, or the message of its error. */
+  | { kind: 'reply'; call: number; result: Packed | { error: string } };
+
+/** What a program returned: its JSON values, and texts and bytes by the key of the returned object; '' for the whole. */
+export interface ProgramOutput {
+  json: string | null;
+  flat: Readonly<Record<string, string | Uint8Array>>;
+}
+
+/** How a program ended. */
+export type ProgramEnd =
+  | { kind: 'done'; output: ProgramOutput; memoryBytes: number; isReusable: boolean }
+  | {
+      kind: 'failed';
+      reason: SandboxFailureReason;
+      message: string;
+      places: readonly SandboxPlace[];
+      isReusable: boolean;
+    };
+
+/** Messages of a sandbox process. */
+export type FromSandbox =
+  /** The process can run programs. */
+  | { kind: 'ready' }
+  | { kind: 'log'; log: SandboxLog }
+  | { kind: 'call'; call: number; name: string; argument: Packed }
+  | ProgramEnd;
+
+/** Maximum number of host calls of a program that run at once. */
+export const MAX_CALLS_AT_ONCE = 20;
+/** Maximum length of the message of a failure. */
+export const MAX_MESSAGE_CHARACTERS = 2000;

@@ -1,0 +1,93 @@
+import { AsyncResource } from 'node:async_hooks';
+import { FairGate } from '../../core/fair-gate.ts';
+import type { Sandbox, SandboxResult, SandboxTask } from '../../core/sandbox.ts';
+import { SandboxProcess, stoppingError } from './sandbox-process.ts';
+
+interface SandboxOptions {
+  /** Number of programs that run at once. */
+  places?: number;
+  /** Time after which an unused process is ended, in milliseconds. */
+  idleMs?: number;
+}
+
+/**
+ * Opens the sandbox. No process is started before the first program. A process runs many programs, one at a time. One that was
+ * killed is replaced by a spare; those that are not used for a minute are ended.
+ */
+export const openSandbox = ({ places = 2, idleMs = 60_000 }: SandboxOptions = {}): Sandbox =>
+  new ProcessSandbox(places, idleMs);
+
+class ProcessSandbox implements Sandbox {
+  readonly #gate: FairGate;
+  readonly #places: number;
+  readonly #idleMs: number;
+  readonly #idle = new Map<SandboxProcess, NodeJS.Timeout>();
+  readonly #all = new Set<SandboxProcess>();
+  readonly #closed = new AbortController();
+  // The events of a process belong to no request, as it outlives the one that starts it.
+  readonly #startProcess = AsyncResource.bind(() => new SandboxProcess());
+
+  constructor(places: number, idleMs: number) {
+    this.#places = places;
+    this.#idleMs = idleMs;
+    this.#gate = FairGate.shared({ places, maxWaiting: 200, taskNoun: 'programs' });
+  }
+
+  run(task: SandboxTask): Promise<SandboxResult> {
+    const signal = AbortSignal.any([task.signal, this.#closed.signal]);
+    return this.#gate.run(task.caller, signal, async () => {
+      const process = this.#take();
+      try {
+        return await process.run(task, signal);
+      } finally {
+        await this.#giveBack(process);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(stoppingError());
+    const all = [...this.#all];
+    for (const process of all) {
+      process.setRef(true);
+      process.kill();
+    }
+    for (const timer of this.#idle.values()) clearTimeout(timer);
+    this.#idle.clear();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  /** Returns an unused process, or starts one. */
+  #take(): SandboxProcess {
+    for (const [process, timer] of this.#idle) {
+      clearTimeout(timer);
+      this.#idle.delete(process);
+      if (process.isHealthy) return process;
+    }
+    return this.#start();
+  }
+
+  #start(): SandboxProcess {
+    const process = this.#startProcess();
+    this.#all.add(process);
+    void process.ended.then(() => {
+      this.#all.delete(process);
+      clearTimeout(this.#idle.get(process));
+      this.#idle.delete(process);
+    });
+    return process;
+  }
+
+  /** Keeps a process for the next program. One that was killed has ended when this resolves, and a spare is started. */
+  async #giveBack(process: SandboxProcess): Promise<void> {
+    if (process.isHealthy) return this.#keep(process);
+    await process.ended;
+    if (this.#idle.size === 0 && this.#all.size < this.#places && !this.#closed.signal.aborted)
+      this.#keep(this.#start());
+  }
+
+  #keep(process: SandboxProcess): void {
+    process.setRef(false);
+    this.#idle.set(process, setTimeout(() => process.kill(), this.#idleMs).unref());
+  }
+}

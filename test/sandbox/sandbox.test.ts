@@ -1,0 +1,284 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
+import type { Sandbox } from '../../src/core/sandbox.ts';
+import { failureOf, LIMITS, MEBIBYTE, runBody, sandboxProcesses, taskOf } from './sandbox-fixture.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const FOREVER = 'for (;;);';
+const ENDLESS = { limits: { ...LIMITS, timeoutMs: 300 } };
+let sandbox: Sandbox;
+
+beforeAll(() => {
+  sandbox = openSandbox();
+});
+afterAll(() => sandbox.close());
+
+/** Returns a host call, and a promise of its first use. */
+function recordingCall() {
+  const called = Promise.withResolvers<unknown>();
+  return {
+    called: called.promise,
+    report: async (value: unknown) => {
+      called.resolve(value);
+      return null;
+    },
+  };
+}
+
+describe('a program', () => {
+  test('gets its input and returns JSON values, texts and bytes', async () => {
+    const input = { list: [1, null, 'a'], bytes: new Uint8Array([1, 2]) };
+    const body = 'return { list: input.list, text: "€", bytes: new Uint8Array([input.bytes[1], 3]), none: undefined }';
+    const { output } = await runBody(sandbox, body, { input });
+    expect(output).toEqual({ list: [1, null, 'a'], text: '€', bytes: new Uint8Array([2, 3]) });
+  });
+
+  test('returns texts as UTF-8 where that is asked for', async () => {
+    const { output } = await runBody(sandbox, 'return "€"', { textAs: 'bytes' });
+    expect(output).toEqual(Buffer.from('€'));
+  });
+
+  test('that returns nothing has the output null', async () => {
+    expect((await runBody(sandbox, '')).output).toBeNull();
+  });
+
+  test('imports its modules by relative paths', async () => {
+    const modules = {
+      'lib/main.js': "import { add } from './math/add.js';\nexport const main = (input) => add(input, 1);",
+      'lib/math/add.js': "import { sum } from '../../sum.js';\nexport const add = (a, b) => sum(a, b);",
+      'sum.js': 'export const sum = (a, b) => a + b;',
+    };
+    const { output } = await sandbox.run({ ...taskOf(''), modules, entry: 'lib/main.js', input: 2 });
+    expect(output).toBe(3);
+  });
+
+  test.each([
+    ['a package', "import 'fs';", 'Modules import others by a relative path, not "fs"'],
+    ['a module that does not exist', "import './other.js';", 'There is no module "./other.js"'],
+    ['a module above all', "import '../../main.js';", 'There is no module "../../main.js"'],
+    ['the prelude', "import './prelude.js';", 'There is no module "./prelude.js"'],
+  ])('that imports %s fails', async (_, code, message) => {
+    const failure = await failureOf(sandbox.run(taskOf(`${code}\nexport const main = () => 1;`)));
+    expect(failure).toMatchObject({ reason: 'exception', message });
+  });
+
+  test('that fails names the places in its modules, the innermost first', async () => {
+    const modules = {
+      'main.js': "import { fail } from './lib/fail.js';\n\nexport const main = () =>\n  fail();",
+      'lib/fail.js':
+        '// first line\nexport function fail() {\n  throw new TypeError("at /etc/passwd:1:1\\n    at main.js:9:9");\n}',
+    };
+    const failure = await failureOf(sandbox.run({ ...taskOf(''), modules }));
+    expect(failure.message).toBe('TypeError: at /etc/passwd:1:1\n    at main.js:9:9');
+    expect(failure.places).toEqual([
+      { module: 'lib/fail.js', line: 3, column: 9 },
+      { module: 'main.js', line: 4, column: 3 },
+    ]);
+  });
+
+  test('that cannot be compiled names the place', async () => {
+    const failure = await failureOf(sandbox.run(taskOf('\n  const const = 1;')));
+    expect(failure).toMatchObject({
+      reason: 'exception',
+      message: "SyntaxError: Unexpected token 'const'",
+      places: [{ module: 'main.js', line: 2, column: 9 }],
+    });
+  });
+
+  test('logs lines, which are cut at the limit', async () => {
+    const body = 'console.warn("a", 1, { b: [2] }); console.log("€".repeat(5000)); console.error("late"); return 1';
+    const { logs } = await runBody(sandbox, body);
+    expect(logs[0]).toEqual({ level: 'warn', text: 'a 1 {"b":[2]}' });
+    expect(logs[1]!.text).toMatch(/^€+$/);
+    expect(Buffer.byteLength(logs.map(({ text }) => text).join(''))).toBeLessThanOrEqual(LIMITS.logBytes);
+    expect(logs).toHaveLength(2);
+  });
+
+  test('that is killed keeps the lines that it has logged', async () => {
+    const failure = await failureOf(
+      runBody(sandbox, `console.log("before"); await host.report(1); ${FOREVER}`, {
+        ...ENDLESS,
+        host: { report: async () => null },
+      }),
+    );
+    expect(failure).toMatchObject({ reason: 'timeout', logs: [{ level: 'info', text: 'before' }] });
+  });
+
+  test('reports the memory that it took', async () => {
+    const { memoryBytes } = await runBody(sandbox, 'globalThis.a = new Array(3e6).fill(1.5); return 1');
+    expect(memoryBytes).toBeGreaterThan(20 * MEBIBYTE);
+    expect(memoryBytes).toBeLessThan(200 * MEBIBYTE);
+  });
+});
+
+describe('host calls', () => {
+  test('take and return texts, bytes and JSON values, later or at once', async () => {
+    const host = { echo: async (value: unknown) => value };
+    const body = `const values = ["a", new Uint8Array([1]), [{ b: null }], 5];
+      const later = await Promise.all(values.map((value) => host.echo(value)));
+      return JSON.stringify([later, values.map((value) => host.echo.sync(value))]);`;
+    const echoed = ['a', { 0: 1 }, [{ b: null }], 5];
+    expect(JSON.parse((await runBody(sandbox, body, { host })).output as string)).toEqual([echoed, echoed]);
+  });
+
+  test('throw the message of their error in the program', async () => {
+    const host = { fail: () => Promise.reject(new Error('There is no file a')) };
+    const body = 'try { await host.fail(1) } catch (error) { return [error.message, error instanceof Error] }';
+    expect((await runBody(sandbox, body, { host })).output).toEqual(['There is no file a', true]);
+  });
+
+  test('run 20 at once', async () => {
+    const full = Promise.withResolvers<void>();
+    let running = 0;
+    let most = 0;
+    const wait = async () => {
+      most = Math.max(most, ++running);
+      if (running === 20) full.resolve();
+      await full.promise;
+      running -= 1;
+      return 1;
+    };
+    const body = 'return (await Promise.all(new Array(90).fill(1).map(() => host.wait(1)))).length';
+    expect((await runBody(sandbox, body, { host: { wait } })).output).toBe(90);
+    expect(most).toBe(20);
+  });
+
+  test('are aborted when the program ends', async () => {
+    const aborted = Promise.withResolvers<void>();
+    const wait = (_: unknown, signal: AbortSignal) => {
+      signal.addEventListener('abort', () => aborted.resolve());
+      return new Promise(() => {});
+    };
+    expect((await runBody(sandbox, 'host.wait(1); return 2', { host: { wait } })).output).toBe(2);
+    await aborted.promise;
+  });
+});
+
+describe('an abort', () => {
+  test('ends a program that runs, with the reason of the signal', async () => {
+    const controller = new AbortController();
+    const { report, called } = recordingCall();
+    const running = runBody(sandbox, `await host.report(1); ${FOREVER}`, {
+      host: { report },
+      signal: controller.signal,
+    });
+    running.catch(() => {});
+    await called;
+    controller.abort(new Error('cancelled'));
+    await expect(running).rejects.toThrow('cancelled');
+    expect((await runBody(sandbox, 'return 1')).output).toBe(1);
+  });
+
+  test('before the start runs nothing', async () => {
+    const running = runBody(sandbox, 'return 1', { signal: AbortSignal.abort(new Error('cancelled')) });
+    await expect(running).rejects.toThrow('cancelled');
+  });
+});
+
+describe('processes', () => {
+  test('start with the first program, and are used again', async () => {
+    const own = openSandbox();
+    const before = new Set(await sandboxProcesses());
+    const started = async () => (await sandboxProcesses()).filter((pid) => !before.has(pid));
+    expect(await started()).toEqual([]);
+    await runBody(own, 'return 1');
+    const [first] = await started();
+    await runBody(own, 'return 2');
+    await failureOf(runBody(own, 'throw new Error("a")'));
+    expect(await started()).toEqual([first]);
+    await own.close();
+    expect(await started()).toEqual([]);
+  });
+
+  test('are replaced by a spare when they are killed', async () => {
+    const own = openSandbox();
+    const before = new Set(await sandboxProcesses());
+    const started = async () => (await sandboxProcesses()).filter((pid) => !before.has(pid));
+    await runBody(own, 'return 1');
+    const [first] = await started();
+    await failureOf(runBody(own, FOREVER, ENDLESS));
+    const spares = await started();
+    expect(spares).toHaveLength(1);
+    expect(spares).not.toContain(first);
+    expect((await runBody(own, 'return 3')).output).toBe(3);
+    expect(await started()).toEqual(spares);
+    await own.close();
+  });
+
+  test('end when they are not used', async () => {
+    const own = openSandbox({ idleMs: 20 });
+    const before = new Set(await sandboxProcesses());
+    await runBody(own, 'return 1');
+    await expect.poll(async () => (await sandboxProcesses()).filter((pid) => !before.has(pid))).toEqual([]);
+    expect((await runBody(own, 'return 2')).output).toBe(2);
+    await own.close();
+  });
+
+  test.runIf(process.platform === 'linux')('have no environment and no rights of root', async () => {
+    const own = openSandbox();
+    const before = new Set(await sandboxProcesses());
+    await runBody(own, 'return 1');
+    const [pid] = (await sandboxProcesses()).filter((candidate) => !before.has(candidate));
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const ids = /^Uid:\t(.*)$/m.exec(status)![1]!.split('\t').map(Number);
+    expect(ids.every((id) => id !== 0)).toBe(true);
+    expect(/^Groups:\t(.*)$/m.exec(status)![1]!.trim()).toBe('');
+    await own.close();
+  });
+
+  test('end with the one that started them, also in the middle of a loop', async () => {
+    const program = fileURLToPath(new URL('./looping-parent.ts', import.meta.url));
+    const parent = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(createInterface(parent.stdout), 'line')) as [string];
+    const [child] = await sandboxProcesses(parent.pid);
+    expect(line).toBe('looping');
+    parent.kill('SIGKILL');
+    const isRunning = () => {
+      try {
+        return process.kill(child!, 0);
+      } catch {
+        return false;
+      }
+    };
+    await expect.poll(isRunning, { timeout: 10_000 }).toBe(false);
+  });
+});
+
+describe('places', () => {
+  test('are shared among callers: one caller with many programs leaves a place to others', async () => {
+    const own = openSandbox({ places: 2 });
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const blocked = { host: { wait: () => promise }, caller: { tenantId: 'tenant', userId: 'greedy' } };
+    const greedy = Array.from({ length: 5 }, () => runBody(own, 'await host.wait(1); return 1', blocked));
+    expect((await runBody(own, 'return 2')).output).toBe(2);
+    resolve(null);
+    expect((await Promise.all(greedy)).map(({ output }) => output)).toEqual([1, 1, 1, 1, 1]);
+    await own.close();
+  });
+
+  test('have at most 200 waiting programs', async () => {
+    const own = openSandbox({ places: 1 });
+    const running = Array.from({ length: 202 }, () => runBody(own, 'return 1'));
+    const results = await Promise.allSettled(running);
+    const refused = results.filter(({ status }) => status === 'rejected');
+    expect(refused).toMatchObject([{ reason: { status: 503, code: 'UNAVAILABLE' } }]);
+    await own.close();
+  });
+
+  test('are closed with the sandbox, which ends what runs', async () => {
+    const own = openSandbox();
+    const { report, called } = recordingCall();
+    const running = runBody(own, `await host.report(1); ${FOREVER}`, { host: { report } });
+    running.catch(() => {});
+    await called;
+    await own.close();
+    await expect(running).rejects.toMatchObject({ status: 503 });
+    await expect(runBody(own, 'return 1')).rejects.toMatchObject({ status: 503 });
+  });
+});
