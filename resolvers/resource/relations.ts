@@ -16,6 +16,7 @@ import { JobRun, JobRunResult } from '../../entities/job-run.ts';
 import { Job } from '../../entities/job.ts';
 import { Mail } from '../../entities/mail.ts';
 import { RefreshBreak } from '../../entities/refresh-preview.ts';
+import { Rendition } from '../../entities/rendition.ts';
 import { Report } from '../../entities/report.ts';
 import { Resource } from '../../entities/resource.ts';
 import { SavedFilter } from '../../entities/saved-filter.ts';
@@ -64,6 +65,7 @@ relationField(JobRun, 'retryOf', JobRun, 'The failed or cancelled run that this 
 relationField(Template, 'templateFile', TemplateFile, 'File that is rendered by default; null without one.');
 relationField(Template, 'letterhead', TemplateFile, 'File that is laid under each page of a PDF; null without one.');
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
+relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

@@ -15,6 +15,7 @@ import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import * as visuals from '../../services/visual/visual.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 import { createDemoJob, DEMO_JOB } from './demo-job.ts';
+import { createDemoTemplate, DEMO_TEMPLATE } from './demo-template.ts';
 
 const DEMO_DATASOURCE_SLUG = 'demo-shop';
 
@@ -150,15 +151,18 @@ async function createContent(
     const { result } = await refresh(ctx, id, {}, true);
     print(`  dataset "${common.name}": ${(result as { records: number }).records.toLocaleString('en')} rows`);
   }
-  await createReport(ctx, folderId, datasetIds);
+  const visualIds = await createVisuals(ctx, datasetIds);
+  await createReport(ctx, folderId, datasetIds, visualIds);
+  const ids = { ordersId: datasetIds.get('orders')!, chartId: visualIds.get('Countries')! };
+  if (await createDemoTemplate(ctx, folderId, ids)) print(`  template "${DEMO_TEMPLATE.name}"`);
   ctx.request.signal.throwIfAborted();
   const ran = await createDemoJob(ctx, folderId, datasetIds.get('orders')!);
   if (ran)
     print(`  job "${DEMO_JOB.name}": ${ran.success ? 'ran' : 'failed'} in ${(ran.duration / 1000).toFixed(1)} s`);
 }
 
-/** Creates the visuals of the datasets, and the report with some of them. */
-async function createReport(ctx: Context, folderId: string, datasetIds: ReadonlyMap<string, string>): Promise<void> {
+/** Creates the visuals of the datasets. Returns their ids by their names. */
+async function createVisuals(ctx: Context, datasetIds: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const visualIds = new Map<string, string>();
   for (const { slug, visuals: demoVisuals } of DEMO_DATASETS) {
     const datasetId = datasetIds.get(slug)!;
@@ -170,6 +174,16 @@ async function createReport(ctx: Context, folderId: string, datasetIds: Readonly
     for (const visual of demoVisuals)
       visualIds.set(visual.name, known.get(visual.name) ?? (await visuals.create(ctx, datasetId, visual)));
   }
+  return visualIds;
+}
+
+/** Creates the report, with some of the visuals. */
+async function createReport(
+  ctx: Context,
+  folderId: string,
+  datasetIds: ReadonlyMap<string, string>,
+  visualIds: ReadonlyMap<string, string>,
+): Promise<void> {
   if (await findBySlug(ctx, 'report', DEMO_REPORT.slug)) return;
   const { references, blocks, ...common } = DEMO_REPORT;
   const definition = {
