@@ -179,7 +179,9 @@ describe('the schema of an input', () => {
         i === 39 ? {} : { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
       ]),
     );
-    expect(refused({ $defs, $ref: '#/$defs/d0' })[1]).toMatch(/at most 500 keywords when its references are written out/);
+    expect(refused({ $defs, $ref: '#/$defs/d0' })[1]).toMatch(
+      /at most 500 keywords when its references are written out/,
+    );
   });
 
   test('has patterns that need no backtracking', () => {

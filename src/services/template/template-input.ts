@@ -34,13 +34,7 @@ export async function setInputs(
       inputs.map(({ name }) => name),
       processors,
     );
-    replaceParts(
-      tx,
-      template,
-      { type: TemplateInput, what: 'template input', list: 'inputs' },
-      former,
-      items,
-    );
+    replaceParts(tx, template, { type: TemplateInput, what: 'template input', list: 'inputs' }, former, items);
     return template.id;
   });
 }
