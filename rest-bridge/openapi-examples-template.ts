@@ -15,4 +15,16 @@ export const TEMPLATE_BODIES: Record<string, unknown> = {
   updateTemplateFile: { filename: 'brand/logo-2026.png' },
   setTemplateFileContents: { file: '<h1>{{ template.name }}</h1>' },
   setTemplateFile: { templateFileId: ID },
+  setTemplateInputs: {
+    inputs: [
+      { name: 'country', label: 'Country', required: true, schema: { type: 'string', enum: ['DE', 'FR'] } },
+      { name: 'since', defaultValue: '2026-01-01', schema: { type: 'string', format: 'date' } },
+    ],
+  },
+  setTemplateProcessors: {
+    processors: [
+      { name: 'orders', type: 'dataset', config: { datasetId: ID, filter: { country: { $input: 'country' } } } },
+    ],
+  },
+  setTemplateSettings: { page: { size: 'A4', landscape: true }, locale: 'de-DE', timezone: 'Europe/Berlin' },
 };

@@ -80,6 +80,9 @@ async function createJobParts(admin: Client, job: string, datasetId: string): Pr
 async function createTemplateParts(admin: Client, template: string): Promise<Record<string, string>> {
   const { id } = await admin.creates(`${template}/files`, { filename: 'report.njk', role: 'TEMPLATE' });
   await admin.put(`${template}/files/${id}/contents`, createForm('<h1>Report</h1>', 'report.njk'));
+  await admin.put(`${template}/inputs`, { inputs: [{ name: 'country', schema: { type: 'string' } }] });
+  const processors = [{ name: 'orders', type: 'dataset', config: { datasetId: id } }];
+  await admin.put(`${template}/processors`, { processors });
   await admin.creates(`${template}/_edit`, undefined);
   return { '/files/': id };
 }

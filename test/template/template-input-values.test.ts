@@ -118,11 +118,11 @@ describe('the values of a rendering', () => {
   });
 
   test('are refused where a check would take too long', () => {
-    const heavy = { items: { allOf: Array.from({ length: 500 }, () => ({ minLength: 1 })) } };
+    const heavy = { items: { allOf: Array.from({ length: 200 }, () => ({ minLength: 1 })) } };
     expect(
       problemOf(
         heavy,
-        Array.from({ length: 100_000 }, () => 1),
+        Array.from({ length: 150_000 }, () => 1),
       ),
     ).toEqual(['params.x', 'invalid']);
     const equal = Array.from({ length: 50_000 }, () => ({}));
@@ -179,7 +179,9 @@ describe('the schema of an input', () => {
         i === 39 ? {} : { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
       ]),
     );
-    expect(refused({ $defs, $ref: '#/$defs/d0' })[1]).toMatch(/too many keywords when its references are written out/);
+    expect(refused({ $defs, $ref: '#/$defs/d0' })[1]).toMatch(
+      /at most 500 keywords when its references are written out/,
+    );
   });
 
   test('has patterns that need no backtracking', () => {
