@@ -7,6 +7,8 @@ import type { QueuedWork } from './operations.ts';
 import type { OutboundClient } from './outbound.ts';
 import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { TemplateEngine } from './template-engine.ts';
 
 /** What every row of a tenant has. */
 export interface StoredRow {
@@ -156,6 +158,9 @@ export interface Platform {
   files: FileStore;
   secrets: SecretBox;
   outbound: OutboundClient;
+  sandbox: Sandbox;
+  /** Template engines by their id. */
+  templateEngines: ReadonlyMap<string, TemplateEngine>;
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
 }

@@ -1,7 +1,7 @@
 import { timedOut, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { SandboxFailure, type HostCall, type Sandbox, type SandboxTask } from '../../core/sandbox.ts';
 import { formatSize } from '../../core/size.ts';
-import { TemplateError, type RenderTask, type TemplateSource } from '../../core/template-engine.ts';
+import { TemplateError, type RenderSettings, type RenderTask, type TemplateSource } from '../../core/template-engine.ts';
 
 /** Bounds of one run of an engine. */
 export interface EngineLimits {
@@ -18,6 +18,11 @@ export const ENGINE_LIMITS: EngineLimits = {
   outputBytes: 50_000_000,
   pdfOutputBytes: 5_000_000,
 };
+
+/** Schema of the options of a handler that has none. */
+export const NO_OPTIONS = { type: 'object', properties: {}, additionalProperties: false };
+/** Settings of a check, which formats nothing. */
+export const NEUTRAL_SETTINGS: RenderSettings = { locale: 'en', timezone: 'UTC', strict: false };
 
 /** Every file of a template can be read once, with some to spare. */
 const MAX_HOST_CALLS = 1000;
@@ -93,6 +98,15 @@ function engineError(
 export function throwMistakes(output: Record<string, unknown>): void {
   if (Array.isArray(output.mistakes)) throw new TemplateError(output.mistakes as TemplateError['mistakes']);
 }
+
+/** Returns the host call that reads files by their name. */
+export const byteReader =
+  (files: ReadonlyMap<string, TemplateSource>): HostCall =>
+  async (name) => {
+    const file = files.get(String(name));
+    if (!file) throw new Error(`There is no file ${String(name)}`);
+    return file.content;
+  };
 
 /** Returns the host call that reads files as text by their name. */
 export const textReader =

@@ -6,7 +6,7 @@ export interface Mistake {
   column: number | null;
 }
 
-const MAX_MESSAGE_CHARACTERS = 500;
+export const MAX_MESSAGE_CHARACTERS = 500;
 
 const known = new WeakMap<object, Mistake>();
 
