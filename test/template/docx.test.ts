@@ -22,7 +22,13 @@ const mistakes = async (content: Uint8Array, options?: TaskOptions) =>
 describe('a document', () => {
   const data = {
     inputs: { x: 'A & <b>' },
-    orders: { rows: [{ name: 'one', total: 1234.5 }, { name: 'two', total: null }], total: 2 },
+    orders: {
+      rows: [
+        { name: 'one', total: 1234.5 },
+        { name: 'two', total: null },
+      ],
+      total: 2,
+    },
     now: '2024-03-09T23:30:00Z',
     list: ['a', 'b'],
     none: [],
@@ -31,10 +37,18 @@ describe('a document', () => {
   test.each<[string, string[], string[]]>([
     ['names', ['[{inputs.x}] {orders.total} {orders.rows[0].name}'], ['[A & <b>] 2 one']],
     ['names that are unknown', ['[{a}{b.c}{inputs.constructor}{inputs.toString}]'], ['[]']],
-    ['loops over paragraphs', ['{#orders.rows}', '{name}: {total} of {orders.total}', '{/}'], ['one: 1234.5 of 2', 'two:  of 2']],
+    [
+      'loops over paragraphs',
+      ['{#orders.rows}', '{name}: {total} of {orders.total}', '{/}'],
+      ['one: 1234.5 of 2', 'two:  of 2'],
+    ],
     ['loops in a paragraph', ['{#list}<{.}>{/list}'.replaceAll('<', '(').replaceAll('>', ')')], ['(a)(b)']],
     ['empty lists', ['{#none}x{/}{^none}nothing{/}'], ['nothing']],
-    ['filters', ['{orders.rows[0].total | number(2)} {orders.rows[0].total | currency(“EUR”)} {now | date(‘dd.MM.yyyy’)}'], ['1,234.50 €1,234.50 10.03.2024']],
+    [
+      'filters',
+      ['{orders.rows[0].total | number(2)} {orders.rows[0].total | currency(“EUR”)} {now | date(‘dd.MM.yyyy’)}'],
+      ['1,234.50 €1,234.50 10.03.2024'],
+    ],
     ['filters of what is unknown', ['{a | default("none")}{b | upper}{list[0] | upper}'], ['noneA']],
     ['tags in several runs', ['{inp</w:t></w:r><w:r><w:t>uts.x}'], ['A & <b>']],
     ['DATA files', ['{#data["prices.csv"]}{name}={price};{/}'], ['a=1;b=2;']],
@@ -47,7 +61,9 @@ describe('a document', () => {
   });
 
   test('keeps its other parts', async () => {
-    const { content } = await engine.render(taskOf(docxOf(['{x}'], { 'word/media/a.png': 'picture' }), { data: { x: 1 } }));
+    const { content } = await engine.render(
+      taskOf(docxOf(['{x}'], { 'word/media/a.png': 'picture' }), { data: { x: 1 } }),
+    );
     expect(entriesOf(content)).toMatchObject({ 'word/media/a.png': 'picture' });
     const files = Object.keys(entriesOf(content)).filter((name) => !name.endsWith('/'));
     expect(files.sort()).toEqual(['[Content_Types].xml', '_rels/.rels', 'word/document.xml', 'word/media/a.png']);
@@ -66,8 +82,16 @@ describe('mistakes', () => {
     ['an unclosed tag', ['{inputs.x'], ['The tag beginning with "{inputs.x" is unclosed']],
     ['an unclosed loop', ['{#rows}a'], ['The loop with tag "rows" is unclosed']],
     ['a loop that is closed twice', ['{#rows}{/rows}{/rows}'], ['The loop with tag "rows" is unopened']],
-    ['no name', ['{1 + 2}'], ['The scope parser for the tag "1 + 2" failed to compile: "1 + 2" is not the name of a value']],
-    ['an unknown filter', ['{x | nofilter}'], ['The scope parser for the tag "x | nofilter" failed to compile: unknown filter: nofilter']],
+    [
+      'no name',
+      ['{1 + 2}'],
+      ['The scope parser for the tag "1 + 2" failed to compile: "1 + 2" is not the name of a value'],
+    ],
+    [
+      'an unknown filter',
+      ['{x | nofilter}'],
+      ['The scope parser for the tag "x | nofilter" failed to compile: unknown filter: nofilter'],
+    ],
     ['several', ['{#a}{/b}', '{c'], ['a', 'b']],
   ])('of %s are found, by a check too', async (_, texts, messages) => {
     const content = docxOf(texts);
@@ -113,13 +137,21 @@ describe('a file that is no document has a mistake:', () => {
     ['a text', Buffer.from('Dear {name}'.repeat(100)), 'The file is no docx file'],
     ['a part of a document', docx.subarray(0, docx.length / 2), 'The file is no docx file'],
     ['the end of a document', docx.subarray(docx.length / 2), 'The file is damaged'],
-    ['another archive', zipArchiveOf({ a: 'a' }), 'The filetype for this file could not be identified, is this file corrupted ? Zip file contains : a'],
+    [
+      'another archive',
+      zipArchiveOf({ a: 'a' }),
+      'The filetype for this file could not be identified, is this file corrupted ? Zip file contains : a',
+    ],
     ['a bomb', docxOf(['x'.repeat(101_000_000)]), 'The file unpacks to more than 100 MB'],
     ['a bomb that declares another size', lying, 'The file is damaged'],
     ['too many files', docxOf([], manyFiles), 'The file contains more than 1000 files'],
     ['encryption', encrypted, 'The file is encrypted'],
     ['another document', docxOf([], { '[Content_Types].xml': '<Types/>' }), ''],
-    ['broken XML', docxOf([], { 'word/document.xml': '<w:document><w:body>{x}' }), 'The file is damaged: the element w:body is not closed'],
+    [
+      'broken XML',
+      docxOf([], { 'word/document.xml': '<w:document><w:body>{x}' }),
+      'The file is damaged: the element w:body is not closed',
+    ],
   ])('%s', async (_, content, message) => {
     const [found] = await mistakes(content);
     if (message) expect(found).toBe(message);
@@ -131,7 +163,9 @@ describe('a file that is no document has a mistake:', () => {
 });
 
 describe('limits', () => {
-  const rows = (count: number, length = 1) => ({ data: { rows: new Array(count).fill({ a: 'x'.repeat(length) }) } });
+  const rows = (length: number, size = 1) => ({
+    data: { rows: Array.from({ length }, () => ({ a: 'x'.repeat(size) })) },
+  });
 
   test('of time end a document with TIMEOUT, and the next one renders', async () => {
     const quick = createDocxEngine(sandbox, { ...ENGINE_LIMITS, timeoutMs: 100 });

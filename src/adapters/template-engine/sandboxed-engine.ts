@@ -1,7 +1,12 @@
 import { timedOut, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { SandboxFailure, type HostCall, type Sandbox, type SandboxTask } from '../../core/sandbox.ts';
 import { formatSize } from '../../core/size.ts';
-import { TemplateError, type RenderSettings, type RenderTask, type TemplateSource } from '../../core/template-engine.ts';
+import {
+  TemplateError,
+  type RenderSettings,
+  type RenderTask,
+  type TemplateSource,
+} from '../../core/template-engine.ts';
 
 /** Bounds of one run of an engine. */
 export interface EngineLimits {
@@ -28,6 +33,9 @@ export const NEUTRAL_SETTINGS: RenderSettings = { locale: 'en', timezone: 'UTC',
 const MAX_HOST_CALLS = 1000;
 const MAX_HOST_BYTES = 150_000_000;
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
+
+/** What engines throw for a text or buffer that is too large for the memory. */
+const MEMORY_ERROR = /^RangeError: /;
 
 type EngineRun = Pick<SandboxTask, 'modules' | 'entry' | 'input' | 'host'> & {
   /** File that mistakes without a place belong to. */
@@ -76,7 +84,8 @@ function engineError(
   path: string,
 ): Error {
   const cause = { cause: failure };
-  switch (failure.reason) {
+  const isMemory = failure.reason === 'exception' && MEMORY_ERROR.test(failure.message);
+  switch (isMemory ? 'memory' : failure.reason) {
     case 'timeout':
       return timedOut(`The template takes longer than ${timeoutMs / 1000} seconds`, cause);
     case 'memory':

@@ -31,7 +31,10 @@ export function parseExpression(tag: string): Expression {
   const filters: { name: string; options: unknown[] }[] = [];
   for (let filter = match(FILTER); filter; filter = match(FILTER))
     filters.push({ name: filter[1]!, options: parseOptions(filter[2] ?? '') });
-  if (at < text.length) throw new Error(`${JSON.stringify(tag.slice(0, 100))} cannot be understood after ${JSON.stringify(text.slice(0, at))}`);
+  if (at < text.length)
+    throw new Error(
+      `${JSON.stringify(tag.slice(0, 100))} cannot be understood after ${JSON.stringify(text.slice(0, at))}`,
+    );
   return { path, filters };
 }
 

@@ -1,12 +1,12 @@
 /** The parts of docxtemplater 3.71 and pizzip 3.3 that the engine uses. */
 
 /** A tag of a document. */
-export interface DocxTag {
+interface DocxTag {
   value: string;
   module?: string;
 }
 
-export interface ScopeManager {
+interface ScopeManager {
   scopeList: readonly unknown[];
 }
 

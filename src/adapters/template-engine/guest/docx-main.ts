@@ -3,7 +3,7 @@ import { dataObject, parseDataFile } from './data-files.ts';
 import { parseExpression, valueAt, type Expression } from './docx-expression.ts';
 import type { DocxError, Docxtemplater, PizZip, Zip } from './docx-library.ts';
 import { createFormatFilters } from './format-filters.ts';
-import { MAX_MESSAGE_CHARACTERS, mistakeOf, type Mistake } from './mistakes.ts';
+import { MAX_MESSAGE_CHARACTERS, mistakeOf, rethrowMemoryError, type Mistake } from './mistakes.ts';
 
 /** What the engine sends. */
 export interface DocxInput {
@@ -33,6 +33,7 @@ export const createMain =
     try {
       return engine.render(input.filename);
     } catch (error) {
+      rethrowMemoryError(error);
       return { mistakes: mistakesOf(input.filename, error).slice(0, MAX_MISTAKES) };
     }
   };
@@ -60,11 +61,16 @@ class Engine {
 
   render(filename: string): object {
     const { data, dataFiles } = this.#input;
-    const names = { ...(JSON.parse(data) as object), data: dataObject(dataFiles, (name) => this.#host.dataFile.sync(name)) };
+    const names = {
+      ...(JSON.parse(data) as object),
+      data: dataObject(dataFiles, (name) => this.#host.dataFile.sync(name)),
+    };
     const document = this.#open(filename);
     document.render(names);
     if (this.#unknown.length > 0)
-      return { mistakes: [...new Set(this.#unknown)].slice(0, MAX_MISTAKES).map((message) => mistakeIn(filename, message)) };
+      return {
+        mistakes: [...new Set(this.#unknown)].slice(0, MAX_MISTAKES).map((message) => mistakeIn(filename, message)),
+      };
     return { content: document.getZip().generate({ type: 'uint8array', compression: 'DEFLATE' }) };
   }
 
@@ -80,8 +86,7 @@ class Engine {
       }
     };
     for (const name of this.#input.templates) attempt(name, () => this.#open(name));
-    for (const name of this.#input.dataFiles)
-      attempt(name, () => parseDataFile(name, this.#host.dataFile.sync(name)));
+    for (const name of this.#input.dataFiles) attempt(name, () => parseDataFile(name, this.#host.dataFile.sync(name)));
     return mistakes;
   }
 
@@ -118,7 +123,8 @@ class Engine {
 
   #noteUnknown(tag: string, scopes: readonly unknown[]): void {
     const { path } = parseExpression(tag);
-    if (!scopes.some((scope) => valueAt(scope, path) !== undefined)) this.#unknown.push(`Unknown name ${path.join('.')}`);
+    if (!scopes.some((scope) => valueAt(scope, path) !== undefined))
+      this.#unknown.push(`Unknown name ${path.join('.')}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RenderSettings } from '../../../core/template-engine.ts';
 import { dataObject, parseDataFile } from './data-files.ts';
 import { createFormatFilters } from './format-filters.ts';
-import { locate, mistakeOf, type Mistake } from './mistakes.ts';
+import { locate, mistakeOf, rethrowMemoryError, type Mistake } from './mistakes.ts';
 import { locateRuntimeErrors } from './nunjucks-compiler.ts';
 import type { Environment, Loader, Nunjucks, Template } from './nunjucks-library.ts';
 import { locateSyntaxErrors } from './nunjucks-parser.ts';
@@ -40,6 +40,7 @@ export const createMain =
     try {
       return engine.render(input.filename);
     } catch (error) {
+      rethrowMemoryError(error);
       const { message } = error as Error;
       return { mistakes: [mistakeOf(error) ?? { path: input.filename, message, line: null, column: null }] };
     }
@@ -75,7 +76,10 @@ class Engine {
   readonly #readData = (name: string): string => this.#host.dataFile.sync(name);
 
   render(filename: string): object {
-    const names = { ...(JSON.parse(this.#input.data) as object), data: dataObject(this.#input.dataFiles, this.#readData) };
+    const names = {
+      ...(JSON.parse(this.#input.data) as object),
+      data: dataObject(this.#input.dataFiles, this.#readData),
+    };
     const { Template, runtime } = this.#nunjucks;
     const output: Record<string, string> = {
       content: this.#renderTemplate(() => this.#env.getTemplate(filename, true), names, filename),
@@ -110,11 +114,7 @@ class Engine {
     return [...mistakes, ...this.#missing].slice(0, MAX_MISTAKES);
   }
 
-  #renderTemplate(
-    getTemplate: () => Template,
-    names: object,
-    path: string,
-  ): string {
+  #renderTemplate(getTemplate: () => Template, names: object, path: string): string {
     let failure: unknown;
     let result: string | null = null;
     // With a frame the callback is called at once. After an error it may be called again, with text.
