@@ -10,7 +10,11 @@ function connect() {
     failures.push(error);
     devTools.fail(error);
   });
-  const sent = () => String(input.read() ?? '').split('\0').filter(Boolean).map((text) => JSON.parse(text) as { id: number });
+  const sent = () =>
+    String(input.read() ?? '')
+      .split('\0')
+      .filter(Boolean)
+      .map((text) => JSON.parse(text) as { id: number });
   return { input, output, devTools, failures, sent };
 }
 const message = (value: object) => `${JSON.stringify(value)}\0`;
@@ -24,7 +28,9 @@ describe('the client of the DevTools protocol', () => {
       { id: 2, method: 'B', params: { x: 1 } },
       { id: 3, method: 'C', params: {}, sessionId: 'session' },
     ]);
-    const bytes = Buffer.from(message({ id: 3, result: 'ü€' }) + message({ id: 1, result: 1 }) + message({ id: 2, result: null }));
+    const bytes = Buffer.from(
+      message({ id: 3, result: 'ü€' }) + message({ id: 1, result: 1 }) + message({ id: 2, result: null }),
+    );
     for (const byte of bytes) output.write(Buffer.from([byte]));
     expect(await Promise.all(calls)).toEqual([1, null, 'ü€']);
   });
@@ -46,7 +52,10 @@ describe('the client of the DevTools protocol', () => {
     const events: DevToolsEvent[] = [];
     const stop = devTools.listen((event) => events.push(event));
     const waited = devTools.receive('Loaded', 's');
-    output.write(message({ method: 'Loaded', sessionId: 'other' }) + message({ method: 'Begun', params: { a: 1 }, sessionId: 's' }));
+    output.write(
+      message({ method: 'Loaded', sessionId: 'other' }) +
+        message({ method: 'Begun', params: { a: 1 }, sessionId: 's' }),
+    );
     output.write(message({ method: 'Loaded', sessionId: 's' }));
     await waited;
     stop();
@@ -60,10 +69,17 @@ describe('the client of the DevTools protocol', () => {
 
   test('fails the calls of one session only', async () => {
     const { devTools, output } = connect();
-    const [failed, waiting, other] = [devTools.send('A', {}, 's'), devTools.receive('Loaded', 's'), devTools.send('B', {}, 't')];
+    const [failed, waiting, other] = [
+      devTools.send('A', {}, 's'),
+      devTools.receive('Loaded', 's'),
+      devTools.send('B', {}, 't'),
+    ];
     const rejections = Promise.allSettled([failed, waiting]);
     devTools.failSession('s', new Error('crashed'));
-    expect((await rejections).map((one) => (one as PromiseRejectedResult).reason.message)).toEqual(['crashed', 'crashed']);
+    expect((await rejections).map((one) => (one as PromiseRejectedResult).reason.message)).toEqual([
+      'crashed',
+      'crashed',
+    ]);
     output.write(message({ id: 3, result: 'fine' }));
     expect(await other).toBe('fine');
   });
@@ -72,7 +88,11 @@ describe('the client of the DevTools protocol', () => {
     ['closes its pipe', (output) => output.end(), /has closed its pipe/],
     ['closes its pipe within a message', (output) => output.end('{"id":1'), /has closed its pipe/],
     ['sends what is not JSON', (output) => output.write('{"id":1\0'), /is not JSON/],
-    ['sends a message without an end', (output) => output.write(Buffer.alloc(34 * 2 ** 20, 'x')), /has more than \d+ bytes/],
+    [
+      'sends a message without an end',
+      (output) => output.write(Buffer.alloc(34 * 2 ** 20, 'x')),
+      /has more than \d+ bytes/,
+    ],
     ['breaks the pipe of calls', (_, input) => input.destroy(new Error('EPIPE')), /EPIPE/],
   ])('fails all calls, also later ones, when the browser %s', async (_, act, reason) => {
     const { devTools, output, input, failures } = connect();

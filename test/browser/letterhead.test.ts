@@ -1,5 +1,5 @@
-import { degrees, PDFArray, PDFDict, PDFDocument, PDFName, rgb } from '@cantoo/pdf-lib';
 import { deflateSync } from 'node:zlib';
+import { degrees, PDFArray, PDFDict, PDFDocument, PDFName, rgb } from '@cantoo/pdf-lib';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { HAS_PRINTER } from '../support/engines.ts';
 import { documentOf, openPrinter, PAGE, tableOf } from '../support/pdf-printing.ts';
@@ -20,14 +20,20 @@ async function pdfOf(text: string, width = 595.28, height = 841.89, turned = 0):
 const pdf = (content: Uint8Array) => ({ contentType: 'application/pdf', content });
 
 /** Returns where the letterhead of a page is drawn, before everything else: width, height and the distance from the left and the bottom. */
-async function placesOf(content: Uint8Array): Promise<{ place: number[]; form: string; box: string; matrix: string }[]> {
+async function placesOf(
+  content: Uint8Array,
+): Promise<{ place: number[]; form: string; box: string; matrix: string }[]> {
   const document = await PDFDocument.load(content);
   return document.getPages().map((page) => {
     const begin = /^\/Artifact BMC q ([\d.e -]+) cm \/DwsLetterhead Do Q EMC/.exec(contentsOf(page));
     const objects = page.node.Resources()!.lookup(PDFName.of('XObject'), PDFDict);
     const form = objects.get(PDFName.of('DwsLetterhead'))!;
     const { dict } = document.context.lookup(form) as unknown as { dict: PDFDict };
-    const round = (array: PDFArray) => array.asArray().map((one) => Math.round(Number(one.toString()))).join(' ');
+    const round = (array: PDFArray) =>
+      array
+        .asArray()
+        .map((one) => Math.round(Number(one.toString())))
+        .join(' ');
     return {
       place: begin![1]!.split(' ').map((one) => Math.round(Number(one) * 100) / 100),
       form: form.toString(),
@@ -63,9 +69,27 @@ describe.skipIf(!HAS_PRINTER)('a letterhead', () => {
   });
 
   test.each<[string, () => Promise<Uint8Array>, number[], string, string]>([
-    ['half as wide is drawn twice as large', () => pdfOf('A', 298, 421), [2, 0, 0, 2, 0, 0], '0 0 298 421', '1 0 0 1 0 0'],
-    ['that is turned is drawn upright', () => pdfOf('A', 842, 595, 90), [1, 0, 0, 1, 0, 0], '0 0 842 595', '0 -1 1 0 0 842'],
-    ['that is upside down is drawn upright', () => pdfOf('A', 595, 842, 180), [1, 0, 0, 1, 0, 0], '0 0 595 842', '-1 0 0 -1 595 842'],
+    [
+      'half as wide is drawn twice as large',
+      () => pdfOf('A', 298, 421),
+      [2, 0, 0, 2, 0, 0],
+      '0 0 298 421',
+      '1 0 0 1 0 0',
+    ],
+    [
+      'that is turned is drawn upright',
+      () => pdfOf('A', 842, 595, 90),
+      [1, 0, 0, 1, 0, 0],
+      '0 0 842 595',
+      '0 -1 1 0 0 842',
+    ],
+    [
+      'that is upside down is drawn upright',
+      () => pdfOf('A', 595, 842, 180),
+      [1, 0, 0, 1, 0, 0],
+      '0 0 595 842',
+      '-1 0 0 -1 595 842',
+    ],
     ['that is a strip is at the top', () => pdfOf('A', 595, 100), [1, 0, 0, 1, 0, 742], '0 0 595 100', '1 0 0 1 0 0'],
   ])('%s', async (_, create, place, box, matrix) => {
     const [first] = await placesOf((await print(pdf(await create()), '<p>x')).content);
@@ -94,19 +118,41 @@ describe.skipIf(!HAS_PRINTER)('a letterhead', () => {
 
   test('of SVG stays text and lines', async () => {
     const content = Buffer.from(svgOf('<text x="1" y="20">ACME</text>'));
-    expect((await textOfPdf((await print({ contentType: 'image/svg+xml', content }, '<p>x')).content))[0]).toMatch(/^ACME\nx/);
+    expect((await textOfPdf((await print({ contentType: 'image/svg+xml', content }, '<p>x')).content))[0]).toMatch(
+      /^ACME\nx/,
+    );
   });
 
   test.each<[string, string, () => Promise<Uint8Array>, RegExp]>([
     ['without content', 'application/pdf', async () => Buffer.alloc(0), /^The letterhead is damaged$/],
     ['that is no PDF', 'application/pdf', async () => Buffer.from('<html>'), /^The letterhead is damaged$/],
-    ['that is truncated', 'application/pdf', async () => (await pdfOf('A')).subarray(0, 300), /^The letterhead (is damaged|has no pages)$/],
-    ['with references in a circle', 'application/pdf', async () => circle(), /^The letterhead (is damaged|takes too long to read|needs too much memory)$/],
-    ['that unpacks to 2 GB', 'application/pdf', async () => bomb(), /^The letterhead (is damaged|needs too much memory)$/],
+    [
+      'that is truncated',
+      'application/pdf',
+      async () => (await pdfOf('A')).subarray(0, 300),
+      /^The letterhead (is damaged|has no pages)$/,
+    ],
+    [
+      'with references in a circle',
+      'application/pdf',
+      async () => circle(),
+      /^The letterhead (is damaged|takes too long to read|needs too much memory)$/,
+    ],
+    [
+      'that unpacks to 2 GB',
+      'application/pdf',
+      async () => bomb(),
+      /^The letterhead (is damaged|needs too much memory)$/,
+    ],
     ['that is encrypted', 'application/pdf', encrypted, /^The letterhead is encrypted$/],
     ['that is no picture', 'image/png', async () => Buffer.from('text'), /^The picture of the letterhead is damaged$/],
     ['that is no SVG', 'image/svg+xml', async () => Buffer.from('<svg'), /^The picture of the letterhead is damaged$/],
-    ['of another type', 'text/html', async () => Buffer.from('<p>'), /^The letterhead is not one of application\/pdf, image\/png/],
+    [
+      'of another type',
+      'text/html',
+      async () => Buffer.from('<p>'),
+      /^The letterhead is not one of application\/pdf, image\/png/,
+    ],
   ])('%s is an error of its own', async (_, contentType, create, message) => {
     await expect(print({ contentType, content: await create() }, '<p>x')).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',

@@ -3,8 +3,8 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { upstreamFailed } from '../../core/errors.ts';
 import { lowerProcessPriority } from '../process/priority.ts';
 import type { BrowserAccount } from './browser-account.ts';
@@ -114,12 +114,14 @@ export class BrowserProcess {
     const closed = new Promise((resolve) => child.once('close', resolve));
     const reason = await new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
-      child.once('exit', (code, signal) => resolve(`${signal ?? `status ${code}`}`));
+      child.once('exit', (code, signal) => resolve(signal ?? `status ${code}`));
     });
     // Its other processes end with the first one, but a moment later.
     if (child.pid !== undefined) killGroup(child.pid);
     await Promise.race([closed, sleep(CLOSE_MS)]);
-    this.devTools.fail(upstreamFailed('The browser ended unexpectedly', { cause: new Error(`${reason}: ${this.#stderrTail}`) }));
+    this.devTools.fail(
+      upstreamFailed('The browser ended unexpectedly', { cause: new Error(`${reason}: ${this.#stderrTail}`) }),
+    );
     for (const stream of child.stdio) stream?.destroy();
     removeFolder(this.#folder);
   }
