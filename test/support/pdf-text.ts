@@ -36,10 +36,7 @@ function textOf(resources: PDFDict | undefined, contents: string): string {
   )) {
     if (font) characters = charactersOf(fonts!.lookup(PDFName.of(font), PDFDict));
     if (glyphs)
-      text += glyphs
-        .match(/.{4}/g)!
-        .map((glyph) => characters.get(glyph.toUpperCase()) ?? '?')
-        .join('');
+      text += (glyphs.match(/.{4}/g) ?? []).map((glyph) => characters.get(glyph.toUpperCase()) ?? '?').join('');
     if (end) text += '\n';
     const drawn = object && objects?.lookup(PDFName.of(object));
     if (drawn instanceof PDFRawStream && drawn.dict.get(PDFName.of('Subtype')) === PDFName.of('Form'))
@@ -50,8 +47,10 @@ function textOf(resources: PDFDict | undefined, contents: string): string {
 
 /** Returns the characters of a font by its glyphs, in four hexadecimal digits. */
 function charactersOf(font: PDFDict): Map<string, string> {
-  const table = latin1(font.lookup(PDFName.of('ToUnicode')) as PDFRawStream);
   const characters = new Map<string, string>();
+  const stream = font.lookup(PDFName.of('ToUnicode'));
+  if (!(stream instanceof PDFRawStream)) return characters;
+  const table = latin1(stream);
   const textAt = (hex: string, plus = 0) => {
     const units = hex.match(/.{4}/g)!.map((unit) => Number.parseInt(unit, 16));
     units[units.length - 1]! += plus;
