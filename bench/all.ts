@@ -77,6 +77,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
     quick: ['rows=20000', 'seconds=4', 'open=10', 'refreshes=4'],
     goals: ['besideRefreshes', 'openPage', 'openMemory'],
   },
+  renderings: { file: 'renderings', usual: [], quick: ['rows=500', 'seconds=3'], goals: ['renderDelay'] },
   progress: { file: 'progress', usual: [], quick: ['events=30'], goals: ['progress'] },
   jobs: {
     file: 'jobs',

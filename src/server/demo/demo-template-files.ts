@@ -10,7 +10,7 @@ const MARK = `
 /** Attributes of texts in the pictures. */
 const TEXT = `font-family="Helvetica, Arial, 'Open Sans', sans-serif"`;
 
-const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 178 40" width="178" height="40" role="img" aria-label="Demo shop">
+const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 220 40" width="220" height="40" role="img" aria-label="Demo shop">
   ${MARK}
   <text x="52" y="27.5" ${TEXT} font-size="22" font-weight="700" fill="#17302e">Demo shop</text>
 </svg>

@@ -31,11 +31,35 @@ function parseJson(path: string, text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const { message } = error as Error;
-    const offset = Number(JSON_PLACE.exec(message)?.[1] ?? text.length);
+    const offset = Number(JSON_PLACE.exec(message)?.[1] ?? offsetOfError(text));
     const before = text.slice(0, offset);
     const lineStart = before.lastIndexOf('\n') + 1;
     const line = before.split('\n').length;
     throw locate(new Error(message.replace(JSON_PLACE, '')), { path, line, column: offset - lineStart + 1 });
+  }
+}
+
+/** Returns the offset of the first character that is wrong in invalid JSON: V8 does not name it in every message. */
+function offsetOfError(text: string): number {
+  if (!isBroken(text)) return text.length;
+  let [valid, broken] = [0, text.length];
+  while (broken - valid > 1) {
+    const middle = (valid + broken) >> 1;
+    if (isBroken(text.slice(0, middle))) broken = middle;
+    else valid = middle;
+  }
+  return valid;
+}
+
+/** Returns whether nothing that follows a text makes it valid JSON. */
+function isBroken(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    const { message } = error as Error;
+    const place = JSON_PLACE.exec(message);
+    return place ? Number(place[1]) < text.length : !/end of JSON input|Unterminated/.test(message);
   }
 }
 
