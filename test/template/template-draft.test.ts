@@ -197,6 +197,9 @@ test('a draft has the owner, shares, tags, folder and favourites of its template
   await expectError(ann.put(`${draft.path}/favorite`), 409, /favourites/);
   await expectError(ann.delete(`${draft.path}/favorite`), 409, /favourites/);
   await expectError(ann.post(`${draft.path}/_edit`), 409, 'A draft has no draft');
+  await expectStatus(ann.post('/folders/_bulk-assign', { entities: [draft.id, template.id], folderId: folder }), 204);
+  await expectBody(ann.get(draft.path), 200, { folderId: null });
+  await expectBody(ann.get(template.path), 200, { folderId: folder });
   await expectStatus(ann.get(`${draft.path}/draft`), 404);
   await expectStatus(ann.delete(`${draft.path}/draft`), 404);
   await expectStatus(ann.post(`${draft.path}/draft/_commit`), 404);

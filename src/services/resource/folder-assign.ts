@@ -29,7 +29,7 @@ export async function assign(ctx: Context, resourceIds: readonly string[], folde
 function moveRows(
   { viewer }: Context,
   tx: Transaction,
-  { table }: OwnedKind<OwnedRow>,
+  { table, hasDrafts }: OwnedKind<OwnedRow>,
   ids: readonly string[],
   folderId: string | null,
 ): Promise<{ id: string; name: string; ownerId: string }[]> {
@@ -39,13 +39,15 @@ function moveRows(
   const tenant = sql.bind(viewer.tenantId);
   const folder = `${sql.bind(folderId)}::uuid`;
   const withIds = `id = any(${sql.bind(ids)})`;
+  // A draft has the folder of its original.
+  const originalOnly = hasDrafts ? 'and parent_id is null' : '';
   const writableOnly = access ? `and (${sql.bindCondition(access).text})` : '';
   return tx.query({
     text: `
       with selected as (
         select id
         from dws.${table} r
-        where tenant_id = ${tenant} and ${withIds} and folder_id is distinct from ${folder} ${writableOnly}
+        where tenant_id = ${tenant} and ${withIds} and folder_id is distinct from ${folder} ${originalOnly} ${writableOnly}
         order by id
         for update
       )
