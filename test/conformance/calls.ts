@@ -79,6 +79,8 @@ const NAMED: Record<string, unknown> = {
   measures: [{ fn: 'count', as: 'n' }],
   format: 'csv',
   permissions: [],
+  inputs: [],
+  processors: [],
   password: 'correct horse battery',
   username: 'new-user',
   type: 'postgres',
