@@ -1,5 +1,5 @@
 import { Field, ID, InputType } from 'type-graphql';
-import { DESCRIPTION_RULE, optionalTextRule, Rule, UUID_RULE } from '../src/core/input-rules.ts';
+import { DESCRIPTION_RULE, optionalTextRule, PART_NAME_RULE, Rule, UUID_RULE } from '../src/core/input-rules.ts';
 import { Json, JsonObject } from '../src/core/scalars.ts';
 
 /** An input of a template, in the list that replaces all of them. */
@@ -12,6 +12,7 @@ export class TemplateInputInput {
   })
   id?: string | null;
 
+  @Rule(PART_NAME_RULE)
   @Field(() => String, {
     description: 'Name, 1 to 63 letters, digits and `_`, unique among the inputs and processors of the template.',
   })

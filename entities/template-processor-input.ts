@@ -1,5 +1,5 @@
 import { Field, ID, InputType } from 'type-graphql';
-import { Rule, UUID_RULE } from '../src/core/input-rules.ts';
+import { PART_NAME_RULE, Rule, UUID_RULE } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { TemplateProcessorTypeEnum, type TemplateProcessorType } from './template-processor.ts';
 
@@ -13,6 +13,7 @@ export class TemplateProcessorInput {
   })
   id?: string | null;
 
+  @Rule(PART_NAME_RULE)
   @Field(() => String, {
     description: 'Name, 1 to 63 letters, digits and `_`, unique among the inputs and processors of the template.',
   })

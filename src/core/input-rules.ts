@@ -74,6 +74,13 @@ export const PASSWORD_RULE: InputRule = { minLength: 12, maxLength: 1024 };
 export const QUERY_RULE: InputRule = textRule(200_000);
 /** Names of query parameters. See docs/contract.md#parameters. */
 export const PARAMETER_NAME_RULE: InputRule = { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,62}$' };
+/** Names of inputs and processors of templates. See docs/contract.md#data-of-templates. */
+export const PART_NAME_RULE: InputRule = {
+  minLength: 1,
+  maxLength: 63,
+  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+  patternMessage: 'must be 1 to 63 letters, digits and _, and must not begin with a digit',
+};
 /** Ids that a client chooses. */
 export const UUID_RULE: InputRule = {
   format: 'uuid',

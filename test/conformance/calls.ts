@@ -79,6 +79,8 @@ const NAMED: Record<string, unknown> = {
   measures: [{ fn: 'count', as: 'n' }],
   format: 'csv',
   permissions: [],
+  inputs: [],
+  processors: [],
   password: 'correct horse battery',
   username: 'new-user',
   type: 'postgres',
@@ -106,6 +108,9 @@ export function queryOf({ row, plan }: Endpoint): string {
     : '';
 }
 
+/** Lists that may be empty, whose items have rules of their own. */
+const EMPTY_LISTS: Record<string, string> = { inputs: '[]', processors: '[]' };
+
 /** Returns a document that selects a root field with valid arguments. `own` has literals by argument name. */
 export function documentOf(
   root: string,
@@ -113,7 +118,9 @@ export function documentOf(
   own: Record<string, string> = {},
 ): string {
   const required = args.filter(isRequired);
-  const literals = required.map((argument) => `${argument.name}: ${own[argument.name] ?? literal(argument.type)}`);
+  const literals = required.map(
+    (argument) => `${argument.name}: ${own[argument.name] ?? EMPTY_LISTS[argument.name] ?? literal(argument.type)}`,
+  );
   const selection = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
   return `${root.toLowerCase()} { ${name}${literals.length ? `(${literals.join(', ')})` : ''}${selection} }`;
 }

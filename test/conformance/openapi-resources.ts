@@ -128,6 +128,7 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   type: 'postgres',
   measures: [{ fn: 'count', as: 'n' }],
   datasets: {},
+  processors: [{ name: 'orders', type: 'dataset', config: { datasetId: resources['/datasets/'] } }],
   activityIds: [],
   issuer: PROVIDER.issuer,
 });

@@ -3,8 +3,6 @@ import { invalid } from '../../core/input-checks.ts';
 /** Maximum number of inputs, and of processors, of one template. */
 export const MAX_PARTS = 50;
 
-const NAME = /^[A-Za-z_]\w{0,62}$/;
-
 /** Names that documents use for something else: ours, and the globals and keywords of nunjucks. */
 const RESERVED = new Set(
   (
@@ -18,7 +16,7 @@ const RESERVED = new Set(
 );
 
 /**
- * Throws BAD_USER_INPUT for a name that is malformed, reserved, or used by another input or processor of the template.
+ * Throws BAD_USER_INPUT for a name that is reserved, or used by another input or processor of the template.
  * `list` is the key of the list, `names` are those of its items, `others` those of the other list.
  */
 export function checkNames(
@@ -29,7 +27,6 @@ export function checkNames(
   const taken = new Set(others.map(({ name }) => name));
   for (const [index, name] of names.entries()) {
     const path = `${list}.${index}.name`;
-    if (!NAME.test(name)) throw invalid(path, 'must be 1 to 63 letters, digits and _, and must not begin with a digit');
     if (RESERVED.has(name)) throw invalid(path, `must not be ${name}, which has another meaning in documents`);
     if (taken.has(name)) throw invalid(path, `must be unique among inputs and processors: ${name}`);
     taken.add(name);
