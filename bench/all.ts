@@ -84,6 +84,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
     quick: ['jobs=1000', 'idle=10000', 'seconds=10', 'spread=0'],
     goals: ['jobsIdle', 'jobsStarted', 'jobsOnce'],
   },
+  template: { file: 'template', usual: [], quick: ['rounds=3'], goals: ['template'] },
   fairness: { file: 'fairness', usual: ['rows=300000', 'seconds=4'], goals: ['neighbour', 'neighbourFailures'] },
 };
 
