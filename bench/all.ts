@@ -86,6 +86,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
     goals: ['jobsIdle', 'jobsStarted', 'jobsOnce'],
   },
   pdf: { file: 'pdf', usual: [], quick: ['rounds=3', 'pages=5'], goals: ['pdfPage', 'pdfRows'] },
+  template: { file: 'template', usual: [], quick: ['rounds=3'], goals: ['template'] },
   fairness: { file: 'fairness', usual: ['rows=300000', 'seconds=4'], goals: ['neighbour', 'neighbourFailures'] },
 };
 
