@@ -14,6 +14,9 @@ const BOMB = `data:image/png;base64,${pngBomb().toString('base64')}`;
 const copies = (count: number, create: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => create(n)).join('');
 
+/** Variables of CSS, each ten times as long as the one before. */
+const DOUBLING = `:root{--a0:xxxxxxxxxx;${copies(30, (n) => `--a${n + 1}:${`var(--a${n})`.repeat(10)};`)}}`;
+
 /** Documents that a browser prints. */
 const PRINTED: Record<string, string> = {
   'animations without end':
@@ -28,7 +31,7 @@ const PRINTED: Record<string, string> = {
   'margins larger than the page': '<style>@page{margin:50cm}</style>begin',
   'a page of kilometres': '<style>@page{size:100000in 100000in}</style>begin',
   'thousands of columns': `<div style="columns:10000 1px">begin ${'x '.repeat(5000)}</div>`,
-  'values that double': `<style>:root{--a0:xxxxxxxxxx;${copies(30, (n) => `--a${n + 1}:${`var(--a${n})`.repeat(10)};`)}}p::before{content:var(--a30)}</style><p>begin`,
+  'values that double': `<style>${DOUBLING}p::before{content:var(--a30)}</style><p>begin`,
   'deep grids': `begin${'<div style="display:grid;grid-template-columns:min-content 1fr">'.repeat(200)}x`,
   'an unclosed comment': 'begin<!-- ',
   'a null character': 'begin\0end',
