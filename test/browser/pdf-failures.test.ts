@@ -165,7 +165,7 @@ describe('the browser', () => {
         (name) => `export ${name}='${environment[name] ?? ''}'`,
       );
       const refusal = `case "$*" in *--no-sandbox*) ;; *) echo 'No usable sandbox!' >&2; exit 1;; esac`;
-    const script = [refusal, ...variables, `exec '${path}' "$@"`].join('\n');
+      const script = [refusal, ...variables, `exec '${path}' "$@"`].join('\n');
       const lines: string[] = [];
       const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
       const printer = openPrinter({ path: writeProgram('browser', script), log: log as never });

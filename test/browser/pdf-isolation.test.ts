@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { HAS_PRINTER } from '../support/engines.ts';
 import { documentOf, openPrinter, tableOf } from '../support/pdf-printing.ts';
-import { svgOf } from '../support/picture-files.ts';
 import { textOfPdf } from '../support/pdf-text.ts';
+import { svgOf } from '../support/picture-files.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -50,8 +50,7 @@ const WAYS: Record<string, (url: string) => string> = {
   'a script': (url) => `<script src="${url}"></script><script type="module">import "${url}"</script>`,
   'a program': (url) =>
     `<script>fetch("${url}"); new Image().src = "${url}"; location = "${url}"; new WebSocket("${url}")</script>`,
-  'an event handler': (url) =>
-    handlersOf(`fetch('${url}')`),
+  'an event handler': (url) => handlersOf(`fetch('${url}')`),
   'a link with a ping': (url) => `<a href="${url}" ping="${url}" autofocus accesskey="a">link</a>`,
   'a table or body of old': (url) => `<body background="${url}"><table background="${url}"><td background="${url}">`,
   'an XML style sheet': (url) =>
