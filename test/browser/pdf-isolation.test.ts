@@ -7,11 +7,17 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { HAS_PRINTER } from '../support/engines.ts';
 import { documentOf, openPrinter, tableOf } from '../support/pdf-printing.ts';
 import { textOfPdf } from '../support/pdf-text.ts';
+import { svgOf } from '../support/picture-files.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const SECRET = 'content of a file of the machine';
 const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+
+/** Elements with events that occur while a page is loaded. */
+const handlersOf = (script: string): string =>
+  `<img src="${PIXEL}" onload="${script}"><img src="x:" onerror="${script}"><svg onload="${script}"></svg>` +
+  `<details open ontoggle="${script}"></details><style onload="${script}"></style>`;
 
 /** Markup that requests a URL, and is otherwise empty. */
 const WAYS: Record<string, (url: string) => string> = {
@@ -37,15 +43,14 @@ const WAYS: Record<string, (url: string) => string> = {
   SVG: (url) =>
     `<svg><use href="${url}#a"/><image href="${url}"/><feImage href="${url}"/><foreignObject><img src="${url}"></foreignObject></svg>`,
   'a picture with SVG': (url) =>
-    `<img src="data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg"><image href="${url}"/><style>@import "${url}";</style></svg>`)}">`,
+    `<img src="data:image/svg+xml,${encodeURIComponent(svgOf(`<image href="${url}"/><style>@import "${url}";</style>`))}">`,
   'a video or sound': (url) =>
     `<video src="${url}" poster="${url}" autoplay></video><audio src="${url}" autoplay></audio><video><track default src="${url}"></video>`,
   'a base': (url) => `<base href="${url}"><img src="picture.png"><link rel="stylesheet" href="style.css">`,
   'a script': (url) => `<script src="${url}"></script><script type="module">import "${url}"</script>`,
   'a program': (url) =>
     `<script>fetch("${url}"); new Image().src = "${url}"; location = "${url}"; new WebSocket("${url}")</script>`,
-  'an event handler': (url) =>
-    `<img src="${PIXEL}" onload="fetch('${url}')"><img src="x:" onerror="fetch('${url}')"><svg onload="fetch('${url}')"></svg><details open ontoggle="fetch('${url}')">`,
+  'an event handler': (url) => handlersOf(`fetch('${url}')`),
   'a link with a ping': (url) => `<a href="${url}" ping="${url}" autofocus accesskey="a">link</a>`,
   'a table or body of old': (url) => `<body background="${url}"><table background="${url}"><td background="${url}">`,
   'an XML style sheet': (url) =>
@@ -108,7 +113,7 @@ describe.skipIf(!HAS_PRINTER)('a document', () => {
 
   test('runs no script, neither its own nor one of its header', async () => {
     const change = `document.body.textContent = 'changed'`;
-    const scripts = `<script>${change}</script><img src="${PIXEL}" onload="${change}"><img src="x:" onerror="${change}"><svg onload="${change}"></svg>`;
+    const scripts = `<script>${change}</script>${handlersOf(change)}`;
     const document = documentOf(`<p>begin${scripts}<noscript>without</noscript>${tableOf(300)}`, {
       header: `header${scripts}`,
     });

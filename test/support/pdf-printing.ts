@@ -6,8 +6,9 @@ import type { PageSettings, PdfDocument, PdfPrinter } from '../../src/core/pdf-p
 const LOG = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
 
 /** Opens a printer, which the caller closes. */
-export const openPrinter = (options: { path?: string; printMs?: number; log?: typeof LOG } = {}): PdfPrinter =>
-  openPdfPrinter({ path: undefined, log: LOG, ...options });
+export const openPrinter = (
+  options: { path?: string; printMs?: number; maxBytes?: number; log?: typeof LOG } = {},
+): PdfPrinter => openPdfPrinter({ path: undefined, log: LOG, ...options });
 
 /** A4 with margins of 20 mm. */
 export const PAGE: PageSettings = {

@@ -65,8 +65,7 @@ export class BrowserProcess {
   #stderrTail = '';
 
   constructor({ program, account, hasSandbox }: BrowserStart) {
-    this.#folder = mkdtempSync(join(tmpdir(), 'dws-browser-'));
-    if (account.uid !== undefined) chownSync(this.#folder, account.uid, account.gid!);
+    this.#folder = createFolder(account);
     const child = startBrowser(program, account, hasSandbox, this.#folder);
     this.#child = child;
     (child.stderr as Socket).setEncoding('utf8').on('data', (text: string) => {
@@ -124,6 +123,18 @@ export class BrowserProcess {
     );
     for (const stream of child.stdio) stream?.destroy();
     removeFolder(this.#folder);
+  }
+}
+
+/** Creates the folder of a browser, which only its user can enter. */
+function createFolder({ uid, gid }: BrowserAccount): string {
+  const folder = mkdtempSync(join(tmpdir(), 'dws-browser-'));
+  try {
+    if (uid !== undefined) chownSync(folder, uid, gid!);
+    return folder;
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    throw upstreamFailed('The browser could not be started', { cause: error });
   }
 }
 

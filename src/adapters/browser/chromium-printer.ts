@@ -36,6 +36,8 @@ interface PrinterOptions {
   log: Logger;
   /** Default: 60 s. */
   printMs?: number;
+  /** Default: `MAX_PDF_BYTES`. */
+  maxBytes?: number;
 }
 
 /** Returns the printer of this process. Nothing is started or unpacked before the first print. */
@@ -51,23 +53,26 @@ class ChromiumPrinter implements PdfPrinter {
   readonly #finder: BrowserFinder;
   readonly #pool: BrowserPool;
   readonly #printMs: number;
+  readonly #maxBytes: number | undefined;
 
-  constructor({ path, log, printMs = PRINT_MS }: PrinterOptions) {
+  constructor({ path, log, printMs = PRINT_MS, maxBytes }: PrinterOptions) {
     const account = browserAccount();
     this.#finder = new BrowserFinder({ path, account, log });
     this.#pool = new BrowserPool({ find: () => this.#finder.find(), account, log });
     this.#printMs = printMs;
+    this.#maxBytes = maxBytes;
   }
 
   async print(document: PdfDocument): Promise<PrintedPdf> {
     const parameters = printParameters(document);
     const picture = document.letterhead ? letterheadPage(document.letterhead) : null;
+    const limit = this.#maxBytes === undefined ? {} : { maxBytes: this.#maxBytes };
     const signals = [document.signal, this.#closing.signal];
     const timeoutError = () => timedOut(`The PDF takes longer than ${this.#printMs / 1000} seconds to print`);
     const work = async (signal: AbortSignal): Promise<PrintedPdf> => {
       const { printed, letterhead } = await this.#inBrowser(document.caller.tenantId, signal, async ({ devTools }) => ({
         letterhead: picture ? await printPage(devTools, picture) : (document.letterhead?.content ?? null),
-        printed: await printPage(devTools, { html: document.html, parameters }),
+        printed: await printPage(devTools, { html: document.html, parameters, ...limit }),
       }));
       const pages = countPages(printed);
       if (pages === null) throw upstreamFailed('The browser printed a PDF of an unknown form');

@@ -21,13 +21,15 @@ export interface PageJob {
   html: string;
   /** Parameters of `Page.printToPDF`. */
   parameters: Readonly<Record<string, unknown>>;
+  /** Maximum size of the PDF. Default: `MAX_PDF_BYTES`. */
+  maxBytes?: number;
   /** The error if a picture of the page cannot be shown. By default such pictures remain empty. */
   brokenPicture?: () => Error;
 }
 
 /**
  * Prints a page in a browser context of its own, without scripts, network and files. Throws BAD_USER_INPUT for a page that
- * leads to another page, PAYLOAD_TOO_LARGE for a PDF past `MAX_PDF_BYTES`, and UPSTREAM_FAILED if the browser fails. After an
+ * leads to another page, PAYLOAD_TOO_LARGE for a PDF past its maximum size, and UPSTREAM_FAILED if the browser fails. After an
  * error the context may still exist: end the browser.
  */
 export async function printPage(devTools: DevTools, job: PageJob): Promise<Buffer> {
@@ -52,10 +54,14 @@ export async function printPage(devTools: DevTools, job: PageJob): Promise<Buffe
   }
 }
 
+const leadsAway = (cause?: Error): Error =>
+  badInput('The document leads to another page, e.g. by a refresh, so it cannot be printed', { cause });
+
 /** Returns what an error of the browser means. Its process ends at header and footer templates with style sheets or fonts. */
 function clientErrorOf(error: DevToolsError, hasTemplates: boolean): Error {
   if (error.message.includes('content area is empty'))
     return badInput('The margins leave no space on the page', { cause: error });
+  if (/\bcontext\b|\bframe\b/i.test(error.message)) return leadsAway(error);
   const hint = hasTemplates ? '. Header and footer can load nothing but pictures in data URLs' : '';
   return upstreamFailed(`The browser could not print the document: ${error.message}${hint}`, { cause: error });
 }
@@ -66,6 +72,7 @@ class PrintedPage {
   readonly #sessionId: string;
   readonly close: () => void;
   #hasContent = false;
+  #failure: Error | undefined;
 
   constructor(devTools: DevTools, sessionId: string) {
     this.#devTools = devTools;
@@ -75,20 +82,23 @@ class PrintedPage {
     });
   }
 
-  async print({ html, parameters, brokenPicture }: PageJob): Promise<Buffer> {
+  async print({ html, parameters, brokenPicture, maxBytes = MAX_PDF_BYTES }: PageJob): Promise<Buffer> {
     const frameId = await this.#isolate();
     this.#hasContent = true;
     const content = { frameId, html: PREFIX + html.replace(/^\ufeff/, '') };
     const loaded = this.#devTools.receive('Page.loadEventFired', this.#sessionId);
     await Promise.all([this.#send('Page.setDocumentContent', content), loaded]);
     const world = await this.#send<{ executionContextId: number }>('Page.createIsolatedWorld', { frameId });
-    const ready = await this.#send<{ result: { value?: number } }>('Runtime.evaluate', {
-      contextId: world.executionContextId,
-      expression: READY,
-      awaitPromise: true,
-      returnByValue: true,
-    });
-    if (brokenPicture && ready.result.value !== 0) throw brokenPicture();
+    const contextId = world.executionContextId;
+    const evaluate = (expression: string) =>
+      this.#send<{ result: { value?: number } }>('Runtime.evaluate', {
+        contextId,
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      });
+    const { result } = await evaluate(READY);
+    if (brokenPicture && result.value !== 0) throw brokenPicture();
     const { stream } = await this.#send<{ stream: string }>('Page.printToPDF', {
       ...parameters,
       transferMode: 'ReturnAsStream',
@@ -97,7 +107,9 @@ class PrintedPage {
       generateTaggedPDF: true,
       generateDocumentOutline: true,
     });
-    return this.#read(stream);
+    // The context is lost if another page was printed.
+    await evaluate('0');
+    return this.#read(stream, maxBytes);
   }
 
   /** Forbids scripts and requests. Returns the id of the frame. */
@@ -115,7 +127,9 @@ class PrintedPage {
     return frameTree.frame.id;
   }
 
-  #send<R = unknown>(method: string, params: object = {}): Promise<R> {
+  async #send<R = unknown>(method: string, params: object = {}): Promise<R> {
+    // No call may have been open when it occurred.
+    if (this.#failure) throw this.#failure;
     return this.#devTools.send<R>(method, params, this.#sessionId);
   }
 
@@ -126,7 +140,7 @@ class PrintedPage {
       this.#hasContent &&
       !(params['frame'] as { parentId?: string }).parentId
     )
-      this.#fail(badInput('The document leads to another page, e.g. by a refresh, so it cannot be printed'));
+      this.#fail(leadsAway());
     else if (method === 'Inspector.targetCrashed') this.#fail(upstreamFailed('The browser failed on the document'));
   }
 
@@ -140,10 +154,11 @@ class PrintedPage {
   }
 
   #fail(error: Error): void {
+    this.#failure ??= error;
     this.#devTools.failSession(this.#sessionId, error);
   }
 
-  async #read(handle: string): Promise<Buffer> {
+  async #read(handle: string, maxBytes: number): Promise<Buffer> {
     const pieces: Buffer[] = [];
     for (let bytes = 0; ;) {
       const piece = await this.#send<{ data: string; base64Encoded?: boolean; eof: boolean }>('IO.read', {
@@ -152,7 +167,7 @@ class PrintedPage {
       });
       const data = Buffer.from(piece.data, piece.base64Encoded ? 'base64' : 'latin1');
       pieces.push(data);
-      if ((bytes += data.length) > MAX_PDF_BYTES) throw tooLarge(`The PDF has more than ${MAX_PDF_BYTES / 1e6} MB`);
+      if ((bytes += data.length) > maxBytes) throw tooLarge(`The PDF has more than ${maxBytes / 1e6} MB`);
       if (piece.eof) return Buffer.concat(pieces);
     }
   }
