@@ -63,7 +63,8 @@ async function renderMany({ path, listId }: { path: string; listId: string }, pr
     while (Date.now() < end) {
       const response = await fetch(`${path}/_render`, { method: 'POST', headers, body });
       const bytes = await response.arrayBuffer();
-      if (!response.ok) throw new Error(`${handler}: ${response.status} ${Buffer.from(bytes).toString().slice(0, 500)}`);
+      if (!response.ok)
+        throw new Error(`${handler}: ${response.status} ${Buffer.from(bytes).toString().slice(0, 500)}`);
       count += 1;
     }
   };
@@ -86,7 +87,11 @@ for (const roles of [['web', 'worker'], ['all']] as const)
       const what = preview ? 'previews' : `documents of ${rows} rows`;
       lines.push([roles[0], what, String(AT_ONCE), (count / Number(seconds)).toFixed(1), delay.toFixed(1)]);
       if (roles[0] === 'web')
-        measurements.push({ what: `event loop delay p99 of web, ${AT_ONCE} ${what} at once`, goal: 'renderDelay', value: delay });
+        measurements.push({
+          what: `event loop delay p99 of web, ${AT_ONCE} ${what} at once`,
+          goal: 'renderDelay',
+          value: delay,
+        });
     }
   });
 printTable(['process', 'what', 'at once', 'documents/s', 'event loop delay p99 ms (goal 50)'], lines);

@@ -18,10 +18,16 @@ const createRegions = (owner: Client, datasetId: string): Promise<TestTemplate> 
   createRenderable(
     owner,
     {
-      files: { 'regions.njk': '{{ user.username }}:{% for row in orders.rows %} {{ row.id }}{{ row.region }}{% endfor %}' },
+      files: {
+        'regions.njk': '{{ user.username }}:{% for row in orders.rows %} {{ row.id }}{{ row.region }}{% endfor %}',
+      },
       inputs: [{ name: 'least', required: true, schema: { type: 'integer' } }],
       processors: [
-        { name: 'orders', type: 'dataset', config: { datasetId, filter: { id: { $gte: { $input: 'least' } } }, sort: 'id' } },
+        {
+          name: 'orders',
+          type: 'dataset',
+          config: { datasetId, filter: { id: { $gte: { $input: 'least' } } }, sort: 'id' },
+        },
       ],
     },
     { handler: 'text', name: 'Regions' },
@@ -60,7 +66,11 @@ describe('the action render-template', () => {
     await expectInvalid(create({}), 'data.templateId', 'data.templateId is required');
     await expectError(create({ templateId: UNKNOWN_ID }), 404, `There is no template ${UNKNOWN_ID}`);
     await expectInvalid(create({ templateId: id }), 'data.params.least', 'data.params.least is required');
-    await expectInvalid(create({ templateId: id, params: { least: 1, a: 1 } }), 'data.params.a', 'data.params.a is unknown');
+    await expectInvalid(
+      create({ templateId: id, params: { least: 1, a: 1 } }),
+      'data.params.a',
+      'data.params.a is unknown',
+    );
     await expectInvalid(
       create({ templateId: id, params: { least: 1 }, handler: 'docx' }),
       'data.handler',
@@ -97,7 +107,11 @@ describe('the file of a rendering', () => {
     expect(await run(ann, action)).toEqual(SUCCESS);
     await expectStatus(ann.put(`${action.job.path}/shares/${bob.id}`, { accessLevel: 3 }), 200);
     await expectError(bob.get(fileOf(action)), 403, REFUSED);
-    await expectBody(bob.get(action.action.path), 200, { file: null, fileUrl: null, data: { templateId: template.id } });
+    await expectBody(bob.get(action.action.path), 200, {
+      file: null,
+      fileUrl: null,
+      data: { templateId: template.id },
+    });
     expect((await bob.get(action.action.path)).body.data).not.toHaveProperty('params');
     await expectStatus(admin.get(fileOf(action)), 200);
 
@@ -109,7 +123,11 @@ describe('the file of a rendering', () => {
       timeout: 60_000,
     });
     const mail = { recipients: ['bob'], subject: 'Regions', body: '', attach: [action.action.id] };
-    await expectError(bob.post(`${action.job.path}/actions`, { type: 'email', name: 'Mail', data: mail }), 403, REFUSED);
+    await expectError(
+      bob.post(`${action.job.path}/actions`, { type: 'email', name: 'Mail', data: mail }),
+      403,
+      REFUSED,
+    );
     const mailId = await addEmail(ann, action.job, { recipients: ['bob'], attach: [action.action.id] });
     // What is mailed is changed by those who may read it only.
     const other = await createRegions(bob, orders.id);
@@ -158,8 +176,9 @@ describe('the file of a rendering', () => {
     const team = await createTeam(admin, 'Writers', bob);
     await expectStatus(admin.put(`${action.job.path}/owner`, { ownerId: `team:${team}` }), 200);
     await expectStatus(admin.get(fileOf(action)), 404);
-    expect(await systemQuery(service, `select from dws.job_action where id = '${action.action.id}' and file_id is null`))
-      .toHaveLength(1);
+    expect(
+      await systemQuery(service, `select from dws.job_action where id = '${action.action.id}' and file_id is null`),
+    ).toHaveLength(1);
   });
 });
 
@@ -184,7 +203,10 @@ test('the draft of a job keeps the template of an action', async ({ ann, orders 
   expect(await run(ann, action)).toEqual(SUCCESS);
   const draft = (await ann.post(`${action.job.path}/_edit`)).body;
   const [copy] = (await ann.get(`/jobs/${draft.id}/actions`)).body._embedded['svc:job-action'];
-  await expectStatus(ann.put(`/jobs/${draft.id}/actions/${copy.id}`, { data: { templateId: two.id, params: { least: 1 } } }), 200);
+  await expectStatus(
+    ann.put(`/jobs/${draft.id}/actions/${copy.id}`, { data: { templateId: two.id, params: { least: 1 } } }),
+    200,
+  );
   await expectStatus(ann.post(`/jobs/${draft.id}/_commit`), 200);
   await expectStatus(ann.get(fileOf(action)), 404);
   await expectStatus(ann.delete(one.path), 204);

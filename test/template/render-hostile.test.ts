@@ -44,12 +44,7 @@ const HOSTILE: readonly [string, string, object, { status: number; code: string;
     { handler: 'pdf' },
     { status: 413, code: 'PAYLOAD_TOO_LARGE', message: /HTML of the PDF has more than 5/ },
   ],
-  [
-    'includes itself',
-    `{% include 'hostile.njk' %}`,
-    {},
-    { status: 400, code: 'BAD_USER_INPUT', message: /./ },
-  ],
+  ['includes itself', `{% include 'hostile.njk' %}`, {}, { status: 400, code: 'BAD_USER_INPUT', message: /./ }],
   [
     'looks for the process',
     `{{ ''.constructor.constructor('return process.env')() }}`,
@@ -86,14 +81,20 @@ test('DATA files that do not parse are mistakes with their file and line', async
   const { status, error } = await render(quick, path);
   expect(status).toBe(400);
   expect(error.validation).toMatchObject([{ path: ['bad.json'], code: 'TEMPLATE', line: 3 }]);
-  expect((await quick.post(`${path}/_check`)).body).toMatchObject({ ok: false, problems: [{ path: 'bad.json', line: 3 }] });
+  expect((await quick.post(`${path}/_check`)).body).toMatchObject({
+    ok: false,
+    problems: [{ path: 'bad.json', line: 3 }],
+  });
 });
 
 test('assets, data and other files of the template are found by their names', async ({ quick }) => {
   const { path } = await createRenderable(
     quick,
     {
-      files: { 'main.njk': `{% include "parts/line.njk" %}`, 'parts/line.njk': `{{ data['prices.csv'][1].price }} {{ asset('a.svg') }}` },
+      files: {
+        'main.njk': `{% include "parts/line.njk" %}`,
+        'parts/line.njk': `{{ data['prices.csv'][1].price }} {{ asset('a.svg') }}`,
+      },
       assets: { 'a.svg': '<svg/>' },
       data: { 'prices.csv': 'name,price\nA,1\nB,2.50\n' },
     },

@@ -1,6 +1,6 @@
+import type { TemplateFile } from '../../../entities/template-file.ts';
 import type { TemplateInputInput } from '../../../entities/template-input-input.ts';
 import type { TemplateProcessorInput } from '../../../entities/template-processor-input.ts';
-import type { TemplateFile } from '../../../entities/template-file.ts';
 import { Template } from '../../../entities/template.ts';
 import type { Context } from '../../core/context.ts';
 import { yieldOnce } from '../../core/files.ts';
@@ -109,7 +109,10 @@ export async function createDemoTemplate(
   await setProcessors(ctx, id, processorsOf(ordersId, chartId));
   const files = await addFiles(ctx, id);
   // Last, because it marks the template as complete.
-  await templates.update(ctx, id, { templateFileId: files.get(REPORT_FILE)!, letterheadId: files.get(LETTERHEAD_FILE)! });
+  await templates.update(ctx, id, {
+    templateFileId: files.get(REPORT_FILE)!,
+    letterheadId: files.get(LETTERHEAD_FILE)!,
+  });
   return true;
 }
 
