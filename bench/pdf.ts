@@ -108,7 +108,8 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-const ratio = (one: (typeof measured)[number], what: 'ms' | 'cpu') => median(one.ours[what].map((value, round) => value / one.bare[what][round]!));
+const ratio = (one: (typeof measured)[number], what: 'ms' | 'cpu') =>
+  median(one.ours[what].map((value, round) => value / one.bare[what][round]!));
 printTable(
   ['document', 'ms', 'bare ms', '×', 'CPU ms', 'bare CPU ms', '×', 'kB', 'bare kB'],
   measured.map((one) => [

@@ -17,7 +17,7 @@ registerEnumType(TemplateProcessorTypeEnum, {
   description: 'What a processor of a template reads.',
   valuesConfig: {
     DATASET: { description: 'Rows of a dataset: `{rows, fields, total, truncated}`.' },
-    AGGREGATE: { description: 'Groups and measures of a dataset, as a list of rows.' },
+    AGGREGATE: { description: 'Groups and measures of a dataset: `{columns, rows, total, truncated}`.' },
     VISUAL: { description: 'A picture of a visual, and its rows: `{svg, rows}`.' },
     QUERY: { description: 'Rows of a saved query, which is run: `{fields, rows, truncated}`.' },
   },

@@ -29,6 +29,8 @@ import { Tag } from '../../entities/tag.ts';
 import { TeamComment } from '../../entities/team-comment.ts';
 import { Team } from '../../entities/team.ts';
 import { TemplateFile } from '../../entities/template-file.ts';
+import { TemplateInput } from '../../entities/template-input.ts';
+import { TemplateProcessor } from '../../entities/template-processor.ts';
 import { Template } from '../../entities/template.ts';
 import { UsageEvent } from '../../entities/usage-event.ts';
 import { UserContent } from '../../entities/user-content.ts';
@@ -66,6 +68,8 @@ relationField(Template, 'templateFile', TemplateFile, 'File that is rendered by 
 relationField(Template, 'letterhead', TemplateFile, 'File that is laid under each page of a PDF; null without one.');
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
+relationField(TemplateInput, 'template', Template, 'Template of the input.');
+relationField(TemplateProcessor, 'template', Template, 'Template of the processor.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

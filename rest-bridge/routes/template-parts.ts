@@ -1,5 +1,5 @@
 import { collection, resource, value } from '../present.ts';
-import { get, put } from '../route.ts';
+import { get, put, type Json } from '../route.ts';
 
 interface Part {
   templateId: string;
@@ -12,14 +12,24 @@ const processor = resource<Part>('id name type config', links);
 const inputs = collection('template-input', input);
 const processors = collection('template-processor', processor);
 
-const PAGE = { query: ['limit', 'start'] };
+/** Returns options of a row that replaces a list. Clients may send the items of a response, with their links. */
+const replaces = (list: string) => ({
+  query: ['limit', 'start'],
+  map: (body: Json): Json => (Array.isArray(body[list]) ? { ...body, [list]: body[list].map(withoutLinks) } : body),
+});
+
+function withoutLinks(item: unknown): unknown {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+  const { _links, ...rest } = item as Json;
+  return rest;
+}
 
 /** Inputs, processors and settings of a template. */
 export const templateParts = [
   get('/templates/:id/inputs', 'template.inputs', inputs),
-  put('/templates/:templateId/inputs', 'setTemplateInputs', inputs, PAGE),
+  put('/templates/:templateId/inputs', 'setTemplateInputs', inputs, replaces('inputs')),
   get('/templates/:id/processors', 'template.processors', processors),
-  put('/templates/:templateId/processors', 'setTemplateProcessors', processors, PAGE),
+  put('/templates/:templateId/processors', 'setTemplateProcessors', processors, replaces('processors')),
   get('/templates/:id/settings', 'template.settings', value()),
   put('/templates/:templateId/settings', 'setTemplateSettings', value(), { body: 'settings' }),
 ];

@@ -6,15 +6,19 @@ import { templateParts } from './template-parts.ts';
 interface Template {
   id: string;
   editingId: string | null;
+  templateFileId: string | null;
+  letterheadId: string | null;
 }
 
 const FIELDS = `id tenant slug naturalId name description type handler handlerOptions ownerId owner { id name type }
   folderId tags editingId stale templateFileId letterheadId settings createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`;
 
-const links = ({ id, editingId }: Template) => ({
+const links = ({ id, editingId, templateFileId, letterheadId }: Template) => ({
   self: `/templates/${id}`,
   'svc:permissions': `/templates/${id}/permissions`,
+  'svc:template-file': templateFileId ? `/templates/${id}/template-file` : undefined,
+  'svc:letterhead': letterheadId ? `/templates/${id}/files/${letterheadId}` : undefined,
   'svc:original': editingId ? `/templates/${editingId}` : undefined,
   'svc:commit-draft': editingId ? `/templates/${editingId}/draft/_commit` : undefined,
 });
@@ -39,4 +43,5 @@ export default [
   get(draft, 'template.draft', template, { linked: isOriginal }),
   post(`${draft}/_commit`, 'commitTemplateDraft', template),
   del(draft, 'deleteTemplateDraft', undefined, { linked: isOriginal }),
+  ...templateParts,
 ];

@@ -8,6 +8,8 @@ import type { OutboundClient } from './outbound.ts';
 import type { PdfPrinter } from './pdf-printer.ts';
 import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { TemplateEngine } from './template-engine.ts';
 
 /** What every row of a tenant has. */
 export interface StoredRow {
@@ -158,6 +160,9 @@ export interface Platform {
   secrets: SecretBox;
   outbound: OutboundClient;
   pdfPrinter: PdfPrinter;
+  sandbox: Sandbox;
+  /** Template engines by their id. */
+  templateEngines: ReadonlyMap<string, TemplateEngine>;
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
 }

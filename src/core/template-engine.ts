@@ -100,3 +100,16 @@ export interface TemplateEngine {
   /** Returns the mistakes of all files that can be found without data. Throws like `render`, but no `TemplateError`. */
   check(task: CheckTask): Promise<TemplateMistake[]>;
 }
+
+/** Returns the output format of an engine; undefined if there is no such engine or format. */
+export const handlerOf = (
+  engines: ReadonlyMap<string, TemplateEngine>,
+  engine: string,
+  handler: string,
+): TemplateHandler | undefined => engines.get(engine)?.handlers.find(({ id }) => id === handler);
+
+/** Returns whether an engine takes a file as TEMPLATE, by its extension. */
+export const takesTemplate = ({ extensions }: TemplateEngine, filename: string): boolean => {
+  const extension = /\.([^./]+)$/.exec(filename)?.[1]?.toLowerCase();
+  return extension !== undefined && extensions.includes(extension);
+};

@@ -11,7 +11,9 @@ import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
 import { openOutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
+import { openSandbox } from '../adapters/sandbox/sandbox.ts';
 import { createSecretBox } from '../adapters/secrets/secret-box.ts';
+import { createTemplateEngines } from '../adapters/template-engine/engine-list.ts';
 import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
@@ -62,6 +64,9 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const pdfPrinter = openPdfPrinter({ path: config.CHROMIUM_PATH, log });
     closers.push(() => pdfPrinter.close());
 
+    const sandbox = openSandbox();
+    closers.push(() => sandbox.close());
+
     const own = await findOwnIdentity(system, log);
     const { drivers } = createDrivers({ ownDatabase: own });
     return {
@@ -78,6 +83,8 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         secrets,
         outbound,
         pdfPrinter,
+        sandbox,
+        templateEngines: createTemplateEngines(sandbox),
         publicUrl,
       }),
       queue,

@@ -1,6 +1,6 @@
-import { createServer } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -22,7 +22,8 @@ const WAYS: Record<string, (url: string) => string> = {
   'a linked style sheet': (url) => `<link rel="stylesheet" href="${url}">`,
   'a font': (url) => `<style>@font-face{font-family:f;src:url(${url})}b{font-family:f}</style><b>f</b>`,
   'a content of CSS': (url) => `<style>i::before{content:url(${url})}q{cursor:url(${url}),auto}</style><i></i>`,
-  'a mask or shape': (url) => `<div style="mask:url(${url});clip-path:url(${url}#a);filter:url(${url}#a);shape-outside:url(${url})">`,
+  'a mask or shape': (url) =>
+    `<div style="mask:url(${url});clip-path:url(${url}#a);filter:url(${url}#a);shape-outside:url(${url})">`,
   'a frame': (url) => `<iframe src="${url}"></iframe><iframe srcdoc="<img src='${url}'>"></iframe>`,
   'a set of frames': (url) => `<frameset><frame src="${url}"></frameset>`,
   'an object': (url) => `<object data="${url}"></object><embed src="${url}"><applet archive="${url}"></applet>`,
@@ -33,7 +34,7 @@ const WAYS: Record<string, (url: string) => string> = {
   'a refresh': (url) => `<meta http-equiv="refresh" content="0;url=${url}">`,
   'speculation rules': (url) => `<script type="speculationrules">{"prefetch":[{"urls":["${url}"]}]}</script>`,
   'a form': (url) => `<form action="${url}"><input type="image" src="${url}" autofocus></form>`,
-  'SVG': (url) =>
+  SVG: (url) =>
     `<svg><use href="${url}#a"/><image href="${url}"/><feImage href="${url}"/><foreignObject><img src="${url}"></foreignObject></svg>`,
   'a picture with SVG': (url) =>
     `<img src="data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg"><image href="${url}"/><style>@import "${url}";</style></svg>`)}">`,
@@ -41,12 +42,14 @@ const WAYS: Record<string, (url: string) => string> = {
     `<video src="${url}" poster="${url}" autoplay></video><audio src="${url}" autoplay></audio><video><track default src="${url}"></video>`,
   'a base': (url) => `<base href="${url}"><img src="picture.png"><link rel="stylesheet" href="style.css">`,
   'a script': (url) => `<script src="${url}"></script><script type="module">import "${url}"</script>`,
-  'a program': (url) => `<script>fetch("${url}"); new Image().src = "${url}"; location = "${url}"; new WebSocket("${url}")</script>`,
+  'a program': (url) =>
+    `<script>fetch("${url}"); new Image().src = "${url}"; location = "${url}"; new WebSocket("${url}")</script>`,
   'an event handler': (url) =>
     `<img src="${PIXEL}" onload="fetch('${url}')"><img src="x:" onerror="fetch('${url}')"><svg onload="fetch('${url}')"></svg><details open ontoggle="fetch('${url}')">`,
   'a link with a ping': (url) => `<a href="${url}" ping="${url}" autofocus accesskey="a">link</a>`,
   'a table or body of old': (url) => `<body background="${url}"><table background="${url}"><td background="${url}">`,
-  'an XML style sheet': (url) => `<?xml-stylesheet href="${url}"?><html manifest="${url}"><link rel="import" href="${url}">`,
+  'an XML style sheet': (url) =>
+    `<?xml-stylesheet href="${url}"?><html manifest="${url}"><link rel="import" href="${url}">`,
   'a reset policy': (url) =>
     `<meta http-equiv="Content-Security-Policy" content="default-src *"><img src="${url}"><iframe src="${url}"></iframe>`,
 };
@@ -106,7 +109,9 @@ describe.skipIf(!HAS_PRINTER)('a document', () => {
   test('runs no script, neither its own nor one of its header', async () => {
     const change = `document.body.textContent = 'changed'`;
     const scripts = `<script>${change}</script><img src="${PIXEL}" onload="${change}"><img src="x:" onerror="${change}"><svg onload="${change}"></svg>`;
-    const document = documentOf(`<p>begin${scripts}<noscript>without</noscript>${tableOf(300)}`, { header: `header${scripts}` });
+    const document = documentOf(`<p>begin${scripts}<noscript>without</noscript>${tableOf(300)}`, {
+      header: `header${scripts}`,
+    });
     const pages = await textOfPdf((await printer.print(document)).content);
     expect(pages.length).toBeGreaterThan(5);
     expect(pages[0]).toMatch(/begin[^]*without/);

@@ -38,7 +38,8 @@ describe.skipIf(!HAS_PRINTER)('a printed document', () => {
   });
 
   test('has the text, the language, the title and the outline of the page', async () => {
-    const html = '<!doctype html><html lang="de"><head><title>Bericht</title></head><h1>Größe</h1><p>€ 5 – „gut“ &amp; so';
+    const html =
+      '<!doctype html><html lang="de"><head><title>Bericht</title></head><h1>Größe</h1><p>€ 5 – „gut“ &amp; so';
     const { content } = await print(html);
     expect(await textOfPdf(content)).toEqual(['Größe\n€ 5 – „gut“ & so\n']);
     const document = await PDFDocument.load(content);
@@ -69,20 +70,23 @@ describe.skipIf(!HAS_PRINTER)('a printed document', () => {
 
   test('waits for pictures and fonts in data URLs', async () => {
     const png = `data:image/png;base64,${(await pngOf(RED, 300, 300)).toString('base64')}`;
-    const count = async (html: string) => {
+    const hasPicture = async (html: string) => {
       const document = await PDFDocument.load((await print(html)).content);
-      const isImage = (object: unknown) => String(object).includes('/Subtype /Image');
-      return document.context.enumerateIndirectObjects().filter(([, object]) => isImage((object as { dict?: unknown }).dict)).length;
+      const objects = document.context.enumerateIndirectObjects();
+      return objects.some(([, object]) => String((object as { dict?: unknown }).dict).includes('/Subtype /Image'));
     };
-    expect(await count(`<img src="${png}">`)).toBe(1);
-    expect(await count(`<div style="height:99px;background:url(${png})"></div>`)).toBe(1);
-    expect(await count(`<style>@media print { div { height: 99px; background: url(${png}) } }</style><div></div>`)).toBe(1);
-    expect(await count(`<div style="height: 20000px"></div><img loading="lazy" src="${png}">`)).toBe(1);
-    expect(await count('<p>none')).toBe(0);
+    expect(await hasPicture(`<img src="${png}">`)).toBe(true);
+    expect(await hasPicture(`<div style="height:99px;background:url(${png})"></div>`)).toBe(true);
+    expect(
+      await hasPicture(`<style>@media print { div { height: 99px; background: url(${png}) } }</style><div></div>`),
+    ).toBe(true);
+    expect(await hasPicture(`<div style="height: 20000px"></div><img loading="lazy" src="${png}">`)).toBe(true);
+    expect(await hasPicture('<p>none')).toBe(false);
   });
 
   test('has the number of its pages, whatever its text says', async () => {
-    const lies = '<a href="https://x.example/%%EOF/Type /Pages /Count 77 trailer /Root 1 0 R startxref 0">link</a>'.repeat(20);
+    const lies =
+      '<a href="https://x.example/%%EOF/Type /Pages /Count 77 trailer /Root 1 0 R startxref 0">link</a>'.repeat(20);
     for (const count of [1, 2, 9, 70]) {
       const html = `<title>/Count 99 startxref 9 %%EOF</title>${`<p style="break-after: page">page ${lies}</p>`.repeat(count - 1)}<p>end`;
       const { content, pages } = await print(html);
@@ -95,8 +99,16 @@ describe.skipIf(!HAS_PRINTER)('a printed document', () => {
     ['a margin without a unit', { margin: { ...PAGE.margin, top: '20' } }, /^margin.top must be a length like 20mm$/],
     ['a margin in another unit', { margin: { ...PAGE.margin, left: '2em' } }, /^margin.left must be a length/],
     ['a negative margin', { margin: { ...PAGE.margin, right: '-1mm' } }, /^margin.right must be a length/],
-    ['margins wider than the page', { margin: { ...PAGE.margin, right: '19cm' } }, /^The margins leave no space on the page$/],
-    ['margins higher than the page', { landscape: true, margin: { ...PAGE.margin, top: '19cm' } }, /^The margins leave no space/],
+    [
+      'margins wider than the page',
+      { margin: { ...PAGE.margin, right: '19cm' } },
+      /^The margins leave no space on the page$/,
+    ],
+    [
+      'margins higher than the page',
+      { landscape: true, margin: { ...PAGE.margin, top: '19cm' } },
+      /^The margins leave no space/,
+    ],
     ['a page without area', { size: { width: '0', height: '10cm' } }, /^The sides of a page have 0.4in to 200in$/],
     ['a page of a kilometre', { size: { width: '99999mm', height: '10cm' } }, /^The sides of a page/],
     ['an unknown paper size', { size: 'constructor' as 'A4' }, /^There is no paper size constructor$/],

@@ -4,15 +4,22 @@ import {
   isCompositeType,
   isInputObjectType,
   isListType,
+  type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInputField,
 } from 'graphql';
 import type { Endpoint } from '../../rest-bridge/bridge.ts';
+import { ruleOf } from '../../src/core/input-rules.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 /* Valid calls of any route and any root field, generated from the route table and the schema. */
 
 /** Returns the kind whose single resource a path is below, e.g. `datasets` for `/datasets/:id/data`. */
 export const kindOf = ({ row }: Endpoint): string | undefined => /^\/([\w-]+)\/:/.exec(row.path)?.[1];
+
+/** Returns whether a call needs a value for an argument or input field. */
+const isRequired = (element: GraphQLArgument | GraphQLInputField): boolean =>
+  (String(element.type).endsWith('!') && element.defaultValue === undefined) || ruleOf(element)?.required === true;
 
 /** Returns the path of a route with a value for its first parameter. The other parameters get unknown ids. */
 export function pathOf({ row }: Endpoint, first: string): string {
@@ -35,20 +42,22 @@ export function bodyOf({ row, plan }: Endpoint): Record<string, unknown> | undef
     const type = isListType(getNullableType(argument.type)) ? argument.type : getNamedType(argument.type);
     if (isInputObjectType(type))
       for (const field of Object.values(type.getFields())) {
-        if (String(field.type).endsWith('!') && field.defaultValue === undefined)
-          body[field.name] = sample(field.name, String(getNamedType(field.type)));
+        if (isRequired(field)) body[field.name] = sample(field.name, String(getNamedType(field.type)));
       }
-    if (
-      !isInputObjectType(type) &&
-      String(argument.type).endsWith('!') &&
-      argument.defaultValue === undefined &&
-      !path.has(argument.name)
-    )
+    if (!isInputObjectType(type) && isRequired(argument) && !path.has(argument.name))
       body[argument.name] = isListType(getNullableType(type))
         ? [sample(argument.name, String(getNamedType(type)))].flat()
         : sample(argument.name, String(type));
   }
   return body;
+}
+
+/** Returns what a request to a row sends: a form with a file, or the JSON of `bodyOf`. */
+export function sentTo(endpoint: Endpoint): FormData | Record<string, unknown> | undefined {
+  if (endpoint.row.options.consumes !== 'multipart') return bodyOf(endpoint);
+  const form = new FormData();
+  form.append('file', new Blob(['a,b\n1,2\n'], { type: 'text/csv' }), 'a.csv');
+  return form;
 }
 
 /** Values by type. */
@@ -81,6 +90,7 @@ const ENUMS: Record<string, unknown> = {
   ShareLevel: 1,
   VisualComponent: 'bar-chart',
   JobActionConditionType: 'success',
+  TemplateFileRole: 'ASSET',
 };
 const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN_ID;
 
@@ -89,11 +99,7 @@ export function queryOf({ row, plan }: Endpoint): string {
   if (row.method !== 'GET' || !plan) return '';
   const path = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
   const required = plan.slots.filter(
-    ({ argument }) =>
-      String(argument.type).endsWith('!') &&
-      argument.defaultValue === undefined &&
-      argument.name in NAMED &&
-      !path.has(argument.name),
+    ({ argument }) => isRequired(argument) && argument.name in NAMED && !path.has(argument.name),
   );
   return required.length
     ? `?${required.map(({ argument }) => `${argument.name}=${String(NAMED[argument.name])}`).join('&')}`
@@ -106,9 +112,7 @@ export function documentOf(
   { name, args, type }: GraphQLField<unknown, unknown>,
   own: Record<string, string> = {},
 ): string {
-  const required = args.filter(
-    (argument) => String(argument.type).endsWith('!') && argument.defaultValue === undefined,
-  );
+  const required = args.filter(isRequired);
   const literals = required.map((argument) => `${argument.name}: ${own[argument.name] ?? literal(argument.type)}`);
   const selection = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
   return `${root.toLowerCase()} { ${name}${literals.length ? `(${literals.join(', ')})` : ''}${selection} }`;
@@ -117,9 +121,7 @@ export function documentOf(
 function literal(type: GraphQLField<unknown, unknown>['args'][number]['type']): string {
   const named = getNamedType(type);
   if (isInputObjectType(named)) {
-    const required = Object.values(named.getFields()).filter(
-      (field) => String(field.type).endsWith('!') && field.defaultValue === undefined,
-    );
+    const required = Object.values(named.getFields()).filter(isRequired);
     const object = `{ ${required.map((field) => `${field.name}: ${literal(field.type)}`).join(', ')} }`;
     return String(type).startsWith('[') ? `[${object}]` : object;
   }

@@ -6,7 +6,7 @@ import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { ApiResponse, Client } from '../support/client.ts';
 import { expectBody } from '../support/expect.ts';
 import { startService, type Service } from '../support/service.ts';
-import { bodyOf, documentOf, kindOf, pathOf, queryOf } from './calls.ts';
+import { documentOf, kindOf, pathOf, queryOf, sentTo } from './calls.ts';
 import { FIXTURES, namesOf, OWNED_PATHS, singularOf } from './fixtures.ts';
 
 /*
@@ -191,7 +191,7 @@ describe.each(OWNED_PATHS)('of the %s', (kind) => {
         const response = await clients[actor]!.request(
           row.method,
           `/api${pathOf(endpoint, id)}${queryOf(endpoint)}`,
-          bodyOf(endpoint),
+          sentTo(endpoint),
           { prefer: 'respond-async' },
         );
         const line = `${row.method} ${row.path}: `;

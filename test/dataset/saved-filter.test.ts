@@ -335,5 +335,6 @@ test('rows are queried only through the view of a dataset', () => {
     'services/dataset/dataset-aggregate.ts',
     'services/dataset/dataset-data.ts',
     'services/dataset/dataset-export.ts',
+    'services/dataset/dataset-rows.ts',
   ]);
 });

@@ -9,7 +9,9 @@ import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
 import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
+import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { createSecretBox } from '../../src/adapters/secrets/secret-box.ts';
+import { createTemplateEngines } from '../../src/adapters/template-engine/engine-list.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { CHANNELS } from '../../src/core/operations.ts';
 import type { Platform } from '../../src/core/platform.ts';
@@ -37,6 +39,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const location = indexLocation(config, 'test');
   const index = await openIndex(location);
   const { drivers } = createDrivers({ ownDatabase: null });
+  const sandbox = openSandbox();
   const platform: Platform = {
     config,
     log,
@@ -49,6 +52,8 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     secrets: createSecretBox('a secret of the tests'),
     outbound: openOutboundClient({ allowed: config.OUTBOUND_ALLOW }),
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
+    sandbox,
+    templateEngines: createTemplateEngines(sandbox),
     publicUrl: 'http://localhost',
     system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
   };
@@ -58,6 +63,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     loaders: { databaseUrl: url, index: location },
     async close() {
       await platform.pdfPrinter.close();
+      await sandbox.close();
       await queue.close();
       await notifications.close();
       await index.close();

@@ -60,6 +60,12 @@ async function createTwins(ann: Client, admin: Client, source: string, orders: {
     const action = await ann.creates(`${job}/actions`, { type: 'notify', name: 'Twin', data });
     await ann.creates(`${job}/actions/${action.id}/job-action-run-conditions`, { type: 'always' });
     await ann.post(job);
+    const template = `/templates/${(await ann.creates('/templates', owned)).id}`;
+    await ann.creates(`${template}/files`, { filename: 'twin.njk', role: 'TEMPLATE' });
+    await ann.put(`${template}/inputs`, { inputs: [{ name: 'twin', label: `Twin ${twin}` }] });
+    const processor = { name: 'rows', type: 'dataset', config: { datasetId: orders.id, limit: twin + 1 } };
+    await ann.put(`${template}/processors`, { processors: [processor] });
+    await ann.creates(`${template}/_edit`, undefined);
     await admin.put(`/teams/${team.id}/members/${twin ? 'ann' : 'bob'}`, { role: 'member' });
     await admin.creates(`/teams/${team.id}/comments`, { message: 'Twin' });
   }

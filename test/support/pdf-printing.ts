@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { pino } from 'pino';
 import { openPdfPrinter } from '../../src/adapters/browser/chromium-printer.ts';
 import type { PageSettings, PdfDocument, PdfPrinter } from '../../src/core/pdf-printer.ts';
@@ -67,6 +66,6 @@ export const browsersOf = (parent: number = process.pid): number[] =>
 export const processesOf = (browser: number): Pick<Running, 'pid' | 'command'>[] =>
   processes().filter(({ group }) => group === browser);
 
-/** Returns the folders of browsers in the temporary folder. */
-export const browserFolders = (): string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith('dws-browser-'));
+/** Returns the folder of a running browser, which nothing else uses. */
+export const folderOf = (browser: number): string =>
+  / --user-data-dir=(\S+)/.exec(readFileSync(`/proc/${browser}/cmdline`, 'utf8').replaceAll('\0', ' '))![1]!;

@@ -1,4 +1,12 @@
-import { decodePDFRawStream, PDFArray, PDFDict, PDFDocument, PDFName, PDFRawStream, type PDFPage } from '@cantoo/pdf-lib';
+import {
+  decodePDFRawStream,
+  PDFArray,
+  PDFDict,
+  PDFDocument,
+  PDFName,
+  PDFRawStream,
+  type PDFPage,
+} from '@cantoo/pdf-lib';
 
 /* Reads PDFs as Chromium writes them: glyphs of embedded fonts, with a table of their characters. */
 
@@ -13,7 +21,8 @@ const latin1 = (stream: PDFRawStream): string => Buffer.from(decodePDFRawStream(
 /** Returns the drawing instructions of a page. */
 export function contentsOf(page: PDFPage): string {
   const contents = page.node.Contents();
-  const streams = contents instanceof PDFArray ? contents.asArray().map((ref) => page.node.context.lookup(ref)) : [contents];
+  const streams =
+    contents instanceof PDFArray ? contents.asArray().map((ref) => page.node.context.lookup(ref)) : [contents];
   return streams.map((stream) => latin1(stream as PDFRawStream)).join('\n');
 }
 
@@ -26,7 +35,8 @@ function textOf(resources: PDFDict | undefined, contents: string): string {
     /\/(\S+) [\d.-]+ Tf|<([0-9A-Fa-f]+)>|\/(\S+) Do|(\bTJ?j?\b)|(\bET\b)/g,
   )) {
     if (font) characters = charactersOf(fonts!.lookup(PDFName.of(font), PDFDict));
-    if (glyphs) text += glyphs.match(/.{4}/g)!.map((glyph) => characters.get(glyph.toUpperCase()) ?? '?').join('');
+    if (glyphs)
+      text += (glyphs.match(/.{4}/g) ?? []).map((glyph) => characters.get(glyph.toUpperCase()) ?? '?').join('');
     if (end) text += '\n';
     const drawn = object && objects?.lookup(PDFName.of(object));
     if (drawn instanceof PDFRawStream && drawn.dict.get(PDFName.of('Subtype')) === PDFName.of('Form'))
@@ -37,8 +47,10 @@ function textOf(resources: PDFDict | undefined, contents: string): string {
 
 /** Returns the characters of a font by its glyphs, in four hexadecimal digits. */
 function charactersOf(font: PDFDict): Map<string, string> {
-  const table = latin1(font.lookup(PDFName.of('ToUnicode')) as PDFRawStream);
   const characters = new Map<string, string>();
+  const stream = font.lookup(PDFName.of('ToUnicode'));
+  if (!(stream instanceof PDFRawStream)) return characters;
+  const table = latin1(stream);
   const textAt = (hex: string, plus = 0) => {
     const units = hex.match(/.{4}/g)!.map((unit) => Number.parseInt(unit, 16));
     units[units.length - 1]! += plus;
@@ -46,7 +58,8 @@ function charactersOf(font: PDFDict): Map<string, string> {
   };
   const set = (glyph: number, text: string) => characters.set(glyph.toString(16).padStart(4, '0').toUpperCase(), text);
   for (const [, lines] of table.matchAll(/beginbfchar([^]*?)endbfchar/g))
-    for (const [, glyph, text] of lines!.matchAll(/<(\w+)>\s*<(\w+)>/g)) set(Number.parseInt(glyph!, 16), textAt(text!));
+    for (const [, glyph, text] of lines!.matchAll(/<(\w+)>\s*<(\w+)>/g))
+      set(Number.parseInt(glyph!, 16), textAt(text!));
   for (const [, lines] of table.matchAll(/beginbfrange([^]*?)endbfrange/g))
     for (const [, first, last, text] of lines!.matchAll(/<(\w+)>\s*<(\w+)>\s*<(\w+)>/g)) {
       const begin = Number.parseInt(first!, 16);

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { upstreamFailed } from '../../core/errors.ts';
 import { lowerProcessPriority } from '../process/priority.ts';
 import type { BrowserAccount } from './browser-account.ts';
@@ -12,6 +13,9 @@ import type { BrowserProgram } from './find-browser.ts';
 
 /** Maximum length of the end of a browser's stderr in an error. */
 const MAX_STDERR_LENGTH = 4000;
+
+/** Milliseconds for the last output of a browser that has ended. */
+const CLOSE_MS = 1000;
 
 /** Flags of the browser. Nothing but printing: no network, accounts, updates, reports, sound or graphics card. */
 export const FLAGS = [
@@ -68,12 +72,9 @@ export class BrowserProcess {
     (child.stderr as Socket).setEncoding('utf8').on('data', (text: string) => {
       this.#stderrTail = (this.#stderrTail + text).slice(-MAX_STDERR_LENGTH);
     });
-    const ended = Promise.withResolvers<void>();
-    child.once('error', (error) => this.#end(ended.resolve, error));
-    child.once('exit', (code, signal) => this.#end(ended.resolve, new Error(signal ?? `status ${code}`)));
-    this.ended = ended.promise;
+    this.ended = this.#awaitEnd(child);
     const [, , , input, output] = child.stdio as [unknown, unknown, unknown, Writable, Readable];
-    this.devTools = new DevTools(input, output, (error) => this.kill(endedError(error)));
+    this.devTools = new DevTools(input, output, (error) => this.#killBroken(error));
     if (child.pid !== undefined) prepareProcess(child, account, this.#folder);
     this.setRef(false);
   }
@@ -103,18 +104,28 @@ export class BrowserProcess {
       else handle?.unref();
   }
 
-  #end(resolve: () => void, cause: Error): void {
+  /** Ends a browser that broke the protocol or closed a pipe. Its calls fail when it has ended, with what it wrote last. */
+  #killBroken(error: Error): void {
+    this.#stderrTail += `\n${error.message}`;
+    if (this.isRunning) killGroup(this.pid!);
+  }
+
+  async #awaitEnd(child: ChildProcess): Promise<void> {
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    const reason = await new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', (code, signal) => resolve(signal ?? `status ${code}`));
+    });
     // Its other processes end with the first one, but a moment later.
-    if (this.#child.pid !== undefined) killGroup(this.#child.pid);
-    cause.message += `: ${this.#stderrTail}`;
-    this.devTools?.fail(endedError(cause));
-    for (const stream of this.#child.stdio) stream?.destroy();
+    if (child.pid !== undefined) killGroup(child.pid);
+    await Promise.race([closed, sleep(CLOSE_MS)]);
+    this.devTools.fail(
+      upstreamFailed('The browser ended unexpectedly', { cause: new Error(`${reason}: ${this.#stderrTail}`) }),
+    );
+    for (const stream of child.stdio) stream?.destroy();
     removeFolder(this.#folder);
-    resolve();
   }
 }
-
-const endedError = (cause: Error): Error => upstreamFailed('The browser ended unexpectedly', { cause });
 
 /** Starts the browser in a process group of its own, which Ctrl-C does not reach. */
 function startBrowser(program: BrowserProgram, account: BrowserAccount, hasSandbox: boolean, folder: string) {

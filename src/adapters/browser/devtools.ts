@@ -34,9 +34,10 @@ export class DevTools {
   #pieces: Buffer[] = [];
   #bytes = 0;
   #lastId = 0;
+  #isBroken = false;
   #failure: Error | undefined;
 
-  /** `onFailure` is called when the browser breaks the protocol or closes a pipe. */
+  /** `onFailure` is called once when the browser breaks the protocol or closes a pipe. It calls `fail`, then or later. */
   constructor(input: Writable, output: Readable, onFailure: (error: Error) => void) {
     this.#input = input;
     this.#onFailure = onFailure;
@@ -102,21 +103,22 @@ export class DevTools {
   }
 
   #break(error: Error): void {
-    if (this.#failure) return;
-    this.fail(error);
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    this.#pieces = [];
     this.#onFailure(error);
   }
 
   /** Takes a piece of the stream, which may contain the end of one message and the begin of another one. */
   #read(piece: Buffer): void {
     let begin = 0;
-    for (let end = piece.indexOf(0); end !== -1 && !this.#failure; end = piece.indexOf(0, begin)) {
+    for (let end = piece.indexOf(0); end !== -1 && !this.#isBroken; end = piece.indexOf(0, begin)) {
       this.#pieces.push(piece.subarray(begin, end));
       const text = Buffer.concat(this.#pieces).toString('utf8');
       [this.#pieces, this.#bytes, begin] = [[], 0, end + 1];
       this.#receive(text);
     }
-    if (this.#failure) return;
+    if (this.#isBroken) return;
     this.#pieces.push(piece.subarray(begin));
     this.#bytes += piece.length - begin;
     if (this.#bytes > MAX_MESSAGE_BYTES) this.#break(new Error(`A message has more than ${MAX_MESSAGE_BYTES} bytes`));

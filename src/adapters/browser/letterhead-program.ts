@@ -1,20 +1,18 @@
 /**
  * Letterhead process: reads one letterhead and lays it under a printed document, so that no malicious PDF blocks or ends a
- * process of the service. It ends when the parent's channel closes and when its memory exceeds the limit.
+ * process of the service. It ends when the parent's channel closes. The parent
+ * watches its memory.
  */
 import { ApiError } from '../../core/errors.ts';
 import { stackOf } from '../process/program-error.ts';
 import { showSpare } from '../process/spare-process.ts';
 import type { FromLetterheadProcess, ToLetterheadProcess } from './letterhead-task.ts';
 
-const MAX_MEMORY_BYTES = 768 * 1024 ** 2;
-const WATCH_MS = 20;
-
 const end = (): void => {
   process.kill(process.pid, 'SIGKILL');
 };
-const send = (message: FromLetterheadProcess, then: () => void = () => {}): void => {
-  process.send?.(message, undefined, undefined, then);
+const send = (message: FromLetterheadProcess): void => {
+  process.send?.(message);
 };
 
 async function run({ printed, letterhead }: Extract<ToLetterheadProcess, { kind: 'lay' }>): Promise<void> {
@@ -44,6 +42,3 @@ process.on('disconnect', end);
 // The parent may have ended before.
 if (!process.connected) end();
 process.on('SIGTERM', end);
-setInterval(() => {
-  if (process.memoryUsage.rss() > MAX_MEMORY_BYTES) send({ kind: 'exhausted' }, end);
-}, WATCH_MS);

@@ -7,7 +7,5 @@ export type FromLetterheadProcess =
   | { kind: 'result'; content: Uint8Array }
   /** BAD_USER_INPUT: the letterhead cannot be used. */
   | { kind: 'refused'; message: string }
-  /** UPSTREAM_FAILED: the process needs too much memory. */
-  | { kind: 'exhausted' }
   /** An unexpected error. */
   | { kind: 'broken'; message: string };

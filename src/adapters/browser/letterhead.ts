@@ -6,12 +6,17 @@ import { lowerProcessPriority } from '../process/priority.ts';
 import { programBeside } from '../process/program.ts';
 import { ProcessEnded, runTask } from '../process/run-task.ts';
 import { SpareProcess } from '../process/spare-process.ts';
+import { watchProcesses } from './browser-memory.ts';
 import type { FromLetterheadProcess, ToLetterheadProcess } from './letterhead-task.ts';
 
 const PROGRAM = programBeside(import.meta.url, 'letterhead-program');
 /** The first page of a letterhead takes less than a second. */
 const READ_MS = 10_000;
 const HEAP_MB = 512;
+const MAX_MEMORY_BYTES = 768 * 1024 ** 2;
+const WATCH_MS = 50;
+/** What V8 writes when it ends a process whose heap is exhausted. */
+const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
 const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToLetterheadProcess);
 
 /**
@@ -24,6 +29,9 @@ export async function layLetterhead(printed: Buffer, letterhead: Uint8Array, sig
   const reading = new AbortController();
   const timer = setTimeout(() => reading.abort(badInput('The letterhead takes too long to read')), READ_MS);
   let isRead = false;
+  const child = SPARE.take();
+  // A loop of the child keeps it from looking at its own memory.
+  const unwatch = watchProcesses([child.pid!], MAX_MEMORY_BYTES, WATCH_MS, () => reading.abort(tooMuchMemory(isRead)));
   const isResult = ({ kind }: FromLetterheadProcess): boolean => {
     if (kind !== 'read') return true;
     clearTimeout(timer);
@@ -32,21 +40,26 @@ export async function layLetterhead(printed: Buffer, letterhead: Uint8Array, sig
   };
   try {
     const stop = AbortSignal.any([signal, reading.signal]);
-    return contentOf(await runTask<FromLetterheadProcess>(SPARE.take(), task, stop, isResult), isRead);
+    return contentOf(await runTask<FromLetterheadProcess>(child, task, stop, isResult));
   } catch (error) {
     if (!(error instanceof ProcessEnded)) throw error;
-    throw isRead ? upstreamFailed('The letterhead process ended unexpectedly', { cause: error }) : unreadable(error);
+    throw HEAP_EXHAUSTED.test(error.message) || !isRead
+      ? tooMuchMemory(isRead, error)
+      : upstreamFailed('The letterhead process ended unexpectedly', { cause: error });
   } finally {
     clearTimeout(timer);
+    unwatch();
   }
 }
 
-const unreadable = (cause?: Error) => badInput('The letterhead needs too much memory', { cause });
+/** Only until the letterhead is read is it to blame. */
+const tooMuchMemory = (isRead: boolean, cause?: Error): Error =>
+  isRead
+    ? upstreamFailed('The document needs too much memory with its letterhead', { cause })
+    : badInput('The letterhead needs too much memory', { cause });
 
-function contentOf(message: FromLetterheadProcess, isRead: boolean): Buffer {
+function contentOf(message: FromLetterheadProcess): Buffer {
   if (message.kind === 'refused') throw badInput(message.message);
-  if (message.kind === 'exhausted')
-    throw isRead ? upstreamFailed('The document needs too much memory with its letterhead') : unreadable();
   if (message.kind !== 'result')
     throw new Error(`The letterhead process failed: ${message.kind === 'broken' ? message.message : message.kind}`);
   if (message.content.length > MAX_PDF_BYTES) throw tooLarge(`The PDF has more than ${MAX_PDF_BYTES / 1e6} MB`);

@@ -25,7 +25,8 @@ export function printParameters({ page, header, footer }: PdfDocument): Record<s
   );
   const { top, right, bottom, left } = Object.fromEntries(margins) as Record<keyof PageSettings['margin'], number>;
   const [width, height] = page.landscape ? [paperHeight, paperWidth] : [paperWidth, paperHeight];
-  if (left + right > width - MIN_AREA || top + bottom > height - MIN_AREA) throw badInput('The margins leave no space on the page');
+  if (left + right > width - MIN_AREA || top + bottom > height - MIN_AREA)
+    throw badInput('The margins leave no space on the page');
   const frame = (html: string | null | undefined) =>
     html
       ? `<div style="box-sizing:border-box;width:100%;padding:0 ${right}in 0 ${left}in;font-size:8pt">${html}</div>`

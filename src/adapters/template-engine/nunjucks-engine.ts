@@ -15,6 +15,8 @@ import { libraryModule } from './library-module.ts';
 import {
   assetReader,
   ENGINE_LIMITS,
+  NEUTRAL_SETTINGS,
+  NO_OPTIONS,
   runEngine,
   textReader,
   throwMistakes,
@@ -32,7 +34,6 @@ const GUEST = [
   'text-filters',
 ];
 const EXTENSIONS = ['njk', 'html', 'htm', 'txt', 'csv', 'md', 'xml', 'json'];
-const NO_OPTIONS = { type: 'object', properties: {}, additionalProperties: false };
 const HANDLERS: readonly TemplateHandler[] = [
   { id: 'html', name: 'HTML', contentType: 'text/html; charset=utf-8', extension: 'html', optionsSchema: NO_OPTIONS },
   { id: 'pdf', name: 'PDF', contentType: 'application/pdf', extension: 'pdf', optionsSchema: NO_OPTIONS },
@@ -41,7 +42,6 @@ const HANDLERS: readonly TemplateHandler[] = [
 ];
 /** Output formats in which values are escaped. */
 const ESCAPED = new Set(['html', 'pdf']);
-const NEUTRAL_SETTINGS: NunjucksInput['settings'] = { locale: 'en', timezone: 'UTC', strict: false };
 
 let modules: { engine: Record<string, string>; markdown: string } | undefined;
 

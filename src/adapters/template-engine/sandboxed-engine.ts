@@ -1,7 +1,12 @@
 import { timedOut, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { SandboxFailure, type HostCall, type Sandbox, type SandboxTask } from '../../core/sandbox.ts';
 import { formatSize } from '../../core/size.ts';
-import { TemplateError, type RenderTask, type TemplateSource } from '../../core/template-engine.ts';
+import {
+  TemplateError,
+  type RenderSettings,
+  type RenderTask,
+  type TemplateSource,
+} from '../../core/template-engine.ts';
 
 /** Bounds of one run of an engine. */
 export interface EngineLimits {
@@ -19,10 +24,18 @@ export const ENGINE_LIMITS: EngineLimits = {
   pdfOutputBytes: 5_000_000,
 };
 
+/** Schema of the options of a handler that has none. */
+export const NO_OPTIONS = { type: 'object', properties: {}, additionalProperties: false };
+/** Settings of a check, which formats nothing. */
+export const NEUTRAL_SETTINGS: RenderSettings = { locale: 'en', timezone: 'UTC', strict: false };
+
 /** Every file of a template can be read once, with some to spare. */
 const MAX_HOST_CALLS = 1000;
 const MAX_HOST_BYTES = 150_000_000;
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
+
+/** What engines throw for a text or buffer that is too large for the memory. */
+const MEMORY_ERROR = /^RangeError: /;
 
 type EngineRun = Pick<SandboxTask, 'modules' | 'entry' | 'input' | 'host'> & {
   /** File that mistakes without a place belong to. */
@@ -71,7 +84,8 @@ function engineError(
   path: string,
 ): Error {
   const cause = { cause: failure };
-  switch (failure.reason) {
+  const isMemory = failure.reason === 'exception' && MEMORY_ERROR.test(failure.message);
+  switch (isMemory ? 'memory' : failure.reason) {
     case 'timeout':
       return timedOut(`The template takes longer than ${timeoutMs / 1000} seconds`, cause);
     case 'memory':
@@ -93,6 +107,15 @@ function engineError(
 export function throwMistakes(output: Record<string, unknown>): void {
   if (Array.isArray(output.mistakes)) throw new TemplateError(output.mistakes as TemplateError['mistakes']);
 }
+
+/** Returns the host call that reads files by their name. */
+export const byteReader =
+  (files: ReadonlyMap<string, TemplateSource>): HostCall =>
+  async (name) => {
+    const file = files.get(String(name));
+    if (!file) throw new Error(`There is no file ${String(name)}`);
+    return file.content;
+  };
 
 /** Returns the host call that reads files as text by their name. */
 export const textReader =

@@ -15,8 +15,11 @@ export interface FirstRows {
   truncated: boolean;
 }
 
+/** Number of rows up to which they are read as one page, which sorts and counts faster than batches. */
+const MAX_PAGE = 1000;
+
 /**
- * Returns the first rows that the viewer sees and the query selects, in any number. Reads in batches, of which each row
+ * Returns the first rows that the viewer sees and the query selects, in any number. Many are read in batches. Each row
  * goes to `onRow`, which may throw to stop. Throws like `search`.
  */
 export async function readFirstRows(
@@ -31,6 +34,13 @@ export async function readFirstRows(
   const { generation } = view;
   if (!generation) return { rows: [], fields, total: 0, truncated: false };
   const search = { ...rowQuery, generation, fields: fields.map(({ name }) => name) };
+  if (limit <= MAX_PAGE) {
+    const page = await queryIndex(ctx, (index, signal) =>
+      index.search({ ...search, limit, start: 0, total: true }, signal),
+    );
+    for (const row of page.rows) onRow(row);
+    return { rows: page.rows, fields, total: page.total!, truncated: page.total! > page.rows.length };
+  }
   const rows: Row[] = [];
   const truncated = await queryIndex(ctx, async (index, signal) => {
     for await (const batch of index.scan(search, signal)) {

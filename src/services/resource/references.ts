@@ -31,6 +31,9 @@ interface ResourceUse {
 
 /** Joins the job `u` of a part `x`. Parts of a draft count as parts of its job. */
 const JOB_OF_PART = 'join dws.job j on j.id = x.job_id join dws.job u on u.id = coalesce(j.parent_id, j.id)';
+/** Joins the template `u` of a processor `x`. Those of a draft count as processors of its template. */
+const TEMPLATE_OF_PROCESSOR =
+  'dws.template_processor x join dws.template t on t.id = x.template_id join dws.template u on u.id = coalesce(t.parent_id, t.id)';
 
 const USES: readonly ResourceUse[] = [
   { kind: 'query', from: 'dws.saved_query u', of: 'datasource', used: 'u.datasource_id', blocks: true },
@@ -91,6 +94,9 @@ const USES: readonly ResourceUse[] = [
     of: 'dataset',
     used: 's.dataset_id',
   },
+  // A rendering fails when what it reads was deleted.
+  { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'dataset', used: 'x.dataset_id' },
+  { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'query', used: 'x.query_id' },
   {
     kind: 'suite',
     from: 'dws.suite_member m join dws.suite u on u.id = m.suite_id',

@@ -1,4 +1,3 @@
-import { TEMPLATE } from '../../../entities/owned-kinds.ts';
 import type { TemplateInput } from '../../../entities/template-input.ts';
 import type { TemplateProcessor } from '../../../entities/template-processor.ts';
 import type { Template } from '../../../entities/template.ts';
@@ -7,7 +6,8 @@ import { notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { RowClass, Transaction } from '../../core/platform.ts';
-import { loadResource } from '../resource/load-resource.ts';
+import { checkVersion } from '../resource/load-resource.ts';
+import { loadForPart } from './template-part.ts';
 
 type Part = TemplateInput | TemplateProcessor;
 
@@ -19,12 +19,12 @@ interface PartItem {
 }
 
 /**
- * Loads a template or draft for a change of its inputs or processors, and locks it, and with it all of them. Its version
- * changes too. `If-Match` applies to the template.
+ * Loads a template or draft for a change of its inputs, processors or settings like `loadForPart`. `If-Match` applies to
+ * the template.
  */
 export async function loadForParts(ctx: Context, tx: Transaction, id: string): Promise<Template> {
-  const template = await loadResource(ctx, tx, TEMPLATE, id, 'template:write', { ifMatch: ctx.ifMatch });
-  template.updatedAt = new Date();
+  const template = await loadForPart(ctx, tx, id);
+  checkVersion(ctx, 'template', template.version);
   return template;
 }
 

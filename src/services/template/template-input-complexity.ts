@@ -3,14 +3,16 @@ import { compileLinear } from './template-input-regex.ts';
 import { findReferred, subschemasOf, type JsonPath, type Schema } from './template-input-subschemas.ts';
 
 /** Drafts of JSON Schema, by their `$schema`. */
-export const DRAFTS: Readonly<Record<string, '2020-12' | '07'>> = {
+const DRAFTS: Readonly<Record<string, '2020-12' | '07'>> = {
   'https://json-schema.org/draft/2020-12/schema': '2020-12',
   'http://json-schema.org/draft-07/schema': '07',
 };
 
 const MAX_ENUM_VALUES = 1000;
-/** Keywords to check of one value, references written out. */
-const MAX_KEYWORDS = 5000;
+/** Schemas and keywords, references written out. Compiling one takes up to a third of a millisecond. */
+const MAX_KEYWORDS = 500;
+/** Instructions of all patterns. */
+const MAX_PATTERNS = 5000;
 /** Keywords that refer to other documents, or change what references mean, and `$async` of the validator. */
 const REFUSED = [
   '$anchor',
@@ -33,17 +35,29 @@ export function draftOf(schema: Schema, path: string): '2020-12' | '07' {
   return draft;
 }
 
+/** How large a schema is. */
+export interface SchemaSize {
+  /** Number of schemas and keywords in it, by which the time to compile it grows. */
+  keywords: number;
+  /** By how much the time to check a value grows with its length. */
+  weight: number;
+}
+
 /**
- * Returns by how much the time to check a value grows with its length. Throws BAD_USER_INPUT naming the place for a
- * reference to another document or to a schema around it, a pattern that needs backtracking, and too many parts.
+ * Returns how large a schema is, with its references written out. Throws BAD_USER_INPUT naming the place for a reference
+ * to another document or to a schema around it, a pattern that needs backtracking, and too many parts.
  */
-export function weighSchema(root: Schema, path: string): number {
+export function measureSchema(root: Schema, path: string): SchemaSize {
   checkSchemas(root, path);
-  let weight = 0;
+  const total = { keywords: 0, patterns: 0, values: 0 };
   const weigh = (schema: Schema, at: JsonPath, around: readonly Schema[]) => {
-    weight += ownWeight(schema);
-    if (weight > MAX_KEYWORDS * PATTERN_FACTOR || around.length > MAX_KEYWORDS)
-      throw invalid(path, 'has too many keywords when its references are written out');
+    total.keywords += 1 + Object.keys(schema).length;
+    if (Array.isArray(schema['enum'])) total.values += schema['enum'].length;
+    if (total.keywords > MAX_KEYWORDS)
+      throw invalid(path, `must have at most ${MAX_KEYWORDS} keywords when its references are written out`);
+    for (const pattern of patternsOf(schema)) total.patterns += compileLinear(pattern).size;
+    if (total.patterns > MAX_PATTERNS)
+      throw invalid(path, 'has patterns that are too large when repetitions and references are written out');
     const inner = [...around, schema];
     const reference = schema['$ref'];
     if (typeof reference === 'string') {
@@ -54,7 +68,8 @@ export function weighSchema(root: Schema, path: string): number {
     for (const sub of subschemasOf(schema)) if (sub.isApplied) weigh(sub.schema, [...at, ...sub.path], inner);
   };
   weigh(root, [], []);
-  return weight;
+  const { keywords, patterns, values } = total;
+  return { keywords, weight: keywords + values + patterns * PATTERN_FACTOR };
 }
 
 /** Checks each schema within a schema, used or not. */
@@ -95,16 +110,6 @@ const patternsOf = (schema: Schema): string[] => [
   ...(typeof schema['pattern'] === 'string' ? [schema['pattern']] : []),
   ...(isSchema(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : []),
 ];
-
-function ownWeight(schema: Schema): number {
-  const enumerated = schema['enum'];
-  return (
-    1 +
-    Object.keys(schema).length +
-    (Array.isArray(enumerated) ? enumerated.length : 0) +
-    patternsOf(schema).reduce((sum, pattern) => sum + compileLinear(pattern).size * PATTERN_FACTOR, 0)
-  );
-}
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,16 +4,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
 import { invalid } from '../../core/input-checks.ts';
 import { schemaError } from '../resource/schema-validation.ts';
-import { draftOf, weighSchema } from './template-input-complexity.ts';
+import { draftOf, measureSchema, type SchemaSize } from './template-input-complexity.ts';
 import { compileLinear } from './template-input-regex.ts';
 import type { JsonPath, Schema } from './template-input-subschemas.ts';
 
 /** Checks values of one input. */
-export interface InputValidator {
+export interface InputValidator extends SchemaSize {
   /** Returns the first thing that is wrong with a value; null if it fits. */
   problemOf(value: unknown): ErrorObject | null;
-  /** By how much the time of a check grows with the length of the value as JSON. */
-  weight: number;
 }
 
 /** Formats whose checks take a time linear in the text. Others are annotations only. */
@@ -43,24 +41,30 @@ const createAjv = (draft: '2020-12' | '07', options: Options): Ajv =>
 
 const metaValidators = new Map<string, Ajv>();
 
-/** Throws BAD_USER_INPUT below `path` for a schema that breaks the rules of its draft or the limits of ours. */
-export function checkSchema(schema: Schema, path: JsonPath): void {
+/**
+ * Returns the validator of a schema. Throws BAD_USER_INPUT below `path` for one that breaks the rules of its draft or the
+ * limits of ours.
+ */
+export function checkSchema(schema: Schema, path: JsonPath): InputValidator {
   const dotted = path.join('.');
   const draft = draftOf(schema, dotted);
   let meta = metaValidators.get(draft);
   if (!meta) metaValidators.set(draft, (meta = createAjv(draft, {})));
   const { $schema: _, ...rest } = schema;
   if (meta.validateSchema(rest) !== true) throw schemaError(meta.errors!.slice(0, 1), path);
-  weighSchema(schema, dotted);
+  measureSchema(schema, dotted);
   try {
-    validatorOf(schema);
+    return validatorOf(schema);
   } catch (error) {
     throw invalid(dotted, `is not valid: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** Compiled schemas by their text. One takes milliseconds to compile. */
-const validators = new LRUCache<string, InputValidator>({ max: 500 });
+/** Compiled schemas by their text. One takes milliseconds to compile, and more memory than its text. */
+const validators = new LRUCache<string, InputValidator>({
+  maxSize: 20_000,
+  sizeCalculation: ({ keywords }) => 50 + keywords,
+});
 
 /** Returns the validator of a checked schema. */
 export function validatorOf(schema: Schema): InputValidator {
@@ -72,7 +76,7 @@ export function validatorOf(schema: Schema): InputValidator {
 
 function compile({ $schema, ...schema }: Schema): InputValidator {
   const draft = draftOf({ $schema }, 'schema');
-  const weight = weighSchema(schema, 'schema');
+  const size = measureSchema(schema, 'schema');
   // An instance keeps all that it has compiled, so each schema has one of its own.
   const ajv = createAjv(draft, { meta: false, validateSchema: false, code: { regExp: linearRegExp } });
   for (const name of FORMATS) ajv.addFormat(name, boundedFormat(name));
@@ -86,7 +90,7 @@ function compile({ $schema, ...schema }: Schema): InputValidator {
     validate: (isOn: boolean, items: unknown[]) => !isOn || new Set(items.map(canonicalText)).size === items.length,
   });
   const validate = ajv.compile(schema);
-  return { weight, problemOf: (value) => (validate(value) ? null : validate.errors![0]!) };
+  return { ...size, problemOf: (value) => (validate(value) ? null : validate.errors![0]!) };
 }
 
 function boundedFormat(name: (typeof FORMATS)[number]): (text: string) => boolean {

@@ -1,8 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import type { TemplateInputInput } from '../../../entities/template-input-input.ts';
 import { TemplateInput } from '../../../entities/template-input.ts';
 import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import type { Context } from '../../core/context.ts';
-import { checkJsonBounds, checkOptionalText } from '../../core/input-checks.ts';
+import { checkJsonBounds, checkOptionalText, invalid } from '../../core/input-checks.ts';
 import { checkNames } from './template-data-names.ts';
 import { loadForParts, replaceParts } from './template-data-parts.ts';
 import { checkSchema } from './template-input-schema.ts';
@@ -12,8 +13,16 @@ const MAX_DEPTH = 20;
 const SCHEMA_BOUNDS = { maxBytes: 32 * 1024, maxDepth: MAX_DEPTH };
 const DEFAULT_BOUNDS = { maxBytes: 64 * 1024, maxDepth: MAX_DEPTH };
 
+/** Limits the time to compile the schemas of a template. */
+const MAX_KEYWORDS = 1000;
+
 /** Replaces the inputs of a template or draft. Returns the id of the template. */
-export function setInputs(ctx: Context, templateId: string, inputs: readonly TemplateInputInput[]): Promise<string> {
+export async function setInputs(
+  ctx: Context,
+  templateId: string,
+  inputs: readonly TemplateInputInput[],
+): Promise<string> {
+  const items = await checkInputs(inputs);
   return ctx.transaction(async (tx) => {
     const template = await loadForParts(ctx, tx, templateId);
     const [former, processors] = await Promise.all([
@@ -25,15 +34,23 @@ export function setInputs(ctx: Context, templateId: string, inputs: readonly Tem
       inputs.map(({ name }) => name),
       processors,
     );
-    replaceParts(
-      tx,
-      template,
-      { type: TemplateInput, what: 'template input', list: 'inputs' },
-      former,
-      inputs.map(checkInput),
-    );
+    replaceParts(tx, template, { type: TemplateInput, what: 'template input', list: 'inputs' }, former, items);
     return template.id;
   });
+}
+
+/** Returns inputs in their stored form. Each is checked in a turn of its own, so that other requests do not wait. */
+async function checkInputs(inputs: readonly TemplateInputInput[]) {
+  const items = [];
+  let keywords = 0;
+  for (const [index, input] of inputs.entries()) {
+    const { validator, ...item } = checkInput(input, index);
+    keywords += validator.keywords;
+    if (keywords > MAX_KEYWORDS) throw invalid('inputs', `must have at most ${MAX_KEYWORDS} keywords in all schemas`);
+    items.push(item);
+    await setImmediate();
+  }
+  return items;
 }
 
 /** Returns an input in its stored form. Throws BAD_USER_INPUT naming the invalid key. */
@@ -50,8 +67,8 @@ function checkInput(input: TemplateInputInput, index: number) {
     defaultValue: defaultValue ?? null,
     schema: checkJsonBounds(schema ?? {}, place('schema'), SCHEMA_BOUNDS),
   };
-  checkSchema(checked.schema, [...path, 'schema']);
+  const validator = checkSchema(checked.schema, [...path, 'schema']);
   checkJsonBounds([checked.defaultValue], place('defaultValue'), DEFAULT_BOUNDS);
   checkDefault(checked, [...path, 'defaultValue']);
-  return checked;
+  return { ...checked, validator };
 }

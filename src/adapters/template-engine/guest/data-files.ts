@@ -11,6 +11,21 @@ export function parseDataFile(path: string, text: string): unknown {
   return /\.(csv|tsv)$/i.test(path) ? parseCsv(path, content) : content;
 }
 
+/** Returns an object with a property for each DATA file, which is read and parsed when it is first used. */
+export function dataObject(names: readonly string[], read: (name: string) => string): object {
+  const data = {};
+  const parsed = new Map<string, unknown>();
+  for (const name of names)
+    Object.defineProperty(data, name, {
+      enumerable: true,
+      get: () => {
+        if (!parsed.has(name)) parsed.set(name, parseDataFile(name, read(name)));
+        return parsed.get(name);
+      },
+    });
+  return data;
+}
+
 function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);

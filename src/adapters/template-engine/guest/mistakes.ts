@@ -6,7 +6,7 @@ export interface Mistake {
   column: number | null;
 }
 
-const MAX_MESSAGE_CHARACTERS = 500;
+export const MAX_MESSAGE_CHARACTERS = 500;
 
 const known = new WeakMap<object, Mistake>();
 
@@ -20,6 +20,12 @@ export function locate(error: unknown, place: Omit<Mistake, 'message'>): Error {
 /** Returns the mistake of an error that has a place. */
 export const mistakeOf = (error: unknown): Mistake | undefined =>
   error instanceof Error ? known.get(error) : undefined;
+
+/** Throws an error of the language that means that there is no memory: it is no mistake of a file. */
+export function rethrowMemoryError(error: unknown): void {
+  if (error instanceof RangeError && /^(Array buffer allocation failed|Invalid string length)/.test(error.message))
+    throw error;
+}
 
 function messageOf({ name, message }: Error): string {
   if (name === 'RangeError' && message.startsWith('Maximum call stack'))

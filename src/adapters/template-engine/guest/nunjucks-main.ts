@@ -1,7 +1,7 @@
 import type { RenderSettings } from '../../../core/template-engine.ts';
-import { parseDataFile } from './data-files.ts';
+import { dataObject, parseDataFile } from './data-files.ts';
 import { createFormatFilters } from './format-filters.ts';
-import { locate, mistakeOf, type Mistake } from './mistakes.ts';
+import { locate, mistakeOf, rethrowMemoryError, type Mistake } from './mistakes.ts';
 import { locateRuntimeErrors } from './nunjucks-compiler.ts';
 import type { Environment, Loader, Nunjucks, Template } from './nunjucks-library.ts';
 import { locateSyntaxErrors } from './nunjucks-parser.ts';
@@ -40,6 +40,7 @@ export const createMain =
     try {
       return engine.render(input.filename);
     } catch (error) {
+      rethrowMemoryError(error);
       const { message } = error as Error;
       return { mistakes: [mistakeOf(error) ?? { path: input.filename, message, line: null, column: null }] };
     }
@@ -72,8 +73,13 @@ class Engine {
     });
   }
 
+  readonly #readData = (name: string): string => this.#host.dataFile.sync(name);
+
   render(filename: string): object {
-    const names = { ...(JSON.parse(this.#input.data) as object), data: this.#data() };
+    const names = {
+      ...(JSON.parse(this.#input.data) as object),
+      data: dataObject(this.#input.dataFiles, this.#readData),
+    };
     const { Template, runtime } = this.#nunjucks;
     const output: Record<string, string> = {
       content: this.#renderTemplate(() => this.#env.getTemplate(filename, true), names, filename),
@@ -102,17 +108,13 @@ class Engine {
       }
     };
     for (const name of this.#input.templates) attempt(name, () => this.#env.getTemplate(name, true));
-    for (const name of this.#input.dataFiles) attempt(name, () => parseDataFile(name, this.#host.dataFile.sync(name)));
+    for (const name of this.#input.dataFiles) attempt(name, () => parseDataFile(name, this.#readData(name)));
     for (const [path, text] of Object.entries(this.#input.around))
       attempt(path, () => new Template(text, this.#env, path, true));
     return [...mistakes, ...this.#missing].slice(0, MAX_MISTAKES);
   }
 
-  #renderTemplate(
-    getTemplate: () => Template,
-    names: object,
-    path: string,
-  ): string {
+  #renderTemplate(getTemplate: () => Template, names: object, path: string): string {
     let failure: unknown;
     let result: string | null = null;
     // With a frame the callback is called at once. After an error it may be called again, with text.
@@ -122,21 +124,6 @@ class Engine {
     });
     if (failure) throw locate(failure, { path, line: null, column: null });
     return result ?? '';
-  }
-
-  /** Returns the object `data`, which reads a DATA file when the template names it. */
-  #data(): object {
-    const data = {};
-    const parsed = new Map<string, unknown>();
-    for (const name of this.#input.dataFiles)
-      Object.defineProperty(data, name, {
-        enumerable: true,
-        get: () => {
-          if (!parsed.has(name)) parsed.set(name, parseDataFile(name, this.#host.dataFile.sync(name)));
-          return parsed.get(name);
-        },
-      });
-    return data;
   }
 
   #loader(): Loader {
