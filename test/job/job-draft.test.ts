@@ -22,7 +22,7 @@ test('a draft is created once, however many ask for it, and is in no list', asyn
   expect((await ann.get('/jobs-list')).body.filter(({ name }: { name: string }) => name === 'Drafted')).toHaveLength(1);
   const { search } = await ann.data('{ search(q: "Drafted") { items { resourceId } } }');
   expect(search.items).toEqual([{ resourceId: job.id }]);
-  await expectError(ann.put(`${draft}/shares/bob`, { accessLevel: 1 }), 409, 'A draft is shared with its job');
+  await expectError(ann.put(`${draft}/shares/bob`, { accessLevel: 1 }), 409, 'A draft has the shares of its job');
   await expectError(ann.put(`${draft}/owner`, { ownerId: 'bob' }), 409, /owner of a draft/);
   await expectError(ann.post(`${draft}/_edit`), 409, 'A draft has no draft');
   await expectBody(ann.put(draft, { interval: '2 hours' }), 200, { nextRunAt: null });
