@@ -38,7 +38,6 @@ const draft = '/templates/:id/draft';
 
 export default [
   ...rows,
-  ...templateParts,
   post('/templates/:id/_edit', 'editTemplate', template, { linked: isOriginal }),
   get(draft, 'template.draft', template, { linked: isOriginal }),
   post(`${draft}/_commit`, 'commitTemplateDraft', template),

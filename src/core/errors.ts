@@ -122,5 +122,6 @@ export const tooLarge = defineError(413, 'PAYLOAD_TOO_LARGE', (message: string) 
 export const rateLimited = defineError(429, 'RATE_LIMITED', () => 'Too many requests');
 export const tooMany = defineError(429, 'RATE_LIMITED', (message: string) => message);
 export const upstreamFailed = defineError(500, 'UPSTREAM_FAILED', (message: string) => message);
+export const timedOut = defineError(504, 'TIMEOUT', (message: string) => message);
 export const unavailable = defineError(503, 'UNAVAILABLE', (message: string) => message);
 export const diskFull = defineError(503, 'UNAVAILABLE', () => "The service's disk is full");
