@@ -1820,10 +1820,20 @@ grant delete, insert, select, update on dws.template_input to dws_system;
 create table dws.template_processor (
   config jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null default now(),
+  dataset_id uuid generated always as (
+CASE
+    WHEN ((config ->> 'datasetId'::text) ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'::text) THEN ((config ->> 'datasetId'::text))::uuid
+    ELSE NULL::uuid
+END) stored,
   id uuid not null,
   name text not null,
   original_id uuid,
   "position" integer not null,
+  query_id uuid generated always as (
+CASE
+    WHEN ((config ->> 'queryId'::text) ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'::text) THEN ((config ->> 'queryId'::text))::uuid
+    ELSE NULL::uuid
+END) stored,
   template_id uuid not null,
   tenant_id uuid not null,
   type text not null,
@@ -1839,7 +1849,9 @@ alter table dws.template_processor add constraint template_processor_template_id
 alter table dws.template_processor add constraint template_processor_template_id_name_key UNIQUE (template_id, name) DEFERRABLE INITIALLY DEFERRED;
 alter table dws.template_processor add constraint template_processor_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.template_processor add constraint template_processor_type_check CHECK ((type = ANY (ARRAY['dataset'::text, 'aggregate'::text, 'visual'::text, 'query'::text])));
+CREATE INDEX template_processor_dataset_id ON dws.template_processor USING btree (dataset_id) WHERE (dataset_id IS NOT NULL);
 CREATE INDEX template_processor_original ON dws.template_processor USING btree (original_id) WHERE (original_id IS NOT NULL);
+CREATE INDEX template_processor_query_id ON dws.template_processor USING btree (query_id) WHERE (query_id IS NOT NULL);
 create policy system on dws.template_processor for all to dws_system using (true) with check (true);
 create policy tenant on dws.template_processor for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.template_processor to dws_app;
