@@ -26,5 +26,6 @@ export const TEMPLATE_BODIES: Record<string, unknown> = {
       { name: 'orders', type: 'dataset', config: { datasetId: ID, filter: { country: { $input: 'country' } } } },
     ],
   },
+  renderTemplate: { params: { country: 'DE' }, handler: 'pdf', filename: 'Sales in Germany', progress: 'sales report' },
   setTemplateSettings: { page: { size: 'A4', landscape: true }, locale: 'de-DE', timezone: 'Europe/Berlin' },
 };

@@ -43,6 +43,10 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
     id: 'previewJobAction',
     summary: 'Returns what a run of an action would do',
   },
+  'POST /templates/:templateId/_check': {
+    id: 'checkTemplate',
+    summary: 'Finds the mistakes in the files of a template',
+  },
 };
 
 const keyOf = ({ row }: Endpoint): string => `${row.method} ${row.path}`;

@@ -31,6 +31,14 @@ export async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> 
   yield bytes;
 }
 
+/** Size of the parts in which bytes in memory are saved. A hash over more of them would block the event loop. */
+const PART_BYTES = 1 << 20;
+
+/** Yields bytes in parts, as content of a file. */
+export async function* yieldInParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.byteLength; start += PART_BYTES) yield bytes.subarray(start, start + PART_BYTES);
+}
+
 /** A file that a client uploads. */
 export interface IncomingFile {
   /** Original file name; null without one. */

@@ -76,15 +76,17 @@ async function createJobParts(admin: Client, job: string, datasetId: string): Pr
   };
 }
 
-/** Creates a file of a template, which is rendered by default, and a draft. */
+/** Creates a file of a template, which is rendered by default, a rendition of it, and a draft. */
 async function createTemplateParts(admin: Client, template: string): Promise<Record<string, string>> {
   const { id } = await admin.creates(`${template}/files`, { filename: 'report.njk', role: 'TEMPLATE' });
   await admin.put(`${template}/files/${id}/contents`, createForm('<h1>Report</h1>', 'report.njk'));
+  await admin.post(`${template}/_render`);
+  const { body: renditions } = await admin.get(`${template}/renditions`);
   await admin.put(`${template}/inputs`, { inputs: [{ name: 'country', schema: { type: 'string' } }] });
   const processors = [{ name: 'orders', type: 'dataset', config: { datasetId: id } }];
   await admin.put(`${template}/processors`, { processors });
   await admin.creates(`${template}/_edit`, undefined);
-  return { '/files/': id };
+  return { '/files/': id, '/renditions/': renditions._embedded['svc:rendition'][0].id };
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };

@@ -4,8 +4,29 @@ import type { Client } from '../support/client.ts';
 import { ADMIN_PASSWORD, logIn, newFolder, startProcess } from '../support/service-process.ts';
 
 const PATH = '/jobs/nightly-shop-report';
+const TEMPLATE = '/templates/sales-report';
 
-test('the demo has a nightly job with a first run, which later starts leave alone', { timeout: 180_000 }, async () => {
+/** Expects the documents of the template of the demo, whose files have no mistakes. */
+async function expectReport(admin: Client): Promise<void> {
+  expect((await admin.post(`${TEMPLATE}/_check`)).body).toEqual({ ok: true, problems: [] });
+  const render = (body: object) => admin.post(`${TEMPLATE}/_render`, body);
+  const html = await render({ handler: 'html', params: { country: 'France' } });
+  expect(html.status).toBe(200);
+  expect(html.body).toMatch(/<h1>Sales in France<\/h1>/);
+  expect(html.body).toMatch(/<svg [^]*Germany/);
+  expect(html.body).toMatch(/<td>(Paris|Orléans|Saint-Étienne)<\/td>/);
+  expect(html.body).not.toMatch(/<td>Berlin<\/td>/);
+  const files = (await admin.get(`${TEMPLATE}/files`)).body._embedded['svc:template-file'];
+  const { id: templateFileId } = files.find(({ filename }: { filename: string }) => filename === 'report.csv.njk');
+  const csv = await render({ handler: 'csv', templateFileId });
+  expect(csv.body).toMatch(/^id,ordered_at,customer,city,channel,status,total\n\d+,\d{4}-/);
+  const pdf = await render({});
+  expect(pdf.headers.get('content-type')).toBe('application/pdf');
+  const rendition = await admin.get(pdf.headers.get('location')!.slice('/api'.length));
+  expect(rendition.body.pages).toBeGreaterThan(2);
+}
+
+test('the demo has a nightly job with a first run and a template, which later starts leave alone', { timeout: 180_000 }, async () => {
   const folder = newFolder();
   const onService = async (isReady: RegExp, work: (admin: Client) => Promise<void>) => {
     const service = await startProcess({ DATA_DIR: folder.path, SEED_DEMO: 'true', ADMIN_PASSWORD });
@@ -56,6 +77,7 @@ test('the demo has a nightly job with a first run, which later starts leave alon
     for (const { id } of actions)
       expect(await admin.post(`${PATH}/actions/${id}/_preview`)).toMatchObject({ status: 200 });
     expect((await admin.delete(`${PATH}/actions/${actions[4].id}`)).status).toBe(204);
+    await expectReport(admin);
   });
   expect(first).toMatch(/Creating the demo/);
 

@@ -62,6 +62,7 @@ async function createTwins(ann: Client, admin: Client, source: string, orders: {
     await ann.post(job);
     const template = `/templates/${(await ann.creates('/templates', owned)).id}`;
     await ann.creates(`${template}/files`, { filename: 'twin.njk', role: 'TEMPLATE' });
+    await ann.post(`${template}/_render`);
     await ann.put(`${template}/inputs`, { inputs: [{ name: 'twin', label: `Twin ${twin}` }] });
     const processor = { name: 'rows', type: 'dataset', config: { datasetId: orders.id, limit: twin + 1 } };
     await ann.put(`${template}/processors`, { processors: [processor] });

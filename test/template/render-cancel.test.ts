@@ -6,6 +6,7 @@ import { expectError, expectStatus } from '../support/expect.ts';
 import { test as base } from '../support/fixture.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
+import { createForm, ORDERS } from '../support/upload-form.ts';
 import { createRenderable, render, type TestTemplate } from './render-fixture.ts';
 
 /** A table that takes the browser several seconds to print. */
@@ -55,6 +56,22 @@ base('a preview that is cancelled in the middle ends', async ({ bob }) => {
   await expectStatus(bob.delete('/progress/look'), 202);
   await expectError(waiting, 409, 'The operation was cancelled');
   expect((await bob.get(`${template.path}/renditions`)).body.total).toBe(0);
+});
+
+base('renderings take no places of other operations', { timeout: 60_000 }, async () => {
+  const service = await startService({ WORKER_CONCURRENCY: '1' });
+  try {
+    const user = await service.user('uma');
+    const template = await createLong(user);
+    const { body } = await user.post(`${template.path}/_render`, {}, { prefer: 'respond-async' });
+    await untilPrinting(user, body.id);
+    const loaded = await user.request('POST', '/api/datasets/_upload', createForm(ORDERS));
+    expect(loaded).toMatchObject({ status: 201, body: { records: 3 } });
+    expect((await user.get(`/progress/${body.id}`)).body.status).toBe('running');
+    await expectStatus(user.delete(`/progress/${body.id}`), 202);
+  } finally {
+    await service.close();
+  }
 });
 
 /** A service whose operations run in other processes. */

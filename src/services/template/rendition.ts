@@ -1,7 +1,7 @@
 import { Rendition } from '../../../entities/rendition.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, tooLarge } from '../../core/errors.ts';
-import { yieldOnce, type SavedFile } from '../../core/files.ts';
+import { yieldInParts, type SavedFile } from '../../core/files.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import type { ReadRow } from '../../core/read/reader.ts';
@@ -34,7 +34,7 @@ export async function saveDocument(
   const { TENANT_QUOTA_BYTES: quota } = platform.config;
   const left = await loadBytesLeft({ query }, viewer.tenantId, quota);
   if (content.byteLength > left) throw tooLarge(`The quota of ${quota} bytes does not allow another document`);
-  return platform.files.save(yieldOnce(content), 0);
+  return platform.files.save(yieldInParts(content), 0);
 }
 
 /** Inserts the rendition of a stored document. Deletes the oldest ones of the user beyond the limits. */
@@ -125,13 +125,13 @@ export async function sendRendition(
 }
 
 /** Maximum size of the texts that one request returns, in bytes. Larger documents are read by `contentsUrl`. */
-const MAX_TEXT_BYTES = 10_000_000;
+const MAX_TEXT_BYTES = 5_000_000;
 const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml)\b)/;
 
 /** Bytes of the texts that a request has read. */
 const readBytes = new WeakMap<object, number>();
 
-/** Returns a document as text, null for other formats. Throws 413 beyond 10 MB for all texts of a request. */
+/** Returns a document as text, null for other formats. Throws 413 beyond 5 MB for all texts of a request. */
 export async function readText(
   ctx: Pick<Context, 'platform'>,
   { id, size, contentType, fileId }: ReadableContents,

@@ -51,7 +51,7 @@ function offsetOfError(text: string): number {
   return valid;
 }
 
-/** Returns whether nothing that follows a text makes it valid JSON. */
+/** Returns whether a text is invalid JSON, whatever follows it. */
 function isBroken(text: string): boolean {
   try {
     JSON.parse(text);

@@ -3,7 +3,7 @@ import { JobAction } from '../../../../../entities/job-action.ts';
 import { TEMPLATE } from '../../../../../entities/owned-kinds.ts';
 import { TemplateInput } from '../../../../../entities/template-input.ts';
 import { notFound } from '../../../../core/errors.ts';
-import { yieldOnce } from '../../../../core/files.ts';
+import { yieldInParts } from '../../../../core/files.ts';
 import type { ActionRun, JobActionDriver, JobData, SavedAction } from '../../../../core/job-drivers.ts';
 import { loadUsedResource } from '../../../resource/load-resource.ts';
 import { findHandler, planRender, type RenderOptions } from '../../../template/render-plan.ts';
@@ -48,7 +48,7 @@ export const renderTemplateAction: JobActionDriver = {
   prepare: (data, action) => prepare(data as unknown as RenderData, action),
   async run(run) {
     const { content, contentType, filename } = await render(run);
-    await replaceOutput(run, { filename, contentType, content: yieldOnce(content) });
+    await replaceOutput(run, { filename, contentType, content: yieldInParts(content) });
     run.log('Wrote the file');
   },
   async preview({ ctx, data }) {
