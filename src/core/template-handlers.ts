@@ -6,9 +6,8 @@ export const TEMPLATE_HANDLERS: Readonly<Record<string, readonly string[]>> = {
   nunjucks: ['html', 'pdf', 'text', 'csv'],
   docx: ['docx'],
 };
-/** Engine and handler of a new template that names none. */
+/** Engine of a new template that names none. Its handler is then the first one. */
 export const DEFAULT_TEMPLATE_TYPE = 'nunjucks';
-export const DEFAULT_TEMPLATE_HANDLER = 'html';
 /** Extensions of the TEMPLATE files of each engine, without a dot. */
 export const TEMPLATE_EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
   nunjucks: ['njk', 'html', 'htm', 'txt', 'csv', 'md', 'xml', 'json'],

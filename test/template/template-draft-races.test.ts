@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect } from 'vitest';
 import { expectBody, expectStatus } from '../support/expect.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -86,6 +87,42 @@ test('the last of two who drop shared bytes deletes their row', async ({ ann, se
   );
   expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200, 204]));
   expect(await findOrphans(service)).toEqual({ rows: [], bytes: [], missing: [] });
+});
+
+test('two transactions that drop the same bytes wait for each other', async ({ ann, service }) => {
+  const template = await createTemplate(ann);
+  await createFilled(ann, template, 'a.txt', 'shared');
+  const { body: draft } = await ann.post(`${template.path}/_edit`);
+  const stored = `select file_id as id from dws.template_file where template_id = $1`;
+  const [{ id }] = (await systemQuery<{ id: string }>(service, stored, template.id)) as [{ id: string }];
+  const clients = [1, 2].map(() => new pg.Client({ connectionString: service.databaseUrl }));
+  const [first, second] = clients as [pg.Client, pg.Client];
+  try {
+    for (const client of clients) {
+      await client.connect();
+      await client.query('begin');
+    }
+    // Not by deleting the rows: the key of the copy to its original would order these.
+    const drop = 'update dws.template_file set file_id = null where template_id = $1';
+    await first.query(drop, [draft.id]);
+    const { rows } = await second.query('select pg_backend_pid() as pid');
+    let hasEnded = false;
+    const dropping = second.query(drop, [template.id]).finally(() => {
+      hasEnded = true;
+    });
+    // It waits for the first one. Without the lock it would end, and each would see the file of the other.
+    const isWaiting = async () => {
+      const text = `select wait_event_type from pg_stat_activity where pid = $1`;
+      return (await runSql(service.databaseUrl, text, [rows[0].pid]))[0]!['wait_event_type'] === 'Lock';
+    };
+    while (!hasEnded && !(await isWaiting()));
+    await first.query('commit');
+    await dropping;
+    await second.query('commit');
+  } finally {
+    for (const client of clients) await client.end();
+  }
+  expect(await systemQuery(service, `select id from dws.stored_file where id = $1`, id)).toEqual([]);
 });
 
 test('a failed commit leaves the draft whole', async ({ ann, service }) => {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { newId } from '../../src/core/id.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -141,6 +142,56 @@ test('a commit replaces everything, and what was copied has the ids of before', 
       and not exists (select from dws.template_file f where f.file_id = s.id)`,
   );
   expect(orphans).toEqual([]);
+});
+
+test('inputs and processors are copied, and keep their ids at the commit', async ({ ann, service }) => {
+  const template = await createTemplate(ann);
+  const insert = (table: string, id: string, columns: Record<string, unknown>) =>
+    systemQuery(
+      service,
+      `insert into dws.${table} (id, tenant_id, template_id, ${Object.keys(columns).join(', ')})
+      select $1, tenant_id, id, ${Object.keys(columns)
+        .map((_, index) => `$${index + 3}`)
+        .join(', ')}
+      from dws.template where id = $2`,
+      newId(),
+      id,
+      ...Object.values(columns),
+    );
+  const read = (table: string, id: string) =>
+    systemQuery(
+      service,
+      `select to_jsonb(x) - 'template_id' - 'original_id' - 'created_at' - 'updated_at' - 'version' as row
+      from dws.${table} x where template_id = $1 order by position`,
+      id,
+    );
+  const country = { position: 0, name: 'country', label: 'Country', required: true, default_value: '"FR"' };
+  await insert('template_input', template.id, { ...country, schema: '{"type":"string"}' });
+  await insert('template_input', template.id, { position: 1, name: 'gone', description: 'Not kept' });
+  await insert('template_processor', template.id, { position: 0, name: 'orders', type: 'dataset', config: '{"a":1}' });
+  const [kept] = await read('template_input', template.id);
+  const [processor] = await read('template_processor', template.id);
+  const draft = await edit(ann, template);
+  const [copy, lost] = await read('template_input', draft.id);
+  expect(copy).toEqual({ row: { ...(kept!['row'] as object), id: (copy!['row'] as { id: string }).id } });
+  expect((copy!['row'] as { id: string }).id).not.toBe((kept!['row'] as { id: string }).id);
+  await expectBody(ann.get(draft.path), 200, { stale: false });
+  await systemQuery(service, `delete from dws.template_input where id = $1`, (lost!['row'] as { id: string }).id);
+  await insert('template_input', draft.id, { position: 1, name: 'since' });
+  const change = (set: string, table: string, id: string) =>
+    systemQuery(service, `update dws.${table} set ${set} where template_id = $1`, id);
+  await change(`config = '{"a":2}'`, 'template_processor', draft.id);
+  await change(`label = 'Changed'`, 'template_input', template.id);
+  await expectBody(ann.get(draft.path), 200, { stale: true });
+  const drafted = await read('template_input', draft.id);
+
+  await expectStatus(ann.post(`${template.path}/draft/_commit`), 200);
+  expect(await read('template_input', template.id)).toEqual([kept, drafted[1]]);
+  expect(await read('template_processor', template.id)).toEqual([
+    { row: { ...(processor!['row'] as object), config: { a: 2 } } },
+  ]);
+  const { body } = await ann.get(`${template.path}/activity?limit=1`);
+  expect(body._embedded['svc:activity'][0].data).toEqual({ fields: ['inputs', 'processors'] });
 });
 
 test('files may swap their names in a draft', async ({ ann }) => {
