@@ -211,6 +211,18 @@ describe('processes', () => {
     await own.close();
   });
 
+  test('are not used again after a program that left a host call behind', async () => {
+    const own = openSandbox();
+    const before = new Set(await sandboxProcesses());
+    const started = async () => (await sandboxProcesses()).filter((pid) => !before.has(pid));
+    await runBody(own, 'return 1');
+    const [first] = await started();
+    const host = { wait: () => new Promise(() => {}) };
+    expect((await runBody(own, 'host.wait(1); return 2', { host })).output).toBe(2);
+    expect(await started()).not.toContain(first);
+    await own.close();
+  });
+
   test('end when they are not used', async () => {
     const own = openSandbox({ idleMs: 20 });
     const before = new Set(await sandboxProcesses());

@@ -148,6 +148,16 @@ describe('a file that fails has its mistake at', () => {
       'Unable to call `nope`, which is undefined or falsey',
     ));
 
+  test('the expression after a macro of another file', () =>
+    expectMistake(
+      {
+        'main.njk': '{% import "m.njk" as m %}\n {{ 1 in m.f().nothing }}',
+        'm.njk': '{% macro f() %}{{ range(1) }}{% endmacro %}',
+      },
+      ['main.njk', 2, 10],
+      'Cannot use "in" operator to search for "1" in unexpected types.',
+    ));
+
   test('the text around the pages', () =>
     expectMistake('a', ['settings.footer', 2, 4], 'unknown tag: foo', { handler: 'pdf', footer: '\n{% foo %}' }));
 
