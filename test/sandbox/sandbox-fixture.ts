@@ -5,7 +5,7 @@ import type { Sandbox, SandboxFailure, SandboxResult, SandboxTask } from '../../
 export const MEBIBYTE = 1024 ** 2;
 
 export const LIMITS: SandboxTask['limits'] = {
-  timeoutMs: 20_000,
+  timeoutMs: 55_000,
   memoryBytes: 64 * MEBIBYTE,
   outputBytes: MEBIBYTE,
   logBytes: 2000,

@@ -3,7 +3,7 @@ import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import type { SandboxFailureReason, SandboxTask } from '../../src/core/sandbox.ts';
 import { failureOf, LIMITS, MEBIBYTE, runBody, taskOf } from './sandbox-fixture.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const sandbox = openSandbox();
 const maxMemory = () => process.resourceUsage().maxRSS * 1024;
