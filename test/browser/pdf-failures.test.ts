@@ -21,8 +21,8 @@ describe.skipIf(!HAS_PRINTER)('a print', () => {
   afterEach(() => printer.close());
 
   /** Begins a print that does not end by itself. */
-  function begin(signal = new AbortController().signal): Promise<unknown> {
-    const print = printer.print(documentOf(LONG, { signal }));
+  function begin(signal = new AbortController().signal, html = LONG): Promise<unknown> {
+    const print = printer.print(documentOf(html, { signal }));
     print.catch(() => {});
     return print;
   }
@@ -73,13 +73,13 @@ describe.skipIf(!HAS_PRINTER)('a print', () => {
   });
 
   test('that hangs is a timeout, and the next one is right', async () => {
-    printer = openPrinter({ printMs: 3000 });
-    const print = begin();
+    printer = openPrinter({ printMs: 8000 });
+    const print = begin(undefined, '<div>'.repeat(100_000));
     const { browser } = await awaitProcess('--type=renderer');
     await expect(print).rejects.toMatchObject({
       code: 'TIMEOUT',
       status: 504,
-      message: 'The PDF takes longer than 3 seconds to print',
+      message: 'The PDF takes longer than 8 seconds to print',
     });
     await expectRecovery(browser);
   });
