@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { TemplateEngine } from '../../src/core/template-engine.ts';
 import { eventually } from '../operation/fixture.ts';
 import { startWorkerProcess, type WorkerProcess } from '../operation/processes.ts';
 import type { Client } from '../support/client.ts';
@@ -60,16 +61,30 @@ base('a preview that is cancelled in the middle ends', async ({ bob }) => {
 
 base('renderings take no places of other operations', { timeout: 60_000 }, async () => {
   const service = await startService({ WORKER_CONCURRENCY: '1' });
+  const released = Promise.withResolvers<void>();
   try {
+    const engines = service.platform.templateEngines as Map<string, TemplateEngine>;
+    const engine = engines.get('nunjucks')!;
+    engines.set('nunjucks', {
+      ...engine,
+      async render(task) {
+        await released.promise;
+        return engine.render(task);
+      },
+    });
     const user = await service.user('uma');
-    const template = await createLong(user);
-    const { body } = await user.post(`${template.path}/_render`, {}, { prefer: 'respond-async' });
-    await untilPrinting(user, body.id);
+    const { path } = await createRenderable(user, { files: { 'short.njk': 'short' } });
+    const { body } = await user.post(`${path}/_render`, {}, { prefer: 'respond-async' });
+    const record = async () => (await user.get(`/progress/${body.id}`)).body;
+    await eventually(async () => (await record()).message === 'Rendering');
+    // The rows are loaded by an operation.
     const loaded = await user.request('POST', '/api/datasets/_upload', createForm(ORDERS));
     expect(loaded).toMatchObject({ status: 201, body: { records: 3 } });
-    expect((await user.get(`/progress/${body.id}`)).body.status).toBe('running');
-    await expectStatus(user.delete(`/progress/${body.id}`), 202);
+    expect((await record()).status).toBe('running');
+    released.resolve();
+    await eventually(async () => (await record()).status === 'succeeded');
   } finally {
+    released.resolve();
     await service.close();
   }
 });
