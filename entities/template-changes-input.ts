@@ -10,8 +10,8 @@ export class UpdateTemplateInput extends UpdateOwnedInput {
   @Field(() => ID, {
     nullable: true,
     description:
-      'Id of the template driver (engine): `nunjucks` or `docx`. On creation, by default `nunjucks`. ' +
-      'It must have the handler.',
+      'Id of the template driver (engine): `nunjucks` or `docx`. On creation, by default `nunjucks`. Send `type` and ' +
+      '`handler` together: an engine without the handler is an error.',
   })
   type?: string;
 

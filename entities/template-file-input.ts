@@ -28,7 +28,7 @@ export class UpdateTemplateFileInput {
   @Rule({ notNull: true })
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether pickers do not offer the file, as another one contains it. On creation false by default.',
+    description: 'Whether the file is part of another file, so that pickers hide it. On creation false by default.',
   })
   embedded?: boolean;
 }
@@ -70,7 +70,7 @@ export class UploadTemplateFileInput {
   @Rule({ notNull: true })
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether pickers do not offer the file, as another one contains it. False by default.',
+    description: 'Whether the file is part of another file, so that pickers hide it. False by default.',
   })
   embedded?: boolean;
 }

@@ -36,7 +36,7 @@ export class TemplateFile extends TenantRow {
   @Property({ type: 'text' })
   contentType!: string;
 
-  @Field(() => Boolean, { description: 'Whether pickers do not offer the file, as another one contains it.' })
+  @Field(() => Boolean, { description: 'Whether the file is part of another file, so that pickers hide it.' })
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 

@@ -14,7 +14,9 @@ export class TemplateInputInput {
 
   @Rule(PART_NAME_RULE)
   @Field(() => String, {
-    description: 'Name, 1 to 63 letters, digits and `_`, unique among the inputs and processors of the template.',
+    description: 
+      'Name: 1 to 63 letters, digits and `_`, no digit first, unique among the inputs and processors of the template, and ' +
+      'no word of documents such as `data` or `loop`.',
   })
   name!: string;
 
@@ -35,7 +37,7 @@ export class TemplateInputInput {
 
   @Field(() => Json, {
     nullable: true,
-    description: 'Value of renderings without one, which must fit the schema; at most 64 KiB as JSON.',
+    description: 'Value of renderings that send none. It must fit the schema, and has at most 64 KiB as JSON.',
   })
   defaultValue?: unknown;
 

@@ -32,7 +32,7 @@ export class TemplateInput extends TenantRow {
   @Property({ type: 'boolean' })
   required: boolean = false;
 
-  @Field(() => Json, { nullable: true, description: 'Value of renderings without one; null without a default.' })
+  @Field(() => Json, { nullable: true, description: 'Value of renderings that send none; null for no default.' })
   @Property({ type: 'json', nullable: true })
   defaultValue?: unknown;
 

@@ -15,18 +15,21 @@ export class TemplateProcessorInput {
 
   @Rule(PART_NAME_RULE)
   @Field(() => String, {
-    description: 'Name, 1 to 63 letters, digits and `_`, unique among the inputs and processors of the template.',
+    description: 
+      'Name: 1 to 63 letters, digits and `_`, no digit first, unique among the inputs and processors of the template, and ' +
+      'no word of documents such as `data` or `loop`.',
   })
   name!: string;
 
-  @Field(() => TemplateProcessorTypeEnum, { description: 'What it reads.' })
+  @Field(() => TemplateProcessorTypeEnum, { description: 'Kind of data source.' })
   type!: TemplateProcessorType;
 
   @Field(() => JsonObject, {
     description:
-      'What exactly it reads; at most 64 KiB as JSON and 20 levels deep. `dataset`: `{datasetId, filter, q, sort, fields, ' +
-      'limit}`; `aggregate`: `{datasetId, groupBy, measures, filter, q, sort, limit}`; `visual`: `{datasetId, visualId, ' +
-      'width, height}`; `query`: `{queryId, params}`. `{"$input": "name"}` stands for the value of an input.',
+      'Configuration for the type, at most 64 KiB as JSON and 20 levels deep. DATASET: `{datasetId, filter, q, sort, ' +
+      'fields, limit}` (10,000 rows by default, at most 50,000); AGGREGATE: `{datasetId, groupBy, measures, filter, q, ' +
+      'sort, limit}`; VISUAL: `{datasetId, visualId, width, height}`; QUERY: `{queryId, params}`. The ids are required. ' +
+      '`{"$input": "name"}` stands for the value of an input.',
   })
   config!: Record<string, unknown>;
 }

@@ -25,7 +25,7 @@ registerEnumType(TemplateProcessorTypeEnum, {
 
 /** A source of data of a template, which a rendering reads with the rights of its caller. */
 @ObjectType({
-  description: 'A source of data of a template, which a rendering reads with the rights of its caller.',
+  description: 'A source of data of a template, which a rendering reads with the access of its caller.',
   implements: Node,
 })
 @Entity()
@@ -42,12 +42,12 @@ export class TemplateProcessor extends TenantRow {
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => TemplateProcessorTypeEnum, { description: 'What it reads.' })
+  @Field(() => TemplateProcessorTypeEnum, { description: 'Kind of data source.' })
   @Enum({ items: () => Object.values(TemplateProcessorTypeEnum), type: 'text' })
   type!: TemplateProcessorType;
 
   @Field(() => JsonObject, {
-    description: 'What exactly it reads. `{"$input": "name"}` stands for the value of an input.',
+    description: 'Configuration for the type. `{"$input": "name"}` stands for the value of an input.',
   })
   @Property({ type: 'json' })
   config: Record<string, unknown> = {};

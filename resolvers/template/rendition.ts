@@ -13,7 +13,7 @@ import { ReadsAllRows } from '../support/reads-all-rows.ts';
 @Resolver(() => Template)
 export class TemplateRenditionsResolver {
   @FieldResolver(() => [Rendition], {
-    description: 'Documents that the caller has rendered in the last 24 hours, latest first.',
+    description: 'Documents that the caller has rendered and that are kept, latest first.',
   })
   renditions(
     @Ctx() ctx: Context,
@@ -26,7 +26,7 @@ export class TemplateRenditionsResolver {
 
   @FieldResolver(() => Rendition, {
     nullable: true,
-    description: 'A document that the caller has rendered in the last 24 hours, by its id.',
+    description: 'A document that the caller has rendered, by its id.',
   })
   async rendition(
     @Ctx() ctx: Context,

@@ -22,8 +22,9 @@ export class TemplateDraftResolver {
   @Can('template:write')
   @Mutation(() => Template, {
     description:
-      'Replaces fields, files, inputs and processors of a template by those of its draft, and deletes the draft. What the ' +
-      'draft has kept keeps its id. Returns the template.',
+      'Commits the draft of a template. Fields, files, inputs and processors of the draft replace those of the template, ' +
+      'and the draft is deleted. What was copied from the template keeps its original id there. `id` is that of the ' +
+      'template, which is returned.',
   })
   async commitTemplateDraft(@Ctx() ctx: Context, @Key('template') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.readAfterWrite(Template, await drafts.commit(ctx, id), info);

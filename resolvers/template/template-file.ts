@@ -56,7 +56,7 @@ export class TemplateFileResolver {
   @Can('template:write')
   @Mutation(() => TemplateFile, {
     description:
-      'Creates an empty file in a template, which has at most 200. The first one with the role TEMPLATE becomes the file ' +
+      'Creates an empty file in a template. A template has at most 200 files. The first one with the role TEMPLATE becomes the file ' +
       'that is rendered by default.',
   })
   async createTemplateFile(
@@ -112,7 +112,7 @@ export class TemplateFileResolver {
   @Can('template:write')
   @Mutation(() => ID, {
     description:
-      'Deletes a file of a template. `templateFileId`, `letterheadId` and texts in `settings` that are its id become null. ' +
+      'Deletes a file of a template. `templateFileId`, `letterheadId` and values in `settings` equal to its id become null. ' +
       'Returns the `id` argument.',
   })
   async deleteTemplateFile(

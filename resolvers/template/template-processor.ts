@@ -14,7 +14,7 @@ import { ChildPageArgs } from '../support/page.ts';
 @Resolver(() => Template)
 export class TemplateProcessorResolver {
   @FieldResolver(() => [TemplateProcessor], {
-    description: 'What a rendering reads, in order, with the rights of its caller.',
+    description: 'Data sources of renderings, in the order in which they are read, with the access of the caller.',
   })
   processors(
     @Ctx() ctx: Context,

@@ -3,6 +3,22 @@ import type { Caller } from './fair-gate.ts';
 /** Names of paper sizes. */
 export const PAPER_SIZES = ['A3', 'A4', 'A5', 'Letter', 'Legal', 'Tabloid'] as const;
 
+/** Width and height of upright paper, in inches. */
+const PAPER_INCHES: Readonly<Record<(typeof PAPER_SIZES)[number], readonly [width: number, height: number]>> = {
+  A3: [297 / 25.4, 420 / 25.4],
+  A4: [210 / 25.4, 297 / 25.4],
+  A5: [148 / 25.4, 210 / 25.4],
+  Letter: [8.5, 11],
+  Legal: [8.5, 14],
+  Tabloid: [11, 17],
+};
+
+/** Bounds of a side of a page, in inches: 10 mm and 2 m. */
+const MIN_SIDE = 10 / 25.4;
+const MAX_SIDE = 2000 / 25.4;
+/** Minimum width and height of the part of a page within its margins, in inches. */
+const MIN_AREA = 0.1;
+
 /** Media types of letterheads. */
 export const LETTERHEAD_TYPES = ['application/pdf', 'image/png', 'image/jpeg', 'image/svg+xml'] as const;
 
@@ -27,6 +43,43 @@ export function inchesOf(length: string): number | null {
   if (unit === undefined) return Number(digits) === 0 ? 0 : null;
   return Number(digits) * INCHES[unit.toLowerCase()]!;
 }
+
+/** The measures of a page, in inches. `width` and `height` are those of the upright page. */
+export interface PageMeasures {
+  width: number;
+  height: number;
+  margin: Record<keyof PageSettings['margin'], number>;
+}
+
+/** Returns the measures of a page. Calls `fail`, which throws, with the key of an impossible setting and what it must be. */
+export function measurePage(
+  { size, landscape, margin }: PageSettings,
+  fail: (key: string, text: string) => never,
+): PageMeasures {
+  const measure = (key: string, length: string): number =>
+    inchesOf(length) ?? fail(key, 'must be a CSS length in mm, cm, in, pt, pc or px, e.g. 20mm');
+  const side = (key: 'width' | 'height', length: string): number => {
+    const inches = measure(`size.${key}`, length);
+    if (inches < MIN_SIDE - ROUNDING || inches > MAX_SIDE + ROUNDING) fail(`size.${key}`, 'must be 10mm to 2000mm');
+    return inches;
+  };
+  const [width, height] =
+    typeof size === 'string'
+      ? Object.hasOwn(PAPER_INCHES, size)
+        ? PAPER_INCHES[size]
+        : fail('size', `must be one of ${PAPER_SIZES.join(', ')}`)
+      : ([side('width', size.width), side('height', size.height)] as const);
+  const [top, right, bottom, left] = (['top', 'right', 'bottom', 'left'] as const).map((key) =>
+    measure(`margin.${key}`, margin[key]),
+  ) as [number, number, number, number];
+  const [across, down] = landscape ? [height, width] : [width, height];
+  if (left + right > across - MIN_AREA || top + bottom > down - MIN_AREA)
+    fail('margin', 'must be smaller than the page');
+  return { width, height, margin: { top, right, bottom, left } };
+}
+
+/** Tolerance of measures, in inches. */
+const ROUNDING = 1e-6;
 
 /** A document to print. */
 export interface PdfDocument {

@@ -101,13 +101,6 @@ export interface TemplateEngine {
   check(task: CheckTask): Promise<TemplateMistake[]>;
 }
 
-/** Returns the output format of an engine; undefined if there is no such engine or format. */
-export const handlerOf = (
-  engines: ReadonlyMap<string, TemplateEngine>,
-  engine: string,
-  handler: string,
-): TemplateHandler | undefined => engines.get(engine)?.handlers.find(({ id }) => id === handler);
-
 /** Returns whether an engine takes a file as TEMPLATE, by its extension. */
 export const takesTemplate = ({ extensions }: TemplateEngine, filename: string): boolean => {
   const extension = /\.([^./]+)$/.exec(filename)?.[1]?.toLowerCase();

@@ -26,66 +26,70 @@ async function expectReport(admin: Client): Promise<void> {
   expect(rendition.body.pages).toBeGreaterThan(2);
 }
 
-test('the demo has a nightly job with a first run and a template, which later starts leave alone', { timeout: 180_000 }, async () => {
-  const folder = newFolder();
-  const onService = async (isReady: RegExp, work: (admin: Client) => Promise<void>) => {
-    const service = await startProcess({ DATA_DIR: folder.path, SEED_DEMO: 'true', ADMIN_PASSWORD });
-    await eventually(async () => isReady.test(service.printed()));
-    expect(service.printed()).not.toMatch(/failed/);
-    await work(await logIn(service.url));
-    expect(await service.end('SIGTERM')).toBe(0);
-    return service.printed();
-  };
-  const embedded = async (admin: Client, path: string) =>
-    Object.values((await admin.get(path)).body._embedded)[0] as any[];
+test(
+  'the demo has a nightly job with a first run and a template, which later starts leave alone',
+  { timeout: 180_000 },
+  async () => {
+    const folder = newFolder();
+    const onService = async (isReady: RegExp, work: (admin: Client) => Promise<void>) => {
+      const service = await startProcess({ DATA_DIR: folder.path, SEED_DEMO: 'true', ADMIN_PASSWORD });
+      await eventually(async () => isReady.test(service.printed()));
+      expect(service.printed()).not.toMatch(/failed/);
+      await work(await logIn(service.url));
+      expect(await service.end('SIGTERM')).toBe(0);
+      return service.printed();
+    };
+    const embedded = async (admin: Client, path: string) =>
+      Object.values((await admin.get(path)).body._embedded)[0] as any[];
 
-  const first = await onService(/The demo is ready|demo failed/, async (admin) => {
-    const job = (await admin.get(PATH)).body;
-    expect(job).toMatchObject({ name: 'Nightly shop report', ownerId: admin.id, enabled: true, lockedAt: null });
-    expect(job.nextRunAt).toMatch(/T02:30:00\.000Z$/);
-    expect(new Date(job.nextRunAt).getTime()).toBeGreaterThan(Date.now());
-    // Otherwise the schedule could add a run at this time.
-    expect((await admin.put(PATH, { enabled: false })).status).toBe(200);
+    const first = await onService(/The demo is ready|demo failed/, async (admin) => {
+      const job = (await admin.get(PATH)).body;
+      expect(job).toMatchObject({ name: 'Nightly shop report', ownerId: admin.id, enabled: true, lockedAt: null });
+      expect(job.nextRunAt).toMatch(/T02:30:00\.000Z$/);
+      expect(new Date(job.nextRunAt).getTime()).toBeGreaterThan(Date.now());
+      // Otherwise the schedule could add a run at this time.
+      expect((await admin.put(PATH, { enabled: false })).status).toBe(200);
 
-    const actions = await embedded(admin, `${PATH}/actions`);
-    expect(actions.map(({ type }) => type)).toEqual(['refresh', 'snapshot', 'snapshot-cleanup', 'export', 'email']);
-    const runs = await embedded(admin, `${PATH}/history`);
-    expect(runs).toMatchObject([{ trigger: 'schedule', status: 'succeeded', error: null }]);
-    expect(runs[0].history.map(({ task }: any) => task.key)).toEqual(actions.map(({ id }) => `action:${id}`));
-    expect(await embedded(admin, '/datasets/orders/snapshot-list')).toHaveLength(1);
+      const actions = await embedded(admin, `${PATH}/actions`);
+      expect(actions.map(({ type }) => type)).toEqual(['refresh', 'snapshot', 'snapshot-cleanup', 'export', 'email']);
+      const runs = await embedded(admin, `${PATH}/history`);
+      expect(runs).toMatchObject([{ trigger: 'schedule', status: 'succeeded', error: null }]);
+      expect(runs[0].history.map(({ task }: any) => task.key)).toEqual(actions.map(({ id }) => `action:${id}`));
+      expect(await embedded(admin, '/datasets/orders/snapshot-list')).toHaveLength(1);
 
-    // Nothing delivers the mail, which is in the outbox with the file of the export.
-    const { body: csv } = await admin.get(`${PATH}/actions/${actions[3].id}/action-file-contents`);
-    expect(csv).toMatch(/^id,ordered_at,status,[^\n]*\n/);
-    expect(
-      new Set(
-        csv
-          .trim()
-          .split('\n')
-          .slice(1)
-          .map((line: string) => line.split(',')[2]),
-      ),
-    ).toEqual(new Set(['returned']));
-    expect(await embedded(admin, '/outbox')).toMatchObject([
-      {
-        to: 'admin@shop.example',
-        subject: 'Returned orders',
-        status: 'queued',
-        attachments: [{ filename: 'returned orders.csv', size: Buffer.byteLength(csv) }],
-      },
-    ]);
-    for (const { id } of actions)
-      expect(await admin.post(`${PATH}/actions/${id}/_preview`)).toMatchObject({ status: 200 });
-    expect((await admin.delete(`${PATH}/actions/${actions[4].id}`)).status).toBe(204);
-    await expectReport(admin);
-  });
-  expect(first).toMatch(/Creating the demo/);
+      // Nothing delivers the mail, which is in the outbox with the file of the export.
+      const { body: csv } = await admin.get(`${PATH}/actions/${actions[3].id}/action-file-contents`);
+      expect(csv).toMatch(/^id,ordered_at,status,[^\n]*\n/);
+      expect(
+        new Set(
+          csv
+            .trim()
+            .split('\n')
+            .slice(1)
+            .map((line: string) => line.split(',')[2]),
+        ),
+      ).toEqual(new Set(['returned']));
+      expect(await embedded(admin, '/outbox')).toMatchObject([
+        {
+          to: 'admin@shop.example',
+          subject: 'Returned orders',
+          status: 'queued',
+          attachments: [{ filename: 'returned orders.csv', size: Buffer.byteLength(csv) }],
+        },
+      ]);
+      for (const { id } of actions)
+        expect(await admin.post(`${PATH}/actions/${id}/_preview`)).toMatchObject({ status: 200 });
+      expect((await admin.delete(`${PATH}/actions/${actions[4].id}`)).status).toBe(204);
+      await expectReport(admin);
+    });
+    expect(first).toMatch(/Creating the demo/);
 
-  // A start prints that it creates the demo before it does so. It ends only after that.
-  const printed = await onService(/Data Workspace Service at/, async (admin) => {
-    expect(await embedded(admin, `${PATH}/actions`)).toHaveLength(4);
-    expect(await embedded(admin, `${PATH}/history`)).toHaveLength(1);
-  });
-  expect(printed).not.toMatch(/Creating the demo/);
-  folder.remove();
-});
+    // A start prints that it creates the demo before it does so. It ends only after that.
+    const printed = await onService(/Data Workspace Service at/, async (admin) => {
+      expect(await embedded(admin, `${PATH}/actions`)).toHaveLength(4);
+      expect(await embedded(admin, `${PATH}/history`)).toHaveLength(1);
+    });
+    expect(printed).not.toMatch(/Creating the demo/);
+    folder.remove();
+  },
+);

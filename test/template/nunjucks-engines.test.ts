@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { createTemplateEngines } from '../../src/adapters/template-engine/engine-list.ts';
-import { handlerOf, takesTemplate } from '../../src/core/template-engine.ts';
+import { takesTemplate } from '../../src/core/template-engine.ts';
 
 // No process starts before the first template.
 const engines = createTemplateEngines(openSandbox());
@@ -12,16 +12,6 @@ test('the engines are nunjucks and docx, with their output formats', () => {
     ['nunjucks', ['html', 'pdf', 'text', 'csv']],
     ['docx', ['docx']],
   ]);
-});
-
-test.each([
-  ['nunjucks', 'csv', 'csv'],
-  ['docx', 'docx', 'docx'],
-  ['nunjucks', 'docx', undefined],
-  ['docx', 'pdf', undefined],
-  ['constructor', 'html', undefined],
-])('%s with %s has the extension %s', (engine, handler, extension) => {
-  expect(handlerOf(engines, engine, handler)?.extension).toBe(extension);
 });
 
 test.each([

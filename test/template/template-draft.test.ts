@@ -42,7 +42,7 @@ test('a draft is a copy with its own ids, and its links', async ({ ann, service 
   const main = await createFilled(ann, template, 'a.njk', '{{ 1 }}', 'TEMPLATE');
   const head = await createFilled(ann, template, 'head.png', 'picture');
   const settings = { logo: head.toUpperCase(), deep: [{ file: main }], other: UNKNOWN_ID };
-  const handler = { handler: 'pdf', handlerOptions: { a: 1 } };
+  const handler = { handler: 'pdf', handlerOptions: {} };
   await expectStatus(ann.put(template.path, { ...handler, settings, letterheadId: head }), 200);
   const { body } = await ann.post(`${template.path}/_edit`);
   const draft = { id: body.id, path: `/templates/${body.id}` };

@@ -34,6 +34,9 @@ class LimitExceeded extends Error {
   }
 }
 
+/** Maximum number of texts and bytes in an output that cross as they are. */
+const MAX_FLAT = 100;
+
 /** One run of a program in a fresh isolate. */
 export class ProgramRun {
   readonly #ivm: typeof IsolatedVm;
@@ -157,6 +160,8 @@ export class ProgramRun {
     const { limits, textAs } = this.#task;
     let bytes = 0;
     const checked: Record<string, string | Uint8Array> = {};
+    if (Object.keys(flat).length > MAX_FLAT)
+      throw new LimitExceeded('output', `The output has more than ${MAX_FLAT} texts`);
     for (const [key, value] of Object.entries(flat)) {
       const encoded = typeof value === 'string' && textAs === 'bytes' ? Buffer.from(value) : value;
       bytes += typeof encoded === 'string' ? Buffer.byteLength(encoded) : encoded.byteLength;

@@ -50,6 +50,11 @@ class BrokenArchive extends Error {}
 /** Returns the entries by the directory at the end of the file. */
 function readDirectory(bytes: Buffer): Entry[] {
   const end = findEnd(bytes);
+  // Libraries read another directory if a field has the mark of zip64.
+  const isZip64 =
+    [4, 6, 8, 10].some((at) => bytes.readUInt16LE(end + at) === 0xffff) ||
+    [12, 16].some((at) => bytes.readUInt32LE(end + at) === 0xffffffff);
+  if (isZip64) throw new BrokenArchive('The file is damaged');
   const count = bytes.readUInt16LE(end + 10);
   if (count > MAX_ENTRIES) throw new BrokenArchive(`The file contains more than ${MAX_ENTRIES} files`);
   const entries: Entry[] = [];

@@ -12,6 +12,7 @@ import {
 import { readGuestModules } from '../process/guest-modules.ts';
 import { stringifyInTurns } from './data-text.ts';
 import { archiveViolation } from './docx-archive.ts';
+import { documentOf, type EngineOutput } from './engine-output.ts';
 import type { DocxInput } from './guest/docx-main.ts';
 import { folderModule, windowLibraryModule } from './library-module.ts';
 import {
@@ -21,7 +22,6 @@ import {
   NO_OPTIONS,
   runEngine,
   textReader,
-  throwMistakes,
   type EngineLimits,
 } from './sandboxed-engine.ts';
 
@@ -62,8 +62,7 @@ async function render(sandbox: Sandbox, limits: EngineLimits, task: RenderTask):
     data: await stringifyInTurns(task.data),
     settings: { locale, timezone, strict },
   });
-  throwMistakes(output);
-  return { content: output.content as Uint8Array };
+  return documentOf(output);
 }
 
 async function check(sandbox: Sandbox, limits: EngineLimits, task: CheckTask): Promise<TemplateMistake[]> {
@@ -82,7 +81,7 @@ async function check(sandbox: Sandbox, limits: EngineLimits, task: CheckTask): P
     settings: NEUTRAL_SETTINGS,
   };
   const output = await run(sandbox, limits, task, input);
-  return [...mistakes, ...(output.mistakes as TemplateMistake[])].slice(0, 100);
+  return [...mistakes, ...output.mistakes];
 }
 
 function run(
@@ -90,7 +89,7 @@ function run(
   limits: EngineLimits,
   task: CheckTask,
   input: DocxInput,
-): Promise<Record<string, unknown>> {
+): Promise<EngineOutput> {
   modules ??= loadModules();
   const templates: ReadonlyMap<string, TemplateSource> = task.templates;
   return runEngine(sandbox, limits, task, {

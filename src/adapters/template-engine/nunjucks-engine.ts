@@ -10,6 +10,7 @@ import {
 } from '../../core/template-engine.ts';
 import { readGuestModules } from '../process/guest-modules.ts';
 import { stringifyInTurns } from './data-text.ts';
+import { documentOf } from './engine-output.ts';
 import type { NunjucksInput } from './guest/nunjucks-main.ts';
 import { libraryModule } from './library-module.ts';
 import {
@@ -19,7 +20,6 @@ import {
   NO_OPTIONS,
   runEngine,
   textReader,
-  throwMistakes,
   type EngineLimits,
 } from './sandboxed-engine.ts';
 
@@ -73,10 +73,7 @@ async function render(sandbox: Sandbox, limits: EngineLimits, task: RenderTask):
     filename,
     isPdf,
   });
-  throwMistakes(output);
-  const textAt = (path: string) => (output[path] ? Buffer.from(output[path] as Uint8Array).toString() : null);
-  const content = output.content as Uint8Array;
-  return isPdf ? { content, header: textAt('settings.header'), footer: textAt('settings.footer') } : { content };
+  return documentOf(output);
 }
 
 async function check(sandbox: Sandbox, limits: EngineLimits, task: CheckTask): Promise<TemplateMistake[]> {
@@ -90,7 +87,7 @@ async function check(sandbox: Sandbox, limits: EngineLimits, task: CheckTask): P
       filename: '',
       isPdf: false,
     });
-    return mistakes as TemplateMistake[];
+    return mistakes;
   } catch (error) {
     if (error instanceof TemplateError) return [...error.mistakes];
     throw error;

@@ -7,6 +7,7 @@ import {
   type RenderTask,
   type TemplateSource,
 } from '../../core/template-engine.ts';
+import { readOutput, type EngineOutput } from './engine-output.ts';
 
 /** Bounds of one run of an engine. */
 export interface EngineLimits {
@@ -44,15 +45,15 @@ type EngineRun = Pick<SandboxTask, 'modules' | 'entry' | 'input' | 'host'> & {
 };
 
 /**
- * Runs an engine in the sandbox. Returns what its `main` returned, with texts as bytes. Throws `TemplateError`, TIMEOUT,
- * UPSTREAM_FAILED past the memory, 413 past the size of the output.
+ * Runs an engine in the sandbox. Throws `TemplateError`, TIMEOUT, UPSTREAM_FAILED past the memory, 413 past the size of
+ * the output.
  */
 export async function runEngine(
   sandbox: Sandbox,
   limits: EngineLimits,
   { caller, signal }: Pick<RenderTask, 'caller' | 'signal'>,
   { filename, isPdf, ...program }: EngineRun,
-): Promise<Record<string, unknown>> {
+): Promise<EngineOutput> {
   const outputBytes = isPdf ? limits.pdfOutputBytes : limits.outputBytes;
   try {
     const { output } = await sandbox.run({
@@ -69,7 +70,7 @@ export async function runEngine(
         hostBytes: MAX_HOST_BYTES,
       },
     });
-    return output as Record<string, unknown>;
+    return readOutput(output, filename);
   } catch (error) {
     if (!(error instanceof SandboxFailure)) throw error;
     throw engineError(error, limits, isPdf ? 'HTML of the PDF' : 'output', outputBytes, filename);
@@ -101,11 +102,6 @@ function engineError(
     case 'crash':
       return upstreamFailed('The process of the template ended unexpectedly', cause);
   }
-}
-
-/** Throws `TemplateError` for the mistakes that an engine returned, if it did. */
-export function throwMistakes(output: Record<string, unknown>): void {
-  if (Array.isArray(output.mistakes)) throw new TemplateError(output.mistakes as TemplateError['mistakes']);
 }
 
 /** Returns the host call that reads files by their name. */

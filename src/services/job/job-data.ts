@@ -1,18 +1,13 @@
-import { Ajv } from 'ajv';
 import { invalid } from '../../core/input-checks.ts';
 import type { JobData, JobDriver } from '../../core/job-drivers.ts';
 import { MASK } from '../../core/mask.ts';
 import { checkJsonSize } from '../report/report-definition.ts';
-import { schemaError } from '../resource/schema-validation.ts';
-
-const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+import { checkAgainstSchema } from '../resource/schema-validation.ts';
 
 /** Returns data that fits the JSON Schema of a driver. Throws BAD_USER_INPUT naming the invalid key below `root`. */
 export function checkData({ schema }: Pick<JobDriver, 'schema'>, data: JobData, root = 'data'): JobData {
   checkJsonSize(data, root);
-  const validate = ajv.compile(schema);
-  if (!validate(data)) throw schemaError(validate.errors!, root);
-  return data;
+  return checkAgainstSchema(schema, data, root);
 }
 
 /** Secrets by their path in `data`, e.g. `headers.Authorization`. */

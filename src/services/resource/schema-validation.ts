@@ -1,6 +1,15 @@
-import type { ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { badInput, type ValidationIssue, type ApiError } from '../../core/errors.ts';
 import { shortenName } from '../../core/shorten-message.ts';
+
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+
+/** Returns a value that fits a JSON Schema of ours. Throws BAD_USER_INPUT naming the invalid keys below `root`. */
+export function checkAgainstSchema<T>(schema: Record<string, unknown>, value: T, root: string): T {
+  const validate = ajv.compile(schema);
+  if (!validate(value)) throw schemaError(validate.errors!, root);
+  return value;
+}
 
 /**
  * Creates a BAD_USER_INPUT error for a value that does not match its JSON Schema. The issues contain paths below `root`

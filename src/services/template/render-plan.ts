@@ -6,14 +6,13 @@ import type { Template } from '../../../entities/template.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import { cleanFilename } from '../../core/files.ts';
-import { invalid } from '../../core/input-checks.ts';
 import type { TemplateRenderInput } from '../../core/operations.ts';
-import type { Platform, Transaction } from '../../core/platform.ts';
+import type { Transaction } from '../../core/platform.ts';
 import type { TemplateEngine, TemplateHandler } from '../../core/template-engine.ts';
-import { checkData } from '../job/job-data.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
 import { loadRenderUser, type RenderUser } from './render-user.ts';
 import { findTemplateFileId } from './template-file-reference.ts';
+import { checkHandlerOptions, findHandler } from './template-handler.ts';
 import { checkParameters } from './template-input-values.ts';
 import { readSettings, type TemplateSettings } from './template-settings.ts';
 
@@ -74,7 +73,7 @@ export async function planRender(
     template,
     engine,
     handler,
-    handlerOptions: checkHandlerOptions(template, handler, options.handlerOptions ?? null),
+    handlerOptions: optionsFor(template, handler, options.handlerOptions ?? null),
     templateFileId,
     files,
     processors,
@@ -84,19 +83,6 @@ export async function planRender(
     filename: nameOf(options.filename ?? template.slug, handler),
     preview: options.preview ?? false,
   };
-}
-
-/** Returns the engine of a template and one of its handlers. Throws BAD_USER_INPUT for a handler of another engine. */
-export function findHandler(
-  { templateEngines }: Pick<Platform, 'templateEngines'>,
-  { type }: Pick<Template, 'type'>,
-  handlerId: string,
-): { engine: TemplateEngine; handler: TemplateHandler } {
-  const engine = templateEngines.get(type);
-  if (!engine) throw invalid('type', `must be one of ${[...templateEngines.keys()].join(', ')}`);
-  const handler = engine.handlers.find(({ id }) => id === handlerId);
-  if (!handler) throw invalid('handler', `must be one of ${engine.handlers.map(({ id }) => id).join(', ')}`);
-  return { engine, handler };
 }
 
 async function findFileToRender(tx: Transaction, template: Template, id: string | null): Promise<string> {
@@ -122,14 +108,12 @@ export const loadFiles = (
   });
 
 /** Returns the options of a handler: those of the request, or those of the template if they are for this handler. */
-function checkHandlerOptions(
+const optionsFor = (
   template: Template,
   handler: TemplateHandler,
   options: Record<string, unknown> | null,
-): Record<string, unknown> {
-  const chosen = options ?? (handler.id === template.handler ? template.handlerOptions : {});
-  return checkData({ schema: handler.optionsSchema }, chosen, 'handlerOptions');
-}
+): Record<string, unknown> =>
+  checkHandlerOptions(handler, options ?? (handler.id === template.handler ? template.handlerOptions : {}));
 
 /** Returns the name of a document, with the extension of its format. */
 function nameOf(filename: string, handler: TemplateHandler): string {

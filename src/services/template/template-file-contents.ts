@@ -7,9 +7,9 @@ import type { Context } from '../../core/context.ts';
 import { notFound, preconditionFailed } from '../../core/errors.ts';
 import { checkFilePath } from '../../core/file-path.ts';
 import { cleanFilename, type SavedFile } from '../../core/files.ts';
-import { DEFAULT_MEDIA_TYPE, extensionOf, isMediaType, mediaTypeOf } from '../../core/media-types.ts';
+import { DEFAULT_MEDIA_TYPE, isMediaType, mediaTypeOf } from '../../core/media-types.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { TEMPLATE_EXTENSIONS } from '../../core/template-handlers.ts';
+import { takesTemplate } from '../../core/template-engine.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { EMPTY_SHA256, insertStoredFile, replaceBytes } from '../resource/stored-file.ts';
@@ -49,7 +49,7 @@ function addUploaded(
     insertStoredFile(tx, template.tenantId, { ...saved, filename: cleanFilename(name), contentType });
     const added = await addFile(tx, template, {
       filename: name,
-      role: role ?? (await defaultRole(tx, template, name)),
+      role: role ?? (await defaultRole(ctx, tx, template, name)),
       contentType,
       embedded: embedded ?? false,
       fileId: saved.id,
@@ -60,8 +60,14 @@ function addUploaded(
 }
 
 /** Returns the role of an uploaded file that names none. */
-async function defaultRole(tx: Transaction, template: Template, filename: string): Promise<TemplateFileRole> {
-  const isTemplate = TEMPLATE_EXTENSIONS[template.type]?.includes(extensionOf(filename) ?? '') === true;
+async function defaultRole(
+  { platform }: Context,
+  tx: Transaction,
+  template: Template,
+  filename: string,
+): Promise<TemplateFileRole> {
+  const engine = platform.templateEngines.get(template.type);
+  const isTemplate = engine !== undefined && takesTemplate(engine, filename);
   return isTemplate && !(await hasTemplateFile(tx, template)) ? 'TEMPLATE' : 'ASSET';
 }
 

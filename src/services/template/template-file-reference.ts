@@ -3,14 +3,12 @@ import type { Template } from '../../../entities/template.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { LETTERHEAD_TYPES } from '../../core/pdf-printer.ts';
 import type { Transaction } from '../../core/platform.ts';
-
-/** Media types of letterheads. */
-const LETTERHEAD_TYPES: ReadonlySet<string> = new Set(['application/pdf', 'image/png', 'image/jpeg', 'image/svg+xml']);
 
 /** Returns whether a file of this media type can be a letterhead. */
 export const isLetterheadType = (contentType: string): boolean =>
-  LETTERHEAD_TYPES.has(contentType.split(';', 1)[0]!.trim().toLowerCase());
+  (LETTERHEAD_TYPES as readonly string[]).includes(contentType.split(';', 1)[0]!.trim().toLowerCase());
 
 /** Returns a file of a template by its id. Throws NOT_FOUND for a file of another one. */
 async function findFile(tx: Transaction, template: Template, id: string): Promise<TemplateFile> {

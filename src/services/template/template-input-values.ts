@@ -33,8 +33,9 @@ export function checkParameters(
     .map((name) => issueOf(name, 'is unknown', 'unknown'));
   const values: [string, unknown][] = [];
   for (const input of inputs) {
-    const value = Object.hasOwn(given, input.name) ? given[input.name] : (input.defaultValue ?? null);
-    const issue = valueIssue(input, value);
+    const isGiven = Object.hasOwn(given, input.name);
+    const value = isGiven ? given[input.name] : (input.defaultValue ?? null);
+    const issue = valueIssue(input, value, isGiven);
     if (issue) issues.push(issue);
     values.push([input.name, value]);
   }
@@ -43,8 +44,13 @@ export function checkParameters(
 }
 
 /** Returns what is wrong with the value of an input; null if it fits. */
-function valueIssue({ name, required, schema }: InputDefinition, value: unknown): ValidationIssue | null {
+function valueIssue(
+  { name, required, schema }: InputDefinition,
+  value: unknown,
+  isGiven: boolean,
+): ValidationIssue | null {
   if (value === null && !required) return null;
+  if (value === null && !isGiven) return issueOf(name, 'is required', 'required');
   const validator = validatorOf(schema);
   if (validator.weight * JSON.stringify(value).length > MAX_WORK)
     return issueOf(name, 'is too large for the schema of the input', 'invalid');

@@ -1,28 +1,6 @@
 import { isObject } from '../../core/criteria/value.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { PAPER_SIZES, type PageSettings } from '../../core/pdf-printer.ts';
-
-type PaperSize = (typeof PAPER_SIZES)[number];
-
-/** Width and height of upright paper, in millimetres. */
-const PAPER_MM: Readonly<Record<PaperSize, readonly [number, number]>> = {
-  A3: [297, 420],
-  A4: [210, 297],
-  A5: [148, 210],
-  Letter: [215.9, 279.4],
-  Legal: [215.9, 355.6],
-  Tabloid: [279.4, 431.8],
-};
-const MM_PER_UNIT: Readonly<Record<string, number>> = {
-  mm: 1,
-  cm: 10,
-  in: 25.4,
-  pt: 25.4 / 72,
-  pc: 25.4 / 6,
-  px: 25.4 / 96,
-};
-const MIN_MM = 10;
-const MAX_MM = 2000;
+import { inchesOf, measurePage, PAPER_SIZES, type PageSettings } from '../../core/pdf-printer.ts';
 
 const SIDES = ['top', 'right', 'bottom', 'left'] as const;
 const DEFAULT_MARGIN = '20mm';
@@ -45,8 +23,11 @@ export function parsePage(page: unknown): PageSettings {
   if (typeof landscape !== 'boolean') throw invalid('settings.page.landscape', 'must be true or false');
   const size = parseSize(page['size'] ?? DEFAULT_PAGE.size);
   const margin = parseMargin(page['margin'] ?? DEFAULT_MARGIN);
-  checkFits({ size, landscape, margin });
-  return { size, landscape, margin };
+  const settings = { size, landscape, margin };
+  measurePage(settings, (key, text) => {
+    throw invalid(`settings.page.${key}`, text);
+  });
+  return settings;
 }
 
 function parseSize(size: unknown): PageSettings['size'] {
@@ -56,13 +37,10 @@ function parseSize(size: unknown): PageSettings['size'] {
   if (!isObject(size)) throw invalid(path, `must be one of ${PAPER_SIZES.join(', ')}, or {width, height}`);
   const unknown = Object.keys(size).find((key) => key !== 'width' && key !== 'height');
   if (unknown !== undefined) throw invalid(`${path}.${unknown}`, 'is unknown');
-  const [width, height] = (['width', 'height'] as const).map((key) => {
-    const length = parseLength(size[key], `${path}.${key}`);
-    const mm = toMm(length);
-    if (mm < MIN_MM || mm > MAX_MM) throw invalid(`${path}.${key}`, `must be ${MIN_MM}mm to ${MAX_MM}mm`);
-    return length;
-  });
-  return { width: width!, height: height! };
+  return {
+    width: parseLength(size['width'], `${path}.width`),
+    height: parseLength(size['height'], `${path}.height`),
+  };
 }
 
 function parseMargin(margin: unknown): PageSettings['margin'] {
@@ -82,21 +60,7 @@ function parseMargin(margin: unknown): PageSettings['margin'] {
 /** Returns a CSS length with its unit. */
 function parseLength(value: unknown, path: string): string {
   if (value === 0 || value === '0') return '0mm';
-  const isLength = typeof value === 'string' && /^\d{1,5}(\.\d{1,4})?(mm|cm|in|pt|pc|px)$/.test(value);
-  if (!isLength) throw invalid(path, 'must be a CSS length in mm, cm, in, pt, pc or px, e.g. 20mm');
+  if (typeof value !== 'string' || inchesOf(value) === null)
+    throw invalid(path, 'must be a CSS length in mm, cm, in, pt, pc or px, e.g. 20mm');
   return value;
-}
-
-const toMm = (length: string): number => {
-  const unit = length.slice(-2);
-  return Number(length.slice(0, -2)) * MM_PER_UNIT[unit]!;
-};
-
-/** Throws unless the margins leave a part of the page. */
-function checkFits({ size, landscape, margin }: PageSettings): void {
-  const upright = typeof size === 'string' ? PAPER_MM[size] : ([toMm(size.width), toMm(size.height)] as const);
-  const [width, height] = landscape ? [upright[1], upright[0]] : upright;
-  const isTooWide = toMm(margin.left) + toMm(margin.right) >= width;
-  if (isTooWide || toMm(margin.top) + toMm(margin.bottom) >= height)
-    throw invalid('settings.page.margin', 'must be smaller than the page');
 }

@@ -1,29 +1,27 @@
 import { TEMPLATE } from '../../../entities/owned-kinds.ts';
 import type { CreateTemplateInput, UpdateTemplateInput } from '../../../entities/template-changes-input.ts';
-import type { Template } from '../../../entities/template.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden } from '../../core/errors.ts';
-import { checkJsonBounds, invalid } from '../../core/input-checks.ts';
 import { levelAllows } from '../../core/permissions.ts';
-import { DEFAULT_TEMPLATE_TYPE, TEMPLATE_HANDLERS } from '../../core/template-handlers.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { findLetterheadId, findTemplateFileId } from './template-file-reference.ts';
+import { checkHandlerOptions, DEFAULT_TEMPLATE_TYPE, findHandler } from './template-handler.ts';
 import { checkSettings } from './template-settings.ts';
-
-const MAX_DEPTH = 20;
-const OPTIONS_BOUNDS = { maxBytes: 16 * 1024, maxDepth: MAX_DEPTH };
 
 /** Creates a template without files, by default of the engine `nunjucks`. Returns its id. */
 export function create(
   ctx: Context,
   { type, handler, handlerOptions, settings, templateFileId, letterheadId, ...input }: CreateTemplateInput,
 ): Promise<string> {
+  const engineId = type ?? DEFAULT_TEMPLATE_TYPE;
+  const chosen = findHandler(ctx.platform, { type: engineId }, handler).handler;
   const content = {
-    ...chooseHandler(type, handler),
-    handlerOptions: checkOptions(handlerOptions ?? {}),
+    type: engineId,
+    handler: chosen.id,
+    handlerOptions: checkHandlerOptions(chosen, handlerOptions ?? {}),
     settings: checkSettings(settings ?? {}),
   };
   return ctx.transaction(async (tx) => {
@@ -43,9 +41,10 @@ export function update(
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const template = await loadResource(ctx, tx, TEMPLATE, id, 'template:write', { ifMatch: ctx.ifMatch });
-    if (type !== undefined || handler !== undefined)
-      Object.assign(template, chooseHandler(type ?? template.type, handler ?? template.handler));
-    if (handlerOptions !== undefined) template.handlerOptions = checkOptions(handlerOptions ?? {});
+    template.type = type ?? template.type;
+    template.handler = handler ?? template.handler;
+    const chosen = findHandler(ctx.platform, template, template.handler).handler;
+    if (handlerOptions !== undefined) template.handlerOptions = checkHandlerOptions(chosen, handlerOptions ?? {});
     if (settings !== undefined) template.settings = checkSettings(settings ?? {});
     if (templateFileId !== undefined)
       template.templateFileId = templateFileId && (await findTemplateFileId(tx, template, templateFileId));
@@ -69,16 +68,3 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     tx.remove(template);
   });
 }
-
-/** Returns an engine and one of its handlers, by default the first. Throws BAD_USER_INPUT for a pair that does not exist. */
-function chooseHandler(type: string = DEFAULT_TEMPLATE_TYPE, handler?: string): Pick<Template, 'type' | 'handler'> {
-  const handlers = Object.hasOwn(TEMPLATE_HANDLERS, type) ? TEMPLATE_HANDLERS[type]! : null;
-  if (!handlers) throw invalid('type', `must be one of ${Object.keys(TEMPLATE_HANDLERS).join(', ')}`);
-  const chosen = handler ?? handlers[0]!;
-  if (!handlers.includes(chosen))
-    throw invalid('handler', `must be one of ${handlers.join(', ')} for the type ${type}`);
-  return { type, handler: chosen };
-}
-
-const checkOptions = (options: Record<string, unknown>): Record<string, unknown> =>
-  checkJsonBounds(options, 'handlerOptions', OPTIONS_BOUNDS);

@@ -3,6 +3,9 @@ import { asText, bareObject, bytesOf, isArray, ownKeys, SavedError, sizeOf, slic
 
 const MAX_STACK_CHARACTERS = 4000;
 const MAX_NAME_CHARACTERS = 100;
+/** Maximum number of properties that cross as they are, and length of their names. Others are part of the JSON. */
+const MAX_FLAT = 100;
+const MAX_KEY_CHARACTERS = 255;
 
 /**
  * Splits what `main` returned into texts and bytes, which cross to the process as they are, and the JSON of everything
@@ -18,9 +21,12 @@ export function packOutput(value: unknown, { exceed }: Bridge, { outputBytes }: 
     exceed('output', message);
     throw new SavedError(message);
   };
+  let count = 0;
   const addFlat = (key: string, candidate: unknown): boolean => {
+    if (count === MAX_FLAT || key.length > MAX_KEY_CHARACTERS) return false;
     const found = typeof candidate === 'string' ? candidate : bytesOf(candidate);
     if (found === undefined) return false;
+    count++;
     addSize(typeof found === 'string' ? found.length : sizeOf(found));
     flat[key] = found;
     return true;
