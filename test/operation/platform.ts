@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { openAppWorkspaces } from '../../src/adapters/app-workspace/app-workspaces.ts';
 import { Listener } from '../../src/adapters/database/listener.ts';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
@@ -35,7 +36,15 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
   const location = indexLocation(config, 'test');
   const index = await openIndex(location);
-  const { drivers } = createDrivers({ ownDatabase: null });
+  const secrets = createSecretBox('a secret of the tests');
+  const workspaces = openAppWorkspaces({
+    databaseUrl: url,
+    appsDatabaseUrl: undefined,
+    system,
+    secrets,
+    installationId: 'test',
+  });
+  const { drivers } = createDrivers({ ownDatabase: null, workspaces });
   const platform: Platform = {
     config,
     log,
@@ -45,7 +54,8 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     drivers,
     files: openFileStore(join(dataDir, 'files')),
     notifications,
-    secrets: createSecretBox('a secret of the tests'),
+    workspaces,
+    secrets,
     outbound: openOutboundClient({ allowed: config.OUTBOUND_ALLOW }),
     publicUrl: 'http://localhost',
     system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
@@ -55,6 +65,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     queue,
     loaders: { databaseUrl: url, index: location },
     async close() {
+      await workspaces.close();
       await queue.close();
       await notifications.close();
       await index.close();
