@@ -27,6 +27,11 @@ export interface OwnedKind<T extends OwnedRow> {
   silent?: readonly string[];
   /** Whether rows may have a `parent` of the same kind, which determines who may read them. */
   hasParents?: boolean;
+  /**
+   * Whether rows with a parent are its drafts: they have the owner, shares, tags, folder and favourites of their parent, which
+   * cannot be changed in them.
+   */
+  hasDrafts?: boolean;
 }
 
 export const DATASOURCE: OwnedKind<Datasource> = {
@@ -76,6 +81,7 @@ export const JOB: OwnedKind<Job> = {
   icon: 'calendar-clock',
   silent: ['accepted', 'nextRunAt', 'scheduledAt', 'lockedAt', 'heartbeat'],
   hasParents: true,
+  hasDrafts: true,
 };
 
 export const TEMPLATE: OwnedKind<Template> = {
@@ -86,6 +92,7 @@ export const TEMPLATE: OwnedKind<Template> = {
   icon: 'layout-template',
   silent: ['draftBase'],
   hasParents: true,
+  hasDrafts: true,
 };
 
 /** Every kind with owners. */

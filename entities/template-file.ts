@@ -43,6 +43,9 @@ export class TemplateFile extends TenantRow {
   @Field(() => Float, { description: 'Size in bytes.' })
   size!: number;
 
+  @Field(() => String, { description: 'SHA-256 of the contents, in hexadecimal.' })
+  sha256!: string;
+
   /** Id of the stored file with the contents, which a draft and its template share. Null for an empty file. */
   @Property({ type: 'uuid', nullable: true })
   fileId?: string | null;

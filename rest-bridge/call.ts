@@ -6,6 +6,8 @@ import type { LinkViewer } from './links.ts';
 export interface BridgeContext {
   /** Versions that the client's `If-Match` allows. */
   ifMatch?: readonly number[];
+  /** The tags of the client's `If-Match`, of any kind. */
+  ifMatchTags?: readonly string[] | undefined;
   /** Reads lists. In `counted` it returns the length of a list of which the request reads a part. */
   read?: { counted?: { total?: number } };
   /** Returns whether the client has the response that a text stands for. Set for rows with `revalidates`. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { AdapterCall } from './call.ts';
+import { dispositionOf } from './disposition.ts';
 import { matchesEntityTag } from './negotiation.ts';
 
 /** One piece of the exported file, as the subscription delivers it. */
@@ -43,22 +44,12 @@ export async function exportStream({ subscribe, request, reply }: AdapterCall): 
   }
   void reply
     .header('content-type', contentType)
-    .header('content-disposition', attachmentNamed(filename))
+    .header('content-disposition', dispositionOf('attachment', filename))
     .header('x-content-type-options', 'nosniff');
   const file = fileStream(first.value as FileChunk, chunks);
   // The client may have disconnected in the meantime: nothing will read the file.
   if (reply.raw.destroyed) file.destroy();
   return file;
-}
-
-/** Returns the header for a download. A name that is not plain ASCII is added in its encoded form (RFC 6266). */
-function attachmentNamed(filename: string): string {
-  const plain = filename.replace(/[^ !#-[\]-~]/g, '_');
-  const encoded = encodeURIComponent(filename.toWellFormed()).replace(
-    /['()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16)}`,
-  );
-  return `attachment; filename="${plain}"${plain === filename ? '' : `; filename*=UTF-8''${encoded}`}`;
 }
 
 /** Returns a file's bytes. Its end, however it comes, ends the subscription, also if nothing was read. */

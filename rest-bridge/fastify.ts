@@ -6,6 +6,7 @@ import { MAX_JSON_BYTES, leaveBodiesUnread, leaveOtherBodiesUnread, acceptOnlyJs
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
 import type { RestResponse, BridgeContext, Call } from './call.ts';
 import {
+  allowedTags,
   allowedVersions,
   chooseContentType,
   createRevalidation,
@@ -109,7 +110,8 @@ function createCallFactory({ row }: Endpoint, wildcard: string | undefined): Cre
     const { url, headers, query, body } = request;
     const context = request.bridgeContext!;
     const ifMatch = isConditional ? allowedVersions(headers['if-match']) : undefined;
-    if (ifMatch) (context as BridgeContext).ifMatch = ifMatch;
+    if (ifMatch)
+      Object.assign(context, { ifMatch, ifMatchTags: allowedTags(headers['if-match']) } satisfies BridgeContext);
     checkQueryEncoding(url);
     const params = request.params as Record<string, string>;
     return {

@@ -62,6 +62,12 @@ export function allowedVersions(ifMatch: string | undefined): readonly number[] 
   });
 }
 
+/** Returns the texts of the tags in `If-Match`, weak or strong; undefined when all are allowed. */
+export const allowedTags = (ifMatch: string | undefined): readonly string[] | undefined =>
+  ifMatch === undefined || ifMatch.trim() === '*'
+    ? undefined
+    : [...ifMatch.matchAll(/"([^"]*)"/g)].map((match) => match[1]!);
+
 /** Returns the weak entity tag of a record: its version, if any, and a hash of the body that this caller sees. */
 export function entityTag(version: number | undefined, text: string): string {
   const digest = hash('sha1', text, 'base64url').slice(0, 16);

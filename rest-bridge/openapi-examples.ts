@@ -1,5 +1,6 @@
 import type { Endpoint } from './bridge.ts';
 import { JOB_BODIES } from './openapi-examples-job.ts';
+import { TEMPLATE_BODIES } from './openapi-examples-template.ts';
 import { operationId } from './openapi-names.ts';
 
 /* Examples of the OpenAPI document: the order lines of the demo shop, as in README.md. */
@@ -167,6 +168,7 @@ const BODIES: Record<string, unknown> = {
   createApp: { name: 'Returns', description: 'Handles returned goods' },
   updateApp: { description: 'Handles returned and broken goods' },
   ...JOB_BODIES,
+  ...TEMPLATE_BODIES,
 };
 
 /** Returns an example of the body of an operation; undefined if it has none. */

@@ -186,6 +186,11 @@ const THEMES: readonly Theme[] = [
     description: 'Jobs with their schedules, datasets, actions, run conditions and drafts.',
     paths: /^\/(jobs|jobs-list|job-drivers|job-action-drivers)\b/,
   },
+  {
+    name: 'Templates',
+    description: 'Templates of documents with their files and drafts, and the documents rendered from them.',
+    paths: /^\/(templates|template-drivers)\b/,
+  },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {
     name: 'Data sources',

@@ -97,7 +97,8 @@ export const createFileReader =
       filename: null,
       contentType: headers['content-type'] ?? 'application/octet-stream',
       minSize: Number(headers['content-length'] ?? 0) || 0,
-      content: (body ?? Readable.from([])) as AsyncIterable<Uint8Array>,
+      // Not destroyed when it is refused: the rest of the body would stay in the socket, which would never close.
+      content: body instanceof Readable ? body.iterator({ destroyOnReturn: false }) : Readable.from([]),
     };
     return { body: { file }, end: () => request.raw.resume() };
   };

@@ -499,6 +499,20 @@ AS $function$
         return null;
       end $function$;
 
+CREATE OR REPLACE FUNCTION dws.forget_template_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
+        perform from dws.stored_file where tenant_id = old.tenant_id and id = old.file_id for update;
+        delete from dws.stored_file f
+        where f.tenant_id = old.tenant_id and f.id = old.file_id
+          and not exists (select from dws.template_file t where t.file_id = old.file_id)
+          and not exists (select from dws.rendition r where r.file_id = old.file_id);
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.keep_usage_event()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -516,6 +530,15 @@ CREATE OR REPLACE FUNCTION dws.own_job_draft()
 AS $function$
       begin
         update dws.job set owner_id = new.owner_id where tenant_id = new.tenant_id and parent_id = new.id;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.own_template_draft()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update dws.template set owner_id = new.owner_id where tenant_id = new.tenant_id and parent_id = new.id;
         return null;
       end $function$;
 
@@ -755,6 +778,19 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
           update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'team' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'team', r.id, null, r.name, r.slug, r.description, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.search_template()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare r dws.template; begin
+        if tg_op = 'DELETE' then r := old; else r := new; end if;
+        if tg_op = 'DELETE' or (r.parent_id is not null) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'template' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null) is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'template' and id = r.id;
+        else perform dws.put_search_entry(r.tenant_id, 'template', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
 
@@ -1282,6 +1318,39 @@ create policy tenant on dws.refresh_preview for all to dws_app using ((tenant_id
 grant delete, insert, select, update on dws.refresh_preview to dws_app;
 grant delete, insert, select, update on dws.refresh_preview to dws_system;
 
+create table dws.rendition (
+  content_type text not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  file_id uuid not null,
+  filename text not null,
+  handler text not null,
+  id uuid not null,
+  pages integer,
+  size bigint not null,
+  template_id uuid not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid not null,
+  version integer not null default 1
+);
+alter table dws.rendition enable row level security;
+alter table dws.rendition force row level security;
+alter table dws.rendition add constraint rendition_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
+alter table dws.rendition add constraint rendition_pkey PRIMARY KEY (id);
+alter table dws.rendition add constraint rendition_template_id_fkey FOREIGN KEY (template_id) REFERENCES dws.template(id) ON DELETE CASCADE;
+alter table dws.rendition add constraint rendition_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.rendition add constraint rendition_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX rendition_expiry ON dws.rendition USING btree (expires_at);
+CREATE INDEX rendition_file ON dws.rendition USING btree (file_id);
+CREATE INDEX rendition_template ON dws.rendition USING btree (template_id, user_id);
+CREATE INDEX rendition_user ON dws.rendition USING btree (user_id);
+create policy system on dws.rendition for all to dws_system using (true) with check (true);
+create policy tenant on dws.rendition for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_file AFTER DELETE ON dws.rendition FOR EACH ROW EXECUTE FUNCTION dws.forget_template_file();
+grant delete, insert, select, update on dws.rendition to dws_app;
+grant delete, insert, select, update on dws.rendition to dws_system;
+
 create table dws.report (
   created_at timestamp with time zone not null default now(),
   definition jsonb not null default '{"blocks": []}'::jsonb,
@@ -1640,6 +1709,138 @@ create policy tenant on dws.team_member for all to dws_app using ((tenant_id = (
 CREATE TRIGGER tell_credential AFTER INSERT OR DELETE OR UPDATE ON dws.team_member FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'user_id');
 grant delete, insert, select, update on dws.team_member to dws_app;
 grant delete, insert, select, update on dws.team_member to dws_system;
+
+create table dws.template (
+  created_at timestamp with time zone not null default now(),
+  description text,
+  draft_base text,
+  folder_id uuid,
+  handler text not null,
+  handler_options jsonb not null default '{}'::jsonb,
+  id uuid not null,
+  letterhead_id uuid,
+  name text not null,
+  owner_id text not null,
+  parent_id uuid,
+  settings jsonb not null default '{}'::jsonb,
+  slug text not null,
+  template_file_id uuid,
+  tenant_id uuid not null,
+  type text not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.template enable row level security;
+alter table dws.template force row level security;
+alter table dws.template add constraint template_letterhead_id_fkey FOREIGN KEY (letterhead_id) REFERENCES dws.template_file(id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED;
+alter table dws.template add constraint template_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES dws.template(id) ON DELETE CASCADE;
+alter table dws.template add constraint template_pkey PRIMARY KEY (id);
+alter table dws.template add constraint template_template_file_id_fkey FOREIGN KEY (template_file_id) REFERENCES dws.template_file(id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED;
+alter table dws.template add constraint template_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.template add constraint template_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+CREATE INDEX template_folder ON dws.template USING btree (folder_id) WHERE (folder_id IS NOT NULL);
+CREATE INDEX template_letterhead_id ON dws.template USING btree (letterhead_id) WHERE (letterhead_id IS NOT NULL);
+CREATE INDEX template_name ON dws.template USING btree (tenant_id, lower(name), id);
+CREATE INDEX template_owner ON dws.template USING btree (tenant_id, owner_id);
+CREATE INDEX template_template_file_id ON dws.template USING btree (template_file_id) WHERE (template_file_id IS NOT NULL);
+CREATE UNIQUE INDEX template_draft ON dws.template USING btree (parent_id);
+CREATE UNIQUE INDEX template_slug ON dws.template USING btree (tenant_id, slug);
+create policy system on dws.template for all to dws_system using (true) with check (true);
+create policy tenant on dws.template for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_resource AFTER DELETE ON dws.template FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
+CREATE TRIGGER own_draft AFTER UPDATE OF owner_id ON dws.template FOR EACH ROW WHEN (((new.parent_id IS NULL) AND (new.owner_id IS DISTINCT FROM old.owner_id))) EXECUTE FUNCTION dws.own_template_draft();
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.template FOR EACH ROW EXECUTE FUNCTION dws.search_template();
+grant delete, insert, select, update on dws.template to dws_app;
+grant delete, insert, select, update on dws.template to dws_system;
+
+create table dws.template_file (
+  content_type text not null,
+  created_at timestamp with time zone not null default now(),
+  embedded boolean not null default false,
+  file_id uuid,
+  filename text not null,
+  id uuid not null,
+  original_id uuid,
+  role text not null,
+  template_id uuid not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.template_file enable row level security;
+alter table dws.template_file force row level security;
+alter table dws.template_file add constraint template_file_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
+alter table dws.template_file add constraint template_file_original_id_fkey FOREIGN KEY (original_id) REFERENCES dws.template_file(id) ON DELETE SET NULL;
+alter table dws.template_file add constraint template_file_pkey PRIMARY KEY (id);
+alter table dws.template_file add constraint template_file_role_check CHECK ((role = ANY (ARRAY['TEMPLATE'::text, 'ASSET'::text, 'DATA'::text])));
+alter table dws.template_file add constraint template_file_template_id_filename_key UNIQUE (template_id, filename) DEFERRABLE INITIALLY DEFERRED;
+alter table dws.template_file add constraint template_file_template_id_fkey FOREIGN KEY (template_id) REFERENCES dws.template(id) ON DELETE CASCADE;
+alter table dws.template_file add constraint template_file_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX template_file_file_id ON dws.template_file USING btree (file_id) WHERE (file_id IS NOT NULL);
+CREATE INDEX template_file_original_id ON dws.template_file USING btree (original_id) WHERE (original_id IS NOT NULL);
+create policy system on dws.template_file for all to dws_system using (true) with check (true);
+create policy tenant on dws.template_file for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_file AFTER DELETE OR UPDATE OF file_id ON dws.template_file FOR EACH ROW WHEN ((old.file_id IS NOT NULL)) EXECUTE FUNCTION dws.forget_template_file();
+grant delete, insert, select, update on dws.template_file to dws_app;
+grant delete, insert, select, update on dws.template_file to dws_system;
+
+create table dws.template_input (
+  created_at timestamp with time zone not null default now(),
+  default_value jsonb,
+  description text,
+  id uuid not null,
+  label text,
+  name text not null,
+  original_id uuid,
+  "position" integer not null,
+  required boolean not null default false,
+  schema jsonb not null default '{}'::jsonb,
+  template_id uuid not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.template_input enable row level security;
+alter table dws.template_input force row level security;
+alter table dws.template_input add constraint template_input_original_id_fkey FOREIGN KEY (original_id) REFERENCES dws.template_input(id) ON DELETE SET NULL;
+alter table dws.template_input add constraint template_input_pkey PRIMARY KEY (id);
+alter table dws.template_input add constraint template_input_position_check CHECK (("position" >= 0));
+alter table dws.template_input add constraint template_input_template_id_fkey FOREIGN KEY (template_id) REFERENCES dws.template(id) ON DELETE CASCADE;
+alter table dws.template_input add constraint template_input_template_id_name_key UNIQUE (template_id, name) DEFERRABLE INITIALLY DEFERRED;
+alter table dws.template_input add constraint template_input_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX template_input_original ON dws.template_input USING btree (original_id) WHERE (original_id IS NOT NULL);
+create policy system on dws.template_input for all to dws_system using (true) with check (true);
+create policy tenant on dws.template_input for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.template_input to dws_app;
+grant delete, insert, select, update on dws.template_input to dws_system;
+
+create table dws.template_processor (
+  config jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  id uuid not null,
+  name text not null,
+  original_id uuid,
+  "position" integer not null,
+  template_id uuid not null,
+  tenant_id uuid not null,
+  type text not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.template_processor enable row level security;
+alter table dws.template_processor force row level security;
+alter table dws.template_processor add constraint template_processor_original_id_fkey FOREIGN KEY (original_id) REFERENCES dws.template_processor(id) ON DELETE SET NULL;
+alter table dws.template_processor add constraint template_processor_pkey PRIMARY KEY (id);
+alter table dws.template_processor add constraint template_processor_position_check CHECK (("position" >= 0));
+alter table dws.template_processor add constraint template_processor_template_id_fkey FOREIGN KEY (template_id) REFERENCES dws.template(id) ON DELETE CASCADE;
+alter table dws.template_processor add constraint template_processor_template_id_name_key UNIQUE (template_id, name) DEFERRABLE INITIALLY DEFERRED;
+alter table dws.template_processor add constraint template_processor_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.template_processor add constraint template_processor_type_check CHECK ((type = ANY (ARRAY['dataset'::text, 'aggregate'::text, 'visual'::text, 'query'::text])));
+CREATE INDEX template_processor_original ON dws.template_processor USING btree (original_id) WHERE (original_id IS NOT NULL);
+create policy system on dws.template_processor for all to dws_system using (true) with check (true);
+create policy tenant on dws.template_processor for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.template_processor to dws_app;
+grant delete, insert, select, update on dws.template_processor to dws_system;
 
 create table dws.tenant (
   created_at timestamp with time zone not null default now(),

@@ -3,7 +3,6 @@ import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Query, Resolver, Roo
 import { CreateJobInput, UpdateJobInput } from '../../entities/job-input.ts';
 import { Job } from '../../entities/job.ts';
 import { JOB } from '../../entities/owned-kinds.ts';
-import { ShareInput } from '../../entities/share-input.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import * as jobs from '../../src/services/job/job.ts';
@@ -18,7 +17,7 @@ const JobPage = pageOf(Job, 'Job');
 /** Drafts are found below their job only. */
 const NO_DRAFTS = { sql: 'parent_id is null', params: [] };
 
-export const JobOwnedFields = ownedFields(JOB, { input: ShareInput, set: jobs.setShare });
+export const JobOwnedFields = ownedFields(JOB);
 
 @Resolver(() => Job)
 export class JobResolver {

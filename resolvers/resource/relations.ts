@@ -27,6 +27,8 @@ import { TagAssignment } from '../../entities/tag-assignment.ts';
 import { Tag } from '../../entities/tag.ts';
 import { TeamComment } from '../../entities/team-comment.ts';
 import { Team } from '../../entities/team.ts';
+import { TemplateFile } from '../../entities/template-file.ts';
+import { Template } from '../../entities/template.ts';
 import { UsageEvent } from '../../entities/usage-event.ts';
 import { UserContent } from '../../entities/user-content.ts';
 import { User } from '../../entities/user.ts';
@@ -59,6 +61,9 @@ relationField(JobActionCondition, 'jobAction', JobAction, 'Action of the conditi
 relationField(JobRun, 'job', Job, 'Job that runs.');
 relationField(JobRun, 'user', User, 'User who started it. Null for a run of the schedule and for a deleted user.');
 relationField(JobRun, 'retryOf', JobRun, 'The failed or cancelled run that this one continues.');
+relationField(Template, 'templateFile', TemplateFile, 'File that is rendered by default; null without one.');
+relationField(Template, 'letterhead', TemplateFile, 'File that is laid under each page of a PDF; null without one.');
+relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

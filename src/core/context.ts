@@ -44,6 +44,8 @@ export interface PublicContext {
   viewer: Viewer | null;
   /** Versions that `If-Match` allows. A change of another version fails with 412. */
   ifMatch?: readonly number[];
+  /** The entity tags of `If-Match`, for what is identified by its bytes instead of a version. */
+  ifMatchTags?: readonly string[];
   /**
    * Set in a request for rows that can be revalidated. Takes a text that differs if the response would. Returns whether
    * the client has that response, so that the rows need not be read.

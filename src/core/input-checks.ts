@@ -1,5 +1,6 @@
 import { badInput, type ValidationIssue, type ApiError } from './errors.ts';
 import { textRule, violation } from './input-rules.ts';
+import { isDeeperThan } from './json-depth.ts';
 
 /** Creates a BAD_USER_INPUT error with one validation issue. `path` is dotted, e.g. `env.PORT`. */
 export const invalid = (path: string, message: string): ApiError =>
@@ -42,4 +43,16 @@ export function assignPresent<T extends object>(
     target[key] = value as T[typeof key];
   }
   return target;
+}
+
+/** Returns the value. Throws BAD_USER_INPUT if it has more bytes as JSON, or nests deeper. */
+export function checkJsonBounds<T extends object>(
+  value: T,
+  path: string,
+  { maxBytes, maxDepth }: { maxBytes: number; maxDepth: number },
+): T {
+  if (isDeeperThan(value, maxDepth)) throw invalid(path, `must nest at most ${maxDepth} levels`);
+  if (Buffer.byteLength(JSON.stringify(value)) > maxBytes)
+    throw invalid(path, `must have at most ${maxBytes / 1024} KiB as JSON`);
+  return value;
 }

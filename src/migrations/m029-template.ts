@@ -83,9 +83,11 @@ export class Templates extends Migration {
 
   /** Deletes the row of a stored file with the last file or rendition that has it. A draft and its template share files. */
   private forgetFiles(): void {
+    // The lock orders those who remove references, so that the last one sees that it is the last.
     this.addSql(`create function dws.forget_template_file() returns trigger language plpgsql as $$
       begin
         if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
+        perform from dws.stored_file where tenant_id = old.tenant_id and id = old.file_id for update;
         delete from dws.stored_file f
         where f.tenant_id = old.tenant_id and f.id = old.file_id
           and not exists (select from dws.template_file t where t.file_id = old.file_id)

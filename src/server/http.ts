@@ -115,7 +115,8 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
       /^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID(),
     trustProxy: config.TRUST_PROXY.length ? config.TRUST_PROXY : false,
     frameworkErrors: sendError,
-    routerOptions: { maxParamLength: 500 },
+    // A parameter is at most the name of a file: 255 characters, of up to two code units.
+    routerOptions: { maxParamLength: 512 },
     bodyLimit: 10 * 1024 * 1024,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

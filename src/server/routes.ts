@@ -26,6 +26,8 @@ import snapshot from '../../rest-bridge/routes/snapshot.ts';
 import suite from '../../rest-bridge/routes/suite.ts';
 import tag from '../../rest-bridge/routes/tag.ts';
 import team from '../../rest-bridge/routes/team.ts';
+import templateFile from '../../rest-bridge/routes/template-file.ts';
+import template from '../../rest-bridge/routes/template.ts';
 import usage from '../../rest-bridge/routes/usage.ts';
 import userSetting from '../../rest-bridge/routes/user-setting.ts';
 import user from '../../rest-bridge/routes/user.ts';
@@ -64,4 +66,6 @@ export const ROWS: Row[] = [
   ...app,
   ...job,
   ...jobAction,
+  ...template,
+  ...templateFile,
 ];

@@ -81,6 +81,7 @@ const ENUMS: Record<string, unknown> = {
   ShareLevel: 1,
   VisualComponent: 'bar-chart',
   JobActionConditionType: 'success',
+  TemplateFileRole: 'ASSET',
 };
 const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN_ID;
 

@@ -26,17 +26,19 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   await create(`/reports/${reportId}/dataset-refs`, { reportId, datasetId, alias: 'orders', label: 'Orders' });
   for (const path of [dataset, `/datasources/${datasourceId}`, `/queries/${query.id}`])
     for (const kind of ['shares', 'tags', 'favorite']) await createAspect(admin, path, kind, ids['/users/']!, tagId);
-  for (const kind of ['reports', 'apps', 'jobs'])
+  for (const kind of ['reports', 'apps', 'jobs', 'templates'])
     for (const aspect of ['shares', 'tags', 'favorite'])
       await createAspect(admin, `/${kind}/${ids[`/${kind}/`]}`, aspect, ids['/users/']!, tagId);
   await admin.put(`/teams/${ids['/teams/']}/members/${ids['/users/']}`, { role: 'member' });
   await admin.put(`${dataset}/draft`, { name: `${name} draft` });
   await admin.post('/login', { username: 'admin', password: PASSWORD });
   const job = await createJobParts(admin, `/jobs/${ids['/jobs/']}`, datasetId);
+  const template = await createTemplateParts(admin, `/templates/${ids['/templates/']}`);
   const session = (await admin.get('/sessions')).body._embedded['svc:session'][0];
   return {
     ...ids,
     ...job,
+    ...template,
     '/datasets/': datasetId,
     '/datasources/': datasourceId,
     '/queries/': query.id,
@@ -74,6 +76,14 @@ async function createJobParts(admin: Client, job: string, datasetId: string): Pr
   };
 }
 
+/** Creates a file of a template, which is rendered by default, and a draft. */
+async function createTemplateParts(admin: Client, template: string): Promise<Record<string, string>> {
+  const { id } = await admin.creates(`${template}/files`, { filename: 'report.njk', role: 'TEMPLATE' });
+  await admin.put(`${template}/files/${id}/contents`, createForm('<h1>Report</h1>', 'report.njk'));
+  await admin.creates(`${template}/_edit`, undefined);
+  return { '/files/': id };
+}
+
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };
 
 const linkTo = (targetDatasourceId: string) => ({ targetDatasourceId, type: 'lookup' });
@@ -100,6 +110,7 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   targetDatasourceId: resources['/datasources/'],
   datasetId: resources['/datasets/'],
   reportId: resources['/reports/'],
+  templateFileId: resources['/files/'],
   queryId: resources['/queries/'],
   folderId: resources['/folders/'],
   parentId: null,

@@ -10,6 +10,7 @@ const PATH_OF_KIND: Record<string, string> = {
   report: 'reports',
   app: 'apps',
   job: 'jobs',
+  template: 'templates',
   folder: 'folders',
   suite: 'suites',
   team: 'teams',

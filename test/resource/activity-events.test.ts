@@ -242,6 +242,34 @@ test('the commit of the draft of a job has one activity, and its changes before 
   expect(await readStoredActivities(service, draft.id)).toEqual([]);
 });
 
+test('files of a template and the commit of its draft are activities, changes of the draft are not', async ({
+  admin,
+  service,
+}) => {
+  const id = await FIXTURES['templates']!.create(admin, 'Letter');
+  const expectSuccess = async (response: Promise<{ status: number }>) =>
+    expect((await response).status).toBeLessThan(300);
+  const { id: fileId } = await admin.creates(`/templates/${id}/files`, { filename: 'a.njk', role: 'TEMPLATE' });
+  const { id: logo } = await admin.creates(`/templates/${id}/files`, { filename: 'logo.png', role: 'ASSET' });
+  await expectSuccess(admin.put(`/templates/${id}/files/${logo}`, { filename: 'brand.png' }));
+  await expectSuccess(admin.put(`/templates/${id}/files/${logo}`, { filename: 'brand.png' }));
+  await expectSuccess(admin.delete(`/templates/${id}/files/${logo}`));
+  const { body: draft } = await admin.post(`/templates/${id}/_edit`);
+  await expectSuccess(admin.put(`/templates/${draft.id}`, { name: 'Done' }));
+  await expectSuccess(admin.post(`/templates/${draft.id}/files`, { filename: 'b.png', role: 'ASSET' }));
+  await expectSuccess(admin.post(`/templates/${id}/draft/_commit`));
+  const files = (file: string, filename: string) => ({ fields: ['files'], fileId: file, filename });
+  expect((await readStoredActivities(service, id)).map(({ type, message, data }) => [type, message, data])).toEqual([
+    ['template.created', 'admin created Letter', {}],
+    ['template.updated', 'admin added the file a.njk to Letter', files(fileId, 'a.njk')],
+    ['template.updated', 'admin added the file logo.png to Letter', files(logo, 'logo.png')],
+    ['template.updated', 'admin changed the file brand.png of Letter', files(logo, 'brand.png')],
+    ['template.updated', 'admin took the file brand.png out of Letter', files(logo, 'brand.png')],
+    ['template.updated', 'admin committed a draft of Done', { fields: ['name', 'files'] }],
+  ]);
+  expect(await readStoredActivities(service, draft.id)).toEqual([]);
+});
+
 test('a failed run of a job is an activity of the job', async ({ admin, service }) => {
   const id = await FIXTURES['jobs']!.create(admin, 'Failing');
   const add = async (type: string, data: object): Promise<string> =>

@@ -60,6 +60,9 @@ async function createTwins(ann: Client, admin: Client, source: string, orders: {
     const action = await ann.creates(`${job}/actions`, { type: 'notify', name: 'Twin', data });
     await ann.creates(`${job}/actions/${action.id}/job-action-run-conditions`, { type: 'always' });
     await ann.post(job);
+    const template = `/templates/${(await ann.creates('/templates', owned)).id}`;
+    await ann.creates(`${template}/files`, { filename: 'twin.njk', role: 'TEMPLATE' });
+    await ann.creates(`${template}/_edit`, undefined);
     await admin.put(`/teams/${team.id}/members/${twin ? 'ann' : 'bob'}`, { role: 'member' });
     await admin.creates(`/teams/${team.id}/comments`, { message: 'Twin' });
   }

@@ -102,6 +102,7 @@ test('each operation belongs to one described theme', () => {
     'Visuals',
     'Reports',
     'Jobs',
+    'Templates',
     'Apps',
     'Data sources',
     'Folders and tags',

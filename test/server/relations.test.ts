@@ -98,6 +98,8 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
   const conditions = `/jobs/${job.id}/actions/${action.id}/job-action-run-conditions`;
   const condition = await ann.creates(conditions, { type: 'always' });
   const { job: withDatasets } = await ann.data(`{ job(id: "${job.id}") { datasets { id } } }`);
+  const template = await ann.creates('/templates', { name: 'Letter' });
+  const file = await ann.creates(`/templates/${template.id}/files`, { filename: 'letter.njk', role: 'TEMPLATE' });
   const comment = await ann.creates(`/teams/${team.id}/comments`, { message: 'Hello' });
   const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
   return {
@@ -117,6 +119,8 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
       JobDataset: withDatasets.datasets[0].id,
       JobAction: action.id,
       JobActionCondition: condition.id,
+      Template: template.id,
+      TemplateFile: file.id,
     },
     ofTenant: { Membership: me.memberships[0].id },
     ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },

@@ -7,6 +7,7 @@ import { JOB } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, refused } from '../../core/errors.ts';
 import { cleanFilename, type IncomingFile } from '../../core/files.ts';
+import { DEFAULT_MEDIA_TYPE, isMediaType } from '../../core/media-types.ts';
 import { isRestricted } from '../../core/permissions.ts';
 import { maxBytesFor } from '../datasource/upload.ts';
 import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
@@ -16,8 +17,6 @@ import { insertStoredFile, replaceBytes } from '../resource/stored-file.ts';
 import { usedDataset } from './job-alias.ts';
 import { loadForPart, loadJobAction, ownsJob } from './job-part.ts';
 
-const DEFAULT_TYPE = 'application/octet-stream';
-const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,50}=[\w.-]{1,50})?$/;
 /** Bytes of a chunk. A multiple of 3 avoids Base64 padding inside the file. */
 const CHUNK_BYTES = 3 << 16;
 
@@ -55,7 +54,7 @@ function replaceFile(
     insertStoredFile(tx, tenantId, {
       ...saved,
       filename: cleanFilename(filename ?? name),
-      contentType: MEDIA_TYPE.test(contentType) ? contentType : DEFAULT_TYPE,
+      contentType: isMediaType(contentType) ? contentType : DEFAULT_MEDIA_TYPE,
     });
     action.fileId = saved.id;
     action.exportedDatasetId = null;

@@ -1,6 +1,7 @@
 import { JobAction } from '../../../entities/job-action.ts';
 import type { Job } from '../../../entities/job.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { deleteMissing, moveNew, replaceContent, type DraftPart } from '../resource/draft-parts.ts';
 import { usedDatasetIn } from './used-dataset.ts';
 
 /** Returns `data` of an action with other ids of attached actions. */
@@ -18,7 +19,7 @@ export const replaceAttached = (
 export async function commitParts(tx: Transaction, job: Job, draft: Job): Promise<void> {
   await restoreAttached(tx, draft);
   const values = [job.tenantId, job.id, draft.id];
-  for (const text of [REPLACE_FILES, ...DATASETS, DELETE_ACTIONS, DELETE_CONDITIONS, ...REPLACE, ...MOVE])
+  for (const text of [REPLACE_FILES, ...DATASETS, deleteMissing(JOB_ACTION), DELETE_CONDITIONS, ...REPLACE, ...MOVE])
     tx.execute({ text, values });
 }
 
@@ -34,6 +35,17 @@ async function restoreAttached(tx: Transaction, draft: Job): Promise<void> {
 
 /* Statements with the tenant $1, the job $2 and its draft $3. */
 
+const JOB_DATASET: DraftPart = {
+  table: 'job_dataset',
+  parent: 'job_id',
+  columns: ['dataset_id', 'alias', 'position', 'snapshot_time'],
+};
+const JOB_ACTION: DraftPart = {
+  table: 'job_action',
+  parent: 'job_id',
+  columns: ['name', 'position', 'data', 'secrets', 'dataset_id'],
+};
+
 /**
  * Gives originals the files of their copies. That of an export also if it has another dataset: its file would have the
  * rows of the former one. Runs before the datasets are replaced.
@@ -48,12 +60,6 @@ const REPLACE_FILES = `
       c.file_id is distinct from c.original_file_id
       or o.type = 'export' and ${usedDatasetIn('o')} is distinct from ${usedDatasetIn('c')}
     )`;
-
-/** Deletes the datasets that the draft has no copy of. */
-const DELETE_DATASETS = `
-  delete from dws.job_dataset o
-  where o.tenant_id = $1 and o.job_id = $2
-    and not exists (select from dws.job_dataset c where c.job_id = $3 and c.original_id = o.id)`;
 
 /** Selects the snapshots of a dataset. */
 const snapshotsOf = (row: string): string =>
@@ -72,18 +78,6 @@ const MOVE_SNAPSHOTS = `
   join dws.job_dataset o on o.id = c.original_id and o.job_id = $2
   where c.tenant_id = $1 and c.job_id = $3 and s.reference_id = c.id`;
 
-/** Moves the new datasets, with their snapshots. */
-const MOVE_DATASETS = `
-  update dws.job_dataset
-  set job_id = $2
-  where tenant_id = $1 and job_id = $3 and original_id is null`;
-
-/** Deletes the actions that the draft has no copy of. */
-const DELETE_ACTIONS = `
-  delete from dws.job_action o
-  where o.tenant_id = $1 and o.job_id = $2
-    and not exists (select from dws.job_action c where c.job_id = $3 and c.original_id = o.id)`;
-
 /** Deletes the conditions that the draft has no copy of. */
 const DELETE_CONDITIONS = `
   delete from dws.job_action_condition o
@@ -96,41 +90,21 @@ const DELETE_CONDITIONS = `
       where b.job_id = $3 and c.original_id = o.id
     )`;
 
-/**
- * Returns the statement that gives originals the content of their copies. `jobOf` selects the job of a row, `more` what is
- * a change too.
- */
-const replaceContent = (
-  table: string,
-  columns: readonly string[],
-  jobOf: (row: string) => string,
-  more: (row: string) => string = () => '0',
-): string => `
-  update dws.${table} o
-  set ${columns.map((column) => `${column} = c.${column}`).join(', ')}, version = o.version + 1, updated_at = now()
-  from dws.${table} c
-  where o.tenant_id = $1 and c.original_id = o.id and ${jobOf('o')} = $2 and ${jobOf('c')} = $3
-    and (${columns.map((column) => `o.${column}`).join(', ')}, ${more('o')})
-      is distinct from (${columns.map((column) => `c.${column}`).join(', ')}, ${more('c')})`;
-
-const jobIdOf = (row: string): string => `${row}.job_id`;
-
-/** Replaces the datasets of the job. */
+/** Replaces the datasets of the job. New ones are moved with their snapshots. */
 const DATASETS = [
-  DELETE_DATASETS,
-  replaceContent('job_dataset', ['dataset_id', 'alias', 'position', 'snapshot_time'], jobIdOf, snapshotsOf),
+  deleteMissing(JOB_DATASET),
+  replaceContent(JOB_DATASET, { more: snapshotsOf }),
   DELETE_SNAPSHOTS,
   MOVE_SNAPSHOTS,
-  MOVE_DATASETS,
+  moveNew(JOB_DATASET),
 ];
 
 const REPLACE = [
   replaceContent(
-    'job_action_condition',
-    ['type', 'data', 'dataset_id'],
-    (row) => `(select job_id from dws.job_action where id = ${row}.job_action_id)`,
+    { table: 'job_action_condition', parent: 'job_action_id', columns: ['type', 'data', 'dataset_id'] },
+    { parentOf: (row) => `(select job_id from dws.job_action where id = ${row}.job_action_id)` },
   ),
-  replaceContent('job_action', ['name', 'position', 'data', 'secrets', 'dataset_id'], jobIdOf),
+  replaceContent(JOB_ACTION),
 ];
 
 /** Moves the new conditions of copied actions to the originals of these. */
@@ -142,9 +116,4 @@ const MOVE_CONDITIONS = `
   where a.tenant_id = $1 and a.job_id = $3 and c.job_action_id = a.id and c.original_id is null`;
 
 /** Moves new actions, with their conditions. */
-const MOVE_ACTIONS = `
-  update dws.job_action
-  set job_id = $2
-  where tenant_id = $1 and job_id = $3 and original_id is null`;
-
-const MOVE = [MOVE_CONDITIONS, MOVE_ACTIONS];
+const MOVE = [MOVE_CONDITIONS, moveNew(JOB_ACTION)];

@@ -1,9 +1,8 @@
 import type { CreateJobInput, UpdateJobInput } from '../../../entities/job-input.ts';
 import type { Job } from '../../../entities/job.ts';
 import { JOB } from '../../../entities/owned-kinds.ts';
-import type { ShareInput } from '../../../entities/share-input.ts';
 import type { Context } from '../../core/context.ts';
-import { conflict, forbidden, refused } from '../../core/errors.ts';
+import { forbidden, refused } from '../../core/errors.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -11,7 +10,6 @@ import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
-import * as shares from '../resource/share.ts';
 import { jobDriverOf } from './drivers/driver-registry.ts';
 import { requireAccepted } from './job-acceptance.ts';
 import { checkData } from './job-data.ts';
@@ -82,17 +80,11 @@ export function update(
       job.accepted = true;
     }
     changeSchedule(job, { interval, intervalType, timezone, startOn, endOn, enabled });
-    if (job.parentId) checkDraftInput(input);
     const former = job.ownerId;
     await updateOwned(ctx, tx, JOB, job, input);
     if (enables && job.ownerId !== former && job.ownerId.startsWith('user:')) throw notEnabled();
     return job.id;
   });
-}
-
-/** Throws CONFLICT for fields that a draft has from its job. */
-function checkDraftInput({ folderId, tags }: Pick<UpdateJobInput, 'folderId' | 'tags'>): void {
-  if (folderId || tags?.length) throw conflict('A draft has the folder and the tags of its job');
 }
 
 /** Frees a locked job. Throws FORBIDDEN below the access level Admin. */
@@ -116,9 +108,3 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     tx.remove(job);
   });
 }
-
-/** Grants or updates a share of a job. Returns the id of the share. Throws CONFLICT for a draft. */
-export const setShare = (ctx: Context, id: string, principalId: string, input: ShareInput): Promise<string> =>
-  shares.set(ctx, JOB, id, principalId, input, async (_tx, job) => {
-    if (job.parentId) throw conflict('A draft is shared with its job');
-  });

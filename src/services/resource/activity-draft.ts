@@ -6,6 +6,8 @@ export interface EventDraft extends Omit<ActivityEvent, 'message'> {
   keys: string[];
   /** Returns the message without its subject. `names` are the names of `keys`, in their order. */
   sentence(resource: string, names: string[]): string;
+  /** Name of a list of the resource that is replaced as a whole. All changes of its rows are one event. */
+  replaced?: string;
 }
 
 /** Fields of every row that are not part of the activity. */

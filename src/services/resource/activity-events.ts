@@ -11,6 +11,10 @@ import { TagAssignment } from '../../../entities/tag-assignment.ts';
 import { TeamComment } from '../../../entities/team-comment.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
+import { TemplateFile } from '../../../entities/template-file.ts';
+import { TemplateInput } from '../../../entities/template-input.ts';
+import { TemplateProcessor } from '../../../entities/template-processor.ts';
+import { Template } from '../../../entities/template.ts';
 import type { ActivityEvent } from '../../core/activity.ts';
 import type { RowChange, Transaction } from '../../core/platform.ts';
 import type { EventDraft } from './activity-draft.ts';
@@ -22,7 +26,9 @@ import {
   draftTagEvent,
 } from './activity-resource-events.ts';
 import { draftCommentEvent, draftMemberEvent, draftTeamEvents } from './activity-team-events.ts';
+import { draftTemplatePartEvent, type TemplatePart } from './activity-template-events.ts';
 import { loadNames, type ActivityActor } from './activity.ts';
+import { isDraft } from './draft-row.ts';
 
 /**
  * Returns the activity events for the changes of a unit of work. They derive from the written rows, so that no service
@@ -40,8 +46,23 @@ export async function collectActivityEvents(
   );
   const drafts: EventDraft[] = [];
   for (const change of changes) drafts.push(...(await draftEvents(viewer, tx, change, wholeResources)));
+  return withMessages(viewer, tx, withoutRepeats(drafts));
+}
+
+/** Returns the first draft of those that report the same list of a resource, which was replaced as a whole. */
+function withoutRepeats(drafts: readonly EventDraft[]): EventDraft[] {
+  const known = new Set<string>();
+  return drafts.filter(({ resource, replaced }) => {
+    const key = replaced && `${resource.id} ${replaced}`;
+    if (key === undefined) return true;
+    return known.has(key) ? false : known.add(key);
+  });
+}
+
+/** Adds the messages to drafts of events. */
+async function withMessages(viewer: ActivityActor, tx: Transaction, drafts: EventDraft[]): Promise<ActivityEvent[]> {
   const nameOf = await loadNames(tx, viewer.tenantId, [...new Set(drafts.flatMap(({ keys }) => keys))]);
-  return drafts.map(({ keys, sentence, ...event }) => ({
+  return drafts.map(({ keys, sentence, replaced: _, ...event }) => ({
     ...event,
     message: `${viewer.username} ${sentence(event.resource.name, keys.map(nameOf))}`,
   }));
@@ -69,9 +90,11 @@ async function draftEvents(
   }
   if (row instanceof JobDataset || row instanceof JobAction || row instanceof JobActionCondition)
     return draftJobPart(tx, change, row, wholeResources);
-  // A draft reports its changes when it is committed.
-  if (row instanceof Job && row.parentId) return [];
+  if (row instanceof TemplateFile || row instanceof TemplateInput || row instanceof TemplateProcessor)
+    return draftTemplatePart(tx, change, row, wholeResources);
   const kind = OWNED_KINDS.find(({ entity }) => row.constructor === entity);
+  // A draft reports its changes when it is committed.
+  if (kind && isDraft(kind, row)) return [];
   if (kind) return draftResourceEvents(kind, change, row as OwnedRow);
   if (!(row instanceof Share || row instanceof TagAssignment) || wholeResources.has(row.resourceId)) return [];
   const resourceKind = OWNED_KINDS.find((one) => one.kind === row.kind);
@@ -90,4 +113,15 @@ async function draftJobPart(
   const part = row instanceof JobActionCondition ? await tx.findOne(JobAction, { id: row.jobActionId }) : row;
   const job = part && !wholeResources.has(part.jobId) ? await tx.findOne(Job, { id: part.jobId }) : null;
   return job && part && !job.parentId ? [draftJobPartEvent(part === row ? change.type : 'update', part, job)] : [];
+}
+
+/** Drafts the event for a change of a file, input or processor of a template. Parts of drafts have none. */
+async function draftTemplatePart(
+  tx: Transaction,
+  { type }: RowChange,
+  part: TemplatePart,
+  wholeResources: ReadonlySet<string>,
+): Promise<EventDraft[]> {
+  const template = wholeResources.has(part.templateId) ? null : await tx.findOne(Template, { id: part.templateId });
+  return template && !template.parentId ? [draftTemplatePartEvent(type, part, template)] : [];
 }

@@ -6,6 +6,7 @@ import type { Context } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { EntityType } from '../../core/read/reader.ts';
+import { checkNoDraft } from './draft-row.ts';
 import { checkVersion } from './load-resource.ts';
 
 /**
@@ -42,10 +43,12 @@ export async function remove<T extends OwnedRow>(ctx: Context, kind: OwnedKind<T
   });
 }
 
-/** Returns a resource that the viewer may read. Throws NOT_FOUND otherwise. */
+/** Returns a resource that the viewer may read. Throws NOT_FOUND otherwise, CONFLICT for a draft. */
 async function findReadable<T extends OwnedRow>(ctx: Context, kind: OwnedKind<T>, id: string): Promise<{ id: string }> {
-  const resource = await ctx.read.one(kind.entity as EntityType<OwnedRow>, id, ['id']);
+  const columns = ['id', ...(kind.hasDrafts ? ['parentId'] : [])];
+  const resource = await ctx.read.one(kind.entity as EntityType<OwnedRow>, id, columns);
   recordAuditTarget(ctx.request, kind.kind, id, resource.id);
+  checkNoDraft(kind, resource, 'favourites');
   return resource;
 }
 

@@ -8,6 +8,7 @@ import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
+import { checkNoDraft } from './draft-row.ts';
 import { loadResource } from './load-resource.ts';
 import { resolveIds, resolvePrincipal } from './resolve-ids.ts';
 import { setSlug } from './resource-slug.ts';
@@ -65,8 +66,10 @@ export async function updateOwned<T extends OwnedRow>(
     ['description'],
   );
   if (slug !== undefined && slug !== row.slug) await setSlug(tx, kind, row, slug);
-  if (folderId !== undefined && folderId !== (row.folderId ?? null))
+  if (folderId !== undefined && folderId !== (row.folderId ?? null)) {
+    checkNoDraft(kind, row, 'folder');
     row.folderId = await resolveFolder(tx, tenantId, folderId);
+  }
   if (tags !== undefined) await replaceTags(ctx, tx, kind, row, tags ?? []);
   if (ownerId !== undefined) await changeOwner(ctx, tx, kind, row, ownerId);
   return row;
@@ -83,6 +86,7 @@ export async function setOwner<T extends OwnedRow>(
     const row = await loadResource(ctx, tx, kind, id, `${kind.kind}:changeOwner` as ResourcePermission, {
       ifMatch: ctx.ifMatch,
     });
+    checkNoDraft(kind, row, 'owner');
     await changeOwner(ctx, tx, kind, row, ownerId);
     return row.id;
   });

@@ -8,6 +8,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
+import { checkNoDraft } from './draft-row.ts';
 import { checkVersion, loadResource } from './load-resource.ts';
 import { resolvePrincipal } from './resolve-ids.ts';
 
@@ -28,6 +29,7 @@ export function set<T extends OwnedRow>(
     const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
       throw refused('A share cannot have a higher access level than the caller');
+    checkNoDraft(kind, resource, 'shares');
     const principal = await resolvePrincipal(tx, tenantId, principalId);
     const present = await tx.findOne(Share, { resourceId: resource.id, principal });
     checkVersion(ctx, 'share', present?.version ?? 0);
@@ -49,6 +51,7 @@ export async function remove<T extends OwnedRow>(
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
     const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    checkNoDraft(kind, resource, 'shares');
     const share = await tx.findOne(Share, {
       resourceId: resource.id,
       principal: await resolvePrincipal(tx, ctx.viewer.tenantId, principalId),

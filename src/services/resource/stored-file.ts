@@ -2,6 +2,9 @@ import type { Context } from '../../core/context.ts';
 import type { SavedFile } from '../../core/files.ts';
 import type { Transaction } from '../../core/platform.ts';
 
+/** SHA-256 of no bytes. */
+export const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
 /** A file in the file store, with what its row contains in addition. */
 export interface LabelledFile extends SavedFile {
   filename: string;

@@ -8,6 +8,7 @@ import { newRow } from '../../core/new-row.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
+import { checkNoDraft } from './draft-row.ts';
 import { checkVersion, loadResource } from './load-resource.ts';
 import { resolveIds } from './resolve-ids.ts';
 
@@ -24,6 +25,7 @@ export function assign<T extends OwnedRow>(
 ): Promise<{ id: string; created: boolean }> {
   return ctx.transaction(async (tx) => {
     const resource = await loadResource(ctx, tx, kind, id, tagPermissionOf(kind));
+    checkNoDraft(kind, resource, 'tags');
     const [knownId] = await resolveIds(tx, ctx.viewer.tenantId, 'tag', [tagId]);
     const present = await tx.findOne(TagAssignment, { resourceId: resource.id, tagId: knownId });
     checkVersion(ctx, 'tag assignment', present?.version ?? 0);
@@ -40,6 +42,7 @@ export async function unassign<T extends OwnedRow>(
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
     const resource = await loadResource(ctx, tx, kind, id, tagPermissionOf(kind));
+    checkNoDraft(kind, resource, 'tags');
     const present = isUuid(tagId) ? await tx.findOne(TagAssignment, { resourceId: resource.id, tagId }) : null;
     if (!present) throw notFound({ what: 'tag assignment', id: tagId });
     checkVersion(ctx, 'tag assignment', present.version);
@@ -72,6 +75,7 @@ export async function replaceTags<T extends OwnedRow>(
   const removed = present.filter(({ tagId }) => !wanted.includes(tagId));
   const added = wanted.filter((tagId) => !present.some((assignment) => assignment.tagId === tagId));
   if (removed.length + added.length === 0) return;
+  checkNoDraft(kind, resource, 'tags');
   const permission = tagPermissionOf(kind);
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, resource), permission)) throw forbidden({ permission });
   for (const assignment of removed) removeAssignment(tx, resource, assignment);

@@ -7,10 +7,17 @@ import { readableTemplates } from '../resource/access-filter.ts';
 import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
 import { ownRows, throughParent } from '../resource/node-access.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
+import { EMPTY_SHA256 } from '../resource/stored-file.ts';
+import { TEMPLATE_DRAFT_STALE } from './template-draft-base.ts';
+
+/** SQL of a column of the stored file with the contents. */
+const storedColumn = (column: string): string =>
+  `(select f.${column} from dws.stored_file f where f.tenant_id = p.tenant_id and f.id = p.file_id)`;
 
 export const templateModel = defineOwnedModel(Template, {
   accessFilter: readableTemplates,
   sortable: ['name', 'slug', 'type', 'createdAt', 'updatedAt'],
+  computed: { stale: TEMPLATE_DRAFT_STALE },
   relations: {
     parent: belongsTo(Template, 'parent_id'),
     drafts: hasMany(Template, 'parent_id', 'createdAt'),
@@ -30,10 +37,8 @@ export const templateFileModel = defineModel(TemplateFile, {
   defaultSort: 'filename',
   relations: { template: belongsTo(Template, 'template_id') },
   computed: {
-    size: {
-      sql: `coalesce((select f.size from dws.stored_file f where f.tenant_id = p.tenant_id and f.id = p.file_id), 0)`,
-      type: 'bigint',
-    },
+    size: { sql: `coalesce(${storedColumn('size')}, 0)`, type: 'bigint' },
+    sha256: { sql: `coalesce(${storedColumn('sha256')}, '${EMPTY_SHA256}')`, type: 'text' },
   },
 });
 

@@ -1,0 +1,311 @@
+import { expect } from 'vitest';
+import type { Client } from '../support/client.ts';
+import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
+import { systemQuery } from '../support/system-query.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
+import {
+  createFile,
+  createFilled,
+  createTemplate,
+  fileNames,
+  filePath,
+  readFile,
+  test,
+  writeFile,
+  type TestTemplate,
+} from './template-fixture.ts';
+
+/** Returns the draft of a template, which is created if there is none. */
+async function edit(client: Client, { path }: TestTemplate): Promise<TestTemplate> {
+  const { status, body } = await client.post(`${path}/_edit`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return { id: body.id, path: `/templates/${body.id}` };
+}
+
+/** Returns the id of the file of a name. */
+const idOf = async (client: Client, template: TestTemplate, name: string): Promise<string> =>
+  (await client.get(filePath(template, name))).body.id;
+
+/** Returns the stored files that the files of a template have. */
+const storedIds = async (service: Parameters<typeof systemQuery>[0], { id }: TestTemplate): Promise<string[]> =>
+  (
+    await systemQuery<{ id: string }>(
+      service,
+      `select file_id as id from dws.template_file where template_id = $1 and file_id is not null order by filename`,
+      id,
+    )
+  ).map((file) => file.id);
+
+test('a draft is a copy with its own ids, and its links', async ({ ann, service }) => {
+  const template = await createTemplate(ann, { description: 'For customers' });
+  const main = await createFilled(ann, template, 'a.njk', '{{ 1 }}', 'TEMPLATE');
+  const head = await createFilled(ann, template, 'head.png', 'picture');
+  const settings = { logo: head.toUpperCase(), deep: [{ file: main }], other: UNKNOWN_ID };
+  const handler = { handler: 'pdf', handlerOptions: { a: 1 } };
+  await expectStatus(ann.put(template.path, { ...handler, settings, letterheadId: head }), 200);
+  const { body } = await ann.post(`${template.path}/_edit`);
+  const draft = { id: body.id, path: `/templates/${body.id}` };
+  const [copy, copiedHead] = [await idOf(ann, draft, 'a.njk'), await idOf(ann, draft, 'head.png')];
+  expect(new Set([main, head, copy, copiedHead]).size).toBe(4);
+  expect(body).toMatchObject({
+    slug: 'invoice-2',
+    name: 'Invoice',
+    description: 'For customers',
+    type: 'nunjucks',
+    ...handler,
+    ownerId: ann.id,
+    editingId: template.id,
+    templateFileId: copy,
+    letterheadId: copiedHead,
+    settings: { logo: copiedHead, deep: [{ file: copy }], other: UNKNOWN_ID },
+    stale: false,
+    _links: {
+      self: { href: `/api${draft.path}` },
+      'svc:original': { href: `/api${template.path}` },
+      'svc:commit-draft': { href: `/api${template.path}/draft/_commit` },
+    },
+  });
+  for (const rel of ['svc:shares', 'svc:tags', 'svc:favorite', 'svc:edit', 'svc:draft'])
+    expect(body._links[rel]).toBeUndefined();
+  expect(await readFile(ann, draft, 'a.njk')).toBe('{{ 1 }}');
+  expect(await storedIds(service, draft)).toEqual(await storedIds(service, template));
+  await expectBody(ann.get(`${template.path}/draft`), 200, { id: draft.id });
+  await expectBody(ann.post(`${template.path}/_edit`), 200, { id: draft.id });
+  await expectBody(ann.get(template.path), 200, { editingId: null, stale: false });
+});
+
+test('a commit replaces everything, and what was copied has the ids of before', async ({ ann, service }) => {
+  const template = await createTemplate(ann);
+  const main = await createFilled(ann, template, 'a.njk', 'one', 'TEMPLATE');
+  const kept = await createFilled(ann, template, 'kept.png', 'same');
+  const gone = await createFilled(ann, template, 'gone.png', 'gone');
+  const [, , stored] = await storedIds(service, template);
+  const settings = { kept, gone };
+  await expectStatus(ann.put(template.path, { settings, letterheadId: gone }), 200);
+  const draft = await edit(ann, template);
+  const copy = await idOf(ann, draft, 'kept.png');
+  await expectStatus(writeFile(ann, draft, 'a.njk', 'two'), 200);
+  await expectStatus(ann.delete(filePath(draft, 'gone.png')), 204);
+  const added = await createFilled(ann, draft, 'gone.png', 'new', 'DATA');
+  await expectStatus(ann.put(filePath(draft, 'kept.png'), { filename: 'renamed.png' }), 200);
+  const changes = { name: 'Bill', handler: 'csv', settings: { list: [copy, added] }, letterheadId: copy };
+  await expectStatus(ann.put(draft.path, changes), 200);
+  expect(await readFile(ann, template, 'a.njk')).toBe('one');
+  const { slug } = (await ann.get(template.path)).body;
+  const { version } = (await systemQuery(service, `select version from dws.template where id = $1`, template.id))[0]!;
+
+  await expectBody(ann.post(`${template.path}/draft/_commit`), 200, {
+    id: template.id,
+    slug,
+    name: 'Bill',
+    handler: 'csv',
+    editingId: null,
+    templateFileId: main,
+    letterheadId: kept,
+    settings: { list: [kept, added] },
+  });
+  expect(await fileNames(ann, template)).toEqual(['a.njk', 'gone.png', 'renamed.png']);
+  expect(await readFile(ann, template, main)).toBe('two');
+  expect(await readFile(ann, template, kept)).toBe('same');
+  await expectBody(ann.get(filePath(template, added)), 200, { templateId: template.id, role: 'DATA' });
+  await expectStatus(ann.get(filePath(template, gone)), 404);
+  await expectStatus(ann.get(draft.path), 404);
+  await expectStatus(ann.get(`${template.path}/draft`), 404);
+  const [row] = await systemQuery(service, `select version from dws.template where id = $1`, template.id);
+  expect(Number(row!['version'])).toBe(Number(version) + 1);
+  const { body } = await ann.get(`${template.path}/activity?limit=1`);
+  expect(body._embedded['svc:activity']).toMatchObject([
+    {
+      type: 'template.updated',
+      message: 'ann committed a draft of Bill',
+      data: { fields: ['name', 'handler', 'letterheadId', 'settings', 'files'] },
+    },
+  ]);
+  // Of the three stored files, one was replaced and one deleted.
+  expect(await systemQuery(service, `select id from dws.stored_file where id = $1`, stored)).toHaveLength(1);
+  const names = await systemQuery(
+    service,
+    `select s.filename, s.size from dws.stored_file s join dws.template_file f on f.file_id = s.id
+    where f.template_id = $1 order by 1`,
+    template.id,
+  );
+  expect(names).toEqual([
+    { filename: 'a.njk', size: 3 },
+    { filename: 'gone.png', size: 3 },
+    { filename: 'kept.png', size: 4 },
+  ]);
+  const orphans = await systemQuery(
+    service,
+    `select filename, size from dws.stored_file s
+    where s.filename in ('a.njk', 'gone.png', 'kept.png')
+      and not exists (select from dws.template_file f where f.file_id = s.id)`,
+  );
+  expect(orphans).toEqual([]);
+});
+
+test('files may swap their names in a draft', async ({ ann }) => {
+  const template = await createTemplate(ann);
+  const a = await createFilled(ann, template, 'a.png', 'A');
+  const b = await createFilled(ann, template, 'b.png', 'B');
+  const draft = await edit(ann, template);
+  for (const [from, to] of [
+    ['a.png', 'c.png'],
+    ['b.png', 'a.png'],
+    ['c.png', 'b.png'],
+  ] as const)
+    await expectStatus(ann.put(filePath(draft, from), { filename: to }), 200);
+  await expectStatus(ann.post(`${template.path}/draft/_commit`), 200);
+  await expectBody(ann.get(filePath(template, a)), 200, { filename: 'b.png' });
+  await expectBody(ann.get(filePath(template, b)), 200, { filename: 'a.png' });
+  expect(await readFile(ann, template, 'b.png')).toBe('A');
+});
+
+test('a deleted draft leaves the template unchanged', async ({ ann }) => {
+  const template = await createTemplate(ann);
+  await createFilled(ann, template, 'a.njk', 'one', 'TEMPLATE');
+  const before = (await ann.get(template.path)).body;
+  const draft = await edit(ann, template);
+  await expectStatus(writeFile(ann, draft, 'a.njk', 'two'), 200);
+  const { headers } = await ann.get(`${template.path}/draft`);
+  await expectStatus(ann.put(draft.path, { name: 'Other' }), 200);
+  await expectStatus(ann.delete(`${template.path}/draft`, { 'if-match': headers.get('etag')! }), 412);
+  await expectStatus(ann.delete(`${template.path}/draft`), 204);
+  expect((await ann.get(template.path)).body).toEqual(before);
+  expect(await readFile(ann, template, 'a.njk')).toBe('one');
+  for (const response of [
+    ann.delete(`${template.path}/draft`),
+    ann.post(`${template.path}/draft/_commit`),
+    ann.get(`${template.path}/draft`),
+  ])
+    await expectStatus(response, 404);
+  await expectError(ann.delete(`${template.path}/draft`), 404, `There is no draft of template ${template.id}`);
+});
+
+test('a draft has the owner, shares, tags, folder and favourites of its template', async ({ ann, bob, admin }) => {
+  const template = await createTemplate(ann);
+  const draft = await edit(ann, template);
+  const tag = (await admin.creates('/tags', { name: 'Yearly' })).id;
+  const folder = (await ann.creates('/folders', { name: 'Bills' })).id;
+  await expectError(ann.put(`${draft.path}/shares/bob`, { accessLevel: 1 }), 409, /A draft has the shares/);
+  await expectError(ann.delete(`${draft.path}/shares/bob`), 409, /shares/);
+  await expectError(ann.put(`${draft.path}/owner`, { ownerId: bob.id }), 409, /owner/);
+  await expectError(ann.put(draft.path, { ownerId: bob.id }), 409, /owner/);
+  await expectError(ann.put(draft.path, { folderId: folder }), 409, /folder/);
+  await expectError(ann.put(draft.path, { tags: [tag] }), 409, /tags/);
+  await expectError(ann.put(`${draft.path}/tags/${tag}`), 409, /tags/);
+  await expectError(ann.delete(`${draft.path}/tags/${tag}`), 409, /tags/);
+  await expectError(ann.put(`${draft.path}/favorite`), 409, /favourites/);
+  await expectError(ann.delete(`${draft.path}/favorite`), 409, /favourites/);
+  await expectError(ann.post(`${draft.path}/_edit`), 409, 'A draft has no draft');
+  await expectStatus(ann.get(`${draft.path}/draft`), 404);
+  await expectStatus(ann.delete(`${draft.path}/draft`), 404);
+  await expectStatus(ann.post(`${draft.path}/draft/_commit`), 404);
+  // Readers of the template read its draft, and a new owner owns it.
+  await expectStatus(bob.get(draft.path), 404);
+  await expectStatus(ann.put(`${template.path}/shares/bob`, { accessLevel: 1 }), 200);
+  await expectBody(bob.get(draft.path), 200, { permissions: { read: true, write: false } });
+  await expectStatus(ann.put(`${template.path}/owner`, { ownerId: bob.id }), 200);
+  await expectBody(bob.get(draft.path), 200, { ownerId: bob.id, permissions: { write: true } });
+  await expectStatus(ann.get(draft.path), 404);
+});
+
+test('a draft is in no list and in no search', async ({ ann }) => {
+  const template = await createTemplate(ann, { name: 'Zanzibar' });
+  const folder = (await ann.creates('/folders', { name: 'Islands' })).id;
+  await expectStatus(ann.put(template.path, { folderId: folder }), 200);
+  const draft = await edit(ann, template);
+  const { body: list } = await ann.get('/templates?q=zanzibar');
+  expect(list._embedded['svc:template'].map(({ id }: { id: string }) => id)).toEqual([template.id]);
+  const { body: hits } = await ann.get('/search?q=zanzibar');
+  expect(hits._embedded['svc:hit'].map(({ id }: { id: string }) => id)).toEqual([template.id]);
+  const { folder: found } = await ann.data(`{ folder(id: "${folder}") { resources { items { id } } } }`);
+  expect(found.resources.items).toEqual([{ id: template.id }]);
+  expect(draft.id).not.toBe(template.id);
+});
+
+test('a draft is stale after any change of its template, not after its own', async ({ ann }) => {
+  const template = await createTemplate(ann);
+  await createFilled(ann, template, 'a.njk', 'one', 'TEMPLATE');
+  const changes: (() => Promise<{ status: number }>)[] = [
+    () => ann.put(template.path, { name: 'New name' }),
+    () => ann.put(template.path, { settings: { strict: true } }),
+    () => ann.put(`${template.path}/template-file`, { templateFileId: null }),
+    () => writeFile(ann, template, 'a.njk', 'two'),
+    () => ann.put(filePath(template, 'a.njk'), { embedded: true }),
+    () => ann.post(`${template.path}/files`, { filename: 'b.png', role: 'ASSET' }),
+    () => ann.put(filePath(template, 'b.png'), { filename: 'c.png' }),
+    () => ann.delete(filePath(template, 'c.png')),
+  ];
+  for (const change of changes) {
+    const draft = await edit(ann, template);
+    await expectStatus(ann.put(draft.path, { description: 'Mine' }), 200);
+    await expectStatus(writeFile(ann, draft, 'a.njk', 'mine'), 200);
+    await expectStatus(ann.put(`${template.path}/favorite`), 200);
+    await expectBody(ann.get(draft.path), 200, { stale: false });
+    expect((await change()).status, change.toString()).toBeLessThan(300);
+    await expectBody(ann.get(draft.path), 200, { stale: true });
+    await expectBody(ann.get(`${template.path}/draft`), 200, { stale: true });
+    await expectStatus(ann.delete(`${template.path}/draft`), 204);
+  }
+});
+
+test('each route of drafts checks its callers', async ({ ann, bob, stranger, anonymous }) => {
+  const template = await createTemplate(ann);
+  const draft = await edit(ann, template);
+  const routes = [
+    ['POST', `${template.path}/_edit`],
+    ['GET', `${template.path}/draft`],
+    ['POST', `${template.path}/draft/_commit`],
+    ['DELETE', `${template.path}/draft`],
+  ] as const;
+  for (const [method, path] of routes) {
+    await expectStatus(anonymous.request(method, `/api${path}`), 401, path);
+    for (const client of [stranger, bob])
+      await expectError(client.request(method, `/api${path}`), 404, `There is no template ${template.id}`);
+    await expectStatus(ann.request(method, `/api${path.replace(template.id, UNKNOWN_ID)}`), 404, path);
+  }
+  await expectStatus(ann.put(`${template.path}/shares/bob`, { accessLevel: 1 }), 200);
+  await expectBody(bob.get(`${template.path}/draft`), 200, { id: draft.id });
+  for (const [method, path] of routes.filter(([verb]) => verb !== 'GET'))
+    await expectError(bob.request(method, `/api${path}`), 403, 'You lack the permission template:write');
+  for (const method of ['PUT', 'DELETE'])
+    await expectError(bob.request(method, `/api${draft.path}`, method === 'PUT' ? { name: 'x' } : undefined), 403);
+  // Who may change the template may do everything with its draft.
+  await expectStatus(ann.put(`${template.path}/shares/bob`, { accessLevel: 2 }), 200);
+  await expectStatus(bob.put(draft.path, { name: 'By bob' }), 200);
+  await createFile(bob, draft, 'bob.txt');
+  await expectBody(bob.post(`${template.path}/draft/_commit`), 200, {
+    id: template.id,
+    name: 'By bob',
+    ownerId: ann.id,
+  });
+  const next = await edit(bob, template);
+  await expectStatus(bob.delete(next.path), 204);
+  await expectStatus(bob.get(`${template.path}/draft`), 404);
+  await expectError(bob.delete(template.path), 403, 'You lack the permission template:delete');
+});
+
+test('GraphQL does the same', async ({ ann }) => {
+  const template = await createTemplate(ann);
+  await createFilled(ann, template, 'a.njk', 'one', 'TEMPLATE');
+  const id = { id: template.id };
+  const { editTemplate: draft } = await ann.data(
+    `mutation ($id: ID!) { editTemplate(id: $id) { id editingId stale editing { id } files { filename } } }`,
+    id,
+  );
+  expect(draft).toMatchObject({ editingId: template.id, stale: false, editing: id, files: [{ filename: 'a.njk' }] });
+  const query = `query ($id: ID!) { template(id: $id) { draft { id editing { name } } editing { id } editingId } }`;
+  expect((await ann.data(query, id)).template).toEqual({
+    draft: { id: draft.id, editing: { name: 'Invoice' } },
+    editing: null,
+    editingId: null,
+  });
+  await ann.data(`mutation ($id: ID!) { updateTemplate(id: $id, input: { name: "Bill" }) { id } }`, { id: draft.id });
+  const commit = `mutation ($id: ID!) { commitTemplateDraft(id: $id) { id name draft { id } } }`;
+  expect((await ann.data(commit, id)).commitTemplateDraft).toEqual({ id: template.id, name: 'Bill', draft: null });
+  await expectGraphqlError(ann.gql(commit, id), 'NOT_FOUND', `There is no draft of template ${template.id}`);
+  await ann.data(`mutation ($id: ID!) { editTemplate(id: $id) { id } }`, id);
+  const remove = `mutation ($id: ID!) { deleteTemplateDraft(id: $id) }`;
+  expect(await ann.data(remove, id)).toEqual({ deleteTemplateDraft: template.id });
+  await expectGraphqlError(ann.gql(remove, id), 'NOT_FOUND');
+});
