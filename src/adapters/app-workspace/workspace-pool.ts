@@ -63,28 +63,30 @@ export class WorkspacePool {
   async #take(role: string): Promise<WorkspaceConnection> {
     const found = this.#idle.findLast(({ connection }) => connection.role === role);
     if (found) {
-      this.#forget(found);
+      this.#forget(found.connection);
       return found.connection;
     }
     const unused = this.#idle.slice(0, Math.max(0, this.#idle.length + this.#inUse - MAX_CONNECTIONS));
     for (const { connection } of unused) this.#close(connection);
-    return new WorkspaceConnection(role, await this.#options.open(role), this.#options.terminate);
+    const client = await this.#options.open(role);
+    const connection = new WorkspaceConnection(role, client, this.#options.terminate);
+    client.once('end', () => this.#forget(connection));
+    return connection;
   }
 
   #add(connection: WorkspaceConnection): void {
     const timer = setTimeout(() => this.#close(connection), IDLE_MS).unref();
-    const idle = { connection, timer };
-    this.#idle.push(idle);
-    connection.client.once('end', () => this.#forget(idle));
+    this.#idle.push({ connection, timer });
   }
 
-  #forget(idle: IdleConnection): void {
-    clearTimeout(idle.timer);
-    this.#idle = this.#idle.filter((one) => one !== idle);
+  /** Removes a connection from the idle ones. */
+  #forget(connection: WorkspaceConnection): void {
+    clearTimeout(this.#idle.find((one) => one.connection === connection)?.timer);
+    this.#idle = this.#idle.filter((one) => one.connection !== connection);
   }
 
   #close(connection: WorkspaceConnection): void {
-    for (const idle of this.#idle.filter((one) => one.connection === connection)) this.#forget(idle);
+    this.#forget(connection);
     const closed = connection
       .close()
       .catch(() => {})

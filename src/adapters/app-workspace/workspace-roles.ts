@@ -37,6 +37,7 @@ export async function createWorkspace(
   const [{ database }] = (await query('select quote_ident(current_database()) as database')) as [{ database: string }];
   for (const statement of [
     `grant connect on database ${database} to ${id(rows)}, ${id(owner)}`,
+    `grant temporary on database ${database} to ${id(owner)}`,
     // The login of the service owns the schema, so that no migration drops it.
     `create schema if not exists ${id(schema)}`,
     `grant usage on schema ${id(schema)} to ${id(rows)}`,
