@@ -88,6 +88,12 @@ interface JobRunInput {
   from?: string;
 }
 
+interface AppMigrateInput {
+  appId: string;
+  /** Whether everything is undone at the end. */
+  dryRun: boolean;
+}
+
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
  * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
@@ -103,6 +109,7 @@ export interface OperationInputs {
   'dataset.snapshot': CloneInput;
   'dataset.promote': PromotionInput;
   'job.run': JobRunInput;
+  'app.migrate': AppMigrateInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -118,6 +125,7 @@ export const OPERATION_NAMES = [
   'dataset.snapshot',
   'dataset.promote',
   'job.run',
+  'app.migrate',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */

@@ -1,3 +1,4 @@
+import type { AppMigrationRun } from '../../entities/app-migration.ts';
 import type { DatasetBenchmark } from '../../entities/dataset-benchmark.ts';
 import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { DatasetRun } from '../../entities/dataset-run.ts';
@@ -22,4 +23,5 @@ export interface OperationResults {
   'dataset.snapshot': CloneResult;
   'dataset.promote': CloneResult;
   'job.run': JobRunResult;
+  'app.migrate': AppMigrationRun;
 }

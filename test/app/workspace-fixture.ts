@@ -3,7 +3,12 @@ import { afterAll, beforeAll } from 'vitest';
 import { openAppWorkspaces } from '../../src/adapters/app-workspace/app-workspaces.ts';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { createSecretBox } from '../../src/adapters/secrets/secret-box.ts';
-import { schemaNameOf, type AppWorkspaces, type MigrationFile, type WorkspaceKey } from '../../src/core/app-workspace.ts';
+import {
+  schemaNameOf,
+  type AppWorkspaces,
+  type MigrationFile,
+  type WorkspaceKey,
+} from '../../src/core/app-workspace.ts';
 import { newId } from '../../src/core/id.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';

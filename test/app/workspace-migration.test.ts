@@ -11,9 +11,10 @@ const names = async (key: Parameters<typeof own.run>[0]) =>
 
 const tables = async (key: Parameters<typeof own.run>[0]) =>
   (
-    await own.sql(`select relname as name from pg_class where relnamespace = $1::regnamespace and relkind = 'r' order by 1`, [
-      schemaOf(key),
-    ])
+    await own.sql(
+      `select relname as name from pg_class where relnamespace = $1::regnamespace and relkind = 'r' order by 1`,
+      [schemaOf(key)],
+    )
   ).map(({ name }) => name);
 
 async function provisioned() {
@@ -31,7 +32,8 @@ test('files run once, each in its own transaction, and a failure keeps those bef
   const files = {
     '001.sql': 'create table a (id int primary key);\ninsert into a values (1);',
     '002.sql': 'create table b (id int);',
-    '003.sql': 'create table c (id int);\n\ninsert into c values (1);\ninsert into\n  missing values (1);\ncreate table d (id int)',
+    '003.sql':
+      'create table c (id int);\n\ninsert into c values (1);\ninsert into\n  missing values (1);\ncreate table d (id int)',
     '004.sql': 'create table e (id int);',
   };
   await expectFailure(own.migrate(key, files), 500, 'migrations/003.sql:5: relation "missing" does not exist');
@@ -69,13 +71,26 @@ test('a file that ends its transaction is refused before anything runs', async (
   const key = await provisioned();
   for (const [sql, message] of [
     [`do $$ begin commit; end $$`, 'migrations/001.sql:1: invalid transaction termination'],
-    [`create procedure p() language plpgsql as $$ begin commit; end $$;\ncall p()`, 'migrations/001.sql:2: invalid transaction termination'],
+    [
+      `create procedure p() language plpgsql as $$ begin commit; end $$;\ncall p()`,
+      'migrations/001.sql:2: invalid transaction termination',
+    ],
   ] as const)
     await expectFailure(own.migrate(key, { '001.sql': sql }), 500, message);
-  await expectFailure(own.migrate(key, { '001.sql': new Uint8Array([0xff, 0xfe]) }), 400, 'migrations/001.sql: The file is not UTF-8');
-  await expectFailure(own.migrate(key, { '001.sql': 'select \0' }), 400, 'migrations/001.sql: The file contains the character U+0000');
+  await expectFailure(
+    own.migrate(key, { '001.sql': new Uint8Array([0xff, 0xfe]) }),
+    400,
+    'migrations/001.sql: The file is not UTF-8',
+  );
+  await expectFailure(
+    own.migrate(key, { '001.sql': 'select \0' }),
+    400,
+    'migrations/001.sql: The file contains the character U+0000',
+  );
   expect(await names(key)).toEqual([]);
-  expect(await own.migrate(key, { '001.sql': 'savepoint a; create table t (a int); rollback to a; release a' })).toEqual(['001.sql']);
+  expect(
+    await own.migrate(key, { '001.sql': 'savepoint a; create table t (a int); rollback to a; release a' }),
+  ).toEqual(['001.sql']);
   expect(await tables(key)).toEqual(['_migrations']);
 });
 
@@ -104,11 +119,14 @@ insert into ends values (1, 2)
     ['CR LF', script.replaceAll('\n', '\r\n')],
   ] as const) {
     const key = await provisioned();
-    expect(splitStatements(text).map(({ line }) => line), name).toEqual([3, 4, 10, 14, 15, 16, 18]);
+    expect(
+      splitStatements(text).map(({ line }) => line),
+      name,
+    ).toEqual([3, 4, 10, 14, 15, 16, 18]);
     expect(await own.migrate(key, { '001.sql': text }), name).toEqual(['001.sql']);
-    expect(await own.run(key, 'select f(2), g(1), (select e from "semi;colon") as e, (select "end" from ends)')).toEqual([
-      { f: 1, g: 4, e: `';`, end: 1 },
-    ]);
+    expect(
+      await own.run(key, 'select f(2), g(1), (select e from "semi;colon") as e, (select "end" from ends)'),
+    ).toEqual([{ f: 1, g: 4, e: `';`, end: 1 }]);
   }
   expect(splitStatements('')).toEqual([]);
   expect(splitStatements('  -- nothing\n/* open')).toEqual([]);
@@ -124,7 +142,7 @@ insert into ends values (1, 2)
 test('a dry run shows what fails and changes nothing', async () => {
   const key = await provisioned();
   const files = {
-    '001.sql': 'create table a (id int primary key); set timezone = \'Asia/Tokyo\'',
+    '001.sql': "create table a (id int primary key); set timezone = 'Asia/Tokyo'",
     '002.sql': 'insert into a values (1); create table b (id int references a deferrable initially deferred)',
   };
   expect(await own.migrate(key, files, true)).toEqual(['001.sql', '002.sql']);
@@ -190,13 +208,16 @@ test('a file is undone when its process is killed in the middle', async () => {
     ['--input-type=module', '-e', program, own.database.url, SECRET, key.tenantId, key.appId],
     { stdio: 'inherit' },
   );
-  const sleeping = () => own.sql(`select from pg_stat_activity where usename = $1 and query like '%pg_sleep%'`, [`${schemaOf(key)}_owner`]);
+  const sleeping = () =>
+    own.sql(`select from pg_stat_activity where usename = $1 and query like '%pg_sleep%'`, [`${schemaOf(key)}_owner`]);
   while ((await sleeping()).length === 0) if (child.exitCode !== null) throw new Error('The process has ended');
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await names(key)).toEqual(['000.sql']);
   // The server notices later that the client is gone. Meanwhile a new run waits for the file.
-  await own.sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = $1`, [`${schemaOf(key)}_owner`]);
+  await own.sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = $1`, [
+    `${schemaOf(key)}_owner`,
+  ]);
   expect(await own.migrate(key, { '000.sql': '', '001.sql': 'create table b (id int)' })).toEqual(['001.sql']);
   expect(await tables(key)).toEqual(['_migrations', 'a', 'b']);
 });
@@ -211,7 +232,8 @@ test('a cancelled run ends in the server and undoes its file', async () => {
       signal: stop.signal,
     }),
   );
-  const sleeping = () => own.sql(`select from pg_stat_activity where usename = $1 and query like '%pg_sleep%'`, [`${schemaOf(key)}_owner`]);
+  const sleeping = () =>
+    own.sql(`select from pg_stat_activity where usename = $1 and query like '%pg_sleep%'`, [`${schemaOf(key)}_owner`]);
   while ((await sleeping()).length === 0);
   stop.abort(new Error('cancelled by the test'));
   expect(await running).toBe('cancelled by the test');

@@ -72,9 +72,9 @@ test('values are JSON: exact numbers, ISO times, arrays, Base64', async () => {
     forever: 'infinity',
     id: '00000000-0000-7000-8000-000000000001',
   });
-  expect(await own.run(key, 'select $1::int + 1 as sum, $2::text as text, $3::jsonb as json', [1, "'; --", { a: 1 }])).toEqual([
-    { sum: 2, text: "'; --", json: { a: 1 } },
-  ]);
+  expect(
+    await own.run(key, 'select $1::int + 1 as sum, $2::text as text, $3::jsonb as json', [1, "'; --", { a: 1 }]),
+  ).toEqual([{ sum: 2, text: "'; --", json: { a: 1 } }]);
 });
 
 test('a statement has at most 10,000 rows and 16 MiB, and only one statement runs', async () => {
@@ -98,8 +98,7 @@ test('a statement that is too slow ends in the server, also one that catches its
       loop begin perform pg_sleep(60); exception when query_canceled then null; end; end loop;
     end $$`;
   const running = own.workspaces.query(key, stubborn, [], stop.signal);
-  const busy = () =>
-    own.sql(`select from pg_stat_activity where usename = $1 and state = 'active'`, [schemaOf(key)]);
+  const busy = () => own.sql(`select from pg_stat_activity where usename = $1 and state = 'active'`, [schemaOf(key)]);
   while ((await busy()).length === 0);
   stop.abort(new Error('stopped by the test'));
   await expect(running).rejects.toThrow('stopped by the test');
@@ -112,11 +111,7 @@ test('a transaction is all or nothing, and cannot be ended from inside', async (
   const count = async () => (await own.run(key, 'select count(*) from note'))[0]!['count'];
   const insert = 'insert into note values ($1) returning id';
   expect(
-    await own.workspaces.transaction(
-      key,
-      async (query) => [await query(insert, [1]), await query(insert, [2])],
-      never,
-    ),
+    await own.workspaces.transaction(key, async (query) => [await query(insert, [1]), await query(insert, [2])], never),
   ).toEqual([[{ id: 1 }], [{ id: 2 }]]);
   await expect(
     own.workspaces.transaction(
@@ -131,7 +126,9 @@ test('a transaction is all or nothing, and cannot be ended from inside', async (
   expect(await count()).toBe(2);
   for (const sql of ['commit', ' /* a */ ROLLBACK', '-- b\nend', 'begin', 'abort', "prepare transaction 'x'"])
     expect(
-      await outcomeOf(own.workspaces.transaction(key, async (query) => [await query(insert, [4]), await query(sql)], never)),
+      await outcomeOf(
+        own.workspaces.transaction(key, async (query) => [await query(insert, [4]), await query(sql)], never),
+      ),
       sql,
     ).toBe('2D000');
   // An error that the work ignores undoes the transaction all the same.
@@ -180,7 +177,11 @@ test('a task finds nothing of the one before in its connection', async () => {
   ])
     await own.run(key, sql);
   await own.workspaces
-    .transaction(key, (query) => query(`set local statement_timeout = '1h'`).then(() => Promise.reject(new Error('x'))), never)
+    .transaction(
+      key,
+      (query) => query(`set local statement_timeout = '1h'`).then(() => Promise.reject(new Error('x'))),
+      never,
+    )
     .catch(() => {});
   expect(await backend()).toBe(first);
   expect(
@@ -215,7 +216,10 @@ test('a removed workspace leaves nothing, and one of an unknown app is swept', a
       )
     ).length;
   const running = outcomeOf(own.run(removed, 'select pg_sleep(60)'));
-  while ((await own.sql(`select from pg_stat_activity where query like '%pg_sleep(60)' and usename like 'app_%'`)).length === 0);
+  while (
+    (await own.sql(`select from pg_stat_activity where query like '%pg_sleep(60)' and usename like 'app_%'`)).length ===
+    0
+  );
   await own.workspaces.remove(removed);
   expect(await running).toBe('UNAVAILABLE');
   await own.workspaces.remove(removed);

@@ -38,7 +38,8 @@ export class Admin {
   ): Promise<T | undefined> {
     return this.#system.transaction(async (query) => {
       await query({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK] });
-      const client = (await this.#connect(this.#server.database)) ?? (create ? await this.#createDatabase() : undefined);
+      const client =
+        (await this.#connect(this.#server.database)) ?? (create ? await this.#createDatabase() : undefined);
       if (!client) return undefined;
       try {
         const run = queryOf(client);
@@ -90,7 +91,9 @@ export class Admin {
     const [own] = await query(`select from pg_namespace where nspname = 'dws'`);
     if (own) throw unavailable("APPS_DATABASE_URL must not name the service's own database");
     await query(`revoke all on database ${pg.escapeIdentifier(this.#server.database)} from public`);
-    const [open] = await query(`select from pg_namespace where nspname = 'public' and has_schema_privilege('public', oid, 'create')`);
+    const [open] = await query(
+      `select from pg_namespace where nspname = 'public' and has_schema_privilege('public', oid, 'create')`,
+    );
     if (open) await query('revoke all on schema public from public');
     const [login] = await query('select rolsuper as "isSuperuser" from pg_roles where rolname = current_user');
     // Large objects belong to no schema. Only superusers may change the rights on functions of Postgres.

@@ -53,7 +53,10 @@ class Workspaces implements AppWorkspaces {
     this.#secrets = secrets;
     this.#admin = new Admin(this.#server, system);
     this.#mark = `App of the Data Workspace Service ${installationId} in ${this.#server.database}`;
-    this.#pool = new WorkspacePool({ open: (role) => this.#open(role), terminate: (...one) => this.#terminate(...one) });
+    this.#pool = new WorkspacePool({
+      open: (role) => this.#open(role),
+      terminate: (...one) => this.#terminate(...one),
+    });
   }
 
   async provision(key: WorkspaceKey): Promise<void> {
@@ -113,7 +116,10 @@ class Workspaces implements AppWorkspaces {
     const sql = `select filename, checksum, applied_at as "appliedAt", duration from ${table} order by filename`;
     try {
       const rows = await this.query(key, sql, [], new AbortController().signal);
-      return rows.map((row) => ({ ...(row as unknown as AppliedMigration), appliedAt: new Date(String(row['appliedAt'])) }));
+      return rows.map((row) => ({
+        ...(row as unknown as AppliedMigration),
+        appliedAt: new Date(String(row['appliedAt'])),
+      }));
     } catch (error) {
       if (error instanceof SqlFailure && error.code === noWorkspace().code) return [];
       throw error;
@@ -156,11 +162,7 @@ class Workspaces implements AppWorkspaces {
     return this.#pool.close();
   }
 
-  #use<T>(
-    key: WorkspaceKey,
-    signal: AbortSignal,
-    task: (connection: WorkspaceConnection) => Promise<T>,
-  ): Promise<T> {
+  #use<T>(key: WorkspaceKey, signal: AbortSignal, task: (connection: WorkspaceConnection) => Promise<T>): Promise<T> {
     const caller = { tenantId: key.tenantId, userId: key.appId };
     return this.#pool.use(rolesOf(schemaNameOf(key)).rows, caller, signal, task);
   }

@@ -128,4 +128,5 @@ const execute = (
   params: readonly unknown[],
   signal: AbortSignal,
   returnsRows = false,
-) => connection.run(sql, params, signal, returnsRows ? { rows: Infinity, bytes: Infinity } : WITHOUT_ROWS, NO_TIMEOUT_MS);
+) =>
+  connection.run(sql, params, signal, returnsRows ? { rows: Infinity, bytes: Infinity } : WITHOUT_ROWS, NO_TIMEOUT_MS);

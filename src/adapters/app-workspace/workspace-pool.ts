@@ -101,7 +101,7 @@ export class WorkspacePool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { connection } of [...this.#idle]) this.#close(connection);
+    for (const { connection } of this.#idle) this.#close(connection);
     await Promise.all(this.#closing);
   }
 }

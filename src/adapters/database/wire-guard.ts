@@ -22,7 +22,10 @@ export function guardWire(connection: Connection, maxBytes = MAX_MESSAGE): void 
   wire.attachListeners = (stream) => {
     const guarded: Listening = {
       on(event, listener) {
-        stream.on(event, event === 'data' ? guard(stream as unknown as Duplex, listener as DataListener, maxBytes) : listener);
+        stream.on(
+          event,
+          event === 'data' ? guard(stream as unknown as Duplex, listener as DataListener, maxBytes) : listener,
+        );
         return guarded;
       },
     };

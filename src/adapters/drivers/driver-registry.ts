@@ -1,5 +1,5 @@
-import { badInput } from '../../core/errors.ts';
 import type { AppWorkspaces } from '../../core/app-workspace.ts';
+import { badInput } from '../../core/errors.ts';
 import type { Driver } from '../../core/row-source.ts';
 import { createAppDriver } from './app/app-driver.ts';
 import { fileDriver } from './file/file-driver.ts';

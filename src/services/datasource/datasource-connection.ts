@@ -106,10 +106,8 @@ export async function openSource(
 }
 
 /** Returns the path of a source's file. Null for a database server. */
-const sourceFilePath = (
-  { files }: Pick<Platform, 'files'>,
-  { fileId }: Pick<SealedSource, 'fileId'>,
-): string | null => (fileId ? files.path(fileId) : null);
+const sourceFilePath = ({ files }: Pick<Platform, 'files'>, { fileId }: Pick<SealedSource, 'fileId'>): string | null =>
+  fileId ? files.path(fileId) : null;
 
 const openSecrets = ({ secrets }: Pick<Platform, 'secrets'>, sealed: string | null): Record<string, string> =>
   sealed ? (JSON.parse(secrets.open(sealed)) as Record<string, string>) : {};

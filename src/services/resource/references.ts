@@ -32,7 +32,19 @@ interface ResourceUse {
 /** Joins the job `u` of a part `x`. Parts of a draft count as parts of its job. */
 const JOB_OF_PART = 'join dws.job j on j.id = x.job_id join dws.job u on u.id = coalesce(j.parent_id, j.id)';
 
+/** Joins the datasource `x` of an app. */
+const ON_DATASOURCE = 'join dws.datasource x on x.id = u.datasource_id and x.app_id is not null';
+
 const USES: readonly ResourceUse[] = [
+  { kind: 'query', from: `dws.saved_query u ${ON_DATASOURCE}`, of: 'app', used: 'x.app_id', blocks: true },
+  {
+    kind: 'dataset',
+    from: `dws.dataset u ${ON_DATASOURCE}`,
+    of: 'app',
+    used: 'x.app_id',
+    blocks: true,
+    part: 'u.parent_id is not null',
+  },
   { kind: 'query', from: 'dws.saved_query u', of: 'datasource', used: 'u.datasource_id', blocks: true },
   {
     kind: 'dataset',

@@ -1,13 +1,13 @@
 import pg from 'pg';
 import type { Submittable } from 'pg';
 import { badInput } from '../../../core/errors.ts';
+import { guardWire } from '../../database/wire-guard.ts';
 import type { ServerTarget } from '../server-config.ts';
 import { connectFailure } from '../server-error.ts';
 import { CONNECT_TIMEOUT, runSession, endGracefully, type WorkLimits } from '../server-session.ts';
 import { DATABASE_IDENTITY_SQL, guardedSocket, type DatabaseIdentity } from '../source-guard.ts';
 import { ParseOnly, type ParsedStatement } from './parse-only.ts';
 import { statementFailure } from './statement-error.ts';
-import { guardWire } from '../../database/wire-guard.ts';
 
 const UNDEFINED_FUNCTION = '42883';
 
