@@ -32,15 +32,11 @@ const encodePath = (path: string): string =>
     .map((part) => encodeURIComponent(part).replaceAll('%7B', '{').replaceAll('%7D', '}'))
     .join('/');
 
-const appFile = resource<{ path: string }>(
-  'path contentType size sha256 created updatedAt',
-  ({ path }, { id }) => ({
-    self: `/apps/${id}/files/${encodePath(path)}`,
-    'svc:app': `/apps/${id}`,
-  }),
+const appFile = resource<{ path: string; appId: string }>(
+  'path contentType size sha256 updatedAt',
+  ({ path, appId }) => ({ self: `/apps/${appId}/files/${encodePath(path)}`, 'svc:app': `/apps/${appId}` }),
   { hidden: ['created'] },
 );
-
 
 const file = '/apps/:appId/files/:path*';
 

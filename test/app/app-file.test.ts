@@ -17,7 +17,14 @@ test('files are created, replaced, listed, read and deleted', async ({ admin }) 
     sha256: sha256('export const get = () => 1;'),
     _links: { self: { href: `/api/apps/${id}/files/server/orders/%5Bstatus%5D.ts` } },
   });
-  expect(Object.keys(created.body).toSorted()).toEqual(['_links', 'contentType', 'path', 'sha256', 'size', 'updatedAt']);
+  expect(Object.keys(created.body).toSorted()).toEqual([
+    '_links',
+    'contentType',
+    'path',
+    'sha256',
+    'size',
+    'updatedAt',
+  ]);
   await expectBody(putFile(admin, id, 'server/orders/[status].ts', ''), 200, { size: 0, sha256: sha256('') });
   // Bytes of any type are the file itself.
   await expectBody(putFile(admin, id, 'lib/data.json', '{"a": 1}', { 'content-type': 'application/json' }), 201, {
@@ -47,7 +54,7 @@ test('files are created, replaced, listed, read and deleted', async ({ admin }) 
   await expectError(admin.delete(`/apps/${id}/files/lib`), 404, 'There is no file of the app lib');
 });
 
-test('GraphQL lists and deletes files, and REST writes them', async ({ admin }) => {
+test('GraphQL lists, writes and deletes files', async ({ admin }) => {
   const id = await createApp(admin, 'Graph', { 'lib/a.js': 'a', 'lib/b.js': 'bb' });
   const { data } = await admin.gql(
     `query ($id: ID!) { app(id: $id) { files { path size } file(path: "lib/b.js") { path sha256 app { id } } } }`,
@@ -62,11 +69,12 @@ test('GraphQL lists and deletes files, and REST writes them', async ({ admin }) 
   });
   const set = await admin.gql(
     `mutation ($id: ID!, $file: FileContent!) {
-      setAppFile(appId: $id, path: "lib/c.js", input: { file: $file }) { path created } }`,
+      setAppFile(appId: $id, path: "lib/c.js", input: { file: $file }) { path created sha256 contentType } }`,
     { id, file: 'data:text/javascript;base64,Y2Nj' },
   );
-  // Bytes travel by REST.
-  expect(set.errors?.[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
+  expect(set.data).toEqual({
+    setAppFile: { path: 'lib/c.js', created: true, sha256: sha256('ccc'), contentType: 'text/javascript' },
+  });
   expect((await admin.gql(`mutation ($id: ID!) { deleteAppFile(appId: $id, path: "lib") }`, { id })).data).toEqual({
     deleteAppFile: 'lib',
   });
@@ -88,18 +96,21 @@ test('paths are file names with at most eight folders', async ({ admin }) => {
   for (const path of [
     '..%2Fa',
     'a%2F%2Fb',
-    'a/%2E%2E/b'.replaceAll('%2E', '%252E').replace('%252E%252E', '..%2F..'),
+    'a%2F..%2Fb',
     'a%5Cb',
     'a%00b',
     'a%0Ab',
     '%E2%80%AEa',
     'a/',
-    `${'x'.repeat(256)}`,
+    'x'.repeat(256),
     'a/b/c/d/e/f/g/h/i/j',
     '%20',
   ]) {
     const { status, body } = await putFile(admin, id, path, 'x');
-    expect({ path, status, message: body.message }).toMatchObject({ status: 400, message: expect.stringMatching(/^path /) });
+    expect({ path, status, message: body.message }).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^path /),
+    });
   }
   expect((await putFile(admin, id, 'a/b/c/d/e/f/g/h/i', 'x')).status).toBe(201);
   expect((await putFile(admin, id, 'x'.repeat(255), 'x')).status).toBe(201);
@@ -107,16 +118,20 @@ test('paths are file names with at most eight folders', async ({ admin }) => {
   expect((await putFile(admin, id, encodeURIComponent('é.txt'.normalize('NFC')), 'x')).status).toBe(201);
   expect((await putFile(admin, id, encodeURIComponent('é.txt'.normalize('NFD')), 'x')).status).toBe(200);
   expect((await getFile(admin, id, encodeURIComponent('é.txt'.normalize('NFD')))).status).toBe(200);
-  await expectError(putFile(admin, id, 'a/b', 'x'), 409, 'The app has the file a/b/c/d/e/f/g/h/i, so that a/b cannot be a file');
   await expectError(
-    putFile(admin, id, 'a/b/c/d/e/f/g/h/i/j'.replace('/j', '%2Fj').replace('a/b/', 'a/'), 'x'),
-    201 as never,
-  ).catch(() => {});
+    putFile(admin, id, 'a/b', 'x'),
+    409,
+    'The app has the file a/b/c/d/e/f/g/h/i, so that a/b cannot be a file',
+  );
 });
 
 test('a path is a file or a folder', async ({ admin }) => {
   const id = await createApp(admin, 'Folders', { 'a.txt': 'x' });
-  await expectError(putFile(admin, id, 'a.txt/b', 'x'), 409, 'The app has the file a.txt, so that a.txt/b cannot be a file');
+  await expectError(
+    putFile(admin, id, 'a.txt/b', 'x'),
+    409,
+    'The app has the file a.txt, so that a.txt/b cannot be a file',
+  );
   expect((await putFile(admin, id, 'a.txtb', 'x')).status).toBe(201);
   expect((await admin.delete(`/apps/${id}/files/a.txt`)).status).toBe(204);
   expect((await getFile(admin, id, 'a.txtb')).status).toBe(200);
@@ -125,16 +140,33 @@ test('a path is a file or a folder', async ({ admin }) => {
 test('a file has at most 5 MB and code 1 MB', async ({ admin }) => {
   const id = await createApp(admin, 'Large');
   expect((await putFile(admin, id, 'a.bin', Buffer.alloc(5_000_000))).status).toBe(201);
-  await expectError(putFile(admin, id, 'b.bin', Buffer.alloc(5_000_001)), 413, 'The file is larger than the maximum of 5000000 bytes');
+  await expectError(
+    putFile(admin, id, 'b.bin', Buffer.alloc(5_000_001)),
+    413,
+    'The file is larger than the maximum of 5000000 bytes',
+  );
   expect((await putFile(admin, id, 'a.js', Buffer.alloc(1_000_000))).status).toBe(201);
   for (const path of ['b.js', 'b.ts', 'lib/B.TS'])
-    await expectError(putFile(admin, id, path, Buffer.alloc(1_000_001)), 413, 'The file is larger than the maximum of 1000000 bytes');
-  for (let n = 0; n < 8; n += 1) expect((await putFile(admin, id, `${n}.bin`, Buffer.alloc(5_000_000))).status).toBe(201);
+    await expectError(
+      putFile(admin, id, path, Buffer.alloc(1_000_001)),
+      413,
+      'The file is larger than the maximum of 1000000 bytes',
+    );
+  for (let n = 0; n < 8; n += 1)
+    expect((await putFile(admin, id, `${n}.bin`, Buffer.alloc(5_000_000))).status).toBe(201);
   // 46 of 50 MB are used.
-  await expectError(putFile(admin, id, 'last.bin', Buffer.alloc(4_000_001)), 413, 'The file is larger than the maximum of 4000000 bytes');
+  await expectError(
+    putFile(admin, id, 'last.bin', Buffer.alloc(4_000_001)),
+    413,
+    'The file is larger than the maximum of 4000000 bytes',
+  );
   expect((await putFile(admin, id, '7.bin', Buffer.alloc(5_000_000))).status).toBe(200);
   expect((await putFile(admin, id, 'last.bin', Buffer.alloc(4_000_000))).status).toBe(201);
-  await expectError(putFile(admin, id, 'more.bin', 'x'), 413, 'The files of an app have at most 50000000 bytes together');
+  await expectError(
+    putFile(admin, id, 'more.bin', 'x'),
+    413,
+    'The files of an app have at most 50000000 bytes together',
+  );
   expect((await admin.delete(`/apps/${id}`)).status).toBe(204);
 });
 
@@ -160,8 +192,16 @@ test('an app has at most 500 files', async ({ admin, service }) => {
 test('If-Match applies to the contents', async ({ admin }) => {
   const id = await createApp(admin, 'Matching', { 'a.txt': 'one' });
   const tag = `"${sha256('one')}"`;
-  await expectError(putFile(admin, id, 'a.txt', 'two', { 'if-match': `"${sha256('other')}"` }), 412, 'The file of the app has changed since you read it');
-  await expectError(putFile(admin, id, 'b.txt', 'two', { 'if-match': tag }), 412, 'The file of the app has changed since you read it');
+  await expectError(
+    putFile(admin, id, 'a.txt', 'two', { 'if-match': `"${sha256('other')}"` }),
+    412,
+    'The file of the app has changed since you read it',
+  );
+  await expectError(
+    putFile(admin, id, 'b.txt', 'two', { 'if-match': tag }),
+    412,
+    'The file of the app has changed since you read it',
+  );
   expect((await putFile(admin, id, 'a.txt', 'two', { 'if-match': tag })).status).toBe(200);
   expect((await admin.delete(`/apps/${id}/files/a.txt`, { 'if-match': tag })).status).toBe(412);
   expect((await admin.delete(`/apps/${id}/files/a.txt`, { 'if-match': `"${sha256('two')}"` })).status).toBe(204);
@@ -193,14 +233,15 @@ test('code is for those who may write the app', async ({ admin, ann, bob, strang
   await admin.put(`/apps/${id}/shares/${bob.id}`, { accessLevel: 1 });
   const [{ body: list }] = [await ann.get(`/apps/${id}/files`)];
   expect(list.total).toBe(2);
-  const calls: [string, (client: typeof ann, app: string) => Promise<{ status: number; body: { message: string } }>][] = [
-    ['GET files', (client, app) => client.get(`/apps/${app}/files`)],
-    ['GET file', (client, app) => client.get(`/apps/${app}/files/a.js`)],
-    ['PUT file', (client, app) => putFile(client, app, 'b.js', 'x')],
-    ['DELETE file', (client, app) => client.delete(`/apps/${app}/files/a.js`)],
-    ['GET migrations', (client, app) => client.get(`/apps/${app}/migrations`)],
-    ['POST _migrate', (client, app) => client.post(`/apps/${app}/_migrate`)],
-  ];
+  const calls: [string, (client: typeof ann, app: string) => Promise<{ status: number; body: { message: string } }>][] =
+    [
+      ['GET files', (client, app) => client.get(`/apps/${app}/files`)],
+      ['GET file', (client, app) => client.get(`/apps/${app}/files/a.js`)],
+      ['PUT file', (client, app) => putFile(client, app, 'b.js', 'x')],
+      ['DELETE file', (client, app) => client.delete(`/apps/${app}/files/a.js`)],
+      ['GET migrations', (client, app) => client.get(`/apps/${app}/migrations`)],
+      ['POST _migrate', (client, app) => client.post(`/apps/${app}/_migrate`)],
+    ];
   const outcome = async (call: (typeof calls)[number][1], client: typeof ann, app = id) => {
     const { status, body } = await call(client, app);
     return [status, body.message];
@@ -220,7 +261,8 @@ test('code is for those who may write the app', async ({ admin, ann, bob, strang
   expect((await bob.gql(byId, node)).data).toEqual({ node: null });
   const fields = await bob.gql(`query ($id: ID!) { app(id: $id) { name files { path } } }`, { id });
   expect(fields.errors?.[0]).toMatchObject({ message: 'You lack the permission app:write' });
-  for (const [name, call] of calls.filter(([one]) => one !== 'DELETE file')) expect((await outcome(call, ann))[0], name).toBeLessThan(300);
+  for (const [name, call] of calls.filter(([one]) => one !== 'DELETE file'))
+    expect((await outcome(call, ann))[0], name).toBeLessThan(300);
 });
 
 test('changes of files are activity of the app', async ({ admin }) => {

@@ -14,7 +14,11 @@ export async function putFile(
     body: content as BodyInit,
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) } as ApiResponse;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  } as ApiResponse;
 }
 
 /** Requests the contents of a file of an app. */

@@ -8,7 +8,9 @@ const configSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['appId'],
-  properties: { appId: { type: 'string', format: 'uuid', description: 'Id of the app whose tables are read.' } },
+  properties: {
+    appId: { type: 'string', minLength: 36, maxLength: 36, description: 'Id of the app whose tables are read.' },
+  },
 };
 
 const secretsSchema = { type: 'object', additionalProperties: false, properties: {} };
