@@ -60,6 +60,31 @@ export interface MigrationRun {
   onFile?(done: number): void;
 }
 
+/** What a backup of a workspace has beside the rows: the migrations that have run create the tables. */
+export interface WorkspaceState {
+  migrations: { filename: string; appliedAt: string; duration: number }[];
+  /** Names of the tables. */
+  tables: string[];
+  sequences: { name: string; lastValue: string; isCalled: boolean }[];
+}
+
+/** The content of a workspace at one moment. */
+export interface WorkspaceDump {
+  state: WorkspaceState;
+  /** Yields the rows of a table as texts in JSON. */
+  rowsOf(table: string): AsyncIterable<string>;
+  close(): Promise<void>;
+}
+
+/** Replaces the rows of a workspace. Nothing is visible before `finish`. */
+export interface WorkspaceLoad {
+  /** Inserts rows, which are texts in JSON. */
+  insert(table: string, rows: readonly string[]): Promise<void>;
+  finish(): Promise<void>;
+  /** Undoes everything, unless it is finished. */
+  close(): Promise<void>;
+}
+
 /** Where a driver finds the workspace of an app. `secrets` contains the password of the role. */
 export interface WorkspaceSource {
   config: Record<string, unknown>;
@@ -87,9 +112,13 @@ export interface AppWorkspaces {
   appliedMigrations(key: WorkspaceKey): Promise<AppliedMigration[]>;
   /** Returns where a driver reads the rows of an app. Throws UPSTREAM_FAILED without a workspace. */
   locate(key: WorkspaceKey): Promise<WorkspaceSource>;
+  /** Opens the content of a workspace, as the role that owns the tables sees it. */
+  dump(key: WorkspaceKey): Promise<WorkspaceDump>;
+  /** Begins to replace the rows of a workspace, whose migrations have run, by those of a dump. */
+  load(key: WorkspaceKey, state: WorkspaceState): Promise<WorkspaceLoad>;
   /** Deletes the workspace of an app with its roles and rows, and ends what runs there. */
   remove(key: WorkspaceKey): Promise<void>;
-  /** Deletes the workspaces of this installation whose schemas `isUsed` does not name. Returns their names. */
+  /** Deletes the workspaces of this installation except those that `usedAmong` returns. Returns their schemas. */
   sweep(usedAmong: (schemas: string[]) => Promise<string[]>): Promise<string[]>;
   close(): Promise<void>;
 }

@@ -4,8 +4,11 @@ import {
   SqlFailure,
   type AppWorkspaces,
   type AppliedMigration,
+  type WorkspaceDump,
   type WorkspaceKey,
+  type WorkspaceLoad,
   type WorkspaceQuery,
+  type WorkspaceState,
 } from '../../core/app-workspace.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
@@ -17,8 +20,16 @@ import { workspaceServer } from './server-address.ts';
 import { workspacesUnavailable } from './statement.ts';
 import { openClient, sessionOptions } from './workspace-client.ts';
 import { WorkspaceConnection } from './workspace-connection.ts';
+import { beginLoad, openDump } from './workspace-copy.ts';
 import { WorkspacePool } from './workspace-pool.ts';
-import { createWorkspace, dropWorkspace, markedSchemas, MIGRATIONS_TABLE, rolesOf } from './workspace-roles.ts';
+import {
+  createWorkspace,
+  dropWorkspace,
+  markedSchemas,
+  MIGRATIONS_TABLE,
+  rolesOf,
+  setTimes,
+} from './workspace-roles.ts';
 
 interface WorkspaceOptions {
   /** The service's own database, beside which that of the apps is created. */
@@ -32,6 +43,9 @@ interface WorkspaceOptions {
 
 /** Why a login fails that worked before: its password or its rights changed, or it does not exist. */
 const LOGIN_FAILED = new Set(['28P01', '28000', '42501', '3D000']);
+
+/** Postgres has no larger rows. */
+const MAX_COPIED_ROW_BYTES = 2 ** 30;
 
 const noWorkspace = () => new SqlFailure('3F000', 'The app has no database schema: add a migration and run it');
 
@@ -140,6 +154,31 @@ class Workspaces implements AppWorkspaces {
     };
   };
 
+  async dump(key: WorkspaceKey): Promise<WorkspaceDump> {
+    const schema = schemaNameOf(key);
+    const client = await this.#open(rolesOf(schema).owner, MAX_COPIED_ROW_BYTES);
+    return openDump(client, schema).catch(async (error: unknown) => {
+      await client.end();
+      throw error;
+    });
+  }
+
+  async load(key: WorkspaceKey, state: WorkspaceState): Promise<WorkspaceLoad> {
+    const schema = schemaNameOf(key);
+    const client = await this.#open(rolesOf(schema).owner);
+    const load = await beginLoad(client, schema, state).catch(async (error: unknown) => {
+      await client.end();
+      throw error;
+    });
+    return {
+      ...load,
+      finish: async () => {
+        await load.finish();
+        await this.#admin.run((query) => setTimes(query, schema, state.migrations));
+      },
+    };
+  }
+
   async remove(key: WorkspaceKey): Promise<void> {
     await this.#remove(schemaNameOf(key));
   }
@@ -168,22 +207,23 @@ class Workspaces implements AppWorkspaces {
   }
 
   /** Connects as the role of an app. Repairs the workspace first if the login fails. Throws `SqlFailure` without one. */
-  async #open(role: string): Promise<pg.Client> {
+  async #open(role: string, maxMessageBytes?: number): Promise<pg.Client> {
     try {
-      return await this.#login(role);
+      return await this.#login(role, maxMessageBytes);
     } catch (error) {
       if (!LOGIN_FAILED.has((error as { code?: string }).code ?? '')) throw workspacesUnavailable(error);
       if (!(await this.#repair(role.slice(0, 'app_'.length + 20)))) throw noWorkspace();
-      return this.#login(role).catch((again: unknown) => {
+      return this.#login(role, maxMessageBytes).catch((again: unknown) => {
         throw workspacesUnavailable(again);
       });
     }
   }
 
-  #login(role: string): Promise<pg.Client> {
+  #login(role: string, maxMessageBytes?: number): Promise<pg.Client> {
     const { database } = this.#server;
     const searchPath = role.slice(0, 'app_'.length + 20);
-    return openClient(this.#server, { user: role, password: passwordOf(this.#secrets, role), database, searchPath });
+    const password = passwordOf(this.#secrets, role);
+    return openClient(this.#server, { user: role, password, database, searchPath }, maxMessageBytes);
   }
 
   /** Gives the roles of a workspace their passwords and rights again. Returns false if there is no workspace. */

@@ -41,6 +41,7 @@ export const sessionOptions = (searchPath: string): string =>
 export async function openClient(
   { host, port, ssl }: ServerAddress,
   { user, password, database, searchPath }: ClientLogin,
+  maxMessageBytes = MAX_MESSAGE_BYTES,
 ): Promise<pg.Client> {
   const client = new pg.Client({
     host,
@@ -57,7 +58,7 @@ export async function openClient(
   });
   // A lost connection is reported to the pending statement; the unhandled event would end the process.
   client.on('error', () => {});
-  guardWire(client.connection, MAX_MESSAGE_BYTES);
+  guardWire(client.connection, maxMessageBytes);
   await client.connect();
   return client;
 }

@@ -3,7 +3,7 @@ import { FairGate, type Caller } from '../../core/fair-gate.ts';
 import { WorkspaceConnection, type Terminate } from './workspace-connection.ts';
 
 /** Connections of one process, of all apps together. */
-export const MAX_CONNECTIONS = 20;
+const MAX_CONNECTIONS = 20;
 const MAX_WAITING = 200;
 /** A connection that was not used for as long is closed. */
 const IDLE_MS = 60_000;

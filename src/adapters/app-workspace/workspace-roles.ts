@@ -77,6 +77,21 @@ async function createRole(query: AdminQuery, role: string, verifier: string, mar
   await query(`grant ${id(role)} to current_user${options}`);
 }
 
+/** Sets when the migrations of a workspace ran: a restore runs them again. */
+export async function setTimes(
+  query: AdminQuery,
+  schema: string,
+  migrations: readonly { filename: string; appliedAt: string; duration: number }[],
+): Promise<void> {
+  await query(
+    `update ${id(schema)}.${id(MIGRATIONS_TABLE)} m
+      set applied_at = r."appliedAt", duration = r.duration
+      from json_to_recordset($1) as r(filename text, "appliedAt" timestamptz, duration integer)
+      where m.filename = r.filename`,
+    [JSON.stringify(migrations)],
+  );
+}
+
 /** Returns the schemas of the workspaces whose roles have a mark. */
 export async function markedSchemas(query: AdminQuery, mark: string): Promise<string[]> {
   const found = await query(
