@@ -38,9 +38,9 @@ test('a backup contains the workspaces of apps, and a restore creates them anywh
   const id = await createApp(admin, 'Backed up', { 'migrations/1.sql': ORDERS, 'server/a.js': 'export const get = 1' });
   await createApp(admin, 'Without a workspace', { 'migrations/1.sql': 'select 1' });
   await admin.post(`/apps/${id}/_migrate`);
-  const [{ tenant }] = (await runSql(source.databaseUrl, 'select tenant_id as tenant from dws.app where id = $1', [id])) as [
-    { tenant: string },
-  ];
+  const [{ tenant }] = (await runSql(source.databaseUrl, 'select tenant_id as tenant from dws.app where id = $1', [
+    id,
+  ])) as [{ tenant: string }];
   const key = { tenantId: tenant, appId: id };
   const { workspaces } = source.platform;
   for (const sql of [
@@ -85,13 +85,19 @@ test('a backup contains the workspaces of apps, and a restore creates them anywh
   const insert = 'insert into orders (customer_id, total) values ($1, 1) returning id';
   expect(await restored.platform.workspaces.query(key, insert, [1], never)).toEqual([{ id: 3 }]);
   await expect(restored.platform.workspaces.query(key, insert, [99], never)).rejects.toMatchObject({ code: '23503' });
-  expect(await restored.platform.workspaces.query(key, 'select count(*) from changes', [], never)).toEqual([{ count: 2 }]);
+  expect(await restored.platform.workspaces.query(key, 'select count(*) from changes', [], never)).toEqual([
+    { count: 2 },
+  ]);
   await putFile(moved, id, 'migrations/2.sql', 'drop materialized view totals');
   await expectBody(moved.post(`/apps/${id}/_migrate`), 200, { migrated: ['2.sql'], total: 2 });
   const [datasource] = (await moved.get('/datasources')).body._embedded['svc:datasource'];
-  await expectBody(moved.post(`/datasources/${datasource.id}/_query`, { query: 'select count(*) as n from orders' }), 200, {
-    rows: [{ n: 3 }],
-  });
+  await expectBody(
+    moved.post(`/datasources/${datasource.id}/_query`, { query: 'select count(*) as n from orders' }),
+    200,
+    {
+      rows: [{ n: 3 }],
+    },
+  );
   await restored.close();
   for (const { remove } of [folder, away]) remove();
   await target.drop();

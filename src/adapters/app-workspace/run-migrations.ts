@@ -73,6 +73,8 @@ async function runFile(
   { dryRun, signal }: MigrationRun,
 ): Promise<boolean> {
   const start = performance.now();
+  // A statement ends soon after its process. Not all systems of servers support it.
+  if (!dryRun) await execute(connection, 'set client_connection_check_interval = 5000', [], signal).catch(() => {});
   if (!dryRun) await execute(connection, 'begin', [], signal);
   // The first statement, because it waits for another transaction with the same file.
   const recorded = await execute(

@@ -90,7 +90,8 @@ export async function beginLoad(
     async finish() {
       for (const { table, name, definition } of keys)
         await client.query(`alter table ${table} add constraint ${name} ${definition}`);
-      for (const { table, name, state } of triggers) await client.query(`alter table ${table} ${state} trigger ${name}`);
+      for (const { table, name, state } of triggers)
+        await client.query(`alter table ${table} ${state} trigger ${name}`);
       for (const { name, lastValue, isCalled } of sequences)
         await client.query('select setval($1::regclass, $2, $3)', [`${id(schema)}.${id(name)}`, lastValue, isCalled]);
       const views = `select relname as name from pg_catalog.pg_class

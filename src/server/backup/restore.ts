@@ -11,8 +11,8 @@ import { migrate, MIGRATIONS } from '../migrate.ts';
 import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
 import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
-import { WorkspaceRestore } from './workspaces.ts';
 import { mark, removeRestoredFiles, removeRestoredRows, removeUnfinished, unmark } from './unfinished-restore.ts';
+import { WorkspaceRestore } from './workspaces.ts';
 
 /** Names of the entries, so that no archive writes outside `DATA_DIR`. */
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';

@@ -55,7 +55,10 @@ export async function appsOf(client: pg.Client): Promise<WorkspaceKey[]> {
 }
 
 /** Yields the workspaces of apps: for each its state, then the rows of its tables, one JSON object per line. */
-export async function* workspaceEntries(workspaces: AppWorkspaces, apps: readonly WorkspaceKey[]): AsyncGenerator<TarEntry> {
+export async function* workspaceEntries(
+  workspaces: AppWorkspaces,
+  apps: readonly WorkspaceKey[],
+): AsyncGenerator<TarEntry> {
   for (const key of apps) {
     const folder = `apps/${key.tenantId}/${key.appId}`;
     const { state, rowsOf, close } = await workspaces.dump(key);
