@@ -100,6 +100,9 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
   const { job: withDatasets } = await ann.data(`{ job(id: "${job.id}") { datasets { id } } }`);
   const template = await ann.creates('/templates', { name: 'Letter' });
   const file = await ann.creates(`/templates/${template.id}/files`, { filename: 'letter.njk', role: 'TEMPLATE' });
+  const app = await admin.creates('/apps', { name: 'Desk', ownerId: ann.id });
+  await ann.request('PUT', `/api/apps/${app.id}/files/a.js`, '1', { 'content-type': 'text/javascript' });
+  const { app: withFile } = await ann.data(`{ app(id: "${app.id}") { file(path: "a.js") { id } } }`);
   const comment = await ann.creates(`/teams/${team.id}/comments`, { message: 'Hello' });
   const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
   return {
@@ -121,6 +124,7 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
       JobActionCondition: condition.id,
       Template: template.id,
       TemplateFile: file.id,
+      AppFile: withFile.file.id,
     },
     ofTenant: { Membership: me.memberships[0].id },
     ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },
