@@ -27,7 +27,7 @@ export async function openWorkspaces(
 ): Promise<{ workspaces: AppWorkspaces; close(): Promise<void> }> {
   const system = new SystemPool(url, 1);
   const { rows } = await client.query<{ value: string }>(`select value from dws.setting where name = 'installation'`);
-  // Without the key, the roles get passwords that nobody needs: the service sets them again.
+  // Without the key, the roles get other passwords: the service sets them again.
   const hasKey = APP_SECRET || existsSync(join(DATA_DIR, 'secret'));
   const ring = hasKey ? keyRing(APP_SECRET, DATA_DIR) : randomBytes(32).toString('hex');
   const workspaces = openAppWorkspaces({
