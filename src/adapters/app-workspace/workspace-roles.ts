@@ -108,12 +108,15 @@ export async function markedSchemas(query: AdminQuery, mark: string): Promise<st
 /** Deletes a workspace, as far as it exists: ends its connections, and drops its objects, its schema and its roles. */
 export async function dropWorkspace(query: AdminQuery, schema: string): Promise<void> {
   const { rows, owner } = rolesOf(schema);
-  const found = await query('select rolname as name from pg_roles where rolname = any($1)', [[rows, owner]]);
+  const found = await query('select rolname as name from pg_roles where rolname = any($1) order by rolname', [
+    [rows, owner],
+  ]);
   const roles = found.map(({ name }) => id(String(name)));
   for (const role of roles) await query(`alter role ${role} nologin`);
   await endConnections(query, [rows, owner]);
-  // Grants on the database and large objects are not in the schema.
-  if (roles.length > 0) await query(`drop owned by ${roles.join(', ')} cascade`);
+  // Grants on the database and large objects are not in the schema. One role after the other: in one statement, Postgres
+  // would drop default privileges twice that both are part of.
+  for (const role of roles) await query(`drop owned by ${role} cascade`);
   await query(`drop schema if exists ${id(schema)} cascade`);
   if (roles.length > 0) await query(`drop role ${roles.join(', ')}`);
 }
