@@ -28,6 +28,10 @@ export class Datasource extends OwnedRow {
   @Property({ type: 'uuid', nullable: true })
   fileId?: string | null;
 
+  /** Id of the app whose tables it reads. Its owner and shares are those of the app. Null for other types. */
+  @Property({ type: 'uuid', nullable: true })
+  appId?: string | null;
+
   @Field(() => Boolean, {
     description: 'Whether the service created the datasource on its own, e.g. for an app or an uploaded dataset.',
   })

@@ -96,6 +96,8 @@ const BODIES: Record<string, unknown> = {
   updateFolder: { parentId: null },
   bulkAssignFolder: { folderId: ID, entities: [ID] },
   bulkUpdateFolders: { remove: [], add: [{ id: ID, name: 'Quarterly', parentId: null }], update: [] },
+  setAppFile: { file: 'create table orders (id text primary key, status text not null);' },
+  migrateApp: { progress: 'first tables' },
   createDatasource: {
     name: 'Shop',
     type: 'postgres',

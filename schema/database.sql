@@ -84,9 +84,36 @@ CREATE UNIQUE INDEX app_slug ON dws.app USING btree (tenant_id, slug);
 create policy system on dws.app for all to dws_system using (true) with check (true);
 create policy tenant on dws.app for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.app FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
+CREATE TRIGGER own_datasource AFTER UPDATE OF owner_id ON dws.app FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.own_app_datasource();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app FOR EACH ROW EXECUTE FUNCTION dws.search_app();
 grant delete, insert, select, update on dws.app to dws_app;
 grant delete, insert, select, update on dws.app to dws_system;
+
+create table dws.app_file (
+  app_id uuid not null,
+  content_type text not null,
+  created_at timestamp with time zone not null default now(),
+  file_id uuid not null,
+  id uuid not null,
+  path text not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.app_file enable row level security;
+alter table dws.app_file force row level security;
+alter table dws.app_file add constraint app_file_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.app_file add constraint app_file_app_id_path_key UNIQUE (app_id, path);
+alter table dws.app_file add constraint app_file_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
+alter table dws.app_file add constraint app_file_pkey PRIMARY KEY (id);
+alter table dws.app_file add constraint app_file_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX app_file_file_id ON dws.app_file USING btree (file_id);
+create policy system on dws.app_file for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_file for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_file_of_row AFTER DELETE ON dws.app_file FOR EACH ROW EXECUTE FUNCTION dws.forget_app_file();
+CREATE TRIGGER forget_replaced_file AFTER UPDATE OF file_id ON dws.app_file FOR EACH ROW WHEN ((new.file_id <> old.file_id)) EXECUTE FUNCTION dws.forget_app_file();
+grant delete, insert, select, update on dws.app_file to dws_app;
+grant delete, insert, select, update on dws.app_file to dws_system;
 
 create table dws.app_user (
   avatar_id uuid,
@@ -286,6 +313,7 @@ grant delete, insert, select, update on dws.dataset_reference_snapshot to dws_ap
 grant delete, insert, select, update on dws.dataset_reference_snapshot to dws_system;
 
 create table dws.datasource (
+  app_id uuid,
   config jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null default now(),
   description text,
@@ -304,6 +332,7 @@ create table dws.datasource (
 );
 alter table dws.datasource enable row level security;
 alter table dws.datasource force row level security;
+alter table dws.datasource add constraint datasource_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
 alter table dws.datasource add constraint datasource_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
 alter table dws.datasource add constraint datasource_pkey PRIMARY KEY (id);
 alter table dws.datasource add constraint datasource_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
@@ -312,11 +341,13 @@ CREATE INDEX datasource_file ON dws.datasource USING btree (file_id) WHERE (file
 CREATE INDEX datasource_folder ON dws.datasource USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX datasource_name ON dws.datasource USING btree (tenant_id, lower(name), id);
 CREATE INDEX datasource_owner ON dws.datasource USING btree (tenant_id, owner_id);
+CREATE UNIQUE INDEX datasource_app ON dws.datasource USING btree (app_id) WHERE (app_id IS NOT NULL);
 CREATE UNIQUE INDEX datasource_slug ON dws.datasource USING btree (tenant_id, slug);
 create policy system on dws.datasource for all to dws_system using (true) with check (true);
 create policy tenant on dws.datasource for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.datasource FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.datasource FOR EACH ROW EXECUTE FUNCTION dws.search_datasource();
+CREATE TRIGGER share_with_app AFTER INSERT ON dws.datasource FOR EACH ROW WHEN ((new.app_id IS NOT NULL)) EXECUTE FUNCTION dws.share_new_app_datasource();
 grant delete, insert, select, update on dws.datasource to dws_app;
 grant delete, insert, select, update on dws.datasource to dws_system;
 
@@ -451,6 +482,17 @@ CREATE OR REPLACE FUNCTION dws.fold(text)
 AS $function$
       select replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize($1, NFKD), '[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]+', '', 'g'), NFC)), 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς', 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $function$;
 
+CREATE OR REPLACE FUNCTION dws.forget_app_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from dws.stored_file f
+        where f.tenant_id = old.tenant_id and f.id = old.file_id
+          and not exists (select from dws.app_file a where a.file_id = old.file_id);
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.forget_files(ids uuid[])
  RETURNS void
  LANGUAGE plpgsql
@@ -522,6 +564,15 @@ AS $function$
           if old.occurred_at < dws.usage_kept_since() then return old; end if;
         end if;
         raise exception 'The usage ledger is append-only' using errcode = 'restrict_violation';
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.own_app_datasource()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update dws.datasource set owner_id = new.owner_id where tenant_id = new.tenant_id and app_id = new.id;
+        return null;
       end $function$;
 
 CREATE OR REPLACE FUNCTION dws.own_job_draft()
@@ -791,6 +842,38 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null) is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
           update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'template' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'template', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.share_app_datasource()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'DELETE' then
+          delete from dws.share s using dws.datasource d
+          where d.tenant_id = old.tenant_id and d.app_id = old.resource_id
+            and s.tenant_id = old.tenant_id and s.resource_id = d.id and s.principal = old.principal;
+        else
+          insert into dws.share (id, tenant_id, kind, resource_id, principal, access_level)
+          select gen_random_uuid(), d.tenant_id, 'datasource', d.id, new.principal, new.access_level
+          from dws.datasource d
+          where d.tenant_id = new.tenant_id and d.app_id = new.resource_id
+          on conflict (resource_id, principal) do update
+            set access_level = excluded.access_level, version = share.version + 1, updated_at = now();
+        end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.share_new_app_datasource()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        insert into dws.share (id, tenant_id, kind, resource_id, principal, access_level)
+        select gen_random_uuid(), s.tenant_id, 'datasource', new.id, s.principal, s.access_level
+        from dws.share s
+        where s.tenant_id = new.tenant_id and s.kind = 'app' and s.resource_id = new.app_id;
         return null;
       end $function$;
 
@@ -1524,6 +1607,8 @@ CREATE INDEX share_filter ON dws.share USING btree (dataset_filter_id) WHERE (da
 CREATE INDEX share_principal ON dws.share USING btree (tenant_id, principal, resource_id);
 create policy system on dws.share for all to dws_system using (true) with check (true);
 create policy tenant on dws.share for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER share_datasource AFTER INSERT OR UPDATE OF access_level ON dws.share FOR EACH ROW WHEN ((new.kind = 'app'::text)) EXECUTE FUNCTION dws.share_app_datasource();
+CREATE TRIGGER unshare_datasource AFTER DELETE ON dws.share FOR EACH ROW WHEN ((old.kind = 'app'::text)) EXECUTE FUNCTION dws.share_app_datasource();
 grant delete, insert, select, update on dws.share to dws_app;
 grant delete, insert, select, update on dws.share to dws_system;
 

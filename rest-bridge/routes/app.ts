@@ -1,5 +1,8 @@
+import { fileContents } from '../file-contents.ts';
 import { createTagRows, embeddedTag, kind, ownedAspects } from '../kind.ts';
-import { resource } from '../present.ts';
+import { operation } from '../operation.ts';
+import { collection, resource, value } from '../present.ts';
+import { del, get, post, put } from '../route.ts';
 
 const app = resource<{ id: string }>(
   'id tenant slug naturalId name description env status deployedAt schemaName ' +
@@ -22,4 +25,36 @@ const appTags = createTagRows((_names, links) => {
   };
 });
 
-export default kind('apps', 'app', app, { aspects: ownedAspects({ tags: appTags }) });
+/** Encodes the parts of a path. Braces stay: they are those of link templates, and clients encode them. */
+const encodePath = (path: string): string =>
+  path
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll('%7B', '{').replaceAll('%7D', '}'))
+    .join('/');
+
+const appFile = resource<{ path: string; appId: string }>(
+  'path contentType size sha256 updatedAt',
+  ({ path, appId }) => ({ self: `/apps/${appId}/files/${encodePath(path)}`, 'svc:app': `/apps/${appId}` }),
+  { hidden: ['created'] },
+);
+
+const file = '/apps/:appId/files/:path*';
+
+export default [
+  ...kind('apps', 'app', app, { aspects: ownedAspects({ tags: appTags }) }),
+  get('/apps/:id/files', 'app.files', collection('app-file', appFile), { permission: 'app:write' }),
+  get('/apps/:id/files/:path*', 'app.file', value('filename: path contentType sha256'), {
+    handler: fileContents,
+    produces: '*/*',
+    permission: 'app:write',
+  }),
+  put(file, 'setAppFile', appFile, {
+    consumes: 'file',
+    status: { oneOf: [200, 201], of: ({ created }) => (created === true ? 201 : 200) },
+  }),
+  del(file, 'deleteAppFile'),
+  post('/apps/:id/_migrate', 'migrateApp', operation(value('migrated total')), { query: ['dryRun'] }),
+  get('/apps/:id/migrations', 'app.migrations', collection('migration', value('filename status appliedAt')), {
+    permission: 'app:write',
+  }),
+];

@@ -74,6 +74,7 @@ const variables = z.object({
   PORT: wholeNumber(0, 65_535).default(4000),
   DATA_DIR: z.string().min(1).default('.data'),
   DATABASE_URL: urlWith('postgres', 'postgresql'),
+  APPS_DATABASE_URL: urlWith('postgres', 'postgresql'),
   ELASTICSEARCH_URL: urlWith('http', 'https'),
   APP_SECRET: z
     .string()

@@ -106,6 +106,12 @@ export interface TemplateRenderInput {
   preview: boolean;
 }
 
+interface AppMigrateInput {
+  appId: string;
+  /** Whether everything is undone at the end. */
+  dryRun: boolean;
+}
+
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
  * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
@@ -122,6 +128,7 @@ export interface OperationInputs {
   'dataset.promote': PromotionInput;
   'job.run': JobRunInput;
   'template.render': TemplateRenderInput;
+  'app.migrate': AppMigrateInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -138,6 +145,7 @@ export const OPERATION_NAMES = [
   'dataset.promote',
   'job.run',
   'template.render',
+  'app.migrate',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */

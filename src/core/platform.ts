@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { AppWorkspaces } from './app-workspace.ts';
 import type { Config } from './config.ts';
 import type { Query, Statement } from './database.ts';
 import type { DatasetIndex } from './dataset-index.ts';
@@ -157,6 +158,7 @@ export interface Platform {
   index: DatasetIndex;
   drivers: ReadonlyMap<string, Driver>;
   files: FileStore;
+  workspaces: AppWorkspaces;
   secrets: SecretBox;
   outbound: OutboundClient;
   pdfPrinter: PdfPrinter;

@@ -138,6 +138,14 @@ export interface Driver {
   secretsSchema: Record<string, unknown>;
   /** Present if the sources are uploaded files, not servers. */
   upload?: UploadedSource;
+  /**
+   * Present if the service itself knows where the sources of this type are. Returns the `config` and `secrets` that
+   * `connect` takes, from the config of a datasource of a tenant.
+   */
+  locate?(
+    config: Record<string, unknown>,
+    tenantId: string,
+  ): Promise<{ config: Record<string, unknown>; secrets: Record<string, string> }>;
   /** Opens a connection. `file` is the path of the uploaded file, null for servers. */
   connect(config: Record<string, unknown>, secrets: Record<string, string>, file: string | null): SourceConnection;
 }

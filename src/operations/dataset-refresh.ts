@@ -11,7 +11,7 @@ import { newId } from '../core/id.ts';
 import { PUBLISHING, type DatasetRefreshInput, type OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
-import { sourceFilePath, loadSource, toRunError } from '../services/datasource/datasource-connection.ts';
+import { loadSource, openSource, toRunError } from '../services/datasource/datasource-connection.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { recordRefreshActivity } from '../services/resource/activity.ts';
 import { publishGeneration } from './dataset-publish.ts';
@@ -98,16 +98,13 @@ export async function prepareLoad(
   if (!dataset) throw notFound({ what: 'dataset', id: input.datasetId });
   const datasource = await loadSource({ query }, job.tenantId, input.datasourceId);
   if (!datasource) throw notFound({ what: 'datasource', id: input.datasourceId });
-  const secrets = datasource.secrets
-    ? (JSON.parse(platform.secrets.open(datasource.secrets)) as Record<string, string>)
-    : {};
   const { MAX_DATASET_ROWS: maxRows, REFRESH_TIMEOUT_MS: timeout } = platform.config;
   return {
     ...options,
     // Null where Postgres does not report it. Then a datasource may be the service's own database.
     ownDatabase: await readOwnDatabase(platform.system).catch(() => null),
     generationId: newId(),
-    source: { type: datasource.type, config: datasource.config, secrets, file: sourceFilePath(platform, datasource) },
+    source: { type: datasource.type, ...(await openSource(platform, job.tenantId, datasource)) },
     query: { text: input.query, parameters: input.parameters, timeout },
     lastRows: dataset.isLoaded && keepsRowCount(dataset.flow) ? dataset.records : null,
     plan: {

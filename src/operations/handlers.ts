@@ -1,3 +1,4 @@
+import { appMigrate } from './app-migrate.ts';
 import { datasetBenchmark } from './dataset-benchmark.ts';
 import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts';
 import { datasetRefresh } from './dataset-refresh.ts';
@@ -18,4 +19,5 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'dataset.promote': datasetPromote(loaders),
   'job.run': jobRun,
   'template.render': templateRender,
+  'app.migrate': appMigrate,
 });

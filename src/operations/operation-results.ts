@@ -1,3 +1,4 @@
+import type { AppMigrationRun } from '../../entities/app-migration.ts';
 import type { DatasetBenchmark } from '../../entities/dataset-benchmark.ts';
 import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { DatasetRun } from '../../entities/dataset-run.ts';
@@ -24,4 +25,5 @@ export interface OperationResults {
   'dataset.promote': CloneResult;
   'job.run': JobRunResult;
   'template.render': RenditionResult;
+  'app.migrate': AppMigrationRun;
 }

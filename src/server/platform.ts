@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openPdfPrinter } from '../adapters/browser/chromium-printer.ts';
+import { openAppWorkspaces } from '../adapters/app-workspace/app-workspaces.ts';
 import { Listener } from '../adapters/database/listener.ts';
 import { SystemPool } from '../adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';
@@ -55,7 +56,8 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     registerModels(database.metadata);
     const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
     closers.push(() => queue.close());
-    const location = indexLocation(config, await loadInstallationId(system));
+    const installationId = await loadInstallationId(system);
+    const location = indexLocation(config, installationId);
     const index = await openIndex(location);
     closers.push(() => index.close());
 
@@ -68,7 +70,15 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     closers.push(() => sandbox.close());
 
     const own = await findOwnIdentity(system, log);
-    const { drivers } = createDrivers({ ownDatabase: own });
+    const workspaces = openAppWorkspaces({
+      databaseUrl: url,
+      appsDatabaseUrl: config.APPS_DATABASE_URL,
+      system,
+      secrets,
+      installationId,
+    });
+    closers.push(() => workspaces.close());
+    const { drivers } = createDrivers({ ownDatabase: own, workspaces });
     return {
       platform: await tracePlatform({
         config,
@@ -80,6 +90,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         index,
         drivers,
         files: openFileStore(join(config.DATA_DIR, 'files')),
+        workspaces,
         secrets,
         outbound,
         pdfPrinter,

@@ -4,6 +4,7 @@ import { startJobScheduler } from '../operations/job-scheduler.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
 import { startReconciler } from '../operations/reconciler.ts';
 import { startRunner } from '../operations/runner.ts';
+import { startWorkspaceSweeper } from '../operations/workspace-sweeper.ts';
 import type { OpenPlatform } from './platform.ts';
 
 const SECOND_MS = 1000;
@@ -29,10 +30,11 @@ export async function startWorker({
     fileAge: 60 * MINUTE_MS,
   });
   const scheduler = startJobScheduler(platform, { interval: SECOND_MS });
+  const sweeper = startWorkspaceSweeper(platform, { interval: 10 * MINUTE_MS });
   const delivery = await startDelivery(platform);
   return {
     async stop() {
-      await Promise.all([reconciler.stop(), scheduler.stop()]);
+      await Promise.all([reconciler.stop(), scheduler.stop(), sweeper.stop()]);
       await Promise.all([runner.stop(), delivery?.stop()]);
     },
   };

@@ -96,22 +96,22 @@ describe.skipIf(!HAS_PRINTER)('a printed document', () => {
   });
 
   test.each<[string, Partial<PageSettings>, RegExp]>([
-    ['a margin without a unit', { margin: { ...PAGE.margin, top: '20' } }, /^margin.top must be a length like 20mm$/],
-    ['a margin in another unit', { margin: { ...PAGE.margin, left: '2em' } }, /^margin.left must be a length/],
-    ['a negative margin', { margin: { ...PAGE.margin, right: '-1mm' } }, /^margin.right must be a length/],
+    ['a margin without a unit', { margin: { ...PAGE.margin, top: '20' } }, /^page.margin.top must be a CSS length/],
+    ['a margin in another unit', { margin: { ...PAGE.margin, left: '2em' } }, /^page.margin.left must be a CSS length/],
+    ['a negative margin', { margin: { ...PAGE.margin, right: '-1mm' } }, /^page.margin.right must be a CSS length/],
     [
       'margins wider than the page',
       { margin: { ...PAGE.margin, right: '19cm' } },
-      /^The margins leave no space on the page$/,
+      /^page.margin must be smaller than the page$/,
     ],
     [
       'margins higher than the page',
       { landscape: true, margin: { ...PAGE.margin, top: '19cm' } },
-      /^The margins leave no space/,
+      /^page.margin must be smaller than the page$/,
     ],
-    ['a page without area', { size: { width: '0', height: '10cm' } }, /^The sides of a page have 0.4in to 200in$/],
-    ['a page of a kilometre', { size: { width: '99999mm', height: '10cm' } }, /^The sides of a page/],
-    ['an unknown paper size', { size: 'constructor' as 'A4' }, /^There is no paper size constructor$/],
+    ['a page without area', { size: { width: '0', height: '10cm' } }, /^page.size.width must be 10mm to 2000mm$/],
+    ['a page of a kilometre', { size: { width: '99999mm', height: '10cm' } }, /^page.size.width must be/],
+    ['an unknown paper size', { size: 'constructor' as 'A4' }, /^page.size must be one of A3, A4/],
   ])('cannot have %s', async (_, settings, message) => {
     await expect(print('text', { page: { ...PAGE, ...settings } })).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',

@@ -34,6 +34,9 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   await admin.post('/login', { username: 'admin', password: PASSWORD });
   const job = await createJobParts(admin, `/jobs/${ids['/jobs/']}`, datasetId);
   const template = await createTemplateParts(admin, `/templates/${ids['/templates/']}`);
+  // Named like the file of the template, because both paths end with `/files/` and a parameter.
+  const file = { 'content-type': 'text/plain' };
+  await admin.request('PUT', `/api/apps/${ids['/apps/']}/files/${template['/files/']}`, 'export const get = 1', file);
   const session = (await admin.get('/sessions')).body._embedded['svc:session'][0];
   return {
     ...ids,

@@ -166,6 +166,8 @@ describe('connections', () => {
       'src/adapters/database/tenant-pool.ts',
     ]);
     expect(filesMatching(/new (pg\.)?Client\(/)).toEqual([
+      'src/adapters/app-workspace/server-address.ts', // reads a URL, does not connect
+      'src/adapters/app-workspace/workspace-client.ts', // tables of apps, in a database of their own
       'src/adapters/database/generation-lock.ts', // advisory lock on rows while they are loaded
       'src/adapters/database/listener.ts', // receives ids, reads no rows
       'src/adapters/dataset-index/elasticsearch/client.ts', // a search engine

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { openPdfPrinter } from '../../src/adapters/browser/chromium-printer.ts';
+import { openAppWorkspaces } from '../../src/adapters/app-workspace/app-workspaces.ts';
 import { Listener } from '../../src/adapters/database/listener.ts';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
@@ -38,8 +39,16 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
   const queue = await openQueue({ url, log, maxDurationMs: config.REFRESH_TIMEOUT_MS });
   const location = indexLocation(config, 'test');
   const index = await openIndex(location);
-  const { drivers } = createDrivers({ ownDatabase: null });
   const sandbox = openSandbox();
+  const secrets = createSecretBox('a secret of the tests');
+  const workspaces = openAppWorkspaces({
+    databaseUrl: url,
+    appsDatabaseUrl: undefined,
+    system,
+    secrets,
+    installationId: 'test',
+  });
+  const { drivers } = createDrivers({ ownDatabase: null, workspaces });
   const platform: Platform = {
     config,
     log,
@@ -49,7 +58,8 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     drivers,
     files: openFileStore(join(dataDir, 'files')),
     notifications,
-    secrets: createSecretBox('a secret of the tests'),
+    workspaces,
+    secrets,
     outbound: openOutboundClient({ allowed: config.OUTBOUND_ALLOW }),
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     sandbox,
@@ -64,6 +74,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     async close() {
       await platform.pdfPrinter.close();
       await sandbox.close();
+      await workspaces.close();
       await queue.close();
       await notifications.close();
       await index.close();

@@ -36,7 +36,8 @@ async function createTwins(ann: Client, admin: Client, source: string, orders: {
   for (let twin = 0; twin < 2; twin++) {
     const owned = { name: 'Twin', tags: [tag.id], folderId: folder.id };
     await admin.creates('/suites', { name: 'Twin', datasourceIds: [source] });
-    await admin.creates('/apps', { ...owned, ownerId: ann.id });
+    const app = await admin.creates('/apps', { ...owned, ownerId: ann.id });
+    await ann.request('PUT', `/api/apps/${app.id}/files/twin.js`, '1', { 'content-type': 'text/javascript' });
     await ann.creates('/queries', { ...owned, datasourceId: source, query: 'select 1 as one' });
     await ann.creates(`/datasources/${source}/links`, {
       targetDatasourceId: source,

@@ -107,6 +107,9 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
   const [processor] = (await ann.put(`/templates/${template.id}/processors`, { processors })).body._embedded[
     'svc:template-processor'
   ];
+  const app = await admin.creates('/apps', { name: 'Desk', ownerId: ann.id });
+  await ann.request('PUT', `/api/apps/${app.id}/files/a.js`, '1', { 'content-type': 'text/javascript' });
+  const { app: withFile } = await ann.data(`{ app(id: "${app.id}") { file(path: "a.js") { id } } }`);
   const comment = await ann.creates(`/teams/${team.id}/comments`, { message: 'Hello' });
   const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
   return {
@@ -130,6 +133,7 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
       TemplateFile: file.id,
       TemplateInput: input.id,
       TemplateProcessor: processor.id,
+      AppFile: withFile.file.id,
     },
     ofTenant: { Membership: me.memberships[0].id },
     ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },

@@ -30,7 +30,9 @@ export async function createDatabase(template = 'tpl'): Promise<TestDatabase> {
     url: url.replace(/dws$/, name),
     async drop() {
       open.delete(name);
-      if (!kept.has(name)) await runSql(url, `drop database if exists ${name} with (force)`);
+      if (kept.has(name)) return;
+      for (const database of [name, `${name}_apps`])
+        await runSql(url, `drop database if exists ${database} with (force)`);
     },
   };
 }

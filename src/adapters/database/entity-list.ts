@@ -1,5 +1,6 @@
 import { Activity } from '../../../entities/activity.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
+import { AppFile } from '../../../entities/app-file.ts';
 import { AuditEvent } from '../../../entities/audit-event.ts';
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { DatasourceLink } from '../../../entities/datasource-link.ts';
@@ -55,6 +56,7 @@ export const ENTITIES = [
   Notification,
   PasswordReset,
   StoredFile,
+  AppFile,
   Share,
   SavedFilter,
   Visual,

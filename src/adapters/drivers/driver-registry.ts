@@ -1,5 +1,7 @@
+import type { AppWorkspaces } from '../../core/app-workspace.ts';
 import { badInput } from '../../core/errors.ts';
 import type { Driver } from '../../core/row-source.ts';
+import { createAppDriver } from './app/app-driver.ts';
 import { fileDriver } from './file/file-driver.ts';
 import { createMysqlDriver } from './mysql/mysql-driver.ts';
 import { createPostgresDriver } from './postgres/postgres-driver.ts';
@@ -12,6 +14,8 @@ export interface DriverOptions {
    * `pg_control_system`).
    */
   ownDatabase: DatabaseIdentity | null;
+  /** Where the workspaces of apps are. Absent in a process that opens only what another one has located. */
+  workspaces?: Pick<AppWorkspaces, 'locate'>;
 }
 
 export interface Drivers {
@@ -23,7 +27,13 @@ export interface Drivers {
 
 /** Creates all drivers. */
 export function createDrivers(options: DriverOptions): Drivers {
-  const all: Driver[] = [createPostgresDriver(options.ownDatabase), createMysqlDriver(), sqliteDriver, fileDriver];
+  const all: Driver[] = [
+    createPostgresDriver(options.ownDatabase),
+    createMysqlDriver(),
+    sqliteDriver,
+    fileDriver,
+    createAppDriver(options.workspaces),
+  ];
   const drivers = new Map(all.map((driver) => [driver.id, driver]));
   const driverOf = (type: string) => {
     const driver = drivers.get(type);

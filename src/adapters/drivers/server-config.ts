@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { Ajv } from 'ajv';
+import type { ClientConfig } from 'pg';
 import { badInput } from '../../core/errors.ts';
 
 /** Address and credentials of a database server. `password` is in no message: messages of a server pass `redact`. */
@@ -11,6 +12,8 @@ export interface ServerTarget {
   password: string;
   ssl: 'disable' | 'require' | 'verify-full';
   ca?: string;
+  /** Set for a server that the operator named, not a user: its address is not checked. */
+  operated?: { tls: ClientConfig['ssl']; options: string };
 }
 
 /** Properties of one kind of server. */

@@ -4,10 +4,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import pg from 'pg';
+import type { AppWorkspaces } from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { createLinksFolder, FileMissing, filesOf, linkFiles, removeLinksFolder, type LinkedFile } from './links.ts';
 import { writeTar, type TarEntry } from './tar.ts';
+import { appsOf, openWorkspaces, workspaceEntries } from './workspaces.ts';
 
 /** The first entry of an archive: what a restore checks before it writes anything. */
 export interface BackupManifest {
@@ -74,13 +76,18 @@ async function writeArchive(
   try {
     await client.connect();
     const linked = await openSnapshot(client, config, links, signal);
-    const entries = entriesOf(client, linked, summary);
-    await pipeline(
-      Readable.from(writeTar(entries)),
-      createGzip({ level: 1 }),
-      handle.createWriteStream({ flush: true }),
-      { signal },
-    );
+    const { workspaces, close } = await openWorkspaces(client, url, config);
+    try {
+      const entries = entriesOf(client, linked, workspaces, summary);
+      await pipeline(
+        Readable.from(writeTar(entries)),
+        createGzip({ level: 1 }),
+        handle.createWriteStream({ flush: true }),
+        { signal },
+      );
+    } finally {
+      await close();
+    }
     return summary;
   } finally {
     await client.end();
@@ -109,13 +116,19 @@ async function openSnapshot(
   }
 }
 
-async function* entriesOf(client: pg.Client, linked: LinkedFile[], summary: BackupSummary): AsyncGenerator<TarEntry> {
+async function* entriesOf(
+  client: pg.Client,
+  linked: LinkedFile[],
+  workspaces: AppWorkspaces,
+  summary: BackupSummary,
+): AsyncGenerator<TarEntry> {
   yield bytesEntry('backup.json', [JSON.stringify(await readManifest(client))]);
   const { rows: tables } = await client.query<{ name: string }>(TABLES);
   for (const { name } of tables) {
     summary.tables += 1;
     yield* rowsOf(client, name);
   }
+  const apps = await appsOf(client);
   // An open snapshot would keep deleted rows in all tables while the files are written.
   await client.query('commit');
   for (const { name, path } of linked) {
@@ -123,6 +136,8 @@ async function* entriesOf(client: pg.Client, linked: LinkedFile[], summary: Back
     yield { name, size: (await stat(path)).size, content: createReadStream(path) as AsyncIterable<Uint8Array> };
     await rm(path);
   }
+  // After the files, which contain the migrations.
+  yield* workspaceEntries(workspaces, apps);
 }
 
 /** Tables with data of the service. The applied migrations are those of the restoring version. */

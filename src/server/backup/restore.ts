@@ -12,6 +12,7 @@ import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
 import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
 import { mark, removeRestoredFiles, removeRestoredRows, removeUnfinished, unmark } from './unfinished-restore.ts';
+import { WorkspaceRestore } from './workspaces.ts';
 
 /** Names of the entries, so that no archive writes outside `DATA_DIR`. */
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -73,7 +74,7 @@ export async function restoreBackup(
     try {
       await mark(client, config.DATA_DIR);
       await migrate(url, { last: manifest.migration });
-      const summary = await restoreEntries(client, config.DATA_DIR, entries, signal);
+      const summary = await restoreEntries(client, url, config, entries, signal);
       await migrate(url, {});
       signal?.throwIfAborted();
       await unmark(client, config.DATA_DIR);
@@ -133,30 +134,39 @@ async function textOf({ content }: TarEntry): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** Restores rows and files in one transaction, without triggers, foreign keys and row-level security. */
+/**
+ * Restores rows and files in one transaction, without triggers, foreign keys and row-level security, and the workspaces
+ * of apps.
+ */
 async function restoreEntries(
   client: pg.Client,
-  dataDir: string,
+  url: string,
+  config: Config,
   entries: AsyncGenerator<TarEntry>,
   signal?: AbortSignal,
 ): Promise<BackupSummary> {
   await client.query('begin');
   const rules = await suspendRules(client);
-  const tables = new Set<string>();
   const summary: BackupSummary = { tables: rules.tables.size, files: 0, datasets: 0 };
-  for await (const entry of entries) {
-    signal?.throwIfAborted();
-    const table = ROWS_NAME.exec(entry.name)?.[1];
-    if (table && rules.tables.has(table)) {
-      await insertRows(client, table, await textOf(entry));
-      tables.add(table);
-    } else if (FILE_NAME.test(entry.name)) {
-      await writeFile(join(dataDir, entry.name), entry, signal);
-      summary[entry.name.startsWith('files/') ? 'files' : 'datasets'] += 1;
-    } else throw new Error(`The backup has an unknown part: ${entry.name}`);
+  const workspaces = new WorkspaceRestore(client, url, config);
+  try {
+    for await (const entry of entries) {
+      signal?.throwIfAborted();
+      const table = ROWS_NAME.exec(entry.name)?.[1];
+      if (table && rules.tables.has(table)) await insertRows(client, table, await textOf(entry));
+      else if (FILE_NAME.test(entry.name)) {
+        await writeFile(join(config.DATA_DIR, entry.name), entry, signal);
+        summary[entry.name.startsWith('files/') ? 'files' : 'datasets'] += 1;
+      } else if (!(await workspaces.read(entry.name, () => textOf(entry))))
+        throw new Error(`The backup has an unknown part: ${entry.name}`);
+    }
+    await workspaces.finish();
+    await rules.restore();
+    await client.query('commit');
+  } catch (error) {
+    await workspaces.undo().catch(() => {});
+    throw error;
   }
-  await rules.restore();
-  await client.query('commit');
   return summary;
 }
 

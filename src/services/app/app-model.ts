@@ -1,6 +1,27 @@
+import { AppFile } from '../../../entities/app-file.ts';
 import { App } from '../../../entities/app.ts';
+import { readableThrough, writable } from '../resource/access-filter.ts';
+import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
+
+/** SQL of a column of the stored file with the contents. */
+const storedColumn = (column: string): string =>
+  `(select f.${column} from dws.stored_file f where f.tenant_id = p.tenant_id and f.id = p.file_id)`;
 
 export const appModel = defineOwnedModel(App, {
   sortable: ['name', 'slug', 'status', 'deployedAt', 'createdAt', 'updatedAt'],
+  relations: { files: hasMany(AppFile, 'app_id', 'path') },
+});
+
+/** Code is for those who may write the app. */
+export const appFileModel = defineModel(AppFile, {
+  label: 'file of an app',
+  nodeAccess: readableThrough('app', 'app_id', writable),
+  searchedFields: ['path'],
+  defaultSort: 'path',
+  relations: { app: belongsTo(App, 'app_id') },
+  computed: {
+    size: { sql: storedColumn('size'), type: 'bigint' },
+    sha256: { sql: storedColumn('sha256'), type: 'text' },
+  },
 });

@@ -6,8 +6,12 @@ import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { MASK } from '../../core/mask.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { cancelRunning } from '../operation/operation.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
+import { checkUnused } from '../resource/references.ts';
+import { deleteUnreferenced } from '../resource/stored-file.ts';
+import { concurrencyKeyOf, loadForMigrations } from './app-part.ts';
 
 type Env = ReadonlyMap<string, string>;
 
@@ -32,11 +36,28 @@ export async function update(ctx: Context, id: string, { env, ...input }: Update
   });
 }
 
-/** Deletes an app. */
+/**
+ * Deletes an app with its files, its datasource and its workspace, and ends what runs there. Throws CONFLICT listing the
+ * datasets and queries that read its datasource. The janitor deletes a workspace that cannot be deleted now.
+ */
 export async function remove(ctx: Context, id: string): Promise<void> {
-  await ctx.transaction(async (tx) => {
-    tx.remove(await loadResource(ctx, tx, APP, id, 'app:delete', { ifMatch: ctx.ifMatch }));
+  const { platform } = ctx;
+  const { app, storedIds } = await ctx.transaction(async (tx) => {
+    const found = await loadForMigrations(ctx, tx, id, 'app:delete', { ifMatch: ctx.ifMatch });
+    await checkUnused(ctx, tx, 'app', found.id);
+    cancelRunning(tx, found.tenantId, concurrencyKeyOf(found.id));
+    const files = await tx.query<{ id: string }>({
+      text: `select file_id as id from dws.app_file where tenant_id = $1 and app_id = $2`,
+      values: [found.tenantId, found.id],
+    });
+    tx.remove(found);
+    return { app: found, storedIds: files.map((file) => file.id) };
   });
+  await deleteUnreferenced(ctx, storedIds);
+  if (app.schemaName)
+    await platform.workspaces
+      .remove({ tenantId: app.tenantId, appId: app.id })
+      .catch((error: unknown) => platform.log.warn({ err: error, app: app.id }, 'Could not delete a workspace'));
 }
 
 /** Returns an environment with all names and masked values. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts';
 import { ApiError, cancelled, unavailable, upstreamFailed } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
-import type { Transaction } from '../../core/platform.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
 import type { SourceConnection } from '../../core/row-source.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { driverOf } from './datasource-config.ts';
@@ -53,11 +53,8 @@ export async function withSource<T>(
   limits: SourceLimits = {},
 ): Promise<T> {
   const { timeoutMs = platform.config.QUERY_TIMEOUT_MS, signal } = limits;
-  const connection = driverOf(platform, source.type).connect(
-    source.config,
-    openSecrets(platform, source.secrets),
-    sourceFilePath(platform, source),
-  );
+  const { config, secrets, file } = await openSource(platform, viewer.tenantId, source);
+  const connection = driverOf(platform, source.type).connect(config, secrets, file);
   let hasStarted = false;
   const timeoutError = () =>
     hasStarted ? upstreamFailed(`query timeout after ${timeoutMs} ms`) : notStarted('query', timeoutMs);
@@ -94,11 +91,23 @@ function gateOf({ fileId }: SealedSource, { timeoutMs }: SourceLimits): FairGate
 export const toRunError = (error: unknown): unknown =>
   error instanceof ApiError && error.status === 400 ? upstreamFailed(error.message, { cause: error }) : error;
 
-/** Returns the path of a source's file. Null for a database server. */
-export const sourceFilePath = (
-  { files }: Context['platform'],
-  { fileId }: Pick<SealedSource, 'fileId'>,
-): string | null => (fileId ? files.path(fileId) : null);
+/** Returns what the driver of a source takes to connect. Throws what `locate` of the driver throws. */
+export async function openSource(
+  platform: Pick<Platform, 'drivers' | 'files' | 'secrets'>,
+  tenantId: string,
+  source: SealedSource,
+): Promise<{ config: Record<string, unknown>; secrets: Record<string, string>; file: string | null }> {
+  const located = await driverOf(platform, source.type).locate?.(source.config, tenantId);
+  return {
+    config: located?.config ?? source.config,
+    secrets: located?.secrets ?? openSecrets(platform, source.secrets),
+    file: sourceFilePath(platform, source),
+  };
+}
 
-const openSecrets = ({ secrets }: Context['platform'], sealed: string | null): Record<string, string> =>
+/** Returns the path of a source's file. Null for a database server. */
+const sourceFilePath = ({ files }: Pick<Platform, 'files'>, { fileId }: Pick<SealedSource, 'fileId'>): string | null =>
+  fileId ? files.path(fileId) : null;
+
+const openSecrets = ({ secrets }: Pick<Platform, 'secrets'>, sealed: string | null): Record<string, string> =>
   sealed ? (JSON.parse(secrets.open(sealed)) as Record<string, string>) : {};

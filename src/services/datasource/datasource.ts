@@ -3,7 +3,7 @@ import type { CreateDatasourceInput, UpdateDatasourceInput } from '../../../enti
 import type { Datasource } from '../../../entities/datasource.ts';
 import { DATASOURCE } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
-import { forbidden } from '../../core/errors.ts';
+import { conflict, forbidden } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { loadResource } from '../resource/load-resource.ts';
@@ -25,6 +25,8 @@ export async function create(
       `must not be "${type}": upload the file with POST /api/datasources/_upload or uploadDatasource`,
     );
   }
+  if (driver.locate)
+    throw invalid('type', `must not be "${type}": the first migration of an app creates its datasource`);
   const content = {
     type,
     config: validateDatasourceConfig(driver, config ?? {}),
@@ -58,6 +60,7 @@ async function updateConnection(
   const newConfig = config == null ? datasource.config : validateDatasourceConfig(driver, config);
   const isChanged = !isDeepStrictEqual(newConfig, datasource.config);
   if (!isChanged && secrets === undefined) return;
+  if (datasource.appId) throw conflict('The connection of the datasource of an app cannot change');
   const { superuser, permissions } = ctx.viewer;
   // The config of an uploaded file only defines how the file is read. It cannot lead to another source.
   if (!driver.upload && !superuser && !permissions.has('datasources:create')) {
@@ -92,6 +95,7 @@ async function checkStoredSecretsStay(
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const datasource = await loadResource(ctx, tx, DATASOURCE, id, 'datasource:delete', { ifMatch: ctx.ifMatch });
+    if (datasource.appId) throw conflict('The datasource of an app is deleted with the app');
     await checkUnused(ctx, tx, 'datasource', datasource.id);
     tx.remove(datasource);
     if (datasource.fileId) deleteStoredFiles(tx, ctx.viewer.tenantId, [datasource.fileId]);

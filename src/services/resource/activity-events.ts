@@ -1,3 +1,5 @@
+import { AppFile } from '../../../entities/app-file.ts';
+import { App } from '../../../entities/app.ts';
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
@@ -17,6 +19,7 @@ import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import { Template } from '../../../entities/template.ts';
 import type { ActivityEvent } from '../../core/activity.ts';
 import type { RowChange, Transaction } from '../../core/platform.ts';
+import { draftAppFileEvent } from './activity-app-events.ts';
 import type { EventDraft } from './activity-draft.ts';
 import {
   draftJobPartEvent,
@@ -92,6 +95,10 @@ async function draftEvents(
     return draftJobPart(tx, change, row, wholeResources);
   if (row instanceof TemplateFile || row instanceof TemplateInput || row instanceof TemplateProcessor)
     return draftTemplatePart(tx, change, row, wholeResources);
+  if (row instanceof AppFile) {
+    const app = wholeResources.has(row.appId) ? null : await tx.findOne(App, { id: row.appId });
+    return app ? [draftAppFileEvent(change.type, row, app)] : [];
+  }
   const kind = OWNED_KINDS.find(({ entity }) => row.constructor === entity);
   // A draft reports its changes when it is committed.
   if (kind && isDraft(kind, row)) return [];

@@ -8,7 +8,8 @@ import type { EventDraft } from './activity-draft.ts';
 /** What a template consists of. */
 export type TemplatePart = TemplateFile | TemplateInput | TemplateProcessor;
 
-const FILE_SENTENCES = {
+/** Says what happened to a file of a resource. */
+export const FILE_SENTENCES = {
   create: (file: string, name: string) => `added the file ${file} to ${name}`,
   update: (file: string, name: string) => `changed the file ${file} of ${name}`,
   delete: (file: string, name: string) => `took the file ${file} out of ${name}`,

@@ -8,6 +8,7 @@ import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
+import { checkOwnAccess } from './app-access.ts';
 import { checkNoDraft } from './draft-row.ts';
 import { loadResource } from './load-resource.ts';
 import { resolveIds, resolvePrincipal } from './resolve-ids.ts';
@@ -108,6 +109,7 @@ async function changeOwner<T extends OwnedRow>(
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, row), permission)) throw forbidden({ permission });
   if ('parentId' in row && row.parentId) throw conflict('The owner of a draft or snapshot cannot change');
+  checkOwnAccess(row);
   checkNewOwner(ctx, ownerId);
   row.ownerId = ownerId;
 }

@@ -35,7 +35,19 @@ const JOB_OF_PART = 'join dws.job j on j.id = x.job_id join dws.job u on u.id = 
 const TEMPLATE_OF_PROCESSOR =
   'dws.template_processor x join dws.template t on t.id = x.template_id join dws.template u on u.id = coalesce(t.parent_id, t.id)';
 
+/** Joins the datasource `x` of an app. */
+const ON_DATASOURCE = 'join dws.datasource x on x.id = u.datasource_id and x.app_id is not null';
+
 const USES: readonly ResourceUse[] = [
+  { kind: 'query', from: `dws.saved_query u ${ON_DATASOURCE}`, of: 'app', used: 'x.app_id', blocks: true },
+  {
+    kind: 'dataset',
+    from: `dws.dataset u ${ON_DATASOURCE}`,
+    of: 'app',
+    used: 'x.app_id',
+    blocks: true,
+    part: 'u.parent_id is not null',
+  },
   { kind: 'query', from: 'dws.saved_query u', of: 'datasource', used: 'u.datasource_id', blocks: true },
   {
     kind: 'dataset',

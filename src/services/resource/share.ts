@@ -8,6 +8,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
+import { checkOwnAccess } from './app-access.ts';
 import { checkNoDraft } from './draft-row.ts';
 import { checkVersion, loadResource } from './load-resource.ts';
 import { resolvePrincipal } from './resolve-ids.ts';
@@ -27,6 +28,7 @@ export function set<T extends OwnedRow>(
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
     const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    checkOwnAccess(resource);
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
       throw refused('A share cannot have a higher access level than the caller');
     checkNoDraft(kind, resource, 'shares');
@@ -51,6 +53,7 @@ export async function remove<T extends OwnedRow>(
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
     const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    checkOwnAccess(resource);
     checkNoDraft(kind, resource, 'shares');
     const share = await tx.findOne(Share, {
       resourceId: resource.id,

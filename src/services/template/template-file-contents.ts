@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream';
 import { TEMPLATE } from '../../../entities/owned-kinds.ts';
 import type { SetTemplateFileContentsInput, UploadTemplateFileInput } from '../../../entities/template-file-input.ts';
 import { TemplateFile, type TemplateFileRole } from '../../../entities/template-file.ts';
 import type { Template } from '../../../entities/template.ts';
 import type { Context } from '../../core/context.ts';
-import { notFound, preconditionFailed } from '../../core/errors.ts';
+import { preconditionFailed } from '../../core/errors.ts';
 import { checkFilePath } from '../../core/file-path.ts';
 import { cleanFilename, type SavedFile } from '../../core/files.ts';
 import { DEFAULT_MEDIA_TYPE, isMediaType, mediaTypeOf } from '../../core/media-types.ts';
@@ -12,6 +11,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { takesTemplate } from '../../core/template-engine.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { checkQuota } from '../resource/quota.ts';
+import { sendStoredContents } from '../resource/send-contents.ts';
 import { EMPTY_SHA256, insertStoredFile, replaceBytes } from '../resource/stored-file.ts';
 import { checkUsage, maxFileBytes } from './template-file-limits.ts';
 import { addFile, hasTemplateFile } from './template-file.ts';
@@ -122,26 +122,11 @@ async function loadStored(ctx: Context, tx: Transaction, file: TemplateFile): Pr
   return { id: file.id, size: stored?.size ?? 0 };
 }
 
-/** How often a file is looked up again whose contents were replaced before they were opened. */
-const MAX_LOOKUPS = 5;
-
-/** What identifies the contents of a file. */
-type Contents = Pick<TemplateFile, 'size' | 'sha256'>;
-
 /**
  * Passes the contents of a file to the response of a request for its bytes. Returns which ones these are; null for other
  * requests.
  */
-export async function sendContents(ctx: Context, id: string): Promise<Contents | null> {
-  if (!ctx.sendFile) return null;
-  for (let lookup = 0; lookup < MAX_LOOKUPS; lookup += 1) {
-    const { fileId, size, sha256 } = await ctx.read.one(TemplateFile, { id }, ['size', 'sha256', 'fileId']);
-    if (ctx.revalidate?.(sha256)) return { size, sha256 };
-    const content = fileId ? await ctx.platform.files.open(fileId) : Readable.from([]);
-    if (content) {
-      ctx.sendFile(content, size);
-      return { size, sha256 };
-    }
-  }
-  throw notFound({ what: 'contents of the template file', id });
-}
+export const sendContents = (ctx: Context, id: string): Promise<Pick<TemplateFile, 'size' | 'sha256'> | null> =>
+  sendStoredContents(ctx, { what: 'template file', id }, () =>
+    ctx.read.one(TemplateFile, { id }, ['size', 'sha256', 'fileId']),
+  );

@@ -1,7 +1,7 @@
 import type { Connection, Submittable } from 'pg';
+import { bodyLength } from '../../database/wire-guard.ts';
 import type { SegmentWriter } from '../segment-files.ts';
 import type { Session } from './session.ts';
-import { bodyLength } from './wire-guard.ts';
 
 const COPY_DATA = 'd'.charCodeAt(0);
 /** A message is a byte of type, four of length (which include themselves), and the payload. */

@@ -27,7 +27,8 @@ export function createPostgresDriver(ownDatabase: DatabaseIdentity | null): Driv
   };
 }
 
-const workOn = (
+/** Returns what the driver does on a server. `ownDatabase` is refused as a source. */
+export const workOn = (
   target: ServerTarget,
   ownDatabase: DatabaseIdentity | null,
 ): ServerWork<Session, PreparedStatement> => ({

@@ -1,13 +1,13 @@
 import pg from 'pg';
 import type { Submittable } from 'pg';
 import { badInput } from '../../../core/errors.ts';
+import { guardWire } from '../../database/wire-guard.ts';
 import type { ServerTarget } from '../server-config.ts';
 import { connectFailure } from '../server-error.ts';
 import { CONNECT_TIMEOUT, runSession, endGracefully, type WorkLimits } from '../server-session.ts';
 import { DATABASE_IDENTITY_SQL, guardedSocket, type DatabaseIdentity } from '../source-guard.ts';
 import { ParseOnly, type ParsedStatement } from './parse-only.ts';
 import { statementFailure } from './statement-error.ts';
-import { guardWire } from './wire-guard.ts';
 
 const UNDEFINED_FUNCTION = '42883';
 
@@ -58,8 +58,12 @@ function createClient(target: ServerTarget): pg.Client {
     user: target.user,
     // A function, because with an empty string pg would read PGPASSWORD and ~/.pgpass of the service.
     password: () => target.password,
-    ssl: target.ssl === 'disable' ? false : { rejectUnauthorized: target.ssl === 'verify-full', ca: target.ca },
-    stream: guardedSocket,
+    ...(target.operated
+      ? { ssl: target.operated.tls, options: target.operated.options }
+      : {
+          ssl: target.ssl === 'disable' ? false : { rejectUnauthorized: target.ssl === 'verify-full', ca: target.ca },
+          stream: guardedSocket,
+        }),
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     keepAlive: true,
     application_name: 'data-workspace-service',

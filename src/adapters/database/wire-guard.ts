@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { Connection } from 'pg';
-import { badInput, upstreamFailed } from '../../../core/errors.ts';
+import { badInput, upstreamFailed } from '../../core/errors.ts';
 
-/** Maximum size of a message that is collected in memory, in bytes. Rows of a COPY are processed as they arrive. */
+/** Default maximum size of a message that is collected in memory, in bytes. Rows of a COPY are processed as they arrive. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
 /** A message is a byte of type, four of length (which include themselves), and the payload. */
 const HEADER = 5;
@@ -16,13 +16,16 @@ type Listening = { on(event: string, listener: (...values: never[]) => void): Li
  * socket's event when it cannot parse one, and the creator of a datasource chooses the server. Here either only ends
  * the connection, with an error for the pending request.
  */
-export function guardWire(connection: Connection): void {
+export function guardWire(connection: Connection, maxBytes = MAX_MESSAGE): void {
   const wire = connection as unknown as { attachListeners(stream: Listening): void };
   const attach = wire.attachListeners.bind(connection);
   wire.attachListeners = (stream) => {
     const guarded: Listening = {
       on(event, listener) {
-        stream.on(event, event === 'data' ? guard(stream as unknown as Duplex, listener as DataListener) : listener);
+        stream.on(
+          event,
+          event === 'data' ? guard(stream as unknown as Duplex, listener as DataListener, maxBytes) : listener,
+        );
         return guarded;
       },
     };
@@ -30,8 +33,8 @@ export function guardWire(connection: Connection): void {
   };
 }
 
-function guard(stream: Duplex, listener: DataListener): DataListener {
-  const messages = new Messages();
+function guard(stream: Duplex, listener: DataListener, maxBytes: number): DataListener {
+  const messages = new Messages(maxBytes);
   return (chunk) => {
     try {
       messages.check(chunk);
@@ -54,6 +57,11 @@ class Messages {
   readonly #header = Buffer.alloc(HEADER);
   #headerBytes = 0;
   #left = 0;
+  readonly #maxBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Throws BAD_USER_INPUT for a row that is too long, UPSTREAM_FAILED for any other message that is. */
   check(chunk: Buffer): void {
@@ -70,9 +78,9 @@ class Messages {
       if (this.#headerBytes < HEADER) return;
       this.#headerBytes = 0;
       this.#left = bodyLength(this.#header);
-      if (this.#left > MAX_MESSAGE)
+      if (this.#left > this.#maxBytes)
         throw this.#header[0] === DATA_ROW
-          ? badInput(`The query returns a row of more than ${MAX_MESSAGE / 1024 / 1024} MiB`)
+          ? badInput(`The query returns a row of more than ${this.#maxBytes / 1024 / 1024} MiB`)
           : upstreamFailed('The server does not use the protocol of Postgres');
     }
   }

@@ -1,0 +1,134 @@
+import { setImmediate } from 'node:timers/promises';
+import pg from 'pg';
+import { SqlFailure, type MigrationFile, type MigrationRun } from '../../core/app-workspace.ts';
+import { badInput, upstreamFailed } from '../../core/errors.ts';
+import { lineAt, splitStatements, type SqlStatement } from '../../core/sql-statements.ts';
+import { WITHOUT_ROWS } from './statement.ts';
+import type { WorkspaceConnection } from './workspace-connection.ts';
+import { MIGRATIONS_TABLE } from './workspace-roles.ts';
+
+/** Folder of the migrations in the files of an app, for messages. */
+const FOLDER = 'migrations';
+
+interface ParsedFile extends MigrationFile {
+  statements: SqlStatement[];
+}
+
+/** The time of a statement is that of the operation: its signal. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/**
+ * Runs the files that have not run, on a connection of the role that owns the tables. See `AppWorkspaces.migrate`.
+ */
+export async function runMigrations(
+  connection: WorkspaceConnection,
+  schema: string,
+  files: readonly MigrationFile[],
+  run: MigrationRun,
+): Promise<string[]> {
+  const table = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(MIGRATIONS_TABLE)}`;
+  const applied = new Set(
+    (await execute(connection, `select filename from ${table}`, [], run.signal, true)).map(({ filename }) => filename),
+  );
+  const pending: ParsedFile[] = [];
+  for (const file of files.filter(({ filename }) => !applied.has(filename)))
+    pending.push({ ...file, statements: await parse(file) });
+  const migrated: string[] = [];
+  if (run.dryRun) await execute(connection, 'begin', [], run.signal);
+  for (const file of pending) {
+    if (await runFile(connection, table, file, run)) migrated.push(file.filename);
+    run.onFile?.(migrated.length);
+  }
+  if (run.dryRun) await execute(connection, 'rollback', [], run.signal);
+  return migrated;
+}
+
+/** Returns the statements of a file. Throws BAD_USER_INPUT if it is no text, or ends its transaction. */
+async function parse(file: MigrationFile): Promise<SqlStatement[]> {
+  const place = `${FOLDER}/${file.filename}`;
+  const bytes = await file.read();
+  let script: string;
+  try {
+    script = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw badInput(`${place}: The file is not UTF-8`, { cause: error });
+  }
+  if (script.includes('\0')) throw badInput(`${place}: The file contains the character U+0000`);
+  const statements = splitStatements(script);
+  const command = statements.find(({ transactionCommand }) => transactionCommand !== null);
+  if (command)
+    throw badInput(
+      `${place}:${command.line}: ${command.transactionCommand} is not possible: each file runs in one transaction`,
+    );
+  // Large files take a while, in which others have their turns.
+  await setImmediate();
+  return statements;
+}
+
+/** Runs a file with the row that records it. Returns whether it has run: another process may have done so meanwhile. */
+async function runFile(
+  connection: WorkspaceConnection,
+  table: string,
+  { filename, checksum, statements }: ParsedFile,
+  { dryRun, signal }: MigrationRun,
+): Promise<boolean> {
+  const start = performance.now();
+  // A statement ends soon after its process. Not all systems of servers support it.
+  if (!dryRun) await execute(connection, 'set client_connection_check_interval = 5000', [], signal).catch(() => {});
+  if (!dryRun) await execute(connection, 'begin', [], signal);
+  // The first statement, because it waits for another transaction with the same file.
+  const recorded = await execute(
+    connection,
+    `insert into ${table} (filename, checksum) values ($1, $2) on conflict do nothing returning filename`,
+    [filename, checksum],
+    signal,
+    true,
+  );
+  for (const statement of recorded.length > 0 ? statements : []) await runOne(connection, filename, statement, signal);
+  try {
+    // What is checked at the end of a transaction, in a dry run, too.
+    await execute(connection, 'set constraints all immediate', [], signal);
+    const duration = Math.round(performance.now() - start);
+    await execute(connection, `update ${table} set duration = $2 where filename = $1`, [filename, duration], signal);
+    // No file depends on settings of another.
+    if (dryRun) await execute(connection, 'reset all', [], signal);
+    else await execute(connection, 'commit', [], signal);
+  } catch (error) {
+    throw atLine(error, filename, statements.at(-1)?.line ?? 1);
+  }
+  if (!dryRun) await execute(connection, 'discard all', [], signal);
+  return recorded.length > 0;
+}
+
+async function runOne(
+  connection: WorkspaceConnection,
+  filename: string,
+  { text, line }: SqlStatement,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await execute(connection, text, [], signal);
+  } catch (error) {
+    const position = error instanceof SqlFailure ? error.position : null;
+    // Postgres counts characters, of which some are two code units.
+    const before = position === null ? 0 : [...text].slice(0, position).join('').length;
+    throw atLine(error, filename, lineAt(text, before, line));
+  }
+  if (!connection.isInTransaction)
+    throw upstreamFailed(`${FOLDER}/${filename}:${line}: The statement ended the transaction of the file`);
+}
+
+/** Returns the error of a statement with its place. Errors of other causes are returned as they are. */
+const atLine = (error: unknown, filename: string, line: number): unknown =>
+  error instanceof SqlFailure
+    ? upstreamFailed(`${FOLDER}/${filename}:${line}: ${error.message}`, { cause: error })
+    : error;
+
+const execute = (
+  connection: WorkspaceConnection,
+  sql: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+  returnsRows = false,
+) =>
+  connection.run(sql, params, signal, returnsRows ? { rows: Infinity, bytes: Infinity } : WITHOUT_ROWS, NO_TIMEOUT_MS);

@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { SqlFailure, type WorkspaceRow } from '../../core/app-workspace.ts';
+import { isConnectionLoss } from '../../core/connection-loss.ts';
+import { ApiError, unavailable } from '../../core/errors.ts';
+import { valueReader } from './row-values.ts';
+
+/** Lets pg return values as the text that Postgres wrote. */
+const AS_TEXT = { getTypeParser: () => (value: string) => value };
+
+/** Most parameters of a statement in the protocol of Postgres. */
+const MAX_PARAMETERS = 65_535;
+
+const PROGRAM_LIMIT_EXCEEDED = '54000';
+
+export interface ResultLimits {
+  rows: number;
+  bytes: number;
+}
+
+/** Returns no rows and reads over all that arrive. */
+export const WITHOUT_ROWS: ResultLimits = { rows: Infinity, bytes: Infinity };
+
+/** A statement whose result is larger than its limits. Its connection cannot be used again. */
+export class ResultTooLarge extends SqlFailure {
+  constructor(limit: string) {
+    super(PROGRAM_LIMIT_EXCEEDED, `The query returns more than ${limit}`);
+  }
+}
+
+/**
+ * Runs exactly one statement, which the protocol ensures. Returns its rows; with `WITHOUT_ROWS` none. Throws
+ * `SqlFailure`, and UNAVAILABLE when the connection is lost.
+ */
+export async function runStatement(
+  client: pg.Client,
+  sql: string,
+  params: readonly unknown[],
+  limits: ResultLimits,
+): Promise<WorkspaceRow[]> {
+  if (params.length > MAX_PARAMETERS)
+    throw new SqlFailure(PROGRAM_LIMIT_EXCEEDED, `A statement has at most ${MAX_PARAMETERS} parameters`);
+  const config = {
+    text: sql,
+    values: [...params],
+    rowMode: 'array',
+    types: AS_TEXT,
+    queryMode: 'extended',
+  } as unknown as pg.QueryConfig;
+  const query = client.query(new pg.Query(config));
+  const rows: WorkspaceRow[] = [];
+  let bytes = 0;
+  let read: ReturnType<typeof valueReader> | undefined;
+  await new Promise<void>((resolve, reject) => {
+    query.on('row', (values: unknown, result) => {
+      if (limits === WITHOUT_ROWS) return;
+      read ??= valueReader(result!.fields);
+      for (const value of values as (string | null)[]) bytes += value === null ? 0 : Buffer.byteLength(value);
+      if (rows.length === limits.rows) reject(new ResultTooLarge(`${limits.rows} rows`));
+      else if (bytes > limits.bytes) reject(new ResultTooLarge(`${limits.bytes / 1024 / 1024} MiB`));
+      else rows.push(read(values as (string | null)[]));
+    });
+    query.on('end', () => resolve());
+    query.on('error', (error: Error) => reject(toFailure(error)));
+  });
+  return rows;
+}
+
+/** Returns the error of a statement, or UNAVAILABLE for a lost connection. */
+function toFailure(error: Error): Error {
+  // The guard of the connection refuses a row that is too long.
+  if (error instanceof ApiError) return new SqlFailure(PROGRAM_LIMIT_EXCEEDED, error.message);
+  if (isConnectionLoss(error) || !(error instanceof pg.DatabaseError)) return workspacesUnavailable(error);
+  const position = error.position ? Number(error.position) - 1 : null;
+  return new SqlFailure(error.code ?? 'XX000', error.message, position);
+}
+
+/** Returns the error for a database of the apps that does not respond. */
+export const workspacesUnavailable = (cause: unknown): ApiError =>
+  unavailable("The apps' database does not respond", { cause, headers: { 'retry-after': '2' } });

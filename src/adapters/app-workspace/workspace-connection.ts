@@ -1,0 +1,97 @@
+import type pg from 'pg';
+import { SqlFailure, STATEMENT_LIMITS, type WorkspaceRow } from '../../core/app-workspace.ts';
+import { withTimeout } from '../../core/with-timeout.ts';
+import { ResultTooLarge, runStatement, type ResultLimits } from './statement.ts';
+import { backendOf, destroyClient, isInTransaction } from './workspace-client.ts';
+
+const RESET_TIMEOUT_MS = 5000;
+const QUERY_CANCELED = '57014';
+
+/** Ends the connection of a role in the server, whatever it does there. */
+export type Terminate = (role: string, backend: number) => Promise<void>;
+
+/** A connection of a role while a task uses it. */
+export class WorkspaceConnection {
+  readonly role: string;
+  readonly client: pg.Client;
+  readonly #terminate: Terminate;
+  /** Set once the connection must not be used again: settles when it has ended in the server. */
+  #ended: Promise<void> | undefined;
+
+  constructor(role: string, client: pg.Client, terminate: Terminate) {
+    this.role = role;
+    this.client = client;
+    this.#terminate = terminate;
+  }
+
+  get isInTransaction(): boolean {
+    return isInTransaction(this.client);
+  }
+
+  /**
+   * Runs one statement for at most `timeoutMs`. When the time is over or the signal aborts, the statement ends in the
+   * server, and this throws `SqlFailure` or the signal's reason.
+   */
+  async run(
+    sql: string,
+    params: readonly unknown[],
+    signal: AbortSignal,
+    limits: ResultLimits = STATEMENT_LIMITS,
+    timeoutMs: number = STATEMENT_LIMITS.timeoutMs,
+  ): Promise<WorkspaceRow[]> {
+    const timeout = () => new SqlFailure(QUERY_CANCELED, `The statement took longer than ${timeoutMs} ms`);
+    return withTimeout(timeoutMs, timeout, [signal], (stop) => this.#runUntil(stop, sql, params, limits));
+  }
+
+  async #runUntil(
+    stop: AbortSignal,
+    sql: string,
+    params: readonly unknown[],
+    limits: ResultLimits,
+  ): Promise<WorkspaceRow[]> {
+    stop.throwIfAborted();
+    const end = () => this.#end();
+    stop.addEventListener('abort', end, { once: true });
+    try {
+      return await runStatement(this.client, sql, params, limits);
+    } catch (error) {
+      if (error instanceof ResultTooLarge || !(error instanceof SqlFailure)) this.#end();
+      if (this.#ended) await this.#ended;
+      throw stop.aborted ? stop.reason : error;
+    } finally {
+      stop.removeEventListener('abort', end);
+    }
+  }
+
+  #end(): void {
+    // A statement may catch its cancellation, but not the end of its connection.
+    this.#ended ??= this.#terminate(this.role, backendOf(this.client))
+      .catch(() => {})
+      .finally(() => destroyClient(this.client));
+  }
+
+  /**
+   * Removes all that a task left behind: transaction, settings, locks, prepared statements, temporary tables, listeners.
+   * Returns whether the connection can be used again; otherwise it is closed.
+   */
+  async reset(): Promise<boolean> {
+    if (this.#ended) return false;
+    const timer = setTimeout(() => destroyClient(this.client), RESET_TIMEOUT_MS);
+    try {
+      // What the task did not wait for comes before.
+      await this.client.query('rollback');
+      await this.client.query('discard all');
+      return true;
+    } catch {
+      destroyClient(this.client);
+      return false;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Closes the connection. */
+  async close(): Promise<void> {
+    if (!this.#ended) await this.client.end();
+  }
+}

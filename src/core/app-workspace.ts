@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+
+/** Identifies the workspace of an app. */
+export interface WorkspaceKey {
+  tenantId: string;
+  appId: string;
+}
+
+/** Name of the schema of an app, which is also that of the role that reads and writes its rows. */
+export const schemaNameOf = ({ tenantId, appId }: WorkspaceKey): string =>
+  `app_${createHash('sha256').update(`${tenantId}:${appId}`).digest('hex').slice(0, 20)}`;
+
+/** Limits of one statement of an app. */
+export const STATEMENT_LIMITS = { timeoutMs: 10_000, rows: 10_000, bytes: 16 * 1024 * 1024 } as const;
+
+/** A row of a result: values in JSON. */
+export type WorkspaceRow = Record<string, unknown>;
+
+/** Runs one statement with parameters `$1` … and returns its rows. Throws `SqlFailure`. */
+export type WorkspaceQuery = (sql: string, params?: readonly unknown[]) => Promise<WorkspaceRow[]>;
+
+/** A statement that Postgres refused, or that exceeded a limit. */
+export class SqlFailure extends Error {
+  /** SQLSTATE, e.g. `23505`. */
+  readonly code: string;
+  /** Position of the error in the statement in characters, from 0; null if it is unknown. */
+  readonly position: number | null;
+
+  constructor(code: string, message: string, position: number | null = null) {
+    super(message);
+    this.name = 'SqlFailure';
+    this.code = code;
+    this.position = position;
+  }
+}
+
+/** A migration of an app to run. */
+export interface MigrationFile {
+  /** Name without its folder, e.g. `001-orders.sql`. */
+  filename: string;
+  /** SHA-256 in hexadecimal. */
+  checksum: string;
+  read(): Promise<Uint8Array>;
+}
+
+/** A migration that has run. */
+export interface AppliedMigration {
+  filename: string;
+  checksum: string;
+  appliedAt: Date;
+  /** Milliseconds. */
+  duration: number;
+}
+
+export interface MigrationRun {
+  /** Whether everything is undone at the end. */
+  dryRun: boolean;
+  signal: AbortSignal;
+  /** Reports the number of files that have run. */
+  onFile?(done: number): void;
+}
+
+/** What a backup of a workspace has beside the rows: the migrations that have run create the tables. */
+export interface WorkspaceState {
+  migrations: { filename: string; appliedAt: string; duration: number }[];
+  /** Names of the tables. */
+  tables: string[];
+  sequences: { name: string; lastValue: string; isCalled: boolean }[];
+}
+
+/** The content of a workspace at one moment. */
+export interface WorkspaceDump {
+  state: WorkspaceState;
+  /** Yields the rows of a table as texts in JSON. */
+  rowsOf(table: string): AsyncIterable<string>;
+  close(): Promise<void>;
+}
+
+/** Replaces the rows of a workspace. Nothing is visible before `finish`. */
+export interface WorkspaceLoad {
+  /** Inserts rows, which are texts in JSON. */
+  insert(table: string, rows: readonly string[]): Promise<void>;
+  finish(): Promise<void>;
+  /** Undoes everything, unless it is finished. */
+  close(): Promise<void>;
+}
+
+/** Where a driver finds the workspace of an app. `secrets` contains the password of the role. */
+export interface WorkspaceSource {
+  config: Record<string, unknown>;
+  secrets: Record<string, string>;
+}
+
+/**
+ * The private schemas of apps, in a database beside the service's own (docs/contract.md#workspace). Methods throw
+ * UNAVAILABLE if that database does not respond, or if the service may not create what an app needs.
+ */
+export interface AppWorkspaces {
+  /** Creates the database, roles and schema of an app, as far as they are missing. */
+  provision(key: WorkspaceKey): Promise<void>;
+  /** Runs one statement in its own transaction. Throws `SqlFailure`, and the signal's reason when it aborts. */
+  query(key: WorkspaceKey, sql: string, params: readonly unknown[], signal: AbortSignal): Promise<WorkspaceRow[]>;
+  /** Runs statements in one transaction, which is undone if `work` throws. Throws like `query`. */
+  transaction<T>(key: WorkspaceKey, work: (query: WorkspaceQuery) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /**
+   * Runs the files that have not run, in order, each in its own transaction. Returns their names. Throws BAD_USER_INPUT
+   * before it runs anything for a file that ends its transaction, and UPSTREAM_FAILED with file and line for one that
+   * fails; those before it remain. `provision` comes first.
+   */
+  migrate(key: WorkspaceKey, files: readonly MigrationFile[], run: MigrationRun): Promise<string[]>;
+  /** Returns the migrations that have run, by their names; none without a workspace. */
+  appliedMigrations(key: WorkspaceKey): Promise<AppliedMigration[]>;
+  /** Returns where a driver reads the rows of an app. Throws UPSTREAM_FAILED without a workspace. */
+  locate(key: WorkspaceKey): Promise<WorkspaceSource>;
+  /** Opens the content of a workspace, as the role that owns the tables sees it. */
+  dump(key: WorkspaceKey): Promise<WorkspaceDump>;
+  /** Begins to replace the rows of a workspace, whose migrations have run, by those of a dump. */
+  load(key: WorkspaceKey, state: WorkspaceState): Promise<WorkspaceLoad>;
+  /** Deletes the workspace of an app with its roles and rows, and ends what runs there. */
+  remove(key: WorkspaceKey): Promise<void>;
+  /** Deletes the workspaces of this installation except those that `usedAmong` returns. Returns their schemas. */
+  sweep(usedAmong: (schemas: string[]) => Promise<string[]>): Promise<string[]>;
+  close(): Promise<void>;
+}

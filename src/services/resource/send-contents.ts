@@ -1,0 +1,35 @@
+import { Readable } from 'node:stream';
+import type { Context } from '../../core/context.ts';
+import { notFound } from '../../core/errors.ts';
+
+/** What identifies contents, and where they are; a `fileId` of null stands for no bytes. */
+export interface StoredContents {
+  fileId?: string | null;
+  size: number;
+  sha256: string;
+}
+
+/** How often contents are looked up again that were replaced before they were opened. */
+const MAX_LOOKUPS = 5;
+
+/**
+ * Passes contents to the response of a request for their bytes. `find` finds them, and `what` names them in an error.
+ * Returns which ones these are; null for other requests.
+ */
+export async function sendStoredContents(
+  ctx: Context,
+  { what, id }: { what: string; id: string },
+  find: () => Promise<StoredContents>,
+): Promise<Pick<StoredContents, 'size' | 'sha256'> | null> {
+  if (!ctx.sendFile) return null;
+  for (let lookup = 0; lookup < MAX_LOOKUPS; lookup += 1) {
+    const { fileId, size, sha256 } = await find();
+    if (ctx.revalidate?.(sha256)) return { size, sha256 };
+    const content = fileId ? await ctx.platform.files.open(fileId) : Readable.from([]);
+    if (content) {
+      ctx.sendFile(content, size);
+      return { size, sha256 };
+    }
+  }
+  throw notFound({ what: `contents of the ${what}`, id });
+}
