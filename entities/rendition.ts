@@ -6,7 +6,8 @@ import { TenantRow } from './tenant-row.ts';
 
 /** A document that a user rendered from a template. Only that user sees it. It is deleted at `expiresAt`. */
 @ObjectType({
-  description: 'A document that was rendered from a template. Only the user who rendered it sees it, until ' +
+  description:
+    'A document that was rendered from a template. Only the user who rendered it sees it, until ' +
     '`expiresAt`: 24 hours, one for a preview. The oldest are deleted earlier beyond 200 or 2 GB.',
   implements: Node,
 })

@@ -14,7 +14,7 @@ export class TemplateInputInput {
 
   @Rule(PART_NAME_RULE)
   @Field(() => String, {
-    description: 
+    description:
       'Name: 1 to 63 letters, digits and `_`, no digit first, unique among the inputs and processors of the template, and ' +
       'no word of documents such as `data` or `loop`.',
   })

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { openPdfPrinter } from '../adapters/browser/chromium-printer.ts';
 import { openAppWorkspaces } from '../adapters/app-workspace/app-workspaces.ts';
+import { openPdfPrinter } from '../adapters/browser/chromium-printer.ts';
 import { Listener } from '../adapters/database/listener.ts';
 import { SystemPool } from '../adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../adapters/database/tenant-database.ts';

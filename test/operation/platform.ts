@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { openPdfPrinter } from '../../src/adapters/browser/chromium-printer.ts';
 import { openAppWorkspaces } from '../../src/adapters/app-workspace/app-workspaces.ts';
+import { openPdfPrinter } from '../../src/adapters/browser/chromium-printer.ts';
 import { Listener } from '../../src/adapters/database/listener.ts';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';

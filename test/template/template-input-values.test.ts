@@ -60,7 +60,9 @@ describe('the values of a rendering', () => {
     expect(issuesOf(() => checkParameters([country], { country: null }))).toEqual([['params.country', 'required']]);
     const maybe = input('maybe', { type: ['string', 'null'] }, { required: true });
     expect(issuesOf(() => checkParameters([maybe], {}))).toEqual([['params.maybe', 'required']]);
-    expect(issuesOf(() => checkParameters([input('any', {}, { required: true })], {}))).toEqual([['params.any', 'required']]);
+    expect(issuesOf(() => checkParameters([input('any', {}, { required: true })], {}))).toEqual([
+      ['params.any', 'required'],
+    ]);
     expect(checkParameters([maybe], { maybe: null })).toEqual({ maybe: null });
   });
 

@@ -84,12 +84,7 @@ async function check(sandbox: Sandbox, limits: EngineLimits, task: CheckTask): P
   return [...mistakes, ...output.mistakes];
 }
 
-function run(
-  sandbox: Sandbox,
-  limits: EngineLimits,
-  task: CheckTask,
-  input: DocxInput,
-): Promise<EngineOutput> {
+function run(sandbox: Sandbox, limits: EngineLimits, task: CheckTask, input: DocxInput): Promise<EngineOutput> {
   modules ??= loadModules();
   const templates: ReadonlyMap<string, TemplateSource> = task.templates;
   return runEngine(sandbox, limits, task, {
