@@ -94,6 +94,7 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
     ']',
   ],
   'For readers': () => [...SUMS, /^2\d{5}$/, /^\d{4,6}$/, 'lines', /^\d+$/],
+  'For authors': () => ['%PDF-', '1', '1', '501', '1', 'true', 'order,total', 'null'],
   'For schema registries': () => [/^etag: "[\w-]{22}"$/i, '304', /^\d{6}$/, 'No changes.'],
 };
 
