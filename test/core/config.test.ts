@@ -8,6 +8,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   HOST: ['must be an IP address or a host name', ' ', 'two words', 'http://localhost', '::zz'],
   PORT: ['must be a whole number from 0 to 65535', 'soon', '-1', '65536', '80.5', '0x50', ' ', '1e3', 'Infinity'],
   DATABASE_URL: ['must be a URL that starts with postgres:// or postgresql://', 'localhost', 'mysql://h/db', 'x y'],
+  APPS_DATABASE_URL: ['must be a URL that starts with postgres:// or postgresql://', 'localhost', 'mysql://h/db'],
   ELASTICSEARCH_URL: ['must be a URL that starts with http:// or https://', 'localhost:9200', 'ftp://h', 'http://'],
   APP_SECRET: ['must have at least 32 characters', 'short', 'x'.repeat(31), `new,${'x'.repeat(40)}`, ',', ' '],
   ADMIN_USERNAME: [
@@ -133,6 +134,7 @@ const GOOD = {
   PORT: '80',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com:4318/base',
   DATABASE_URL: 'postgres:///dws?host=/run/postgresql',
+  APPS_DATABASE_URL: 'postgres://apps.example.com/apps',
   ELASTICSEARCH_URL: 'https://user:password@host:9200',
   APP_SECRET: `${SECRET},short`,
   ADMIN_PASSWORD: 'correct horse battery',

@@ -196,14 +196,15 @@ test('the drivers describe the data of jobs and actions', async ({ ann }) => {
     'snapshot',
     'snapshot-cleanup',
     'export',
+    'render-template',
     'email',
     'webhook',
     'notify',
   ]);
-  expect(jobActionDrivers[5].schema.required).toEqual(['url']);
+  expect(jobActionDrivers[6].schema.required).toEqual(['url']);
   const actions = await ann.get('/job-action-drivers?limit=2&start=1');
   expect(actions.body).toMatchObject({
-    total: 7,
+    total: 8,
     count: 2,
     _embedded: { 'svc:job-action-driver': [{ id: 'snapshot' }, {}] },
   });
