@@ -113,7 +113,7 @@ test('a dataset of one’s own does not reveal what was hidden', async ({ servic
   await expectStatus(ann.put(`/datasets/${own.id}/shares/bob`, { accessLevel: 2 }), 200);
   const { path, parts } = settings;
   const before = await readAll(ann, settings);
-  const message = 'data.filter is required with another dataset, because you do not see the stored value';
+  const message = 'data.filter is required with another dataset or template, because you do not see the stored value';
   for (const part of [parts.byAlias, parts.byId])
     await expectInvalid(bob.put(part, { data: { datasetId: own.id, format: 'csv' } }), 'data.filter', message);
   const data = { datasetId: own.id, op: 'gt', count: 1 };
