@@ -23,7 +23,7 @@ registerEnumType(TemplateProcessorTypeEnum, {
   },
 });
 
-/** A source of data of a template, which a rendering reads with the rights of its caller. */
+/** A source of data of a template, which a rendering reads with the access of its caller. */
 @ObjectType({
   description: 'A source of data of a template, which a rendering reads with the access of its caller.',
   implements: Node,

@@ -14,6 +14,7 @@ const rendition = resource<Rendition>(
   ({ id, templateId }) => ({
     self: `/templates/${templateId}/renditions/${id}`,
     'svc:template': `/templates/${templateId}`,
+    'svc:file-contents': `/templates/${templateId}/renditions/${id}/contents`,
   }),
 );
 /** What the headers of the bytes need. */

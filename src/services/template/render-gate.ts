@@ -10,12 +10,12 @@ const RENDER_GATE = FairGate.shared({ places: 4, maxWaiting: 200, taskNoun: 'ren
  * Runs work on a template in a place of the process, for at most `timeoutMs` milliseconds. Throws TIMEOUT, and UNAVAILABLE
  * when too much work waits.
  */
-export const inRenderPlace = <T>(
+export const runInRenderPlace = <T>(
   { viewer }: Pick<Context, 'viewer'>,
   timeoutMs: number,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> =>
   RENDER_GATE.run(viewer, signal, () =>
-    withTimeout(timeoutMs, () => timedOut(`It took longer than ${timeoutMs / 1000} s`), [signal], work),
+    withTimeout(timeoutMs, () => timedOut(`The template takes longer than ${timeoutMs / 1000} seconds`), [signal], work),
   );

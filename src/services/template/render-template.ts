@@ -1,6 +1,5 @@
 import type { RenderTemplateInput } from '../../../entities/render-template-input.ts';
 import type { Context } from '../../core/context.ts';
-import { checkJsonBounds } from '../../core/input-checks.ts';
 import { runInline } from '../operation/operation-inline.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { wait as waitFor } from '../operation/operation-wait.ts';
@@ -9,8 +8,6 @@ import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { planRender, type RenderPlan } from './render-plan.ts';
 import { renderDocument } from './render.ts';
 import { insertRendition, saveDocument, type RenditionResult } from './rendition.ts';
-
-const OPTIONS_BOUNDS = { maxBytes: 16 * 1024, maxDepth: 20 };
 
 /** A rendering that was started. */
 export interface StartedRendering {
@@ -21,7 +18,7 @@ export interface StartedRendering {
 }
 
 /**
- * Renders a template or a draft under the rights of the caller, once everything that can be checked is. A preview runs in
+ * Renders a template or a draft with the access of the caller, once everything that can be checked is. A preview runs in
  * this process if its caller waits.
  */
 export async function render(
@@ -31,7 +28,6 @@ export async function render(
   progress: string | null | undefined,
   wait: boolean,
 ): Promise<StartedRendering> {
-  if (input.handlerOptions) checkJsonBounds(input.handlerOptions, 'handlerOptions', OPTIONS_BOUNDS);
   if (input.preview && wait) return renderInline(ctx, templateId, input, progress);
   const id = await ctx.transaction(async (tx) => {
     const { template } = await planRender(ctx, tx, templateId, optionsOf(input));

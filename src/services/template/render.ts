@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts';
 import type { RenderedTemplate } from '../../core/template-engine.ts';
 import type { Progress } from '../operation/operation-repository.ts';
-import { inRenderPlace } from './render-gate.ts';
+import { runInRenderPlace } from './render-gate.ts';
 import type { RenderPlan } from './render-plan.ts';
 import { loadTemplateData } from './template-data.ts';
 import { toMistakeError } from './template-mistakes.ts';
@@ -32,11 +32,11 @@ export interface RenderJob {
 }
 
 /**
- * Renders a document under the rights of the viewer. Throws BAD_USER_INPUT with the places of mistakes in the template,
+ * Renders a document with the access of the viewer. Throws BAD_USER_INPUT with the places of mistakes in the template,
  * NOT_FOUND for data that the viewer may not read, TIMEOUT, UPSTREAM_FAILED, 413, and the reason of the aborted signal.
  */
 export const renderDocument = (ctx: Context, plan: RenderPlan, job: RenderJob): Promise<RenderedDocument> =>
-  inRenderPlace(ctx, RENDER_TIMEOUT_MS, job.signal, async (signal) => {
+  runInRenderPlace(ctx, RENDER_TIMEOUT_MS, job.signal, async (signal) => {
     const { handler, filename } = plan;
     const rendered = await renderFiles(ctx, plan, { ...job, signal });
     const printed = handler.id === 'pdf' ? await print(ctx, plan, rendered, { ...job, signal }) : null;

@@ -1,7 +1,7 @@
 import { TEMPLATE } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
-import { inRenderPlace } from './render-gate.ts';
+import { runInRenderPlace } from './render-gate.ts';
 import { loadFiles } from './render-plan.ts';
 import { loadRenderUser } from './render-user.ts';
 import { findHandler } from './template-handler.ts';
@@ -27,7 +27,7 @@ export async function check(ctx: Context, templateId: string): Promise<TemplateC
   });
   const { engine, handler } = findHandler(ctx.platform, template, template.handler);
   const { header, footer } = settings;
-  const mistakes = await inRenderPlace(ctx, CHECK_TIMEOUT_MS, ctx.request.signal, async (signal) => {
+  const mistakes = await runInRenderPlace(ctx, CHECK_TIMEOUT_MS, ctx.request.signal, async (signal) => {
     const { templates, dataFiles } = await loadSources(ctx, files, signal);
     return engine.check({ caller: ctx.viewer, templates, dataFiles, handler: handler.id, header, footer, signal });
   });

@@ -29,7 +29,7 @@ export interface TemplateDataRequest {
 
 /**
  * Reads the data of a rendering: the result of each processor by its name, as JSON values. Reads one after the other,
- * with the rights of the viewer and nothing more. Throws the errors of what it reads, with the path `processors.<name>`,
+ * with the access of the viewer and nothing more. Throws the errors of what it reads, with the path `processors.<name>`,
  * or `params.<name>` for the value of an input that is refused, 413 past 50 MB in all, and the reason of an aborted signal.
  */
 export async function loadTemplateData(

@@ -1,10 +1,7 @@
 import type { Context } from '../../core/context.ts';
-import { conflict, tooLarge } from '../../core/errors.ts';
+import { conflict } from '../../core/errors.ts';
 import type { TemplateSource } from '../../core/template-engine.ts';
 import type { PlannedFile } from './render-plan.ts';
-
-/** Maximum size of the TEMPLATE and DATA files of one template, in bytes. */
-const MAX_SOURCE_BYTES = 100_000_000;
 
 /** The files of a template that an engine reads. */
 export interface TemplateSources {
@@ -21,8 +18,6 @@ export async function loadSources(
   signal: AbortSignal,
 ): Promise<TemplateSources> {
   const read = files.filter(({ role }) => role !== 'ASSET');
-  if (read.reduce((sum, { size }) => sum + size, 0) > MAX_SOURCE_BYTES)
-    throw tooLarge(`The TEMPLATE and DATA files of the template have more than ${MAX_SOURCE_BYTES} bytes`);
   const templates = new Map<string, TemplateSource>();
   const dataFiles = new Map<string, TemplateSource>();
   for (const file of read) {

@@ -25,7 +25,7 @@ export interface Processor<C = never> {
   schema: Record<string, unknown>;
   /** Kinds of the resources that the config names, by the key with the id. */
   names: Readonly<Record<string, Extract<ResourceKind, 'dataset' | 'query'>>>;
-  /** Reads the data with the rights of the context. Throws the errors of the service that reads. */
+  /** Reads the data with the access of the context. Throws the errors of the service that reads. */
   read(ctx: Context, config: C, limits: ReadLimits): Promise<Record<string, unknown>>;
   /** Returns the binding whose value was refused with BAD_USER_INPUT, if the error does not name its place. */
   findRefused?(ctx: Context, config: C, bindings: readonly Binding[]): Promise<Binding | undefined>;
