@@ -4,7 +4,7 @@ import { Operation } from '../../entities/operation.ts';
 import { RenderTemplateInput } from '../../entities/render-template-input.ts';
 import { Rendition } from '../../entities/rendition.ts';
 import type { Context } from '../../src/core/context.ts';
-import { render, type StartedRendering } from '../../src/services/template/render-template.ts';
+import { render, type StartedRendering } from '../../src/services/template/render-start.ts';
 import { CONTENT_COLUMNS, sendRendition } from '../../src/services/template/rendition.ts';
 import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';

@@ -1,8 +1,8 @@
 import type { Platform } from '../core/platform.ts';
 import { createJobContext } from '../services/job/job-context.ts';
 import { deleteUnreferenced } from '../services/resource/stored-file.ts';
+import { renderDocument } from '../services/template/render-document.ts';
 import { planRender } from '../services/template/render-plan.ts';
-import { renderDocument } from '../services/template/render.ts';
 import { insertRendition, saveDocument } from '../services/template/rendition.ts';
 import type { Handler, Job, Prepared } from './handler.ts';
 

@@ -17,5 +17,10 @@ export const runInRenderPlace = <T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> =>
   RENDER_GATE.run(viewer, signal, () =>
-    withTimeout(timeoutMs, () => timedOut(`The template takes longer than ${timeoutMs / 1000} seconds`), [signal], work),
+    withTimeout(
+      timeoutMs,
+      () => timedOut(`The template takes longer than ${timeoutMs / 1000} seconds`),
+      [signal],
+      work,
+    ),
   );

@@ -8,13 +8,13 @@ import type { ReadRow } from '../../core/read/reader.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { checkQuota, loadBytesLeft } from '../resource/quota.ts';
 import { insertStoredFile } from '../resource/stored-file.ts';
+import type { RenderedDocument } from './render-document.ts';
 import type { RenderPlan } from './render-plan.ts';
-import type { RenderedDocument } from './render.ts';
 
 const HOUR_MS = 3_600_000;
 /** Time for which a rendition stays, and that of a preview. */
-const RENDITION_MS = 24 * HOUR_MS;
-const PREVIEW_MS = HOUR_MS;
+const RENDITION_TTL_MS = 24 * HOUR_MS;
+const PREVIEW_TTL_MS = HOUR_MS;
 
 /** Maximum number and size of the renditions of a user. Older ones expire early. */
 const MAX_RENDITIONS = 200;
@@ -58,7 +58,7 @@ export async function insertRendition(
     contentType,
     size: saved.size,
     pages,
-    expiresAt: new Date(Date.now() + (preview ? PREVIEW_MS : RENDITION_MS)),
+    expiresAt: new Date(Date.now() + (preview ? PREVIEW_TTL_MS : RENDITION_TTL_MS)),
     fileId: saved.id,
   });
   tx.insert(rendition);
@@ -129,7 +129,7 @@ const MAX_TEXT_BYTES = 5_000_000;
 const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml)\b)/;
 
 /** Bytes of the texts that a request has read. */
-const readBytes = new WeakMap<object, number>();
+const textBytes = new WeakMap<object, number>();
 
 /** Returns a document as text, null for other formats. Throws 413 beyond 5 MB for all texts of a request. */
 export async function readText(
@@ -137,10 +137,10 @@ export async function readText(
   { id, size, contentType, fileId }: ReadableContents,
 ): Promise<string | null> {
   if (!TEXT_TYPES.test(contentType)) return null;
-  const bytes = (readBytes.get(ctx) ?? 0) + size;
+  const bytes = (textBytes.get(ctx) ?? 0) + size;
   if (bytes > MAX_TEXT_BYTES)
     throw tooLarge(`The texts have more than ${MAX_TEXT_BYTES} bytes: read them by contentsUrl`);
-  readBytes.set(ctx, bytes);
+  textBytes.set(ctx, bytes);
   const content = await ctx.platform.files.read(fileId);
   if (!content) throw notFound({ what: 'rendition', id });
   return content.toString('utf8');

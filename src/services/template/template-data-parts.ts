@@ -22,14 +22,14 @@ interface PartItem {
  * Loads a template or draft for a change of its inputs, processors or settings like `loadForPart`. `If-Match` applies to
  * the template.
  */
-export async function loadForParts(ctx: Context, tx: Transaction, id: string): Promise<Template> {
+export async function loadAtVersion(ctx: Context, tx: Transaction, id: string): Promise<Template> {
   const template = await loadForPart(ctx, tx, id);
   checkVersion(ctx, 'template', template.version);
   return template;
 }
 
 /** Replaces parts of a template by the items of a list. Parts that an item names keep their ids. */
-export function replaceParts<T extends Part>(
+export function replaceList<T extends Part>(
   tx: Transaction,
   { id: templateId, tenantId }: Template,
   { type, what, list }: { type: RowClass<T>; what: string; list: string },

@@ -85,7 +85,7 @@ export async function loadOriginalIds(tx: Transaction, { tenantId, id }: Templat
  * Replaces files, inputs and processors of a template by those of its draft. Both are locked. Copies give their content to
  * their originals, which keep their ids; new parts move. Returns which lists have changed.
  */
-export async function replaceParts(tx: Transaction, template: Template, draft: Template): Promise<string[]> {
+export async function commitParts(tx: Transaction, template: Template, draft: Template): Promise<string[]> {
   const values = [template.tenantId, template.id, draft.id];
   const changed = await Promise.all(
     TEMPLATE_PARTS.map(async (part) => {

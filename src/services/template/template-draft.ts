@@ -9,7 +9,7 @@ import { recordActivities } from '../resource/activity.ts';
 import { checkVersion, loadResource } from '../resource/load-resource.ts';
 import { setSlug } from '../resource/resource-slug.ts';
 import { loadDraftBase } from './template-draft-base.ts';
-import { copyParts, DRAFTED, draftedFields, loadOriginalIds, replaceParts } from './template-draft-content.ts';
+import { copyParts, DRAFTED, draftedFields, loadOriginalIds, commitParts } from './template-draft-content.ts';
 
 const UNCHANGED_IDS: ReadonlyMap<string, string> = new Map();
 
@@ -69,7 +69,7 @@ export function commit(ctx: Context, id: string): Promise<string> {
     const [template, draft] = await loadWithDraft(ctx, tx, id);
     const drafted = draftedFields(draft, await loadOriginalIds(tx, draft));
     const changed = DRAFTED.filter((key) => !isDeepStrictEqual(drafted[key] ?? null, template[key] ?? null));
-    const lists = await replaceParts(tx, template, draft);
+    const lists = await commitParts(tx, template, draft);
     // Not as a change of the unit of work, which would record an update of its own.
     tx.writeUnrecorded(template, {
       ...Object.fromEntries(changed.map((key) => [key, drafted[key]])),

@@ -5,7 +5,7 @@ import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import type { Context } from '../../core/context.ts';
 import { checkJsonBounds, checkOptionalText, invalid } from '../../core/input-checks.ts';
 import { checkNames } from './template-data-names.ts';
-import { loadForParts, replaceParts } from './template-data-parts.ts';
+import { loadAtVersion, replaceList } from './template-data-parts.ts';
 import { checkSchema } from './template-input-schema.ts';
 import { checkDefault } from './template-input-values.ts';
 
@@ -24,7 +24,7 @@ export async function setInputs(
 ): Promise<string> {
   const items = await checkInputs(inputs);
   return ctx.transaction(async (tx) => {
-    const template = await loadForParts(ctx, tx, templateId);
+    const template = await loadAtVersion(ctx, tx, templateId);
     const [former, processors] = await Promise.all([
       tx.find(TemplateInput, { templateId: template.id }, { orderBy: ['position'] }),
       tx.find(TemplateProcessor, { templateId: template.id }),
@@ -34,7 +34,7 @@ export async function setInputs(
       inputs.map(({ name }) => name),
       processors,
     );
-    replaceParts(tx, template, { type: TemplateInput, what: 'template input', list: 'inputs' }, former, items);
+    replaceList(tx, template, { type: TemplateInput, what: 'template input', list: 'inputs' }, former, items);
     return template.id;
   });
 }

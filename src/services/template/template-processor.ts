@@ -8,7 +8,7 @@ import { isUuid } from '../../core/id.ts';
 import { checkJsonBounds } from '../../core/input-checks.ts';
 import { processorOf } from './processors/processor-registry.ts';
 import { checkNames } from './template-data-names.ts';
-import { loadForParts, replaceParts } from './template-data-parts.ts';
+import { loadAtVersion, replaceList } from './template-data-parts.ts';
 import { checkConfig } from './template-processor-config.ts';
 
 const CONFIG_BOUNDS = { maxBytes: 64 * 1024, maxDepth: 20 };
@@ -21,7 +21,7 @@ export async function setProcessors(
 ): Promise<string> {
   const items = await Promise.all(processors.map((processor, index) => toItem(ctx, processor, index)));
   return ctx.transaction(async (tx) => {
-    const template = await loadForParts(ctx, tx, templateId);
+    const template = await loadAtVersion(ctx, tx, templateId);
     const [former, inputs] = await Promise.all([
       tx.find(TemplateProcessor, { templateId: template.id }, { orderBy: ['position'] }),
       tx.find(TemplateInput, { templateId: template.id }),
@@ -35,7 +35,7 @@ export async function setProcessors(
     for (const [index, { type, config }] of items.entries())
       checkConfig(type, config, ['processors', index, 'config'], names);
     const list = { type: TemplateProcessor, what: 'template processor', list: 'processors' };
-    replaceParts(tx, template, list, former, items);
+    replaceList(tx, template, list, former, items);
     return template.id;
   });
 }

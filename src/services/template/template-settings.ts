@@ -5,7 +5,7 @@ import { checkJsonBounds, invalid } from '../../core/input-checks.ts';
 import type { PageSettings } from '../../core/pdf-printer.ts';
 import type { RenderSettings } from '../../core/template-engine.ts';
 import { isTimezone } from '../../core/time-zone.ts';
-import { loadForParts } from './template-data-parts.ts';
+import { loadAtVersion } from './template-data-parts.ts';
 import { DEFAULT_PAGE, parsePage } from './template-settings-page.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ const MAX_LOCALE_CHARACTERS = 100;
 /** Replaces the settings of a template or draft. Returns the id of the template. */
 export function setSettings(ctx: Context, templateId: string, settings: Record<string, unknown>): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const template = await loadForParts(ctx, tx, templateId);
+    const template = await loadAtVersion(ctx, tx, templateId);
     template.settings = checkSettings(settings);
     return template.id;
   });

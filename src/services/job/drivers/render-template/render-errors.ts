@@ -8,7 +8,7 @@ const missing = defineError(
 );
 
 /** Runs checks of settings. Their errors name the keys below `data`. */
-export function belowData(check: () => void): void {
+export function runDataChecks(check: () => void): void {
   try {
     check();
   } catch (error) {
@@ -29,7 +29,7 @@ export function belowData(check: () => void): void {
  * Returns the error of a rendering for the readers of a job, who may be unable to read the template: without names and
  * places of the template. Its owner sees them when they render it.
  */
-export function forJobReaders(error: unknown): unknown {
+export function hideTemplateDetails(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   if (isMistakeError(error)) return badInput('The template has mistakes', { cause: error });
   switch (error.status) {

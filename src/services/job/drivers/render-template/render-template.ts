@@ -6,13 +6,13 @@ import { notFound } from '../../../../core/errors.ts';
 import { yieldInParts } from '../../../../core/files.ts';
 import type { ActionRun, JobActionDriver, JobData, SavedAction } from '../../../../core/job-drivers.ts';
 import { loadUsedResource } from '../../../resource/load-resource.ts';
+import { renderDocument, type RenderedDocument } from '../../../template/render-document.ts';
 import { planRender, type RenderOptions } from '../../../template/render-plan.ts';
-import { renderDocument, type RenderedDocument } from '../../../template/render.ts';
 import { findHandler } from '../../../template/template-handler.ts';
 import { checkParameters } from '../../../template/template-input-values.ts';
 import { replaceOutput } from '../../job-action-output.ts';
 import { actionSchema } from '../action-schema.ts';
-import { belowData, forJobReaders } from './render-errors.ts';
+import { runDataChecks, hideTemplateDetails } from './render-errors.ts';
 
 /** `data` of the action. */
 interface RenderData {
@@ -75,7 +75,7 @@ async function prepare(data: RenderData, { ctx, tx, actionId }: SavedAction): Pr
   const template = await loadUsedResource(ctx, tx, TEMPLATE, data.templateId, 'template:read');
   if (template.parentId) throw notFound({ what: 'template', id: data.templateId });
   const inputs = await tx.find(TemplateInput, { templateId: template.id }, { orderBy: ['position'] });
-  belowData(() => {
+  runDataChecks(() => {
     findHandler(ctx.platform, template, data.handler ?? template.handler);
     checkParameters(inputs, data.params ?? {});
   });
@@ -97,6 +97,6 @@ async function render({ ctx, data, signal, progress }: ActionRun): Promise<Rende
     const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, optionsOf(options)));
     return await renderDocument(ctx, plan, { signal, progress: ({ percent }) => progress(percent ?? 0) });
   } catch (error) {
-    throw forJobReaders(error);
+    throw hideTemplateDetails(error);
   }
 }

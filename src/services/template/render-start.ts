@@ -5,8 +5,8 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { wait as waitFor } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { deleteUnreferenced } from '../resource/stored-file.ts';
+import { renderDocument } from './render-document.ts';
 import { planRender, type RenderPlan } from './render-plan.ts';
-import { renderDocument } from './render.ts';
 import { insertRendition, saveDocument, type RenditionResult } from './rendition.ts';
 
 /** A rendering that was started. */
