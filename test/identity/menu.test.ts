@@ -31,6 +31,7 @@ const IN_NO_MENU = [
   '/link-types',
   '/job-drivers',
   '/job-action-drivers',
+  '/template-drivers',
   '/visual-components',
   '/dataset-filters',
 ];

@@ -11,6 +11,7 @@ import { addAction, addEmail, giveAddresses, runJob } from './email-fixture.ts';
 import { createJob, test } from './job-fixture.ts';
 
 const REFUSED = 'The file contains what the owner of the job may read';
+const NOT_CHOSEN = 'Only the owner of the job chooses what it renders';
 const SUCCESS = { success: true, error: null, attempts: 1, log: ['Wrote the file'] };
 
 /** Creates a template of the owner that lists the regions of orders since an id. */
@@ -137,11 +138,29 @@ describe('the file of a rendering', () => {
     const other = await createRegions(bob, orders.id);
     await expectStatus(bob.put(`${other.path}/shares/${ann.id}`, { accessLevel: 1 }), 200);
     const data = { templateId: other.id, params: { least: 1 } };
-    await expectError(bob.put(action.action.path, { data }), 403, REFUSED);
+    await expectError(bob.put(action.action.path, { data }), 403, NOT_CHOSEN);
     const [previewed] = ((await bob.post(`${action.job.path}/actions/${mailId}/_preview`)).body.preview as never)[
       'attachments'
     ] as object[];
     expect(previewed).toEqual({ action: 'render-template', filename: null, size: null });
+  });
+
+  test('is chosen by the owner of the job only', async ({ ann, bob, orders }) => {
+    const template = await createRegions(bob, orders.id);
+    await expectStatus(bob.put(`${template.path}/shares/${ann.id}`, { accessLevel: 1 }), 200);
+    const action = await createAction(ann, 'render-template', { templateId: template.id, params: { least: 1 } });
+    await expectStatus(ann.put(`${action.job.path}/shares/${bob.id}`, { accessLevel: 2 }), 200);
+    // His template could tell him what the owner of the job reads.
+    const data = { templateId: template.id, params: { least: 2 } };
+    const added = { type: 'render-template', name: 'Regions', data };
+    await expectError(bob.post(`${action.job.path}/actions`, added), 403, NOT_CHOSEN);
+    await expectError(bob.put(action.action.path, { data }), 403, NOT_CHOSEN);
+    await expectError(
+      bob.post(`${action.action.path}/_preview`),
+      403,
+      'Only the owner of the job previews the document, as it has params',
+    );
+    await expectStatus(ann.put(action.action.path, { data }), 200);
   });
 
   test('is attached to a mail with its name and type', async ({ ann, service, orders }) => {

@@ -3,6 +3,7 @@ import {
   EncryptedPDFError,
   PDFDocument,
   PDFName,
+  PDFRawStream,
   type PDFPage,
   type PDFRef,
   type TransformationMatrix,
@@ -29,12 +30,20 @@ export async function embedLetterhead(printed: PDFDocument, letterhead: Uint8Arr
     const { matrix, width, height, box } = shownArea(page);
     const embedded = await printed.embedPage(page, box, matrix);
     await embedded.embed();
+    dropExternalData(printed);
     return { ref: embedded.ref, width, height };
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (error instanceof EncryptedPDFError) throw badInput('The letterhead is encrypted', { cause: error });
     throw badInput('The letterhead is damaged', { cause: error });
   }
+}
+
+/** Removes the names of outside files from all streams, which readers could open in place of the content. */
+function dropExternalData({ context }: PDFDocument): void {
+  for (const [, object] of context.enumerateIndirectObjects())
+    if (object instanceof PDFRawStream)
+      for (const key of ['F', 'FFilter', 'FDecodeParms']) object.dict.delete(PDFName.of(key));
 }
 
 /** Returns the visible area of a page, and the matrix that moves it upright to the origin. */

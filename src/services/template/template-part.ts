@@ -7,16 +7,31 @@ import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { FieldValues } from '../../core/read/list-arguments.ts';
 import type { ReadRow, SelectionSource } from '../../core/read/reader.ts';
-import { loadResource } from '../resource/load-resource.ts';
+import { loadResource, resourceKey } from '../resource/load-resource.ts';
 
 /**
  * Loads a template or a draft for a change of its files, inputs or processors, and locks it, and with it all of them. Its
  * version changes too. `If-Match` applies to the part.
  */
 export async function loadForPart(ctx: Context, tx: Transaction, id: string): Promise<Template> {
+  await lockOriginal(ctx, tx, id);
   const template = await loadResource(ctx, tx, TEMPLATE, id, 'template:write');
   template.updatedAt = new Date();
   return template;
+}
+
+/** Locks the template of a draft before the draft, as a commit does. Does nothing for a template. */
+async function lockOriginal({ viewer }: Context, tx: Transaction, key: string): Promise<void> {
+  const { id, slug } = resourceKey(viewer, key);
+  await tx.query({
+    text: `
+      select
+      from dws.template
+      where tenant_id = $1
+        and id = (select parent_id from dws.template where tenant_id = $1 and ${id ? 'id' : 'slug'} = $2)
+      for update`,
+    values: [viewer.tenantId, id ?? slug],
+  });
 }
 
 /** Returns the columns by which a key names a file of a template: its id, or else its name. */

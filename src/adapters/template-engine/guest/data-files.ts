@@ -69,9 +69,11 @@ function parseCsv(path: string, text: string): Record<string, string | null>[] {
   const header = reader.next();
   if (!header) return [];
   const names = header.map((name) => name.trim());
+  const used = new Set<string>();
   for (const [at, name] of names.entries()) {
     if (name === '') reader.fail(`Column ${at + 1} has no name`, 1);
-    if (names.indexOf(name) !== at) reader.fail(`Two columns have the name "${name}"`, 1);
+    if (used.has(name)) reader.fail(`Two columns have the name "${name}"`, 1);
+    used.add(name);
   }
   const rows: Record<string, string | null>[] = [];
   for (let line = reader.line, fields = reader.next(); fields; line = reader.line, fields = reader.next()) {

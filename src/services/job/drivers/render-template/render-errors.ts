@@ -1,4 +1,15 @@
-import { ApiError, badInput, conflict, defineError, refused, type ValidationIssue } from '../../../../core/errors.ts';
+import {
+  ApiError,
+  badInput,
+  conflict,
+  defineError,
+  refused,
+  timedOut,
+  tooLarge,
+  unavailable,
+  upstreamFailed,
+  type ValidationIssue,
+} from '../../../../core/errors.ts';
 import { isMistakeError } from '../../../template/template-mistakes.ts';
 
 const missing = defineError(
@@ -44,6 +55,16 @@ export function hideTemplateDetails(error: unknown): unknown {
         ? error
         : conflict('The template has no file, or was changed', { cause: error });
     default:
-      return error;
+      return hideProcessor(error);
   }
+}
+
+/** Returns the error of a processor without its name and what its source says; any other error as it is. */
+function hideProcessor(error: ApiError): ApiError {
+  if (error.validation?.[0]?.path[0] !== 'processors') return error;
+  const cause = { cause: error };
+  if (error.status === 413) return tooLarge('The data of the template is too large', cause);
+  if (error.status === 503) return unavailable('The data of the template cannot be read at the moment', cause);
+  if (error.status === 504) return timedOut('Reading the data of the template took too long', cause);
+  return upstreamFailed('The data of the template could not be read', cause);
 }

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { JobAction } from '../../../../../entities/job-action.ts';
 import { TEMPLATE } from '../../../../../entities/owned-kinds.ts';
 import { TemplateInput } from '../../../../../entities/template-input.ts';
-import { notFound } from '../../../../core/errors.ts';
+import type { Context } from '../../../../core/context.ts';
+import { notFound, refused } from '../../../../core/errors.ts';
 import { yieldInParts } from '../../../../core/files.ts';
 import type { ActionRun, JobActionDriver, JobData, SavedAction } from '../../../../core/job-drivers.ts';
 import { loadUsedResource } from '../../../resource/load-resource.ts';
@@ -10,6 +11,7 @@ import { renderDocument, type RenderedDocument } from '../../../template/render-
 import { planRender, type RenderOptions } from '../../../template/render-plan.ts';
 import { findHandler } from '../../../template/template-handler.ts';
 import { checkParameters } from '../../../template/template-input-values.ts';
+import { mayReadDocuments } from '../../job-action-file.ts';
 import { replaceOutput } from '../../job-action-output.ts';
 import { actionSchema } from '../action-schema.ts';
 import { runDataChecks, hideTemplateDetails } from './render-errors.ts';
@@ -52,8 +54,10 @@ export const renderTemplateAction: JobActionDriver = {
     await replaceOutput(run, { filename, contentType, content: yieldInParts(content) });
     run.log('Wrote the file');
   },
-  async preview({ ctx, data }) {
+  async preview({ ctx, job, data }) {
     const { templateId, ...options } = data as unknown as RenderData;
+    if (!(await rendersAs(ctx, job.id)))
+      throw refused('Only the owner of the job previews the document, as it has params');
     const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, optionsOf(options)));
     return { template: plan.template.name, filename: plan.filename, contentType: plan.handler.contentType };
   },
@@ -67,12 +71,14 @@ const optionsOf = ({ params, handler, filename }: Omit<RenderData, 'templateId'>
 
 /**
  * Returns the data with the id of the template. Settings that do not change are not checked: the caller may be unable to
- * read the template. Throws NOT_FOUND for a draft.
+ * read the template. Throws NOT_FOUND for a draft, and FORBIDDEN for callers who may not read what the owner of the job
+ * reads: a template of theirs could tell them whether the owner has a value.
  */
-async function prepare(data: RenderData, { ctx, tx, actionId }: SavedAction): Promise<JobData> {
+async function prepare(data: RenderData, { ctx, tx, ownerId, actionId }: SavedAction): Promise<JobData> {
   const former = actionId ? await tx.findOne(JobAction, { id: actionId }) : null;
   if (former && isDeepStrictEqual(workOf(data), workOf(former.data as unknown as RenderData))) return { ...data };
   const template = await loadUsedResource(ctx, tx, TEMPLATE, data.templateId, 'template:read');
+  if (!mayReadDocuments(ctx, { ownerId })) throw refused('Only the owner of the job chooses what it renders');
   if (template.parentId) throw notFound({ what: 'template', id: data.templateId });
   const inputs = await tx.find(TemplateInput, { templateId: template.id }, { orderBy: ['position'] });
   runDataChecks(() => {
@@ -80,6 +86,15 @@ async function prepare(data: RenderData, { ctx, tx, actionId }: SavedAction): Pr
     checkParameters(inputs, data.params ?? {});
   });
   return { ...data, templateId: template.id };
+}
+
+/** Returns whether the caller may read what a job renders. */
+async function rendersAs(ctx: Context, jobId: string): Promise<boolean> {
+  const [job] = await ctx.query<{ ownerId: string }>({
+    text: `select owner_id as "ownerId" from dws.job where tenant_id = $1 and id = $2`,
+    values: [ctx.viewer.tenantId, jobId],
+  });
+  return job !== undefined && mayReadDocuments(ctx, job);
 }
 
 /** Returns what an action does, without how often and how long it is tried. */
