@@ -150,7 +150,7 @@ describe('the file of a rendering', () => {
     await expectStatus(bob.put(`${template.path}/shares/${ann.id}`, { accessLevel: 1 }), 200);
     const action = await createAction(ann, 'render-template', { templateId: template.id, params: { least: 1 } });
     await expectStatus(ann.put(`${action.job.path}/shares/${bob.id}`, { accessLevel: 2 }), 200);
-    // His template could tell him what the owner of the job reads.
+    // By a template of his own he could find out what the owner of the job reads.
     const data = { templateId: template.id, params: { least: 2 } };
     const added = { type: 'render-template', name: 'Regions', data };
     await expectError(bob.post(`${action.job.path}/actions`, added), 403, NOT_CHOSEN);

@@ -72,7 +72,7 @@ const optionsOf = ({ params, handler, filename }: Omit<RenderData, 'templateId'>
 /**
  * Returns the data with the id of the template. Settings that do not change are not checked: the caller may be unable to
  * read the template. Throws NOT_FOUND for a draft, and FORBIDDEN for callers who may not read what the owner of the job
- * reads: a template of theirs could tell them whether the owner has a value.
+ * reads: with a template of their own they could find out whether the owner has a value.
  */
 async function prepare(data: RenderData, { ctx, tx, ownerId, actionId }: SavedAction): Promise<JobData> {
   const former = actionId ? await tx.findOne(JobAction, { id: actionId }) : null;
