@@ -2,24 +2,29 @@
 import { stripTypeScriptTypes } from 'node:module';
 import * as vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ParsedModule } from './parse-modules.ts';
+import type { ModuleMistake, ParsedModule } from './parse-modules.ts';
 
 /** The part of `vm` that exists with `--experimental-vm-modules` only. */
 const { SourceTextModule } = vm as unknown as {
   SourceTextModule: new (source: string) => { dependencySpecifiers: readonly string[] };
 };
 
-const sources = workerData as Readonly<Record<string, string>>;
-const parsed = Object.entries(sources).map(([path, source]): [string, ParsedModule] => [path, parse(path, source)]);
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-parentPort!.postMessage(new Map(parsed));
+/** The beginning of the stack of an error in TypeScript: the line, up to two lines of code, and the column as marks. */
+const PLACE = /^:(\d+)\n/;
+const MARKS = /^( *)\^+$/m;
 
+for (const [path, source] of workerData as [string, string][])
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort!.postMessage([path, parse(path, source)]);
+
+/** Throws if the parser itself fails, e.g. at code that nests too deeply. It is not used again then. */
 function parse(path: string, source: string): ParsedModule {
   const text = source.replace(/^\uFEFF/, '');
   try {
     const code = path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
     return { code, imports: importsOf(code) };
   } catch (error) {
+    if (!String((error as { code?: unknown }).code).endsWith('_TYPESCRIPT_SYNTAX')) throw error;
     return { mistake: mistakeOf(error as Error) };
   }
 }
@@ -33,11 +38,7 @@ function importsOf(code: string): readonly string[] | null {
   }
 }
 
-/** The beginning of the stack of an error in TypeScript: the line, up to two lines of code, and the column as marks. */
-const PLACE = /^:(\d+)\n/;
-const MARKS = /^( *)\^+$/m;
-
-function mistakeOf({ message, stack = '' }: Error): { message: string; line: number | null; column: number | null } {
+function mistakeOf({ message, stack = '' }: Error): ModuleMistake {
   const line = PLACE.exec(stack)?.[1];
   const marks = MARKS.exec(stack)?.[1];
   return {

@@ -37,7 +37,7 @@ export async function checkCode(
   const mistakes: CodeMistake[] = [];
   const texts = decodeAll(sources, mistakes);
   const paths = findRoutePaths([...sources.keys()].toSorted(byCodePoints), mistakes);
-  const parsed = texts.size > 0 ? await parseModules(Object.fromEntries(texts), job.caller, job.signal) : new Map();
+  const parsed = texts.size > 0 ? await parseModules(texts, job.caller, job.signal) : new Map();
   const linked = await link(sandbox, texts, parsed, job, mistakes);
   // A module is not evaluated when one that it imports cannot be.
   const handlers = [...paths.keys()].filter((path) => isComplete(linked, path));
