@@ -23,6 +23,17 @@ class AppDeploymentPayload {
   result!: AppDeployment | null;
 }
 
+@Resolver(() => AppDeployment)
+export class AppDeploymentResolver {
+  @FieldResolver(() => AppRelease, {
+    nullable: true,
+    description: 'The new release; null if it was deleted meanwhile.',
+  })
+  release(@Ctx() ctx: Context, @Root() { releaseId }: AppDeployment, @Info() info: GraphQLResolveInfo) {
+    return ctx.read.find(AppRelease, releaseId, info);
+  }
+}
+
 @Resolver(() => App)
 export class AppReleaseResolver {
   @Requires('id', 'ownerId')

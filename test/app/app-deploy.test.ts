@@ -78,12 +78,13 @@ test('GraphQL deploys, lists releases and rolls back', async ({ admin }) => {
   const id = await createApp(admin, 'Graph', { 'server/a.js': 'export const get = () => 1' });
   const mutation = `mutation ($id: ID!, $wait: Boolean! = true) { deployApp(id: $id, progress: "mine", wait: $wait) {
     operation { operation status resource { kind id } }
-    result { releaseId migrated total routes { method path handlerPath config } webhooks { path } } } }`;
+    result { releaseId release { number deployedAt } migrated total routes { method path handlerPath config } webhooks { path } } } }`;
   const first = (await admin.gql(mutation, { id })).data!['deployApp'] as Record<string, any>;
   expect(first).toEqual({
     operation: { operation: 'APP_DEPLOY', status: 'SUCCEEDED', resource: { kind: 'APP', id } },
     result: {
       releaseId: expect.any(String),
+      release: { number: 1, deployedAt: TIME },
       migrated: [],
       total: 0,
       routes: [{ method: 'get', path: '/a', handlerPath: 'server/a.js', config: {} }],

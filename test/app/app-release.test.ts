@@ -1,4 +1,6 @@
+import pg from 'pg';
 import { expect } from 'vitest';
+import { createRelease, loadReleaseFiles } from '../../src/services/app/app-release.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -59,6 +61,10 @@ test('a rollback changes the active release only, and notifies the processes', a
   await putFile(admin, id, 'server/b.js', 'export const get = () => 2');
   const second = (await admin.post(`/apps/${id}/_deploy`)).body;
   expect(second.routes).toHaveLength(2);
+  const listener = new pg.Client({ connectionString: service.databaseUrl });
+  await listener.connect();
+  await listener.query('listen dws_app');
+  const notified = new Promise((resolve) => listener.once('notification', ({ payload }) => resolve(payload)));
   await expectBody(admin.post(`/apps/${id}/_rollback`, { releaseId: first.releaseId }), 200, {
     id: first.releaseId,
     number: 1,
@@ -67,6 +73,8 @@ test('a rollback changes the active release only, and notifies the processes', a
     deployedBy: admin.id,
   });
   expect((await admin.get(`/apps/${id}`)).body).toMatchObject({ status: 'deployed', deployedAt: second.deployedAt });
+  expect(await notified).toBe(id);
+  await listener.end();
   expect((await admin.get(`/apps/${id}/files`)).body.total).toBe(2);
   expect(
     await runSql(service.databaseUrl, 'select number, active from dws.app_release where app_id = $1 order by number', [
@@ -99,4 +107,31 @@ test('the releases of a deleted user stay', async ({ admin, service }) => {
   expect((await admin.get(`/apps/${id}/releases`)).body._embedded['svc:release']).toMatchObject([
     { number: 1, deployedBy: null },
   ]);
+});
+
+test('no release is created of files that were replaced or deleted meanwhile', async ({ admin, service }) => {
+  const id = await createApp(admin, 'Racing', { 'lib/a.js': 'export {};', 'lib/b.js': 'export {};' });
+  const { database, system } = service.platform;
+  const [app] = await system.query<{ tenant: string }>({
+    text: 'select tenant_id as tenant from dws.app where id = $1',
+    values: [id],
+  });
+  const { tenant } = app!;
+  const load = () => loadReleaseFiles((statement) => database.query(tenant, statement), tenant, id);
+  const create = (files: Awaited<ReturnType<typeof load>>) =>
+    database.transaction(tenant, (tx) =>
+      createRelease(tx, id, { files, deployedBy: admin.id, routes: [], webhooks: [] }),
+    );
+  const before = await load();
+  await putFile(admin, id, 'lib/a.js', 'export const a = 1;');
+  await expect(create(before)).rejects.toMatchObject({
+    status: 409,
+    message: 'Files of the app were changed while it was deployed: deploy it again',
+  });
+  const replaced = await load();
+  await admin.delete(`/apps/${id}/files/lib/b.js`);
+  await expect(create(replaced)).rejects.toMatchObject({ status: 409 });
+  expect((await admin.get(`/apps/${id}/releases`)).body.total).toBe(0);
+  await create(await load());
+  expect((await admin.get(`/apps/${id}/releases`)).body.total).toBe(1);
 });

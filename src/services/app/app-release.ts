@@ -100,7 +100,7 @@ async function insertFiles(
   if (inserted.length !== files.length) throw filesChanged();
 }
 
-/** Switches an app, which is locked, to a release. Processes that serve the app hear of it after the commit. */
+/** Switches an app, which is locked, to a release. The commit notifies the processes that serve the app. */
 async function activate(tx: Transaction, app: App, release: AppRelease): Promise<void> {
   const actives = await tx.find(AppRelease, { appId: app.id, active: true });
   for (const active of actives) active.active = false;
