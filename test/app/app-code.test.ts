@@ -159,11 +159,13 @@ test('code that ends the parser is named, and does not affect other modules', as
       'lib/a.ts': deep,
       'lib/b.ts': 'export const b: number = 1;',
       'lib/c.ts': '('.repeat(100_000),
+      'lib/e.js': '['.repeat(100_000) + ']'.repeat(100_000),
       'server/d.ts': `import { b } from '../lib/b.ts';\n${HANDLER}`,
     }),
   ).toEqual([
     ['lib/a.ts', 'The module cannot be parsed', null, null],
     ['lib/c.ts', 'The module cannot be parsed', null, null],
+    ['lib/e.js', expect.stringMatching(/Maximum call stack size exceeded|cannot be parsed/), null, null],
   ]);
 });
 

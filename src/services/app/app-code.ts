@@ -107,7 +107,9 @@ async function link(
     if ('mistake' in module) mistakes.push({ path, ...module.mistake });
     else if (module.imports === null) {
       const alone = new Map([[path, { code: module.code, imports: [] }]]);
-      mistakes.push(...(await loadExports(sandbox, alone, [path], job)).mistakes);
+      const found = (await loadExports(sandbox, alone, [path], job)).mistakes;
+      // The sandbox may parse what nests too deeply for the thread.
+      mistakes.push(...(found.length > 0 ? found : [mistakeIn(path, 'The module cannot be parsed')]));
     } else {
       const found = resolveImports(path, module.imports, texts);
       mistakes.push(...found.mistakes);
