@@ -98,6 +98,8 @@ const BODIES: Record<string, unknown> = {
   bulkUpdateFolders: { remove: [], add: [{ id: ID, name: 'Quarterly', parentId: null }], update: [] },
   setAppFile: { file: 'create table orders (id text primary key, status text not null);' },
   migrateApp: { progress: 'first tables' },
+  deployApp: { progress: 'first release' },
+  rollbackApp: { releaseId: ID },
   createDatasource: {
     name: 'Shop',
     type: 'postgres',

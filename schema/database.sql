@@ -115,6 +115,54 @@ CREATE TRIGGER forget_replaced_file AFTER UPDATE OF file_id ON dws.app_file FOR 
 grant delete, insert, select, update on dws.app_file to dws_app;
 grant delete, insert, select, update on dws.app_file to dws_system;
 
+create table dws.app_release (
+  active boolean not null default false,
+  app_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  deployed_at timestamp with time zone not null,
+  deployed_by uuid,
+  id uuid not null,
+  number integer not null,
+  routes jsonb not null default '[]'::jsonb,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1,
+  webhooks jsonb not null default '[]'::jsonb
+);
+alter table dws.app_release enable row level security;
+alter table dws.app_release force row level security;
+alter table dws.app_release add constraint app_release_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.app_release add constraint app_release_app_id_number_key UNIQUE (app_id, number);
+alter table dws.app_release add constraint app_release_deployed_by_fkey FOREIGN KEY (deployed_by) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+alter table dws.app_release add constraint app_release_pkey PRIMARY KEY (id);
+alter table dws.app_release add constraint app_release_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX app_release_user ON dws.app_release USING btree (deployed_by) WHERE (deployed_by IS NOT NULL);
+CREATE UNIQUE INDEX app_release_active ON dws.app_release USING btree (app_id) WHERE active;
+create policy system on dws.app_release for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_release for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.app_release to dws_app;
+grant delete, insert, select, update on dws.app_release to dws_system;
+
+create table dws.app_release_file (
+  content_type text not null,
+  file_id uuid not null,
+  path text not null,
+  release_id uuid not null,
+  tenant_id uuid not null
+);
+alter table dws.app_release_file enable row level security;
+alter table dws.app_release_file force row level security;
+alter table dws.app_release_file add constraint app_release_file_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
+alter table dws.app_release_file add constraint app_release_file_pkey PRIMARY KEY (release_id, path);
+alter table dws.app_release_file add constraint app_release_file_release_id_fkey FOREIGN KEY (release_id) REFERENCES dws.app_release(id) ON DELETE CASCADE;
+alter table dws.app_release_file add constraint app_release_file_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX app_release_file_file_id ON dws.app_release_file USING btree (file_id);
+create policy system on dws.app_release_file for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_release_file for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_file_of_row AFTER DELETE ON dws.app_release_file FOR EACH ROW EXECUTE FUNCTION dws.forget_app_file();
+grant delete, insert, select, update on dws.app_release_file to dws_app;
+grant delete, insert, select, update on dws.app_release_file to dws_system;
+
 create table dws.app_user (
   avatar_id uuid,
   avatar_original_id uuid,
@@ -487,9 +535,11 @@ CREATE OR REPLACE FUNCTION dws.forget_app_file()
  LANGUAGE plpgsql
 AS $function$
       begin
+        perform from dws.stored_file where tenant_id = old.tenant_id and id = old.file_id for update;
         delete from dws.stored_file f
         where f.tenant_id = old.tenant_id and f.id = old.file_id
-          and not exists (select from dws.app_file a where a.file_id = old.file_id);
+          and not exists (select from dws.app_file a where a.file_id = old.file_id)
+          and not exists (select from dws.app_release_file r where r.file_id = old.file_id);
         return null;
       end $function$;
 

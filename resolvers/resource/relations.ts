@@ -1,6 +1,7 @@
 import { Activity } from '../../entities/activity.ts';
 import { ApiToken } from '../../entities/api-token.ts';
 import { AppFile } from '../../entities/app-file.ts';
+import { AppRelease } from '../../entities/app-release.ts';
 import { App } from '../../entities/app.ts';
 import { AuditEvent } from '../../entities/audit-event.ts';
 import { DatasetReference } from '../../entities/dataset-reference.ts';
@@ -69,6 +70,8 @@ relationField(JobRun, 'retryOf', JobRun, 'The failed or cancelled run that this 
 relationField(Template, 'templateFile', TemplateFile, 'File that is rendered by default; null without one.');
 relationField(Template, 'letterhead', TemplateFile, 'File that is laid under each page of a PDF; null without one.');
 relationField(AppFile, 'app', App, 'App of the file.');
+relationField(AppRelease, 'app', App, 'App of the release.');
+relationField(AppRelease, 'user', User, 'User who deployed it. Null for a deleted user.');
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
 relationField(TemplateInput, 'template', Template, 'Template of the input.');

@@ -38,6 +38,10 @@ const appFile = resource<{ path: string; appId: string }>(
   { hidden: ['created'] },
 );
 
+const release = resource<{ appId: string }>('id number active deployedAt deployedBy', ({ appId }) => ({
+  'svc:app': `/apps/${appId}`,
+}));
+
 const file = '/apps/:appId/files/:path*';
 
 export default [
@@ -57,4 +61,16 @@ export default [
   get('/apps/:id/migrations', 'app.migrations', collection('migration', value('filename status appliedAt')), {
     permission: 'app:write',
   }),
+  post(
+    '/apps/:id/_deploy',
+    'deployApp',
+    operation(
+      value(
+        'releaseId migrated total routes { method path handlerPath config } ' +
+          'webhooks { method path handlerPath config } deployedAt',
+      ),
+    ),
+  ),
+  get('/apps/:id/releases', 'app.releases', collection('release', release), { permission: 'app:write' }),
+  post('/apps/:id/_rollback', 'rollbackApp', release, { status: 200 }),
 ];

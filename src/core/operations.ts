@@ -112,6 +112,10 @@ interface AppMigrateInput {
   dryRun: boolean;
 }
 
+interface AppDeployInput {
+  appId: string;
+}
+
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
  * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
@@ -129,6 +133,7 @@ export interface OperationInputs {
   'job.run': JobRunInput;
   'template.render': TemplateRenderInput;
   'app.migrate': AppMigrateInput;
+  'app.deploy': AppDeployInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -146,6 +151,7 @@ export const OPERATION_NAMES = [
   'job.run',
   'template.render',
   'app.migrate',
+  'app.deploy',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */
@@ -177,6 +183,8 @@ export const CHANNELS = {
   mail: 'dws_mail',
   notification: 'dws_notification',
   feed: 'dws_feed',
+  /** The id of an app that was switched to another release. */
+  app: 'dws_app',
 } as const;
 
 /** An entry of the queue. Operations that joined one another share a work item with the id of the first. */

@@ -1,3 +1,4 @@
+import type { AppMigrationRun } from '../../entities/app-migration.ts';
 import { App } from '../../entities/app.ts';
 import { Datasource } from '../../entities/datasource.ts';
 import { DATASOURCE } from '../../entities/owned-kinds.ts';
@@ -7,7 +8,7 @@ import { newRow } from '../core/new-row.ts';
 import type { Platform } from '../core/platform.ts';
 import { loadMigrationFiles, type MigrationRow } from '../services/app/app-migration.ts';
 import { setSlug } from '../services/resource/resource-slug.ts';
-import type { Handler } from './handler.ts';
+import type { Handler, Job } from './handler.ts';
 import { withQueryTimeout } from './query-timeout.ts';
 
 /** Runs the pending migrations of an app. The first run creates its workspace, and the datasource that reads it. */
@@ -15,24 +16,29 @@ export const appMigrate: Handler<'app.migrate'> = {
   takeover: false,
   async run(job, platform) {
     const { appId, dryRun } = job.input;
-    const key = { tenantId: job.tenantId, appId };
-    const files = await loadMigrationFiles(
-      (statement) => platform.database.query(job.tenantId, statement),
-      job.tenantId,
-      appId,
-    );
-    const total = files.length;
-    job.progress({ current: 0, total });
-    const migrated =
-      total === 0
-        ? []
-        : await withQueryTimeout(platform, job, (signal) => {
-            const onFile = (current: number) => job.progress({ current, total });
-            return runFiles(platform, key, files, { dryRun, signal, onFile });
-          });
-    return { publish: async () => ({ migrated, total }) };
+    const result = await runMigrations(platform, job, { tenantId: job.tenantId, appId }, dryRun);
+    return { publish: async () => result };
   },
 };
+
+/** Runs the pending migrations of an app, with the progress of a job. Throws UPSTREAM_FAILED with file and line. */
+export async function runMigrations(
+  platform: Platform,
+  job: Pick<Job, 'signal' | 'progress'>,
+  key: WorkspaceKey,
+  dryRun: boolean,
+): Promise<AppMigrationRun> {
+  const { tenantId, appId } = key;
+  const files = await loadMigrationFiles((statement) => platform.database.query(tenantId, statement), tenantId, appId);
+  const total = files.length;
+  job.progress({ current: 0, total });
+  if (total === 0) return { migrated: [], total };
+  const migrated = await withQueryTimeout(platform, job, (signal) => {
+    const onFile = (current: number) => job.progress({ current, total });
+    return runFiles(platform, key, files, { dryRun, signal, onFile });
+  });
+  return { migrated, total };
+}
 
 async function runFiles(
   platform: Platform,

@@ -1,3 +1,4 @@
+import { appDeploy } from './app-deploy.ts';
 import { appMigrate } from './app-migrate.ts';
 import { datasetBenchmark } from './dataset-benchmark.ts';
 import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts';
@@ -20,4 +21,5 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'job.run': jobRun,
   'template.render': templateRender,
   'app.migrate': appMigrate,
+  'app.deploy': appDeploy,
 });

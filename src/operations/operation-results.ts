@@ -1,4 +1,5 @@
 import type { AppMigrationRun } from '../../entities/app-migration.ts';
+import type { AppDeployment } from '../../entities/app-release.ts';
 import type { DatasetBenchmark } from '../../entities/dataset-benchmark.ts';
 import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { DatasetRun } from '../../entities/dataset-run.ts';
@@ -26,4 +27,5 @@ export interface OperationResults {
   'job.run': JobRunResult;
   'template.render': RenditionResult;
   'app.migrate': AppMigrationRun;
+  'app.deploy': Omit<AppDeployment, 'deployedAt'> & { deployedAt: string };
 }

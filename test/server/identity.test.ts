@@ -38,6 +38,7 @@ async function createTwins(ann: Client, admin: Client, source: string, orders: {
     await admin.creates('/suites', { name: 'Twin', datasourceIds: [source] });
     const app = await admin.creates('/apps', { ...owned, ownerId: ann.id });
     await ann.request('PUT', `/api/apps/${app.id}/files/twin.js`, '1', { 'content-type': 'text/javascript' });
+    await ann.post(`/apps/${app.id}/_deploy`);
     await ann.creates('/queries', { ...owned, datasourceId: source, query: 'select 1 as one' });
     await ann.creates(`/datasources/${source}/links`, {
       targetDatasourceId: source,

@@ -109,7 +109,8 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
   ];
   const app = await admin.creates('/apps', { name: 'Desk', ownerId: ann.id });
   await ann.request('PUT', `/api/apps/${app.id}/files/a.js`, '1', { 'content-type': 'text/javascript' });
-  const { app: withFile } = await ann.data(`{ app(id: "${app.id}") { file(path: "a.js") { id } } }`);
+  await ann.post(`/apps/${app.id}/_deploy`);
+  const { app: withFile } = await ann.data(`{ app(id: "${app.id}") { file(path: "a.js") { id } releases { id } } }`);
   const comment = await ann.creates(`/teams/${team.id}/comments`, { message: 'Hello' });
   const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
   return {
@@ -134,6 +135,7 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
       TemplateInput: input.id,
       TemplateProcessor: processor.id,
       AppFile: withFile.file.id,
+      AppRelease: withFile.releases[0].id,
     },
     ofTenant: { Membership: me.memberships[0].id },
     ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },

@@ -1,6 +1,7 @@
 import { Activity } from '../../../entities/activity.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
 import { AppFile } from '../../../entities/app-file.ts';
+import { AppRelease } from '../../../entities/app-release.ts';
 import { AuditEvent } from '../../../entities/audit-event.ts';
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { DatasourceLink } from '../../../entities/datasource-link.ts';
@@ -57,6 +58,7 @@ export const ENTITIES = [
   PasswordReset,
   StoredFile,
   AppFile,
+  AppRelease,
   Share,
   SavedFilter,
   Visual,

@@ -1,5 +1,7 @@
 import { AppFile } from '../../../entities/app-file.ts';
+import { AppRelease } from '../../../entities/app-release.ts';
 import { App } from '../../../entities/app.ts';
+import { User } from '../../../entities/user.ts';
 import { readableThrough, writable } from '../resource/access-filter.ts';
 import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
@@ -10,7 +12,7 @@ const storedColumn = (column: string): string =>
 
 export const appModel = defineOwnedModel(App, {
   sortable: ['name', 'slug', 'status', 'deployedAt', 'createdAt', 'updatedAt'],
-  relations: { files: hasMany(AppFile, 'app_id', 'path') },
+  relations: { files: hasMany(AppFile, 'app_id', 'path'), releases: hasMany(AppRelease, 'app_id', '-number') },
 });
 
 /** Code is for those who may write the app. */
@@ -24,4 +26,11 @@ export const appFileModel = defineModel(AppFile, {
     size: { sql: storedColumn('size'), type: 'bigint' },
     sha256: { sql: storedColumn('sha256'), type: 'text' },
   },
+});
+
+export const appReleaseModel = defineModel(AppRelease, {
+  label: 'release of an app',
+  nodeAccess: readableThrough('app', 'app_id', writable),
+  defaultSort: '-number',
+  relations: { app: belongsTo(App, 'app_id'), user: belongsTo(User, 'deployed_by') },
 });

@@ -47,7 +47,13 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     await checkUnused(ctx, tx, 'app', found.id);
     cancelRunning(tx, found.tenantId, concurrencyKeyOf(found.id));
     const files = await tx.query<{ id: string }>({
-      text: `select file_id as id from dws.app_file where tenant_id = $1 and app_id = $2`,
+      text: `
+        select file_id as id from dws.app_file where tenant_id = $1 and app_id = $2
+        union
+        select f.file_id
+        from dws.app_release_file f
+        join dws.app_release r on r.tenant_id = f.tenant_id and r.id = f.release_id
+        where r.tenant_id = $1 and r.app_id = $2`,
       values: [found.tenantId, found.id],
     });
     tx.remove(found);

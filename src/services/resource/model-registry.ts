@@ -2,7 +2,7 @@ import type { MetadataStorage } from '@mikro-orm/core';
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
-import { appFileModel, appModel } from '../app/app-model.ts';
+import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
 import { datasetModel } from '../dataset/dataset-model.ts';
 import { savedFilterModel } from '../dataset/saved-filter-model.ts';
 import { userSettingModel } from '../dataset/user-setting-model.ts';
@@ -49,6 +49,7 @@ export const MODELS: readonly ModelDefinition[] = [
   apiTokenModel,
   appFileModel,
   appModel,
+  appReleaseModel,
   auditEventModel,
   datasetModel,
   datasetReferenceModel,
