@@ -43,6 +43,8 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
     id: 'previewJobAction',
     summary: 'Returns what a run of an action would do',
   },
+  // Not `getTemplateSettings`: generators name the type of the field `settings` of a template `TemplateSettings` too.
+  'GET /templates/:id/settings': { id: 'getSettingsOfTemplate' },
   'POST /templates/:templateId/_check': {
     id: 'checkTemplate',
     summary: 'Finds the mistakes in the files of a template',
