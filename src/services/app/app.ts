@@ -44,18 +44,20 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   const { platform } = ctx;
   const { app, storedIds } = await ctx.transaction(async (tx) => {
     const found = await loadForMigrations(ctx, tx, id, 'app:delete', { ifMatch: ctx.ifMatch });
-    await checkUnused(ctx, tx, 'app', found.id);
+    const [files] = await Promise.all([
+      tx.query<{ id: string }>({
+        text: `
+          select file_id as id from dws.app_file where tenant_id = $1 and app_id = $2
+          union
+          select f.file_id
+          from dws.app_release_file f
+          join dws.app_release r on r.tenant_id = f.tenant_id and r.id = f.release_id
+          where r.tenant_id = $1 and r.app_id = $2`,
+        values: [found.tenantId, found.id],
+      }),
+      checkUnused(ctx, tx, 'app', found.id),
+    ]);
     cancelRunning(tx, found.tenantId, concurrencyKeyOf(found.id));
-    const files = await tx.query<{ id: string }>({
-      text: `
-        select file_id as id from dws.app_file where tenant_id = $1 and app_id = $2
-        union
-        select f.file_id
-        from dws.app_release_file f
-        join dws.app_release r on r.tenant_id = f.tenant_id and r.id = f.release_id
-        where r.tenant_id = $1 and r.app_id = $2`,
-      values: [found.tenantId, found.id],
-    });
     tx.remove(found);
     return { app: found, storedIds: files.map((file) => file.id) };
   });
