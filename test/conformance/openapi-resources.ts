@@ -37,6 +37,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   // Named like the file of the template, because both paths end with `/files/` and a parameter.
   const file = { 'content-type': 'text/plain' };
   await admin.request('PUT', `/api/apps/${ids['/apps/']}/files/${template['/files/']}`, 'export const get = 1', file);
+  const { body: release } = await admin.post(`/apps/${ids['/apps/']}/_deploy`);
   const session = (await admin.get('/sessions')).body._embedded['svc:session'][0];
   return {
     ...ids,
@@ -57,6 +58,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/tokens/': (await create('/tokens', { name })).id,
     '/sessions/': session.id,
     '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,
+    '/releases/': release.releaseId,
     '/identity-providers/': (await create('/identity-providers', { ...PROVIDER, name })).id,
     '/login/': 'local',
   };
@@ -118,6 +120,7 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   targetDatasourceId: resources['/datasources/'],
   datasetId: resources['/datasets/'],
   reportId: resources['/reports/'],
+  releaseId: resources['/releases/'],
   templateFileId: resources['/files/'],
   queryId: resources['/queries/'],
   folderId: resources['/folders/'],
