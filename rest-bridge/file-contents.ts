@@ -1,14 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { AdapterCall, BridgeContext } from './call.ts';
+import type { AdapterCall } from './call.ts';
 import { dispositionOf } from './disposition.ts';
-import { createRevalidation } from './negotiation.ts';
+import { receiveBytes, type ReceivedFile } from './received-file.ts';
 
 /** A file as the schema returns it, without its bytes. */
-interface FileRecord {
+interface FileRecord extends ReceivedFile {
   filename: string;
-  contentType: string;
-  sha256: string;
 }
 
 /** What a file may do when it is opened on its own: nothing. */
@@ -21,36 +19,21 @@ const PASSIVE = /^(?:image\/(?:png|jpeg|gif|webp)|font\/\w+|text\/(?:plain|csv|m
 type SendFile = (file: FileRecord) => Readable | FastifyReply;
 
 /**
- * Lets the field of a row pass the bytes of a file, and returns the function that sends them. If the client has them, they
- * are not opened. Active contents, as HTML and SVG, are downloads without any rights.
+ * Receives a file like `receiveBytes`, and returns the function that sends it. Active contents, as HTML and SVG, are
+ * downloads without any rights.
  */
-export function receiveFile({ context, request, reply }: AdapterCall): SendFile {
-  const revalidation = createRevalidation(request.method === 'POST' ? undefined : request.headers['if-none-match']);
-  let file: { content: Readable; size: number } | undefined;
-  Object.assign(context, {
-    revalidate: (state) => revalidation.revalidate(state),
-    sendFile: (content, size) => {
-      file = { content, size };
-    },
-  } satisfies BridgeContext);
-  return ({ filename, contentType, sha256 }) => {
-    void reply.headers({
-      etag: `"${sha256}"`,
-      'cache-control': 'private, no-cache',
-      'content-security-policy': POLICY,
-      'x-content-type-options': 'nosniff',
-      'cross-origin-resource-policy': 'same-site',
-    });
-    if (revalidation.isCurrent) return reply.code(304).send();
-    void reply.headers({
-      'content-type': contentType,
-      'content-length': file!.size,
-      'content-disposition': dispositionOf(PASSIVE.test(contentType) ? 'inline' : 'attachment', filename),
-    });
-    // The client may have disconnected in the meantime: nothing will read the file.
-    if (reply.raw.destroyed) file!.content.destroy();
-    return file!.content;
-  };
+export function receiveFile(call: AdapterCall): SendFile {
+  const send = receiveBytes(call);
+  return (file) =>
+    send(
+      file,
+      {
+        'cache-control': 'private, no-cache',
+        'content-security-policy': POLICY,
+        'cross-origin-resource-policy': 'same-site',
+      },
+      { 'content-disposition': dispositionOf(PASSIVE.test(file.contentType) ? 'inline' : 'attachment', file.filename) },
+    );
 }
 
 /** Sends the file that the field returns. */

@@ -1,13 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { isUuid } from '../src/core/id.ts';
-import type { AdapterCall, BridgeContext } from './call.ts';
-import { createRevalidation } from './negotiation.ts';
+import type { AdapterCall } from './call.ts';
+import { receiveBytes, type ReceivedFile } from './received-file.ts';
 
 /** A picture as the schema returns it, without its bytes. */
-interface Picture {
-  contentType: string;
-  sha256: string;
+interface Picture extends ReceivedFile {
   immutable: boolean;
 }
 
@@ -18,30 +16,12 @@ const MINUTE_SECONDS = 60;
 
 /** Streams the file of a picture with these headers, or sends 304 if the client has it: the file is then not opened. */
 async function sendPicture(
-  { run, context, request, reply }: AdapterCall,
+  call: AdapterCall,
   headersOf: (picture: Picture) => Record<string, string>,
 ): Promise<Readable | FastifyReply> {
-  const revalidation = createRevalidation(request.headers['if-none-match']);
-  let file: { content: Readable; size: number } | undefined;
-  Object.assign(context, {
-    revalidate: (state) => revalidation.revalidate(state),
-    sendFile: (content, size) => {
-      file = { content, size };
-    },
-  } satisfies BridgeContext);
-  const picture = (await run()).body as Picture;
-  const { contentType, sha256 } = picture;
-  void reply.headers({
-    ...headersOf(picture),
-    etag: `"${sha256}"`,
-    'content-security-policy': POLICY,
-    'x-content-type-options': 'nosniff',
-  });
-  if (revalidation.isCurrent) return reply.code(304).send();
-  void reply.headers({ 'content-type': contentType, 'content-length': file!.size });
-  // The client may have disconnected in the meantime: nothing will read the file.
-  if (reply.raw.destroyed) file!.content.destroy();
-  return file!.content;
+  const send = receiveBytes(call);
+  const picture = (await call.run()).body as Picture;
+  return send(picture, { ...headersOf(picture), 'content-security-policy': POLICY });
 }
 
 /**

@@ -1,11 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { badInput, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { MAX_PDF_BYTES } from '../../core/pdf-printer.ts';
-import { childEnvironment } from '../../core/process-environment.ts';
-import { lowerProcessPriority } from '../process/priority.ts';
 import { programBeside } from '../process/program.ts';
 import { ProcessEnded, runTask } from '../process/run-task.ts';
 import { SpareProcess } from '../process/spare-process.ts';
+import { startProgram } from '../process/start-program.ts';
 import { watchProcesses } from './browser-memory.ts';
 import type { FromLetterheadProcess, ToLetterheadProcess } from './letterhead-task.ts';
 
@@ -17,7 +15,9 @@ const MAX_MEMORY_BYTES = 768 * 1024 ** 2;
 const WATCH_MS = 50;
 /** What V8 writes when it ends a process whose heap is exhausted. */
 const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
-const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToLetterheadProcess);
+const SPARE = new SpareProcess(() => startProgram(PROGRAM, [`--max-old-space-size=${HEAP_MB}`]), {
+  kind: 'prepare',
+} satisfies ToLetterheadProcess);
 
 /**
  * Lays the first page of a PDF under each page of a printed document, in a process of its own. Throws BAD_USER_INPUT for a
@@ -64,18 +64,4 @@ function contentOf(message: FromLetterheadProcess): Buffer {
     throw new Error(`The letterhead process failed: ${message.kind === 'broken' ? message.message : message.kind}`);
   if (message.content.length > MAX_PDF_BYTES) throw tooLarge(`The PDF has more than ${MAX_PDF_BYTES / 1e6} MB`);
   return Buffer.from(message.content);
-}
-
-function startProcess(): ChildProcess {
-  const child = fork(PROGRAM, {
-    // In a separate process group, so that Ctrl-C reaches only the parent.
-    detached: true,
-    cwd: '/',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'advanced',
-    execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MB}`],
-    env: childEnvironment(),
-  });
-  lowerProcessPriority(child.pid);
-  return child;
 }

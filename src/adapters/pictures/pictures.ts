@@ -1,13 +1,11 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { badInput, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { FairGate, type Caller } from '../../core/fair-gate.ts';
 import type { PictureSource, PreparedPicture } from '../../core/pictures.ts';
-import { childEnvironment } from '../../core/process-environment.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
-import { lowerProcessPriority } from '../process/priority.ts';
 import { programBeside } from '../process/program.ts';
 import { ProcessEnded, runTask } from '../process/run-task.ts';
 import { SpareProcess } from '../process/spare-process.ts';
+import { startProgram } from '../process/start-program.ts';
 import { MEMORY_MESSAGE, type FromPictureProcess, type ToPictureProcess } from './picture-task.ts';
 
 const PROGRAM = programBeside(import.meta.url, 'picture-program');
@@ -18,7 +16,9 @@ const TIMEOUT_MS = 20_000;
 const HEAP_MB = 256;
 /** What V8 writes when it ends a process whose heap is exhausted. */
 const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
-const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToPictureProcess);
+const SPARE = new SpareProcess(() => startProgram(PROGRAM, [`--max-old-space-size=${HEAP_MB}`]), {
+  kind: 'prepare',
+} satisfies ToPictureProcess);
 
 /**
  * Checks a picture and draws it in a square of `size` pixels, in a process of its own. Throws BAD_USER_INPUT for what is
@@ -56,18 +56,4 @@ function resultOf(message: FromPictureProcess): PreparedPicture {
   if (message.kind === 'refused') throw (message.isTooLarge ? tooLarge : badInput)(message.message);
   if (message.kind === 'broken') throw new Error(`The picture process failed: ${message.message}`);
   return message.picture;
-}
-
-function startProcess(): ChildProcess {
-  const child = fork(PROGRAM, {
-    // In a separate process group, so that Ctrl-C reaches only the parent.
-    detached: true,
-    cwd: '/',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'advanced',
-    execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MB}`],
-    env: childEnvironment(),
-  });
-  lowerProcessPriority(child.pid);
-  return child;
 }

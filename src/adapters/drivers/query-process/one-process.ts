@@ -1,11 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { ColumnsChanged } from '../../../core/columns-changed.ts';
 import { badInput, unavailable, upstreamFailed } from '../../../core/errors.ts';
-import { childEnvironment } from '../../../core/process-environment.ts';
 import type { Segment } from '../../../core/row-source.ts';
-import { lowerProcessPriority } from '../../process/priority.ts';
 import { programBeside } from '../../process/program.ts';
 import { SpareProcess } from '../../process/spare-process.ts';
+import { startProgram } from '../../process/start-program.ts';
 import { MEMORY_MESSAGE } from './limits.ts';
 import type { FromProcess, Job, ToProcess } from './work.ts';
 
@@ -17,7 +16,8 @@ const MAX_STDERR_LENGTH = 4000;
 /** What V8 writes when it ends a process whose heap is exhausted too suddenly for an error. */
 const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
 
-const SPARE = new SpareProcess(startProcess, { kind: 'prepare' } satisfies ToProcess);
+// Without `--max-old-space-size`, which would replace the limit of the thread that reads the file.
+const SPARE = new SpareProcess(() => startProgram(PROGRAM), { kind: 'prepare' } satisfies ToProcess);
 
 /** Receives what a task `segments` reads. */
 export interface RowReceiver {
@@ -96,21 +96,6 @@ function errorOf(failure: Exclude<FromProcess, { kind: 'result' | 'segment' | 'r
   if (failure.kind === 'refused') return badInput(failure.message);
   if (failure.kind === 'unavailable') return unavailable(failure.message);
   return new Error(`The query process failed: ${failure.message}`);
-}
-
-function startProcess(): ChildProcess {
-  const child = fork(PROGRAM, {
-    // In a separate process group, so that Ctrl-C reaches only the parent.
-    detached: true,
-    cwd: '/',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    serialization: 'advanced',
-    // No `--max-old-space-size`: it would replace the limit of the thread that reads the file.
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-    env: childEnvironment(),
-  });
-  lowerProcessPriority(child.pid);
-  return child;
 }
 
 /** Returns a promise that rejects when the process ends or cannot be started. */

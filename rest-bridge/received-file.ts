@@ -1,0 +1,40 @@
+import type { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { AdapterCall, BridgeContext } from './call.ts';
+import { createRevalidation } from './negotiation.ts';
+
+/** What a response needs of a file, beside its bytes. */
+export interface ReceivedFile {
+  contentType: string;
+  sha256: string;
+}
+
+/** Sends a file with its headers, or 304 with `headers` alone if the client has it. */
+export type SendReceived = (
+  file: ReceivedFile,
+  headers: Readonly<Record<string, string>>,
+  contentHeaders?: Readonly<Record<string, string>>,
+) => Readable | FastifyReply;
+
+/**
+ * Lets the field of a row pass the bytes of a file, and returns the function that sends them. If the client has them, they
+ * are not opened.
+ */
+export function receiveBytes({ context, request, reply }: AdapterCall): SendReceived {
+  const revalidation = createRevalidation(request.method === 'POST' ? undefined : request.headers['if-none-match']);
+  let file: { content: Readable; size: number } | undefined;
+  Object.assign(context, {
+    revalidate: (state) => revalidation.revalidate(state),
+    sendFile: (content, size) => {
+      file = { content, size };
+    },
+  } satisfies BridgeContext);
+  return ({ contentType, sha256 }, headers, contentHeaders = {}) => {
+    void reply.headers({ ...headers, etag: `"${sha256}"`, 'x-content-type-options': 'nosniff' });
+    if (revalidation.isCurrent) return reply.code(304).send();
+    void reply.headers({ 'content-type': contentType, 'content-length': file!.size, ...contentHeaders });
+    // The client may have disconnected in the meantime: nothing will read the file.
+    if (reply.raw.destroyed) file!.content.destroy();
+    return file!.content;
+  };
+}
