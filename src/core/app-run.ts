@@ -1,0 +1,125 @@
+import type { ApiError } from './errors.ts';
+import type { Context } from './context.ts';
+import type { SandboxLog } from './sandbox.ts';
+
+/** A request for a handler of an app. */
+export interface AppRequest {
+  /** In lower case. */
+  method: string;
+  /** Path below `view` or `_hook`, decoded, e.g. `/orders/7`. */
+  path: string;
+  query: Readonly<Record<string, string | string[]>>;
+  /** By their names in lower case, without credentials and cookies. */
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array;
+}
+
+/** What a handler responds with. */
+export interface AppResponse {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array;
+}
+
+/** An app whose code runs. */
+export interface RunningApp {
+  id: string;
+  tenantId: string;
+  /** Slug of the tenant. */
+  tenant: string;
+  slug: string;
+  name: string;
+  /** Principal: `user:<id>` or `team:<id>`. */
+  ownerId: string;
+  /** The active release. */
+  releaseId: string;
+  /** The encrypted environment; null if it is empty. */
+  env: string | null;
+}
+
+/** A route of a release. */
+export interface HandlerRoute {
+  method: string;
+  /** E.g. `/orders/:id`. */
+  path: string;
+  handlerPath: string;
+  config: Record<string, unknown>;
+}
+
+/** Whom a handler sees as the user of its request. */
+export interface HandlerUser {
+  id: string;
+  name: string;
+  type: 'user' | 'team';
+}
+
+/** What a user may do with an app. A user has all roles that apply. */
+export type AppRole = 'viewer' | 'editor' | 'admin' | 'superuser';
+
+/** A handler to run. */
+export interface HandlerTask {
+  app: RunningApp;
+  /** Whether it is a route of `view` or of `_hook`. */
+  folder: 'server' | 'webhooks';
+  route: HandlerRoute;
+  /** Parameters in the path by their names. */
+  params: Readonly<Record<string, string>>;
+  request: AppRequest;
+  /** Acts as the caller of a view route, and as the owner of the app for a webhook. Its signal ends the run. */
+  ctx: Context;
+  user: HandlerUser;
+  roles: readonly AppRole[];
+  /** How many handlers called each other to get here: 0 for a request from outside. */
+  depth: number;
+}
+
+/** How a handler ended: with a response, or with a failure that has a message for authors. */
+export interface HandlerOutcome {
+  result: { response: AppResponse } | { failure: ApiError };
+  /** What it logged, without values of the environment. */
+  logs: readonly SandboxLog[];
+  durationMs: number;
+  memoryBytes: number;
+}
+
+/** A request of a handler to the service or to an outside address. */
+export interface HandlerFetch {
+  /** A path that starts with `/api/`, or an absolute URL. */
+  url: string;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array | null;
+}
+
+/** What handlers can do outside of their app. Arguments are JSON that nothing is known of; errors have a sentence. */
+export interface HandlerServices {
+  fetch(request: HandlerFetch, signal: AbortSignal): Promise<AppResponse>;
+  emit(name: unknown, payload: unknown): Promise<void>;
+  /** Returns the number of notified users. */
+  notify(principals: unknown, notification: unknown): Promise<number>;
+  email(mail: unknown): Promise<void>;
+}
+
+/** A run of a handler that has ended, or a webhook call that started none. */
+export interface EndedRun {
+  app: Pick<RunningApp, 'id' | 'tenantId' | 'ownerId'>;
+  /** Path of the route, e.g. `/orders/:id`; null if none fits. */
+  route: string | null;
+  requestId: string;
+  /** Id of the user or team that is charged. */
+  payerId: string;
+  durationMs: number;
+  memoryBytes: number;
+  logs: readonly SandboxLog[];
+  /** The failure with its message for authors. */
+  error: string | null;
+  /** What is recorded of a webhook. */
+  call?: {
+    method: string;
+    path: string;
+    status: number;
+    request: AppRequest;
+    /** Id of the call that was repeated. */
+    replayOf: string | null;
+  };
+}
