@@ -46,8 +46,8 @@ async function expectWorkspace({ workspaces, url }: Awaited<ReturnType<typeof op
   expect(await workspaces.query(key, insert, [], never)).toEqual([{ id: 1 }]);
   await workspaces.query(key, `alter role ${schemaOf(key)} password 'of my own'`, [], never);
   await workspaces.locate(key);
-  const { state, close } = await workspaces.dump(key);
-  expect(state.tables).toEqual(['note']);
+  const { state, close } = await workspaces.dump(key, never);
+  expect(state.tables).toEqual([{ name: 'note', columns: ['id'] }]);
   await close();
   // It sees no schema of another app, and none of the service.
   const other = newApp();
