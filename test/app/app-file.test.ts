@@ -137,7 +137,7 @@ test('a path is a file or a folder', async ({ admin }) => {
   expect((await getFile(admin, id, 'a.txtb')).status).toBe(200);
 });
 
-test('a file has at most 5 MB and code 1 MB', async ({ admin }) => {
+test('a file has at most 5 MB, code and migrations 1 MB', async ({ admin }) => {
   const id = await createApp(admin, 'Large');
   expect((await putFile(admin, id, 'a.bin', Buffer.alloc(5_000_000))).status).toBe(201);
   await expectError(
@@ -146,7 +146,7 @@ test('a file has at most 5 MB and code 1 MB', async ({ admin }) => {
     'The file is larger than the maximum of 5000000 bytes',
   );
   expect((await putFile(admin, id, 'a.js', Buffer.alloc(1_000_000))).status).toBe(201);
-  for (const path of ['b.js', 'b.ts', 'lib/B.TS'])
+  for (const path of ['b.js', 'b.ts', 'lib/B.TS', 'migrations/1.sql'])
     await expectError(
       putFile(admin, id, path, Buffer.alloc(1_000_001)),
       413,

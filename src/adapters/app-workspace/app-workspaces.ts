@@ -13,7 +13,7 @@ import {
 } from '../../core/app-workspace.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
-import { splitStatements } from '../../core/sql-statements.ts';
+import { transactionCommandIn } from '../../core/sql-statements.ts';
 import { Admin } from './admin.ts';
 import { openParts } from './catalog-privileges.ts';
 import { passwordOf } from './role-password.ts';
@@ -103,9 +103,8 @@ class Workspaces implements AppWorkspaces {
       let isOpen = true;
       const query: WorkspaceQuery = async (sql, params = []) => {
         if (!isOpen) throw new SqlFailure('25P01', 'The transaction has ended');
-        const [command] = splitStatements(sql);
-        if (command?.transactionCommand)
-          throw new SqlFailure('2D000', `${command.transactionCommand} is not possible in a transaction`);
+        const command = transactionCommandIn(sql);
+        if (command) throw new SqlFailure('2D000', `${command} is not possible in a transaction`);
         return connection.run(sql, params, signal);
       };
       await connection.run('begin', [], signal);
