@@ -116,18 +116,23 @@ export interface WorkspaceSource {
 export interface AppWorkspaces {
   /** Creates the database, roles and schema of an app, as far as they are missing. */
   provision(key: WorkspaceKey): Promise<void>;
-  /** Runs one statement in its own transaction. Throws `SqlFailure`, and the signal's reason when it aborts. */
+  /**
+   * Runs one statement in its own transaction. Throws `SqlFailure`, with the code 53100 for one that writes past the quota
+   * of the app, and the signal's reason when it aborts.
+   */
   query(key: WorkspaceKey, sql: string, params: readonly unknown[], signal: AbortSignal): Promise<WorkspaceRow[]>;
   /** Runs statements in one transaction, which is undone if `work` throws. Throws like `query`. */
   transaction<T>(key: WorkspaceKey, work: (query: WorkspaceQuery) => Promise<T>, signal: AbortSignal): Promise<T>;
   /**
    * Runs the files that have not run, in order, each in its own transaction. Returns their names. Throws BAD_USER_INPUT
    * before it runs anything for a file that ends its transaction, and UPSTREAM_FAILED with file and line for one that
-   * fails; those before it remain. `provision` comes first.
+   * fails or lets the app grow past its quota; those before it remain. `provision` comes first.
    */
   migrate(key: WorkspaceKey, files: readonly MigrationFile[], run: MigrationRun): Promise<string[]>;
   /** Returns the migrations that have run, by their names; none without a workspace. */
   appliedMigrations(key: WorkspaceKey): Promise<AppliedMigration[]>;
+  /** Returns the bytes of the tables of an app with their indexes. Throws like `query`. */
+  sizeOf(key: WorkspaceKey, signal: AbortSignal): Promise<number>;
   /** Returns where a driver reads the rows of an app. Throws UPSTREAM_FAILED without a workspace. */
   locate(key: WorkspaceKey): Promise<WorkspaceSource>;
   /**

@@ -1,4 +1,5 @@
 import type { Platform } from '../core/platform.ts';
+import { meterAppStorage } from './app-storage.ts';
 
 /** SQL for the schema of each app, like `schemaNameOf`. */
 export const APP_SCHEMAS = `
@@ -16,20 +17,28 @@ export async function sweepWorkspaces({ workspaces, system, log }: Platform): Pr
   for (const schema of swept) log.info({ schema }, 'Deleted the workspace of an app that does not exist');
 }
 
-/** Sweeps workspaces every `interval` milliseconds. */
+/** Sweeps workspaces and meters their storage every `interval` milliseconds. */
 export function startWorkspaceSweeper(
   platform: Platform,
   { interval }: { interval: number },
 ): { stop(): Promise<void> } {
   let pass: Promise<void> = Promise.resolve();
+  const stopping = new AbortController();
+  const run = async () => {
+    try {
+      await sweepWorkspaces(platform);
+      await meterAppStorage(platform, new Date(), stopping.signal);
+    } catch (error) {
+      if (!stopping.signal.aborted) platform.log.warn({ err: error }, 'Could not sweep the workspaces of apps');
+    }
+  };
   const timer = setInterval(() => {
-    pass = pass
-      .then(() => sweepWorkspaces(platform))
-      .catch((error: unknown) => platform.log.warn({ err: error }, 'Could not sweep the workspaces of apps'));
+    pass = pass.then(run);
   }, interval);
   return {
     async stop() {
       clearInterval(timer);
+      stopping.abort(new Error('The worker stops'));
       await pass;
     },
   };

@@ -170,6 +170,26 @@ test('a file has at most 5 MB, code and migrations 1 MB', async ({ admin }) => {
   expect((await admin.delete(`/apps/${id}`)).status).toBe(204);
 });
 
+test('files of several apps that are saved at once do not exceed the quota of the tenant together', async ({
+  admin,
+  service,
+}) => {
+  const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => createApp(admin, `At once ${n}`)));
+  const usedBytes = async () =>
+    (
+      await service.platform.system.query<{ size: number }>({
+        text: 'select sum(size)::int as size from dws.stored_file',
+      })
+    )[0]!.size ?? 0;
+  const { config } = service.platform;
+  const used = await usedBytes();
+  config.TENANT_QUOTA_BYTES = used + 1_000_000;
+  const saved = await Promise.all(ids.map((id) => putFile(admin, id, 'a.bin', Buffer.alloc(400_000))));
+  config.TENANT_QUOTA_BYTES = 0;
+  expect(saved.map(({ status }) => status).toSorted()).toEqual([201, 201, 413, 413, 413, 413, 413, 413]);
+  expect(await usedBytes()).toBe(used + 800_000);
+});
+
 test('an app has at most 500 files', async ({ admin, service }) => {
   const id = await createApp(admin, 'Many', { '0.txt': 'x' });
   await service.platform.system.query({

@@ -292,11 +292,13 @@ test('no app reads definitions of another: bodies, defaults, texts of views, con
   for (const role of [schemaOf(key), `${schemaOf(key)}_owner`]) {
     await owner.query(`set session authorization ${role}`);
     const read = async (sql: string, params: unknown[] = []) => {
-      const rows = await owner.query(sql, params).then(
-        (result) => result.rows,
-        () => [],
-      );
-      if (JSON.stringify(rows).includes('secret')) found.push(`${role}: ${sql}`);
+      const rows = await owner
+        .query(`select from (${sql}) q (value) where value::text like '%secret%' limit 1`, params)
+        .then(
+          (result) => result.rows,
+          () => [],
+        );
+      if (rows.length > 0) found.push(`${role}: ${sql}`);
     };
     for (const sql of DEFINITIONS) await read(sql, sql.includes('$1') ? [schemaOf(other)] : []);
     // Every column on its own: one that is refused hides none of the others. The rights of both roles are those of all.

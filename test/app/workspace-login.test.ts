@@ -21,6 +21,7 @@ async function openLimited(rights: string, appsDatabase?: (url: string, login: s
     system,
     secrets: createSecretBox(SECRET),
     installationId: 'tests',
+    quotaBytes: 0,
   });
   return {
     workspaces,

@@ -13,11 +13,11 @@ import {
 } from '../../core/app-workspace.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
-import { transactionCommandIn } from '../../core/sql-statements.ts';
 import { Admin } from './admin.ts';
+import { runAlone, runTransaction } from './app-statements.ts';
 import { openParts } from './catalog-privileges.ts';
 import { passwordOf } from './role-password.ts';
-import { runMigrations } from './run-migrations.ts';
+import { compactPastQuota, runMigrations } from './run-migrations.ts';
 import { workspaceServer } from './server-address.ts';
 import { sessionOptions } from './workspace-client.ts';
 import type { WorkspaceConnection } from './workspace-connection.ts';
@@ -25,6 +25,7 @@ import { openDump } from './workspace-dump.ts';
 import { beginLoad, foreignKeysOf } from './workspace-load.ts';
 import { noWorkspace, WorkspaceLogins } from './workspace-logins.ts';
 import { WorkspacePool } from './workspace-pool.ts';
+import { sizeOf, WorkspaceQuota } from './workspace-quota.ts';
 import {
   createWorkspace,
   dropWorkspace,
@@ -42,6 +43,8 @@ interface WorkspaceOptions {
   secrets: Pick<SecretBox, 'digest'>;
   /** Identifies the installation among others on the same server. */
   installationId: string;
+  /** Bytes of the tables of an app past which it only reads; 0: no limit. */
+  quotaBytes: number;
 }
 
 /** Postgres has no larger rows. */
@@ -67,10 +70,12 @@ class Workspaces implements AppWorkspaces {
   readonly #admin: Admin;
   readonly #logins: WorkspaceLogins;
   readonly #pool: WorkspacePool;
+  readonly #quota: WorkspaceQuota;
   /** Comment of the roles of this installation. */
   readonly #mark: string;
 
-  constructor({ databaseUrl, appsDatabaseUrl, system, secrets, installationId }: WorkspaceOptions) {
+  constructor({ databaseUrl, appsDatabaseUrl, system, secrets, installationId, quotaBytes }: WorkspaceOptions) {
+    this.#quota = new WorkspaceQuota(quotaBytes);
     this.#server = workspaceServer(databaseUrl, appsDatabaseUrl);
     this.#secrets = secrets;
     this.#admin = new Admin(this.#server, system);
@@ -91,42 +96,22 @@ class Workspaces implements AppWorkspaces {
   }
 
   query: AppWorkspaces['query'] = (key, sql, params, signal) =>
-    this.#use(key, signal, async (connection) => {
-      const rows = await connection.run(sql, params, signal);
-      if (connection.isInTransaction)
-        throw new SqlFailure('25001', 'A transaction is not possible here: use transaction()');
-      return rows;
-    });
+    this.#use(key, signal, (connection) => runAlone(connection, this.#quota, { sql, params, signal }));
 
   transaction<T>(key: WorkspaceKey, work: (query: WorkspaceQuery) => Promise<T>, signal: AbortSignal): Promise<T> {
-    return this.#use(key, signal, async (connection) => {
-      let isOpen = true;
-      const query: WorkspaceQuery = async (sql, params = []) => {
-        if (!isOpen) throw new SqlFailure('25P01', 'The transaction has ended');
-        const command = transactionCommandIn(sql);
-        if (command) throw new SqlFailure('2D000', `${command} is not possible in a transaction`);
-        return connection.run(sql, params, signal);
-      };
-      await connection.run('begin', [], signal);
-      try {
-        const result = await work(query);
-        isOpen = false;
-        // A failed transaction would be undone without an error.
-        await connection.run('select', [], signal);
-        await connection.run('commit', [], signal);
-        return result;
-      } finally {
-        isOpen = false;
-      }
-    });
+    return this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, signal));
   }
+
+  sizeOf: AppWorkspaces['sizeOf'] = (key, signal) => this.#use(key, signal, (connection) => sizeOf(connection, signal));
 
   migrate: AppWorkspaces['migrate'] = async (key, files, run) => {
     const schema = schemaNameOf(key);
     const connection = await this.#logins.openOwner(schema);
     try {
-      return await runMigrations(connection, schema, files, run);
+      return await runMigrations(connection, files, { ...run, quota: this.#quota });
     } finally {
+      await compactPastQuota(connection, this.#quota, run.signal);
+      this.#quota.forget(schema);
       await connection.close();
     }
   };
@@ -189,6 +174,7 @@ class Workspaces implements AppWorkspaces {
   }
 
   async #remove(schema: string): Promise<void> {
+    this.#quota.forget(schema);
     for (const role of Object.values(rolesOf(schema))) this.#pool.closeRole(role);
     await this.#admin.run((query) => dropWorkspace(query, schema));
   }

@@ -28,6 +28,11 @@ export class WorkspaceConnection {
     return isInTransaction(this.client);
   }
 
+  /** Whether it can run further statements. */
+  get isUsable(): boolean {
+    return this.#ended === undefined;
+  }
+
   /**
    * Runs one statement for at most `timeoutMs`. When the time is over or the signal aborts, the statement ends in the
    * server, and this throws `SqlFailure` or the signal's reason.

@@ -28,6 +28,8 @@ export async function openWorkspaces(
     system,
     secrets: createSecretBox(ring),
     installationId: rows[0]?.value ?? '',
+    // What was in the backup is restored, whatever its size.
+    quotaBytes: 0,
   });
   return {
     workspaces,

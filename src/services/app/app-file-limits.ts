@@ -3,6 +3,7 @@ import type { Context } from '../../core/context.ts';
 import { tooLarge } from '../../core/errors.ts';
 import { extensionOf } from '../../core/media-types.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { lockKey } from '../resource/lock-key.ts';
 import { checkQuota, loadBytesLeft } from '../resource/quota.ts';
 import { migrationOf } from './app-migration-path.ts';
 
@@ -64,6 +65,8 @@ export async function checkUsage(ctx: Context, tx: Transaction, app: App): Promi
   const { files, bytes } = await loadUsage(tx, app, null);
   if (files > MAX_FILES) throw tooMany();
   if (bytes > MAX_APP_BYTES) throw tooManyBytes();
+  // Two files that are saved at once see each other. Last of all locks, so that no transaction waits in a circle.
+  lockKey(tx, `quota:${app.tenantId}`);
   // The new file is counted already, the replaced one no more.
   await checkQuota(tx, app.tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
 }
