@@ -6,8 +6,10 @@ import { MIGRATIONS_TABLE } from './workspace-roles.ts';
 
 const id = pg.escapeIdentifier;
 
-/** Longest time for one statement of a backup or a restore: for a lock, or for the next part of the rows of a table. */
+/** Longest time for one statement of a backup or a restore, and for the next part of the rows of a table. */
 export const COPY_TIMEOUT_MS = 10 * 60_000;
+/** Longest wait for a table that the app has locked. */
+const LOCK_TIMEOUT_MS = 60_000;
 
 const ALL_ROWS = { rows: Infinity, bytes: Infinity };
 
@@ -47,6 +49,7 @@ export async function openDump(
   await query('begin transaction isolation level repeatable read');
   // A policy that would hide rows is an error.
   await query('set local row_security = off');
+  await query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   const migrations = await query(
     `select filename, to_json(applied_at)#>>'{}' as "appliedAt", duration from ${id(schema)}.${id(MIGRATIONS_TABLE)}`,
   );

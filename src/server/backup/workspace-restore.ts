@@ -4,21 +4,18 @@ import type pg from 'pg';
 import type { MigrationFile, WorkspaceKey, WorkspaceLoad, WorkspaceState } from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
 import type { Query } from '../../core/database.ts';
-import { withTimeout } from '../../core/with-timeout.ts';
 import { loadMigrationFiles } from '../../services/app/app-migration.ts';
 import { reasonOf } from '../start-checks.ts';
-import { openWorkspaces, type AppFailure } from './workspaces.ts';
+import { openWorkspaces, startAppLimit, type AppFailure, type AppLimit } from './workspaces.ts';
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const NAME = new RegExp(`^apps/(${UUID})/(${UUID})/(?:(state|failed)\\.json|(\\d+)/\\d+\\.copy)$`);
-
-/** Longest time for the migrations of one app. */
-const MIGRATIONS_TIMEOUT_MS = 30 * 60_000;
 
 /** The app whose entries are read. `load` is undefined after a failure: its other entries are skipped. */
 interface CurrentApp {
   key: WorkspaceKey;
   state: WorkspaceState;
+  limit: AppLimit;
   load: WorkspaceLoad | undefined;
 }
 
@@ -61,13 +58,12 @@ export class WorkspaceRestore {
     const files = await this.#migrationFiles(key, state);
     this.#created.push(key);
     await workspaces.provision(key);
-    this.#current = { key, state, load: undefined };
+    const limit = startAppLimit(this.#signal);
+    const { signal } = limit;
+    this.#current = { key, state, limit, load: undefined };
     await this.#attempt(async (current) => {
-      const timeout = () => new Error(`The migrations took longer than ${MIGRATIONS_TIMEOUT_MS / 60_000} minutes`);
-      await withTimeout(MIGRATIONS_TIMEOUT_MS, timeout, [this.#signal], (signal) =>
-        workspaces.migrate(key, files, { dryRun: false, signal }),
-      );
-      current.load = await workspaces.load(key, state, this.#signal);
+      await workspaces.migrate(key, files, { dryRun: false, signal });
+      current.load = await workspaces.load(key, state, signal);
     });
   }
 
@@ -94,21 +90,31 @@ export class WorkspaceRestore {
     }
   }
 
-  /** Leaves an app without a workspace. */
+  /** Leaves an app without a workspace. Of several reasons, the first is reported. */
   async #skip(key: WorkspaceKey, reason: string): Promise<void> {
     const { appId } = key;
-    if (!this.failures.some((one) => one.appId === appId)) this.failures.push({ appId, reason });
+    const failure = { appId, reason };
+    if (!this.failures.some((one) => one.appId === appId)) this.failures.push(failure);
     // The backup may have failed before the state of the app.
     if (this.#current?.key.appId !== appId) return this.#finishLoad();
     await this.#current.load?.close();
     this.#current.load = undefined;
-    await this.#opened!.workspaces.remove(key);
+    try {
+      await this.#opened!.workspaces.remove(key);
+    } catch (error) {
+      failure.reason += `; what is there could not be removed: ${reasonOf(error)}`;
+    }
   }
 
   async #finishLoad(): Promise<void> {
     if (!this.#current) return;
     await this.#attempt(async ({ load }) => load?.finish());
-    await this.#current.load?.close();
+    await this.#endCurrent();
+  }
+
+  async #endCurrent(): Promise<void> {
+    this.#current?.limit.end();
+    await this.#current?.load?.close();
     this.#current = undefined;
   }
 
@@ -120,7 +126,7 @@ export class WorkspaceRestore {
 
   /** Removes the workspaces that were created. */
   async undo(): Promise<void> {
-    await this.#current?.load?.close();
+    await this.#endCurrent();
     for (const key of this.#created) await this.#opened?.workspaces.remove(key);
     await this.#opened?.close();
   }

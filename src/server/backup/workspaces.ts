@@ -48,6 +48,23 @@ export async function appsOf(client: pg.Client): Promise<WorkspaceKey[]> {
   return rows;
 }
 
+/** Longest time for the tables of one app, so that no app stops a backup or a restore. */
+const APP_LIMIT_MS = 30 * 60_000;
+
+/** A signal that aborts with another one, and after the time of one app unless `end` is called before. */
+export interface AppLimit {
+  signal: AbortSignal;
+  end(): void;
+}
+
+/** Starts the time of one app. */
+export function startAppLimit(signal: AbortSignal): AppLimit {
+  const limit = new AbortController();
+  const reason = new Error(`It took longer than ${APP_LIMIT_MS / 60_000} minutes`);
+  const timer = setTimeout(() => limit.abort(reason), APP_LIMIT_MS);
+  return { signal: AbortSignal.any([signal, limit.signal]), end: () => clearTimeout(timer) };
+}
+
 /** An app whose tables could not be backed up or restored. */
 export interface AppFailure {
   appId: string;
@@ -67,12 +84,15 @@ export async function* workspaceEntries(
   // Without the database of the apps, nothing is complete.
   if (apps.length > 0) await workspaces.inspect();
   for (const key of apps) {
+    const limit = startAppLimit(signal);
     try {
-      yield* entriesOfApp(workspaces, key, signal);
+      yield* entriesOfApp(workspaces, key, limit.signal);
     } catch (error) {
       signal.throwIfAborted();
       failures.push({ appId: key.appId, reason: reasonOf(error) });
       yield entryOf(`${folderOf(key)}/failed.json`, Buffer.from(JSON.stringify({ reason: reasonOf(error) })));
+    } finally {
+      limit.end();
     }
   }
 }
