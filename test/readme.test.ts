@@ -42,9 +42,19 @@ const HITS = ["  'QUERY Order lines',", "  'DATASET Order lines'"];
  */
 const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
   'For operators': (isFirst) => [
-    ...['node', 'config', 'data folder', 'disk', 'postgres', 'migrations', 'roles', 'queue', 'key ring', 'index'].map(
-      (name) => new RegExp(`^ok    ${name.padEnd(12)}\\S`),
-    ),
+    ...[
+      'node',
+      'config',
+      'data folder',
+      'disk',
+      'postgres',
+      'migrations',
+      'roles',
+      'queue',
+      'key ring',
+      'index',
+      'apps',
+    ].map((name) => new RegExp(`^ok    ${name.padEnd(12)}\\S`)),
     ...(isFirst ? ['Created superuser "ann" of tenant "default".'] : []),
   ],
   'For everyone': () => ['ann', 'ann'],

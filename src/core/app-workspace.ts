@@ -60,29 +60,47 @@ export interface MigrationRun {
   onFile?(done: number): void;
 }
 
+/** A table of a workspace with the columns that a backup contains: all that are not generated. */
+export interface WorkspaceTable {
+  name: string;
+  columns: string[];
+}
+
 /** What a backup of a workspace has beside the rows: the migrations that have run create the tables. */
 export interface WorkspaceState {
   migrations: { filename: string; appliedAt: string; duration: number }[];
-  /** Names of the tables. */
-  tables: string[];
+  tables: WorkspaceTable[];
   sequences: { name: string; lastValue: string; isCalled: boolean }[];
 }
 
 /** The content of a workspace at one moment. */
 export interface WorkspaceDump {
   state: WorkspaceState;
-  /** Yields the rows of a table as texts in JSON. */
-  rowsOf(table: string): AsyncIterable<string>;
+  /** Yields the rows of a table in parts: whole lines in the text format of COPY. */
+  rowsOf(table: WorkspaceTable): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
 /** Replaces the rows of a workspace. Nothing is visible before `finish`. */
 export interface WorkspaceLoad {
-  /** Inserts rows, which are texts in JSON. */
-  insert(table: string, rows: readonly string[]): Promise<void>;
+  /** Inserts a part of the rows of a dump. */
+  insert(table: WorkspaceTable, rows: Uint8Array): Promise<void>;
   finish(): Promise<void>;
   /** Undoes everything, unless it is finished. */
   close(): Promise<void>;
+}
+
+/** What an operator needs to know of the workspaces. */
+export interface WorkspaceInspection {
+  database: string;
+  /** Whether that database exists: the first workspace creates it. */
+  exists: boolean;
+  /** The login of the service. */
+  login: { name: string; isSuperuser: boolean; mayCreateDatabases: boolean; mayCreateRoles: boolean };
+  /** Schemas of the workspaces of this installation. */
+  schemas: string[];
+  /** Parts of Postgres' catalog in which apps can read the definitions of others. */
+  openParts: string[];
 }
 
 /** Where a driver finds the workspace of an app. `secrets` contains the password of the role. */
@@ -98,27 +116,37 @@ export interface WorkspaceSource {
 export interface AppWorkspaces {
   /** Creates the database, roles and schema of an app, as far as they are missing. */
   provision(key: WorkspaceKey): Promise<void>;
-  /** Runs one statement in its own transaction. Throws `SqlFailure`, and the signal's reason when it aborts. */
+  /**
+   * Runs one statement in its own transaction. Throws `SqlFailure`, with the code 53100 for one that writes past the quota
+   * of the app, and the signal's reason when it aborts.
+   */
   query(key: WorkspaceKey, sql: string, params: readonly unknown[], signal: AbortSignal): Promise<WorkspaceRow[]>;
   /** Runs statements in one transaction, which is undone if `work` throws. Throws like `query`. */
   transaction<T>(key: WorkspaceKey, work: (query: WorkspaceQuery) => Promise<T>, signal: AbortSignal): Promise<T>;
   /**
    * Runs the files that have not run, in order, each in its own transaction. Returns their names. Throws BAD_USER_INPUT
    * before it runs anything for a file that ends its transaction, and UPSTREAM_FAILED with file and line for one that
-   * fails; those before it remain. `provision` comes first.
+   * fails or lets the app grow past its quota; those before it remain. `provision` comes first.
    */
   migrate(key: WorkspaceKey, files: readonly MigrationFile[], run: MigrationRun): Promise<string[]>;
   /** Returns the migrations that have run, by their names; none without a workspace. */
   appliedMigrations(key: WorkspaceKey): Promise<AppliedMigration[]>;
+  /** Returns the bytes of the tables of an app with their indexes. Throws like `query`. */
+  sizeOf(key: WorkspaceKey, signal: AbortSignal): Promise<number>;
   /** Returns where a driver reads the rows of an app. Throws UPSTREAM_FAILED without a workspace. */
   locate(key: WorkspaceKey): Promise<WorkspaceSource>;
-  /** Opens the content of a workspace, as the role that owns the tables sees it. */
-  dump(key: WorkspaceKey): Promise<WorkspaceDump>;
-  /** Begins to replace the rows of a workspace, whose migrations have run, by those of a dump. */
-  load(key: WorkspaceKey, state: WorkspaceState): Promise<WorkspaceLoad>;
+  /**
+   * Opens the content of a workspace, whatever policies its tables have. No code of the app runs. Throws `SqlFailure`
+   * for a table that cannot be read, and the signal's reason when it aborts.
+   */
+  dump(key: WorkspaceKey, signal: AbortSignal): Promise<WorkspaceDump>;
+  /** Begins to replace the rows of a workspace, whose migrations have run, by those of a dump. Throws like `dump`. */
+  load(key: WorkspaceKey, state: WorkspaceState, signal: AbortSignal): Promise<WorkspaceLoad>;
   /** Deletes the workspace of an app with its roles and rows, and ends what runs there. */
   remove(key: WorkspaceKey): Promise<void>;
   /** Deletes the workspaces of this installation except those that `usedAmong` returns. Returns their schemas. */
   sweep(usedAmong: (schemas: string[]) => Promise<string[]>): Promise<string[]>;
+  /** Returns the state of the workspaces, and changes nothing. */
+  inspect(): Promise<WorkspaceInspection>;
   close(): Promise<void>;
 }

@@ -114,6 +114,7 @@ const variables = z.object({
   MAX_UPLOAD_BYTES: count(100_000_000),
   MAX_DATASET_ROWS: count(0),
   TENANT_QUOTA_BYTES: count(0),
+  APP_QUOTA_BYTES: count(1_000_000_000),
   RATE_LIMIT_API: count(1200),
   RATE_LIMIT_LOGIN: count(10),
   PUBLIC_SCHEMA: flag.default(true),

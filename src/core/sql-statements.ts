@@ -8,20 +8,24 @@ export interface SqlStatement {
   transactionCommand: string | null;
 }
 
-/** A part of a script that is read at once. */
-const TOKEN = new RegExp(
-  [
-    String.raw`(?<blank>\s+|--[^\n\r]*)`,
-    String.raw`(?<comment>/\*)`,
-    // A backslash escapes in texts with the prefix E only.
-    String.raw`(?<quote>[eE]?'|")`,
-    String.raw`(?<dollar>\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)`,
-    // A name may contain dollar signs, so it never begins a quoted text.
-    String.raw`(?<word>[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)`,
-    String.raw`(?<other>[\s\S])`,
-  ].join('|'),
-  'y',
-);
+/** A dollar quote, e.g. `$$` or `$tag$`. */
+const DOLLAR = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
+
+const codesOf = (characters: string): ReadonlySet<number> => new Set([...characters].map((one) => one.charCodeAt(0)));
+const [QUOTE, DOUBLE_QUOTE, DOLLAR_SIGN, SEMICOLON, OPEN, CLOSE, MINUS, SLASH, STAR, LF, CR] = [
+  ...codesOf(`'"$;()-/*\n\r`),
+] as [number, number, number, number, number, number, number, number, number, number, number];
+const LETTER_E = codesOf('eE');
+const FIRST_NON_ASCII = 0x80;
+
+const isAsciiLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+/** Returns whether a name may begin with a character. */
+const beginsWord = (code: number): boolean => isAsciiLetter(code) || code === 95 || code >= FIRST_NON_ASCII;
+/** Returns whether a name may contain a character. Dollar signs are part of it, so that it begins no quoted text. */
+const isInWord = (code: number): boolean => beginsWord(code) || (code >= 48 && code <= 57) || code === DOLLAR_SIGN;
+/** Returns whether a character is white space, of which that beyond ASCII is rare. */
+const isBlank = (code: number): boolean =>
+  code === 32 || (code >= 9 && code <= 13) || (code >= FIRST_NON_ASCII && /\s/.test(String.fromCharCode(code)));
 
 /** Definitions whose body may be SQL between `begin atomic` and `end`. */
 const ROUTINE = /^create (?:or replace )?(?:function|procedure)\b/;
@@ -38,6 +42,11 @@ export function splitStatements(script: string): SqlStatement[] {
   return splitter.split();
 }
 
+/** Returns the command that begins, ends or prepares a transaction as which a statement begins; null for all others. */
+export const transactionCommandIn = (statement: string): string | null =>
+  new Splitter(statement).readTransactionCommand();
+
+/** Reads a script by the codes of its characters, because a regular expression would block for seconds on large ones. */
 class Splitter {
   readonly #script: string;
   readonly #found: SqlStatement[] = [];
@@ -45,6 +54,7 @@ class Splitter {
   /** Where the current statement begins; -1 before it. */
   #start = -1;
   #words: string[] = [];
+  #isRoutine = false;
   #parentheses = 0;
   /** Depth of `begin` and `case` in the body of a routine. */
   #blocks = 0;
@@ -56,45 +66,66 @@ class Splitter {
   }
 
   split(): SqlStatement[] {
-    while (this.#at < this.#script.length) {
-      const from = this.#at;
-      TOKEN.lastIndex = from;
-      const { groups = {} } = TOKEN.exec(this.#script)!;
-      this.#at = TOKEN.lastIndex;
-      if (groups['blank'] !== undefined) continue;
-      if (groups['comment'] !== undefined) this.#skipComment();
-      else this.#read(from, groups);
-    }
+    while (this.#at < this.#script.length) this.#next();
     this.#finish(this.#script.length);
     return this.#found;
   }
 
-  #read(from: number, { quote, dollar, word, other }: Record<string, string | undefined>): void {
-    if (other === ';' && this.#parentheses === 0 && this.#blocks === 0) return this.#finish(from);
-    if (this.#start < 0) this.#start = from;
-    if (quote !== undefined) this.#skipQuoted(quote);
-    if (dollar !== undefined) {
-      const end = this.#script.indexOf(dollar, this.#at);
-      this.#at = end < 0 ? this.#script.length : end + dollar.length;
-    }
-    if (word !== undefined) this.#readWord(word.toLowerCase());
-    if (other === '(') this.#parentheses += 1;
-    if (other === ')') this.#parentheses = Math.max(0, this.#parentheses - 1);
+  /** Returns the transaction command of the first statement, of which only the first words are read. */
+  readTransactionCommand(): string | null {
+    while (this.#at < this.#script.length && this.#found.length === 0 && this.#words.length < MAX_WORDS) this.#next();
+    return this.#found[0]?.transactionCommand ?? transactionCommandOf(this.#words);
   }
 
-  #readWord(word: string): void {
-    if (this.#parentheses === 0 && ROUTINE.test(this.#words.join(' '))) {
+  #next(): void {
+    const code = this.#script.charCodeAt(this.#at);
+    if (isBlank(code)) this.#at += 1;
+    else if (code === MINUS && this.#isNext(MINUS)) this.#skipLine();
+    else if (code === SLASH && this.#isNext(STAR)) this.#skipComment();
+    else this.#read(code);
+  }
+
+  #isNext(code: number): boolean {
+    return this.#script.charCodeAt(this.#at + 1) === code;
+  }
+
+  #read(code: number): void {
+    if (code === SEMICOLON && this.#parentheses === 0 && this.#blocks === 0) {
+      this.#finish(this.#at);
+      this.#at += 1;
+      return;
+    }
+    if (this.#start < 0) this.#start = this.#at;
+    if (code === QUOTE || code === DOUBLE_QUOTE) return this.#skipQuoted(code === QUOTE ? /'/g : /"/g, 1);
+    // A backslash escapes in texts with the prefix E only.
+    if (LETTER_E.has(code) && this.#isNext(QUOTE)) return this.#skipQuoted(/['\\]/g, 2);
+    if (beginsWord(code)) return this.#readWord();
+    if (code === DOLLAR_SIGN) return this.#skipDollar();
+    if (code === OPEN) this.#parentheses += 1;
+    if (code === CLOSE) this.#parentheses = Math.max(0, this.#parentheses - 1);
+    this.#at += 1;
+  }
+
+  #readWord(): void {
+    const from = this.#at;
+    do this.#at += 1;
+    while (this.#at < this.#script.length && isInWord(this.#script.charCodeAt(this.#at)));
+    const isFirst = this.#words.length < MAX_WORDS;
+    if (!isFirst && !this.#isRoutine) return;
+    const word = this.#script.slice(from, this.#at).toLowerCase();
+    if (this.#isRoutine && this.#parentheses === 0) {
       if (word === 'begin' || (word === 'case' && this.#blocks > 0)) this.#blocks += 1;
       if (word === 'end') this.#blocks = Math.max(0, this.#blocks - 1);
     }
-    if (this.#words.length < MAX_WORDS) this.#words.push(word);
+    if (!isFirst) return;
+    this.#words.push(word);
+    this.#isRoutine = ROUTINE.test(this.#words.join(' '));
   }
 
-  /** Skips a text or a quoted name. */
-  #skipQuoted(quote: string): void {
-    const end = quote.at(-1)!;
-    const mark = quote.length > 1 ? /['\\]/g : end === '"' ? /"/g : /'/g;
-    mark.lastIndex = this.#at;
+  /** Skips a text or a quoted name. `mark` finds what may end it, or escapes in it. */
+  #skipQuoted(mark: RegExp, prefixLength: number): void {
+    const end = this.#script[this.#at + prefixLength - 1]!;
+    mark.lastIndex = this.#at + prefixLength;
     for (;;) {
       const found = mark.exec(this.#script);
       this.#at = found ? mark.lastIndex : this.#script.length;
@@ -105,18 +136,29 @@ class Splitter {
     }
   }
 
+  /** Skips a text between dollar quotes, or a dollar sign that begins none. */
+  #skipDollar(): void {
+    DOLLAR.lastIndex = this.#at;
+    const [tag] = DOLLAR.exec(this.#script) ?? [];
+    this.#at += tag?.length ?? 1;
+    if (tag === undefined) return;
+    const end = this.#script.indexOf(tag, this.#at);
+    this.#at = end < 0 ? this.#script.length : end + tag.length;
+  }
+
+  #skipLine(): void {
+    while (this.#at < this.#script.length && !isLineEnd(this.#script.charCodeAt(this.#at))) this.#at += 1;
+  }
+
   /** Skips a comment, in which comments may be nested. */
   #skipComment(): void {
     const mark = /\/\*|\*\//g;
-    mark.lastIndex = this.#at;
+    mark.lastIndex = this.#at + 2;
     for (let depth = 1; depth > 0;) {
       const found = mark.exec(this.#script);
-      if (!found) {
-        this.#at = this.#script.length;
-        return;
-      }
+      this.#at = found ? mark.lastIndex : this.#script.length;
+      if (!found) return;
       depth += found[0] === '/*' ? 1 : -1;
-      this.#at = mark.lastIndex;
     }
   }
 
@@ -129,22 +171,33 @@ class Splitter {
       });
     this.#start = -1;
     this.#words = [];
+    this.#isRoutine = false;
     this.#parentheses = 0;
     this.#blocks = 0;
   }
 
-  /** Returns the line of a position at or after the last one. A line ends with LF, CR LF or CR. */
+  /** Returns the line of a position at or after the last one. */
   #lineOf(at: number): number {
-    this.#line = { at, number: this.#line.number + countLineEnds(this.#script.slice(this.#line.at, at)) };
+    this.#line = { at, number: this.#line.number + countLineEnds(this.#script, this.#line.at, at) };
     return this.#line.number;
   }
 }
 
-const countLineEnds = (text: string): number => text.match(/\r\n|\r|\n/g)?.length ?? 0;
+const isLineEnd = (code: number): boolean => code === LF || code === CR;
+
+/** Returns the number of line ends in a part of a text. A line ends with LF, CR LF or CR. */
+function countLineEnds(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === LF || (code === CR && !(at + 1 < to && text.charCodeAt(at + 1) === LF))) count += 1;
+  }
+  return count;
+}
 
 /** Returns the number of the line of a position in a text, counted from the number of its first line. */
 export const lineAt = (text: string, position: number, firstLine: number): number =>
-  firstLine + countLineEnds(text.slice(0, position));
+  firstLine + countLineEnds(text, 0, position);
 
 const TRANSACTION_COMMANDS = new Set(['begin', 'start', 'commit', 'end', 'abort']);
 

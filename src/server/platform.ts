@@ -76,6 +76,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
       system,
       secrets,
       installationId,
+      quotaBytes: config.APP_QUOTA_BYTES,
     });
     closers.push(() => workspaces.close());
     const { drivers } = createDrivers({ ownDatabase: own, workspaces });

@@ -4,13 +4,14 @@ import { readConfig } from '../../src/core/config.ts';
 import { writeBackup } from '../../src/server/backup/backup.ts';
 import { openBackup, restoreBackup } from '../../src/server/backup/restore.ts';
 import { Client } from '../support/client.ts';
+import { dws, variablesOf } from '../support/command.ts';
 import { expectBody } from '../support/expect.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
 import { newFolder } from '../support/service-process.ts';
 import { startService } from '../support/service.ts';
 import { createApp, getFile, putFile } from './app-fixture.ts';
-import { appsUrl, never } from './workspace-fixture.ts';
+import { appsUrl, never, outcomeOf, schemaOf } from './workspace-fixture.ts';
 
 const APP_SECRET = 'a secret of an installation that is backed up';
 
@@ -99,6 +100,83 @@ test('a backup contains the workspaces of apps, and a restore creates them anywh
     },
   );
   await restored.close();
+  for (const { remove } of [folder, away]) remove();
+  await target.drop();
+});
+
+/** Tables that the owner must not read, and types whose conversions to text and JSON never end. */
+const HOSTILE = `create type mood as enum ('sad', 'happy');
+  create function never_json(mood) returns json language plpgsql as $$ begin perform pg_sleep(3600); return null; end $$;
+  create function never_text(mood) returns text language plpgsql as $$ begin perform pg_sleep(3600); return null; end $$;
+  create cast (mood as json) with function never_json(mood);
+  create cast (mood as text) with function never_text(mood);
+  create function never() returns int language plpgsql immutable as $$ begin perform pg_sleep(3600); return 1; end $$;
+  create domain small as int check (value < 10);
+  create table hidden (id int primary key, mood mood, size small, pair point);
+  create view seen as select never() as n;
+  create policy none on hidden using (never() = 2);
+  insert into hidden values (1, 'sad', 2, '(1,2)'), (2, 'happy', null, null);
+  create sequence ticket start 7;
+  alter table hidden enable row level security;
+  alter table hidden force row level security;`;
+
+test('no app stops the backup or the restore of the others', async () => {
+  const source = await startService({ APP_SECRET });
+  const admin = await source.user('admin', { superuser: true });
+  const appsDatabase = new URL(appsUrl(source.databaseUrl)).pathname.slice(1);
+  const apps: Record<string, string> = {};
+  for (const [name, sql] of Object.entries({
+    hostile: HOSTILE,
+    unreadable: `create table note (id int); insert into note values (1); revoke all on note from current_user`,
+    particular: `create table note (id int);
+      do $$ begin if current_database() <> '${appsDatabase}' then raise 'not here'; end if; end $$`,
+    plain: `create table note (id int, text text); insert into note values (1, 'kept')`,
+  })) {
+    apps[name] = await createApp(admin, name, { 'migrations/1.sql': sql });
+    await expectBody(admin.post(`/apps/${apps[name]}/_migrate`), 200, { migrated: ['1.sql'], total: 1 });
+  }
+  const away = newFolder();
+  const archive = join(away.path, 'apps.backup');
+  const written = await dws(variablesOf(source), 'backup', archive);
+  expect(written.code).toBe(1);
+  expect(written.err).toEqual([
+    `The tables of app ${apps['unreadable']} are not in the backup: The table "note": permission denied for table note`,
+  ]);
+  // The policy is as it was.
+  const tenant = (await runSql(source.databaseUrl, 'select tenant_id as id from dws.app limit 1'))[0]!['id'] as string;
+  const keyOf = (name: string) => ({ tenantId: tenant, appId: apps[name]! });
+  const forced = `select relforcerowsecurity as forced from pg_class where oid = 'hidden'::regclass`;
+  expect(await source.platform.workspaces.query(keyOf('hostile'), forced, [], never)).toEqual([{ forced: true }]);
+  await source.close();
+
+  const [target, folder] = [await createDatabase('template0'), newFolder()];
+  const variables = { ...variablesOf(source), DATABASE_URL: target.url, DATA_DIR: folder.path };
+  const restored = await dws(variables, 'restore', archive);
+  expect(restored.code).toBe(1);
+  expect(restored.err.toSorted()).toEqual(
+    [
+      `The tables of app ${apps['unreadable']} were not restored: permission denied for table note`,
+      `The tables of app ${apps['particular']} were not restored: migrations/1.sql:2: not here`,
+    ].toSorted(),
+  );
+  const moved = await startService({ APP_SECRET, DATA_DIR: folder.path }, { databaseUrl: target.url });
+  const { workspaces } = moved.platform;
+  expect(
+    await runSql(appsUrl(target.url), `select id, mood, size, pair from ${schemaOf(keyOf('hostile'))}.hidden`),
+  ).toEqual([
+    { id: 1, mood: 'sad', size: 2, pair: { x: 1, y: 2 } },
+    { id: 2, mood: 'happy', size: null, pair: null },
+  ]);
+  expect(await workspaces.query(keyOf('hostile'), forced, [], never)).toEqual([{ forced: true }]);
+  expect(await workspaces.query(keyOf('hostile'), `select nextval('ticket') as n`, [], never)).toEqual([{ n: 7 }]);
+  expect(await workspaces.query(keyOf('plain'), 'select * from note', [], never)).toEqual([{ id: 1, text: 'kept' }]);
+  for (const name of ['unreadable', 'particular']) {
+    expect(await outcomeOf(workspaces.query(keyOf(name), 'select 1', [], never))).toBe('3F000');
+    expect(
+      await runSql(appsUrl(target.url), 'select from pg_namespace where nspname = $1', [schemaOf(keyOf(name))]),
+    ).toEqual([]);
+  }
+  await moved.close();
   for (const { remove } of [folder, away]) remove();
   await target.drop();
 });

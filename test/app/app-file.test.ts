@@ -137,7 +137,7 @@ test('a path is a file or a folder', async ({ admin }) => {
   expect((await getFile(admin, id, 'a.txtb')).status).toBe(200);
 });
 
-test('a file has at most 5 MB and code 1 MB', async ({ admin }) => {
+test('a file has at most 5 MB, code and migrations 1 MB', async ({ admin }) => {
   const id = await createApp(admin, 'Large');
   expect((await putFile(admin, id, 'a.bin', Buffer.alloc(5_000_000))).status).toBe(201);
   await expectError(
@@ -146,7 +146,7 @@ test('a file has at most 5 MB and code 1 MB', async ({ admin }) => {
     'The file is larger than the maximum of 5000000 bytes',
   );
   expect((await putFile(admin, id, 'a.js', Buffer.alloc(1_000_000))).status).toBe(201);
-  for (const path of ['b.js', 'b.ts', 'lib/B.TS'])
+  for (const path of ['b.js', 'b.ts', 'lib/B.TS', 'migrations/1.sql'])
     await expectError(
       putFile(admin, id, path, Buffer.alloc(1_000_001)),
       413,
@@ -168,6 +168,26 @@ test('a file has at most 5 MB and code 1 MB', async ({ admin }) => {
     'The files of an app have at most 50000000 bytes together',
   );
   expect((await admin.delete(`/apps/${id}`)).status).toBe(204);
+});
+
+test('files of several apps that are saved at once do not exceed the quota of the tenant together', async ({
+  admin,
+  service,
+}) => {
+  const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => createApp(admin, `At once ${n}`)));
+  const usedBytes = async () =>
+    (
+      await service.platform.system.query<{ size: number }>({
+        text: 'select sum(size)::int as size from dws.stored_file',
+      })
+    )[0]!.size ?? 0;
+  const { config } = service.platform;
+  const used = await usedBytes();
+  config.TENANT_QUOTA_BYTES = used + 1_000_000;
+  const saved = await Promise.all(ids.map((id) => putFile(admin, id, 'a.bin', Buffer.alloc(400_000))));
+  config.TENANT_QUOTA_BYTES = 0;
+  expect(saved.map(({ status }) => status).toSorted()).toEqual([201, 201, 413, 413, 413, 413, 413, 413]);
+  expect(await usedBytes()).toBe(used + 800_000);
 });
 
 test('an app has at most 500 files', async ({ admin, service }) => {

@@ -21,6 +21,7 @@ async function openLimited(rights: string, appsDatabase?: (url: string, login: s
     system,
     secrets: createSecretBox(SECRET),
     installationId: 'tests',
+    quotaBytes: 0,
   });
   return {
     workspaces,
@@ -40,14 +41,21 @@ async function expectWorkspace({ workspaces, url }: Awaited<ReturnType<typeof op
   const key = newApp();
   await workspaces.provision(key);
   await workspaces.provision(key);
-  const files = migrationFiles({ '001.sql': 'create table note (id int primary key); create sequence s' });
+  const files = migrationFiles({
+    '001.sql': `create table note (id int primary key); create sequence s;
+      create table hidden (id int); insert into hidden values (7); create policy none on hidden using (false);
+      alter table hidden enable row level security; alter table hidden force row level security`,
+  });
   expect(await workspaces.migrate(key, files, { dryRun: false, signal: never })).toEqual(['001.sql']);
   const insert = `insert into note values (nextval('s')) returning id`;
   expect(await workspaces.query(key, insert, [], never)).toEqual([{ id: 1 }]);
   await workspaces.query(key, `alter role ${schemaOf(key)} password 'of my own'`, [], never);
   await workspaces.locate(key);
-  const { state, close } = await workspaces.dump(key);
-  expect(state.tables).toEqual(['note']);
+  const { state, rowsOf, close } = await workspaces.dump(key, never);
+  expect(state.tables).toEqual(['hidden', 'note'].map((name) => ({ name, columns: ['id'] })));
+  const rows: string[] = [];
+  for (const table of state.tables) for await (const part of rowsOf(table)) rows.push(String(part));
+  expect(rows).toEqual(['7\n', '1\n']);
   await close();
   // It sees no schema of another app, and none of the service.
   const other = newApp();

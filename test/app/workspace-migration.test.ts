@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { splitStatements } from '../../src/core/sql-statements.ts';
+import { splitStatements, transactionCommandIn } from '../../src/core/sql-statements.ts';
 import { newApp, outcomeOf, schemaOf, useWorkspaces } from './workspace-fixture.ts';
 
 const own = useWorkspaces();
@@ -135,6 +135,15 @@ insert into ends values (1, 2)
     'select $a$ ; $b$ ; $a$',
     'select 1',
   ]);
+  for (const [text, command] of [
+    ['/* a */ commit and chain; select 1', 'COMMIT'],
+    [' -- a\n;;Rollback', 'ROLLBACK'],
+    ['rollback to savepoint a', null],
+    ['select 1; commit', null],
+    [`'commit'`, null],
+    ['', null],
+  ] as const)
+    expect(transactionCommandIn(text), text).toBe(command);
   const long = `select '${'x'.repeat(5_000_000)}';${'-'.repeat(5_000_000)}\n${' '.repeat(5_000_000)}select "${'""'.repeat(1_000_000)}"`;
   expect(splitStatements(long).map(({ line }) => line)).toEqual([1, 2]);
 });
@@ -197,6 +206,7 @@ test('a file is undone when its process is killed in the middle', async () => {
     const workspaces = openAppWorkspaces({
       databaseUrl, appsDatabaseUrl: undefined, system: undefined,
       secrets: createSecretBox(secret), installationId: 'tests',
+      quotaBytes: 0,
     });
     const files = ['create table a (id int)', 'create table b (id int); select pg_sleep(60); create table c (id int)'];
     await workspaces.migrate({ tenantId, appId }, files.map((sql, n) => (

@@ -1,5 +1,6 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
-import { newApp, never, outcomeOf, schemaOf, useWorkspaces } from './workspace-fixture.ts';
+import { appsUrl, newApp, never, outcomeOf, schemaOf, useWorkspaces } from './workspace-fixture.ts';
 
 const own = useWorkspaces();
 
@@ -229,6 +230,52 @@ test('a removed workspace leaves nothing, and one of an unknown app is swept', a
   expect(await left(orphan)).toBe(0);
   expect(await left(used)).toBe(3);
   expect(await outcomeOf(own.run(orphan, 'select 1'))).toBe('3F000');
+});
+
+async function partsOf(rows: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  for await (const part of rows) parts.push(part);
+  return parts;
+}
+
+test('a dump that waits for a lock of the app ends with its signal, in the server too', async () => {
+  const key = await own.create();
+  await own.run(key, `insert into note values (1, 'a')`);
+  const stop = new AbortController();
+  const { state, rowsOf, close } = await own.workspaces.dump(key, stop.signal);
+  expect(state.tables).toEqual([{ name: 'note', columns: ['id', 'text'] }]);
+  const locker = new pg.Client({ connectionString: appsUrl(own.database.url) });
+  await locker.connect();
+  await locker.query(`begin; lock table ${schemaOf(key)}.note`);
+  const running = partsOf(rowsOf(state.tables[0]!));
+  const waiting = () =>
+    own.sql(`select from pg_stat_activity where usename = $1 and wait_event_type = 'Lock'`, [`${schemaOf(key)}_owner`]);
+  while ((await waiting()).length === 0);
+  stop.abort(new Error('stopped by the test'));
+  await expect(running).rejects.toThrow('stopped by the test');
+  expect(await waiting()).toEqual([]);
+  await close();
+  await locker.end();
+});
+
+test('a dump reads rows in parts, and no faster than its reader', async () => {
+  const key = await own.create();
+  await own.run(key, `insert into note select n, repeat('x', 100000) || n from generate_series(1, 200) n`);
+  const { state, rowsOf, close } = await own.workspaces.dump(key, never);
+  const parts = await partsOf(rowsOf(state.tables[0]!));
+  expect(parts.length).toBeGreaterThan(3);
+  expect(parts.every(({ length }) => length < 4_200_000)).toBe(true);
+  const lines = Buffer.concat(parts).toString().split('\n');
+  expect(lines.slice(0, 200)).toEqual(
+    Array.from({ length: 200 }, (_, i) => `${i + 1}\t${'x'.repeat(100_000)}${i + 1}`),
+  );
+  expect(lines.slice(200)).toEqual(['']);
+  // A reader that stops in the middle.
+  for await (const part of rowsOf(state.tables[0]!)) {
+    expect(part.length).toBeGreaterThan(0);
+    break;
+  }
+  await close();
 });
 
 test('another key of the service sets the passwords anew', async () => {

@@ -58,6 +58,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   REFRESH_TIMEOUT_MS: ['must be a whole number from 1 to 2147483647', '0', 'hour'],
   MAX_UPLOAD_BYTES: ['must be a whole number from 0 to 9007199254740991', '-1', '100MB', '9007199254740993'],
   MAX_DATASET_ROWS: ['must be a whole number from 0 to 9007199254740991', 'all'],
+  APP_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1GB', '-1'],
   TENANT_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1e9'],
   RATE_LIMIT_API: ['must be a whole number from 0 to 9007199254740991', 'off'],
   RATE_LIMIT_LOGIN: ['must be a whole number from 0 to 9007199254740991', 'off'],
@@ -104,6 +105,7 @@ describe('the table of variables in the README', () => {
     '`http://HOST:PORT`': undefined,
     '`no-reply@` and the host of `PUBLIC_URL`': undefined,
     '100 MB': 100_000_000,
+    '1 GB': 1_000_000_000,
     '`.data`': resolve('.data'),
   };
   const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| (`[A-Z][A-Z_`, ]+) \| ([^|]+) \|/gm)].flatMap(

@@ -47,6 +47,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     system,
     secrets,
     installationId: 'test',
+    quotaBytes: 0,
   });
   const { drivers } = createDrivers({ ownDatabase: null, workspaces });
   const platform: Platform = {

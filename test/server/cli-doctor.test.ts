@@ -1,7 +1,11 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, vi } from 'vitest';
+import { newId } from '../../src/core/id.ts';
+import { createApp } from '../app/app-fixture.ts';
+import { appsUrl } from '../app/workspace-fixture.ts';
 import { dws, variablesOf, type CommandResult } from '../support/command.ts';
+import { expectBody } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 
@@ -25,6 +29,7 @@ describe('doctor', () => {
     'queue',
     'key ring',
     'index',
+    'apps',
   ];
 
   test('prints one line for each check', async ({ service }) => {
@@ -85,5 +90,46 @@ describe('doctor', () => {
     expect(namesOf(result, 'FAIL')).toEqual(['postgres']);
     expect(result.code).toBe(1);
     expect(result.out.join()).not.toContain('secret@');
+  });
+
+  test('says what is in the database of the apps, and what apps can read there', async ({ service }) => {
+    const lineOf = async (variables: Record<string, string> = variablesOf(service)) =>
+      (await dws(variables, 'doctor')).out.find((line) => line.slice(6).startsWith('apps'));
+    const database = `${new URL(service.databaseUrl).pathname.slice(1)}_apps`;
+    const url = appsUrl(service.databaseUrl);
+    expect(await lineOf()).toBe(
+      `ok    apps        "${database}" does not exist yet; the first migration of an app creates it`,
+    );
+    const admin = await service.user('apps_admin', { superuser: true });
+    const id = await createApp(admin, 'Examined', { 'migrations/1.sql': 'create table note (id int)' });
+    await expectBody(admin.post(`/apps/${id}/_migrate`), 200, { migrated: ['1.sql'], total: 1 });
+    expect(await lineOf()).toBe(`ok    apps        "${database}" responds, 1 workspace`);
+    // A login that is no superuser cannot hide anything. Here a superuser has shown it again.
+    await runSql(url, 'grant select on pg_catalog.pg_proc to public');
+    await service.platform.workspaces.provision({ tenantId: newId(), appId: newId() });
+    expect(await lineOf()).toBe(
+      `ok    apps        "${database}" responds, 2 workspaces; 1 of no app, which a worker deletes; ` +
+        'apps can read definitions of each other in 1 parts of the catalog, not rows until the next migration',
+    );
+    const [{ schema }] = (await runSql(service.databaseUrl, 'select schema_name as schema from dws.app')) as [
+      { schema: string },
+    ];
+    for (const sql of [`drop owned by ${schema}, ${schema}_owner cascade`, `drop schema ${schema} cascade`])
+      await runSql(url, sql);
+    await runSql(url, `drop role ${schema}, ${schema}_owner`);
+    expect(await lineOf()).toBe(
+      `FAIL  apps        the schemas of 1 apps are missing in "${database}", e.g. ${schema}; run the migrations of these apps`,
+    );
+    expect(await lineOf({ ...variablesOf(service), APPS_DATABASE_URL: 'postgres://someone@127.0.0.1:9/apps' })).toBe(
+      "FAIL  apps        The apps' database does not respond",
+    );
+    const login = `limited_${database}`;
+    await runSql(service.databaseUrl, `create role ${login} login password 'limited'`);
+    await runSql(url, `grant connect on database ${database} to ${login}`);
+    const limited = Object.assign(new URL(url), { username: login, password: 'limited' }).href;
+    expect(await lineOf({ ...variablesOf(service), APPS_DATABASE_URL: limited })).toBe(
+      `FAIL  apps        the login "${login}" may not create roles: run alter role "${login}" createrole`,
+    );
+    await runSql(url, `revoke all on database ${database} from ${login}; drop role ${login}`);
   });
 });

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Query } from '../../core/database.ts';
 import { unavailable } from '../../core/errors.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
+import { changePrivileges, hideDefinitions } from './catalog-privileges.ts';
 import { checkDatabaseName, type WorkspaceServer } from './server-address.ts';
 import { workspacesUnavailable } from './statement.ts';
 import { openClient } from './workspace-client.ts';
@@ -15,6 +16,14 @@ const EXISTS = new Set(['42P04', '23505']);
 
 /** Runs one statement of the service, never of an app. */
 export type AdminQuery = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
+
+/** What the login of the service may do. */
+export interface LoginRights {
+  name: string;
+  isSuperuser: boolean;
+  mayCreateDatabases: boolean;
+  mayCreateRoles: boolean;
+}
 
 /** Connects as the login that creates databases, roles and schemas. */
 export class Admin {
@@ -51,6 +60,27 @@ export class Admin {
         await client.end();
       }
     });
+  }
+
+  /**
+   * Returns the rights of the login, and what `work` finds in the database of the apps: undefined without that database.
+   * Changes nothing and waits for no other process.
+   */
+  async inspect<T>(work: (query: AdminQuery) => Promise<T>): Promise<{ login: LoginRights; found: T | undefined }> {
+    const { database, createdFrom } = this.#server;
+    const own = await this.#connect(database);
+    const client = own ?? (createdFrom === null ? undefined : await this.#connect(createdFrom));
+    if (!client) throw unavailable(`The database "${database}" of APPS_DATABASE_URL does not exist`);
+    try {
+      const query = queryOf(client);
+      const [login] = await query(
+        `select rolname as name, rolsuper as "isSuperuser", rolcreatedb as "mayCreateDatabases",
+          rolcreaterole as "mayCreateRoles" from pg_roles where rolname = current_user`,
+      );
+      return { login: login as unknown as LoginRights, found: own && (await work(query)) };
+    } finally {
+      await client.end();
+    }
   }
 
   /** Returns a connection; undefined if there is no such database. */
@@ -90,17 +120,16 @@ export class Admin {
   async #prepare(query: AdminQuery): Promise<void> {
     const [own] = await query(`select from pg_namespace where nspname = 'dws'`);
     if (own) throw unavailable("APPS_DATABASE_URL must not name the service's own database");
-    await query(`revoke all on database ${pg.escapeIdentifier(this.#server.database)} from public`);
-    const [open] = await query(
-      `select from pg_namespace where nspname = 'public' and has_schema_privilege('public', oid, 'create')`,
-    );
-    if (open) await query('revoke all on schema public from public');
     const [login] = await query('select rolsuper as "isSuperuser" from pg_roles where rolname = current_user');
-    // Large objects belong to no schema. Only superusers may change the rights on functions of Postgres.
-    if (login!['isSuperuser'])
-      await query(
-        'revoke execute on function lo_create(oid), lo_creat(integer), lo_from_bytea(oid, bytea) from public',
+    await changePrivileges(query, async () => {
+      await query(`revoke all on database ${pg.escapeIdentifier(this.#server.database)} from public`);
+      const [open] = await query(
+        `select from pg_namespace where nspname = 'public' and has_schema_privilege('public', oid, 'create')`,
       );
+      if (open) await query('revoke all on schema public from public');
+      // Only superusers may change the rights on what belongs to Postgres.
+      if (login!['isSuperuser']) await hideDefinitions(query);
+    });
     this.#isPrepared = true;
   }
 

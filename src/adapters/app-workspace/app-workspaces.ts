@@ -5,6 +5,7 @@ import {
   type AppWorkspaces,
   type AppliedMigration,
   type WorkspaceDump,
+  type WorkspaceInspection,
   type WorkspaceKey,
   type WorkspaceLoad,
   type WorkspaceQuery,
@@ -12,16 +13,19 @@ import {
 } from '../../core/app-workspace.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
-import { splitStatements } from '../../core/sql-statements.ts';
 import { Admin } from './admin.ts';
+import { runAlone, runTransaction } from './app-statements.ts';
+import { openParts } from './catalog-privileges.ts';
 import { passwordOf } from './role-password.ts';
-import { runMigrations } from './run-migrations.ts';
+import { compactPastQuota, runMigrations } from './run-migrations.ts';
 import { workspaceServer } from './server-address.ts';
-import { workspacesUnavailable } from './statement.ts';
-import { openClient, sessionOptions } from './workspace-client.ts';
-import { WorkspaceConnection } from './workspace-connection.ts';
-import { beginLoad, openDump } from './workspace-copy.ts';
+import { sessionOptions } from './workspace-client.ts';
+import type { WorkspaceConnection } from './workspace-connection.ts';
+import { openDump } from './workspace-dump.ts';
+import { beginLoad, foreignKeysOf } from './workspace-load.ts';
+import { noWorkspace, WorkspaceLogins } from './workspace-logins.ts';
 import { WorkspacePool } from './workspace-pool.ts';
+import { sizeOf, WorkspaceQuota } from './workspace-quota.ts';
 import {
   createWorkspace,
   dropWorkspace,
@@ -39,37 +43,47 @@ interface WorkspaceOptions {
   secrets: Pick<SecretBox, 'digest'>;
   /** Identifies the installation among others on the same server. */
   installationId: string;
+  /** Bytes of the tables of an app past which it only reads; 0: no limit. */
+  quotaBytes: number;
 }
-
-/** Why a login fails that worked before: its password or its rights changed, or it does not exist. */
-const LOGIN_FAILED = new Set(['28P01', '28000', '42501', '3D000']);
 
 /** Postgres has no larger rows. */
 const MAX_COPIED_ROW_BYTES = 2 ** 30;
-
-const noWorkspace = () => new SqlFailure('3F000', 'The app has no database schema: add a migration and run it');
 
 /** Opens the workspaces of apps. Nothing is created or connected before it is needed. */
 export function openAppWorkspaces(options: WorkspaceOptions): AppWorkspaces {
   return new Workspaces(options);
 }
 
+async function closeOnError<T>(connection: WorkspaceConnection, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
 class Workspaces implements AppWorkspaces {
   readonly #server: ReturnType<typeof workspaceServer>;
   readonly #secrets: Pick<SecretBox, 'digest'>;
   readonly #admin: Admin;
+  readonly #logins: WorkspaceLogins;
   readonly #pool: WorkspacePool;
+  readonly #quota: WorkspaceQuota;
   /** Comment of the roles of this installation. */
   readonly #mark: string;
 
-  constructor({ databaseUrl, appsDatabaseUrl, system, secrets, installationId }: WorkspaceOptions) {
+  constructor({ databaseUrl, appsDatabaseUrl, system, secrets, installationId, quotaBytes }: WorkspaceOptions) {
+    this.#quota = new WorkspaceQuota(quotaBytes);
     this.#server = workspaceServer(databaseUrl, appsDatabaseUrl);
     this.#secrets = secrets;
     this.#admin = new Admin(this.#server, system);
     this.#mark = `App of the Data Workspace Service ${installationId} in ${this.#server.database}`;
+    this.#logins = new WorkspaceLogins({ server: this.#server, secrets, repair: (schema) => this.#repair(schema) });
     this.#pool = new WorkspacePool({
-      open: (role) => this.#open(role),
-      terminate: (...one) => this.#terminate(...one),
+      open: (role) => this.#logins.open(role),
+      terminate: (...one) => this.#logins.terminate(...one),
     });
   }
 
@@ -82,45 +96,22 @@ class Workspaces implements AppWorkspaces {
   }
 
   query: AppWorkspaces['query'] = (key, sql, params, signal) =>
-    this.#use(key, signal, async (connection) => {
-      const rows = await connection.run(sql, params, signal);
-      if (connection.isInTransaction)
-        throw new SqlFailure('25001', 'A transaction is not possible here: use transaction()');
-      return rows;
-    });
+    this.#use(key, signal, (connection) => runAlone(connection, this.#quota, { sql, params, signal }));
 
   transaction<T>(key: WorkspaceKey, work: (query: WorkspaceQuery) => Promise<T>, signal: AbortSignal): Promise<T> {
-    return this.#use(key, signal, async (connection) => {
-      let isOpen = true;
-      const query: WorkspaceQuery = async (sql, params = []) => {
-        if (!isOpen) throw new SqlFailure('25P01', 'The transaction has ended');
-        const [command] = splitStatements(sql);
-        if (command?.transactionCommand)
-          throw new SqlFailure('2D000', `${command.transactionCommand} is not possible in a transaction`);
-        return connection.run(sql, params, signal);
-      };
-      await connection.run('begin', [], signal);
-      try {
-        const result = await work(query);
-        isOpen = false;
-        // A failed transaction would be undone without an error.
-        await connection.run('select', [], signal);
-        await connection.run('commit', [], signal);
-        return result;
-      } finally {
-        isOpen = false;
-      }
-    });
+    return this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, signal));
   }
+
+  sizeOf: AppWorkspaces['sizeOf'] = (key, signal) => this.#use(key, signal, (connection) => sizeOf(connection, signal));
 
   migrate: AppWorkspaces['migrate'] = async (key, files, run) => {
     const schema = schemaNameOf(key);
-    const { owner } = rolesOf(schema);
-    const client = await this.#open(owner);
-    const connection = new WorkspaceConnection(owner, client, (...one) => this.#terminate(...one));
+    const connection = await this.#logins.openOwner(schema);
     try {
-      return await runMigrations(connection, schema, files, run);
+      return await runMigrations(connection, files, { ...run, quota: this.#quota });
     } finally {
+      await compactPastQuota(connection, this.#quota, run.signal);
+      this.#quota.forget(schema);
       await connection.close();
     }
   };
@@ -143,7 +134,7 @@ class Workspaces implements AppWorkspaces {
   locate: AppWorkspaces['locate'] = async (key) => {
     const { rows: role } = rolesOf(schemaNameOf(key));
     // The app may have changed the password of its role, which is then set again.
-    const client = await this.#open(role).catch((error: unknown) => {
+    const client = await this.#logins.open(role).catch((error: unknown) => {
       throw error instanceof SqlFailure ? upstreamFailed(error.message, { cause: error }) : error;
     });
     await client.end();
@@ -154,27 +145,26 @@ class Workspaces implements AppWorkspaces {
     };
   };
 
-  async dump(key: WorkspaceKey): Promise<WorkspaceDump> {
+  async dump(key: WorkspaceKey, signal: AbortSignal): Promise<WorkspaceDump> {
     const schema = schemaNameOf(key);
-    const client = await this.#open(rolesOf(schema).owner, MAX_COPIED_ROW_BYTES);
-    return openDump(client, schema).catch(async (error: unknown) => {
-      await client.end();
-      throw error;
-    });
+    const connection = await this.#logins.openOwner(schema, MAX_COPIED_ROW_BYTES);
+    return closeOnError(connection, () => openDump(connection, schema, signal));
   }
 
-  async load(key: WorkspaceKey, state: WorkspaceState): Promise<WorkspaceLoad> {
+  async load(
+    key: WorkspaceKey,
+    { sequences, migrations }: WorkspaceState,
+    signal: AbortSignal,
+  ): Promise<WorkspaceLoad> {
     const schema = schemaNameOf(key);
-    const client = await this.#open(rolesOf(schema).owner);
-    const load = await beginLoad(client, schema, state).catch(async (error: unknown) => {
-      await client.end();
-      throw error;
-    });
+    const keys = (await this.#admin.run((query) => foreignKeysOf(query, schema))) ?? [];
+    const connection = await this.#logins.openOwner(schema);
+    const load = await closeOnError(connection, () => beginLoad(connection, schema, { sequences, keys, signal }));
     return {
       ...load,
       finish: async () => {
         await load.finish();
-        await this.#admin.run((query) => setTimes(query, schema, state.migrations));
+        await this.#admin.run((query) => setTimes(query, schema, migrations));
       },
     };
   }
@@ -184,6 +174,7 @@ class Workspaces implements AppWorkspaces {
   }
 
   async #remove(schema: string): Promise<void> {
+    this.#quota.forget(schema);
     for (const role of Object.values(rolesOf(schema))) this.#pool.closeRole(role);
     await this.#admin.run((query) => dropWorkspace(query, schema));
   }
@@ -197,6 +188,21 @@ class Workspaces implements AppWorkspaces {
     return unused;
   };
 
+  async inspect(): Promise<WorkspaceInspection> {
+    const { login, found } = await this.#admin.inspect(async (query) => ({
+      schemas: await markedSchemas(query, this.#mark),
+      openParts: await openParts(query),
+    }));
+    return {
+      database: this.#server.database,
+      exists: found !== undefined,
+      login,
+      schemas: [],
+      openParts: [],
+      ...found,
+    };
+  }
+
   close(): Promise<void> {
     return this.#pool.close();
   }
@@ -206,26 +212,6 @@ class Workspaces implements AppWorkspaces {
     return this.#pool.use(rolesOf(schemaNameOf(key)).rows, caller, signal, task);
   }
 
-  /** Connects as the role of an app. Repairs the workspace first if the login fails. Throws `SqlFailure` without one. */
-  async #open(role: string, maxMessageBytes?: number): Promise<pg.Client> {
-    try {
-      return await this.#login(role, maxMessageBytes);
-    } catch (error) {
-      if (!LOGIN_FAILED.has((error as { code?: string }).code ?? '')) throw workspacesUnavailable(error);
-      if (!(await this.#repair(role.slice(0, 'app_'.length + 20)))) throw noWorkspace();
-      return this.#login(role, maxMessageBytes).catch((again: unknown) => {
-        throw workspacesUnavailable(again);
-      });
-    }
-  }
-
-  #login(role: string, maxMessageBytes?: number): Promise<pg.Client> {
-    const { database } = this.#server;
-    const searchPath = role.slice(0, 'app_'.length + 20);
-    const password = passwordOf(this.#secrets, role);
-    return openClient(this.#server, { user: role, password, database, searchPath }, maxMessageBytes);
-  }
-
   /** Gives the roles of a workspace their passwords and rights again. Returns false if there is no workspace. */
   async #repair(schema: string): Promise<boolean> {
     const exists = await this.#admin.run(
@@ -233,14 +219,5 @@ class Workspaces implements AppWorkspaces {
     );
     if (exists) await this.#provision(schema);
     return exists === true;
-  }
-
-  async #terminate(role: string, backend: number): Promise<void> {
-    const client = await this.#open(role);
-    try {
-      await client.query('select pg_catalog.pg_terminate_backend($1)', [backend]);
-    } finally {
-      await client.end();
-    }
   }
 }

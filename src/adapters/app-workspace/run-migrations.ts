@@ -5,7 +5,8 @@ import { badInput, upstreamFailed } from '../../core/errors.ts';
 import { lineAt, splitStatements, type SqlStatement } from '../../core/sql-statements.ts';
 import { WITHOUT_ROWS } from './statement.ts';
 import type { WorkspaceConnection } from './workspace-connection.ts';
-import { MIGRATIONS_TABLE } from './workspace-roles.ts';
+import { MIGRATION_LOCK_TIMEOUT_MS, sizeOf, type WorkspaceQuota } from './workspace-quota.ts';
+import { MIGRATIONS_TABLE, schemaOfRole } from './workspace-roles.ts';
 
 /** Folder of the migrations in the files of an app, for messages. */
 const FOLDER = 'migrations';
@@ -13,6 +14,8 @@ const FOLDER = 'migrations';
 interface ParsedFile extends MigrationFile {
   statements: SqlStatement[];
 }
+
+type QuotaRun = MigrationRun & { quota: WorkspaceQuota };
 
 /** The time of a statement is that of the operation: its signal. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -22,11 +25,10 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
  */
 export async function runMigrations(
   connection: WorkspaceConnection,
-  schema: string,
   files: readonly MigrationFile[],
-  run: MigrationRun,
+  run: QuotaRun,
 ): Promise<string[]> {
-  const table = `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(MIGRATIONS_TABLE)}`;
+  const table = `${pg.escapeIdentifier(schemaOfRole(connection.role))}.${pg.escapeIdentifier(MIGRATIONS_TABLE)}`;
   const applied = new Set(
     (await execute(connection, `select filename from ${table}`, [], run.signal, true)).map(({ filename }) => filename),
   );
@@ -34,9 +36,12 @@ export async function runMigrations(
   for (const file of files.filter(({ filename }) => !applied.has(filename)))
     pending.push({ ...file, statements: await parse(file) });
   const migrated: string[] = [];
+  const growth = {
+    former: run.quota.maxBytes > 0 ? await sizeOf(connection, run.signal, MIGRATION_LOCK_TIMEOUT_MS) : 0,
+  };
   if (run.dryRun) await execute(connection, 'begin', [], run.signal);
   for (const file of pending) {
-    if (await runFile(connection, table, file, run)) migrated.push(file.filename);
+    if (await runFile(connection, table, file, { ...run, growth })) migrated.push(file.filename);
     run.onFile?.(migrated.length);
   }
   if (run.dryRun) await execute(connection, 'rollback', [], run.signal);
@@ -70,7 +75,7 @@ async function runFile(
   connection: WorkspaceConnection,
   table: string,
   { filename, checksum, statements }: ParsedFile,
-  { dryRun, signal }: MigrationRun,
+  { dryRun, signal, quota, growth }: QuotaRun & { growth: { former: number } },
 ): Promise<boolean> {
   const start = performance.now();
   // A statement ends soon after its process. Not all systems of servers support it.
@@ -88,6 +93,11 @@ async function runFile(
   try {
     // What is checked at the end of a transaction, in a dry run, too.
     await execute(connection, 'set constraints all immediate', [], signal);
+    if (quota.maxBytes > 0) {
+      const bytes = await sizeOf(connection, signal, MIGRATION_LOCK_TIMEOUT_MS);
+      quota.checkMigration(bytes, growth.former);
+      growth.former = bytes;
+    }
     const duration = Math.round(performance.now() - start);
     await execute(connection, `update ${table} set duration = $2 where filename = $1`, [filename, duration], signal);
     // No file depends on settings of another.
@@ -116,6 +126,34 @@ async function runOne(
   }
   if (!connection.isInTransaction)
     throw upstreamFailed(`${FOLDER}/${filename}:${line}: The statement ended the transaction of the file`);
+}
+
+/**
+ * Frees the space of deleted rows and of undone files, which counts until then, if an app has more data than its quota.
+ * If that fails, e.g. because a table is locked, nothing changes.
+ */
+export async function compactPastQuota(
+  connection: WorkspaceConnection,
+  { maxBytes }: WorkspaceQuota,
+  signal: AbortSignal,
+): Promise<void> {
+  if (maxBytes === 0 || !connection.isUsable) return;
+  try {
+    await execute(connection, 'rollback', [], signal);
+    if ((await sizeOf(connection, signal, MIGRATION_LOCK_TIMEOUT_MS)) <= maxBytes) return;
+    const found = await execute(
+      connection,
+      `select quote_ident(relname) as name from pg_catalog.pg_class
+        where relnamespace = $1::regnamespace and relkind in ('r', 'm') and relname <> '${MIGRATIONS_TABLE}'`,
+      [schemaOfRole(connection.role)],
+      signal,
+      true,
+    );
+    const tables = found.map(({ name }) => String(name)).join(', ');
+    if (tables !== '') await execute(connection, `vacuum (full) ${tables}`, [], signal);
+  } catch {
+    // What the migrations did counts, and is reported.
+  }
 }
 
 /** Returns the error of a statement with its place. Errors of other causes are returned as they are. */

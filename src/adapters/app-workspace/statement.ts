@@ -66,7 +66,7 @@ export async function runStatement(
 }
 
 /** Returns the error of a statement, or UNAVAILABLE for a lost connection. */
-function toFailure(error: Error): Error {
+export function toFailure(error: Error): Error {
   // The guard of the connection refuses a row that is too long.
   if (error instanceof ApiError) return new SqlFailure(PROGRAM_LIMIT_EXCEEDED, error.message);
   if (isConnectionLoss(error) || !(error instanceof pg.DatabaseError)) return workspacesUnavailable(error);

@@ -28,32 +28,37 @@ export class WorkspaceConnection {
     return isInTransaction(this.client);
   }
 
+  /** Whether it can run further statements. */
+  get isUsable(): boolean {
+    return this.#ended === undefined;
+  }
+
   /**
    * Runs one statement for at most `timeoutMs`. When the time is over or the signal aborts, the statement ends in the
    * server, and this throws `SqlFailure` or the signal's reason.
    */
-  async run(
+  run(
     sql: string,
     params: readonly unknown[],
     signal: AbortSignal,
     limits: ResultLimits = STATEMENT_LIMITS,
     timeoutMs: number = STATEMENT_LIMITS.timeoutMs,
   ): Promise<WorkspaceRow[]> {
-    const timeout = () => new SqlFailure(QUERY_CANCELED, `The statement took longer than ${timeoutMs} ms`);
-    return withTimeout(timeoutMs, timeout, [signal], (stop) => this.#runUntil(stop, sql, params, limits));
+    return this.use(signal, timeoutMs, (client) => runStatement(client, sql, params, limits));
   }
 
-  async #runUntil(
-    stop: AbortSignal,
-    sql: string,
-    params: readonly unknown[],
-    limits: ResultLimits,
-  ): Promise<WorkspaceRow[]> {
+  /** Runs what `work` sends to the server, like `run`. */
+  use<T>(signal: AbortSignal, timeoutMs: number, work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const timeout = () => new SqlFailure(QUERY_CANCELED, `The statement took longer than ${timeoutMs} ms`);
+    return withTimeout(timeoutMs, timeout, [signal], (stop) => this.#useUntil(stop, work));
+  }
+
+  async #useUntil<T>(stop: AbortSignal, work: (client: pg.Client) => Promise<T>): Promise<T> {
     stop.throwIfAborted();
     const end = () => this.#end();
     stop.addEventListener('abort', end, { once: true });
     try {
-      return await runStatement(this.client, sql, params, limits);
+      return await work(this.client);
     } catch (error) {
       if (error instanceof ResultTooLarge || !(error instanceof SqlFailure)) this.#end();
       if (this.#ended) await this.#ended;

@@ -11,8 +11,14 @@ export const rolesOf = (schema: string): { rows: string; owner: string } => ({
   owner: `${schema}${OWNER_SUFFIX}`,
 });
 
+/** Returns the schema of a role of an app. */
+export const schemaOfRole = (role: string): string => role.replace(new RegExp(`${OWNER_SUFFIX}$`), '');
+
 /** The table with the migrations of an app that have run. */
 export const MIGRATIONS_TABLE = '_migrations';
+
+/** Most disk space of the temporary files of one connection, for sorting and joining. */
+const MAX_TEMP_KB = 1_000_000;
 
 /** Pause between two looks for connections that end. */
 const END_POLL_MS = 20;
@@ -72,7 +78,11 @@ async function createRole(query: AdminQuery, role: string, verifier: string, mar
     await query(`alter role ${id(role)} login password ${text(verifier)}`);
     await query(`alter role ${id(role)} reset all`);
   }
-  if (login!['isSuperuser']) return;
+  if (login!['isSuperuser']) {
+    // Roles may not change it. Other logins may not set it.
+    await query(`alter role ${id(role)} set temp_file_limit = '${MAX_TEMP_KB}kB'`);
+    return;
+  }
   const options = login!['hasGrantOptions'] ? ' with inherit true, set true' : '';
   await query(`grant ${id(role)} to current_user${options}`);
 }

@@ -9,7 +9,7 @@ import type { Config } from '../../core/config.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { createLinksFolder, FileMissing, filesOf, linkFiles, removeLinksFolder, type LinkedFile } from './links.ts';
 import { writeTar, type TarEntry } from './tar.ts';
-import { appsOf, openWorkspaces, workspaceEntries } from './workspaces.ts';
+import { appsOf, openWorkspaces, workspaceEntries, type AppFailure } from './workspaces.ts';
 
 /** The first entry of an archive: what a restore checks before it writes anything. */
 export interface BackupManifest {
@@ -26,6 +26,8 @@ export interface BackupSummary {
   tables: number;
   files: number;
   datasets: number;
+  /** Apps whose tables are missing. */
+  failures: AppFailure[];
 }
 
 /** Rows of a table are written in entries of this size, so that memory stays constant. */
@@ -44,7 +46,7 @@ export async function writeBackup(
   url: string,
   config: Config,
   file: string,
-  signal?: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<BackupSummary> {
   const links = await createLinksFolder(config.DATA_DIR);
   try {
@@ -53,7 +55,7 @@ export async function writeBackup(
       return await writeArchive(url, config, links, handle, signal);
     } catch (error) {
       await rm(file, { force: true });
-      throw signal?.aborted ? signal.reason : error;
+      throw signal.aborted ? signal.reason : error;
     } finally {
       await handle.close();
     }
@@ -67,18 +69,18 @@ async function writeArchive(
   config: Config,
   links: string,
   handle: FileHandle,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<BackupSummary> {
   const client = new pg.Client({ connectionString: url, application_name: 'dws backup' });
   // The query that needs the lost connection fails; without a listener the process would end.
   client.on('error', () => undefined);
-  const summary: BackupSummary = { tables: 0, files: 0, datasets: 0 };
+  const summary: BackupSummary = { tables: 0, files: 0, datasets: 0, failures: [] };
   try {
     await client.connect();
     const linked = await openSnapshot(client, config, links, signal);
     const { workspaces, close } = await openWorkspaces(client, url, config);
     try {
-      const entries = entriesOf(client, linked, workspaces, summary);
+      const entries = entriesOf(client, linked, workspaces, { summary, signal });
       await pipeline(
         Readable.from(writeTar(entries)),
         createGzip({ level: 1 }),
@@ -99,7 +101,7 @@ async function openSnapshot(
   client: pg.Client,
   config: Config,
   links: string,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<LinkedFile[]> {
   for (let attempt = 1; ; attempt++) {
     await client.query('begin transaction isolation level repeatable read read only');
@@ -120,7 +122,7 @@ async function* entriesOf(
   client: pg.Client,
   linked: LinkedFile[],
   workspaces: AppWorkspaces,
-  summary: BackupSummary,
+  { summary, signal }: { summary: BackupSummary; signal: AbortSignal },
 ): AsyncGenerator<TarEntry> {
   yield bytesEntry('backup.json', [JSON.stringify(await readManifest(client))]);
   const { rows: tables } = await client.query<{ name: string }>(TABLES);
@@ -137,7 +139,7 @@ async function* entriesOf(
     await rm(path);
   }
   // After the files, which contain the migrations.
-  yield* workspaceEntries(workspaces, apps);
+  yield* workspaceEntries(workspaces, apps, summary.failures, signal);
 }
 
 /** Tables with data of the service. The applied migrations are those of the restoring version. */

@@ -12,7 +12,7 @@ import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
 import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
 import { mark, removeRestoredFiles, removeRestoredRows, removeUnfinished, unmark } from './unfinished-restore.ts';
-import { WorkspaceRestore } from './workspaces.ts';
+import { WorkspaceRestore } from './workspace-restore.ts';
 
 /** Names of the entries, so that no archive writes outside `DATA_DIR`. */
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -64,7 +64,7 @@ export async function restoreBackup(
   url: string,
   config: Config,
   { manifest, entries }: Backup,
-  signal?: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<RestoreSummary> {
   const client = newClient(url);
   try {
@@ -76,7 +76,7 @@ export async function restoreBackup(
       await migrate(url, { last: manifest.migration });
       const summary = await restoreEntries(client, url, config, entries, signal);
       await migrate(url, {});
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       await unmark(client, config.DATA_DIR);
       return { ...summary, createdAt: manifest.createdAt, hasKey: hasKey(config, manifest) };
     } catch (error) {
@@ -128,11 +128,13 @@ async function readManifest(entries: AsyncGenerator<TarEntry>): Promise<BackupMa
   return manifest;
 }
 
-async function textOf({ content }: TarEntry): Promise<string> {
+async function bytesOf({ content }: TarEntry): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const part of content) parts.push(part);
-  return Buffer.concat(parts).toString();
+  return Buffer.concat(parts);
 }
+
+const textOf = async (entry: TarEntry): Promise<string> => (await bytesOf(entry)).toString();
 
 /**
  * Restores rows and files in one transaction, without triggers, foreign keys and row-level security, and the workspaces
@@ -143,21 +145,22 @@ async function restoreEntries(
   url: string,
   config: Config,
   entries: AsyncGenerator<TarEntry>,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<BackupSummary> {
   await client.query('begin');
   const rules = await suspendRules(client);
-  const summary: BackupSummary = { tables: rules.tables.size, files: 0, datasets: 0 };
-  const workspaces = new WorkspaceRestore(client, url, config);
+  const workspaces = new WorkspaceRestore(client, url, config, signal);
+  const { failures } = workspaces;
+  const summary: BackupSummary = { tables: rules.tables.size, files: 0, datasets: 0, failures };
   try {
     for await (const entry of entries) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const table = ROWS_NAME.exec(entry.name)?.[1];
       if (table && rules.tables.has(table)) await insertRows(client, table, await textOf(entry));
       else if (FILE_NAME.test(entry.name)) {
         await writeFile(join(config.DATA_DIR, entry.name), entry, signal);
         summary[entry.name.startsWith('files/') ? 'files' : 'datasets'] += 1;
-      } else if (!(await workspaces.read(entry.name, () => textOf(entry))))
+      } else if (!(await workspaces.read(entry.name, () => bytesOf(entry))))
         throw new Error(`The backup has an unknown part: ${entry.name}`);
     }
     await workspaces.finish();

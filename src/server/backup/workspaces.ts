@@ -1,23 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { openAppWorkspaces } from '../../adapters/app-workspace/app-workspaces.ts';
 import { SystemPool } from '../../adapters/database/system-pool.ts';
 import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
-import type { AppWorkspaces, WorkspaceKey, WorkspaceLoad, WorkspaceState } from '../../core/app-workspace.ts';
+import type { AppWorkspaces, WorkspaceKey } from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
-import type { Query } from '../../core/database.ts';
-import { loadMigrationFiles } from '../../services/app/app-migration.ts';
 import { keyRing } from '../app-secret.ts';
+import { reasonOf } from '../start-checks.ts';
 import type { TarEntry } from './tar.ts';
-
-const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const NAME = new RegExp(`^apps/(${UUID})/(${UUID})/(?:state\\.json|(\\d+)/\\d+\\.ndjson)$`);
-
-/** Rows of a table are written in entries of this size. */
-const CHUNK_BYTES = 4_000_000;
 
 /** Opens the workspaces of apps for a backup or a restore, while `client` has a transaction in the service's database. */
 export async function openWorkspaces(
@@ -36,6 +28,8 @@ export async function openWorkspaces(
     system,
     secrets: createSecretBox(ring),
     installationId: rows[0]?.value ?? '',
+    // What was in the backup is restored, whatever its size.
+    quotaBytes: 0,
   });
   return {
     workspaces,
@@ -54,109 +48,75 @@ export async function appsOf(client: pg.Client): Promise<WorkspaceKey[]> {
   return rows;
 }
 
-/** Yields the workspaces of apps: for each its state, then the rows of its tables, one JSON object per line. */
+/** Longest time for the tables of one app, so that no app stops a backup or a restore. */
+const APP_LIMIT_MS = 30 * 60_000;
+
+/** A signal that aborts with another one, and after the time of one app unless `end` is called before. */
+export interface AppLimit {
+  signal: AbortSignal;
+  end(): void;
+}
+
+/** Starts the time of one app. */
+export function startAppLimit(signal: AbortSignal): AppLimit {
+  const limit = new AbortController();
+  const reason = new Error(`It took longer than ${APP_LIMIT_MS / 60_000} minutes`);
+  const timer = setTimeout(() => limit.abort(reason), APP_LIMIT_MS);
+  return { signal: AbortSignal.any([signal, limit.signal]), end: () => clearTimeout(timer) };
+}
+
+/** An app whose tables could not be backed up or restored. */
+export interface AppFailure {
+  appId: string;
+  reason: string;
+}
+
+/**
+ * Yields the workspaces of apps: for each its state, then the rows of its tables. One that cannot be read is added to
+ * `failures`, and its last entry says so.
+ */
 export async function* workspaceEntries(
   workspaces: AppWorkspaces,
   apps: readonly WorkspaceKey[],
+  failures: AppFailure[],
+  signal: AbortSignal,
 ): AsyncGenerator<TarEntry> {
+  // Without the database of the apps, nothing is complete.
+  if (apps.length > 0) await workspaces.inspect();
   for (const key of apps) {
-    const folder = `apps/${key.tenantId}/${key.appId}`;
-    const { state, rowsOf, close } = await workspaces.dump(key);
+    const limit = startAppLimit(signal);
     try {
-      yield entryOf(`${folder}/state.json`, [JSON.stringify(state)]);
-      for (const [index, table] of state.tables.entries()) yield* chunksOf(`${folder}/${index}`, rowsOf(table));
+      yield* entriesOfApp(workspaces, key, limit.signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      failures.push({ appId: key.appId, reason: reasonOf(error) });
+      yield entryOf(`${folderOf(key)}/failed.json`, Buffer.from(JSON.stringify({ reason: reasonOf(error) })));
     } finally {
-      await close();
+      limit.end();
     }
   }
 }
 
-async function* chunksOf(folder: string, rows: AsyncIterable<string>): AsyncGenerator<TarEntry> {
-  let number = 0;
-  let lines: string[] = [];
-  let bytes = 0;
-  const next = () => {
-    const entry = entryOf(`${folder}/${String(++number).padStart(6, '0')}.ndjson`, lines);
-    lines = [];
-    bytes = 0;
-    return entry;
-  };
-  for await (const row of rows) {
-    lines.push(row);
-    bytes += row.length;
-    if (bytes >= CHUNK_BYTES) yield next();
-  }
-  if (lines.length > 0) yield next();
-}
-
-function entryOf(name: string, lines: string[]): TarEntry {
-  const content = Buffer.from(lines.join('\n'));
-  return { name, size: content.length, content: [content] };
-}
-
-/** Restores workspaces from the entries of an archive, in which those of one app follow each other. */
-export class WorkspaceRestore {
-  readonly #client: pg.Client;
-  readonly #open: () => ReturnType<typeof openWorkspaces>;
-  readonly #dataDir: string;
-  #opened: Awaited<ReturnType<typeof openWorkspaces>> | undefined;
-  #current: { state: WorkspaceState; load: WorkspaceLoad } | undefined;
-  readonly #created: WorkspaceKey[] = [];
-
-  /** `client` has a transaction with the restored rows of the service. */
-  constructor(client: pg.Client, url: string, config: Config) {
-    this.#client = client;
-    this.#open = () => openWorkspaces(client, url, config);
-    this.#dataDir = config.DATA_DIR;
-  }
-
-  /** Restores an entry. Returns false if it is none of a workspace. */
-  async read(name: string, text: () => Promise<string>): Promise<boolean> {
-    const [, tenantId, appId, table] = NAME.exec(name) ?? [];
-    if (!tenantId || !appId) return false;
-    if (table === undefined) await this.#begin({ tenantId, appId }, JSON.parse(await text()) as WorkspaceState);
-    else {
-      const { state, load } = this.#current!;
-      await load.insert(state.tables[Number(table)]!, (await text()).split('\n'));
+async function* entriesOfApp(
+  workspaces: AppWorkspaces,
+  key: WorkspaceKey,
+  signal: AbortSignal,
+): AsyncGenerator<TarEntry> {
+  const { state, rowsOf, close } = await workspaces.dump(key, signal);
+  try {
+    yield entryOf(`${folderOf(key)}/state.json`, Buffer.from(JSON.stringify(state)));
+    for (const [index, table] of state.tables.entries()) {
+      let number = 0;
+      for await (const part of rowsOf(table)) {
+        number += 1;
+        yield entryOf(`${folderOf(key)}/${index}/${String(number).padStart(6, '0')}.copy`, part);
+      }
     }
-    return true;
-  }
-
-  /** Creates the tables of a workspace by its migrations. */
-  async #begin(key: WorkspaceKey, state: WorkspaceState): Promise<void> {
-    await this.#finishLoad();
-    const { workspaces } = (this.#opened ??= await this.#open());
-    this.#created.push(key);
-    await workspaces.provision(key);
-    const applied = new Set(state.migrations.map(({ filename }) => filename));
-    const query: Query = async ({ text, values }) => (await this.#client.query(text, values)).rows as never;
-    const files = (await loadMigrationFiles(query, key.tenantId, key.appId))
-      .filter(({ filename }) => applied.has(filename))
-      .map(({ filename, fileId, sha256 }) => ({
-        filename,
-        checksum: sha256,
-        read: () => readFile(join(this.#dataDir, 'files', fileId)),
-      }));
-    await workspaces.migrate(key, files, { dryRun: false, signal: new AbortController().signal });
-    this.#current = { state, load: await workspaces.load(key, state) };
-  }
-
-  async #finishLoad(): Promise<void> {
-    await this.#current?.load.finish();
-    await this.#current?.load.close();
-    this.#current = undefined;
-  }
-
-  /** Publishes the rows. */
-  async finish(): Promise<void> {
-    await this.#finishLoad();
-    await this.#opened?.close();
-  }
-
-  /** Removes the workspaces that were created. */
-  async undo(): Promise<void> {
-    await this.#current?.load.close();
-    for (const key of this.#created) await this.#opened?.workspaces.remove(key);
-    await this.#opened?.close();
+  } finally {
+    await close();
   }
 }
+
+const folderOf = ({ tenantId, appId }: WorkspaceKey): string => `apps/${tenantId}/${appId}`;
+
+const entryOf = (name: string, content: Uint8Array): TarEntry => ({ name, size: content.length, content: [content] });

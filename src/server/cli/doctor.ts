@@ -5,6 +5,7 @@ import pg from 'pg';
 import { readConfig, type Config } from '../../core/config.ts';
 import { openDataDir, wrongModes } from '../data-dir.ts';
 import { reasonOf } from '../start-checks.ts';
+import { checkApps } from './doctor-apps.ts';
 import {
   checkIndex,
   checkKeys,
@@ -79,6 +80,7 @@ async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> 
         await runCheck('queue', () => checkQueue(client));
         await runCheck('key ring', () => checkKeys(client, config));
         await runCheck('index', () => checkIndex(client, config));
+        await runCheck('apps', () => checkApps(client, url, config));
       } finally {
         await client.end();
       }

@@ -13,6 +13,7 @@ import {
 } from '../../services/identity/operator.ts';
 import { writeBackup } from '../backup/backup.ts';
 import { openBackup, restoreBackup } from '../backup/restore.ts';
+import type { AppFailure } from '../backup/workspaces.ts';
 import { migrate } from '../migrate.ts';
 import { doctor, formatCheck, type CheckResult } from './doctor.ts';
 import { withAuditedSystem } from './operator-audit.ts';
@@ -51,11 +52,12 @@ export function addOperatorCommands(program: Command): void {
     .description('write database, files and dataset rows to one archive; the service may run')
     .action(async (file: string) => {
       const config = readConfig();
-      const { tables, files, datasets } = await withDatabase(config, ({ url }) =>
+      const { tables, files, datasets, failures } = await withDatabase(config, ({ url }) =>
         untilSignal((signal) => writeBackup(url, config, file, signal)),
       );
       console.log(`Wrote ${tables} tables, ${files} files and ${datasets} sets of dataset rows to ${file}.`);
       console.log('APP_SECRET is not in it: store it separately.');
+      reportFailures(failures, 'are not in the backup');
     });
   program
     .command('restore <file>')
@@ -67,16 +69,23 @@ export function addOperatorCommands(program: Command): void {
       const restored = await withDatabase(config, ({ url }) =>
         untilSignal((signal) => restoreBackup(url, config, backup, signal)),
       );
-      const { createdAt, tables, files, datasets, hasKey } = restored;
+      const { createdAt, tables, files, datasets, failures, hasKey } = restored;
       console.log(`Restored ${tables} tables, ${files} files and ${datasets} sets of dataset rows of ${createdAt}.`);
       if (!hasKey)
         console.log(
           'APP_SECRET does not have the key of this backup: set it, or restore DATA_DIR/secret, before the start.',
         );
+      reportFailures(failures, 'were not restored');
     });
   tenantCommands(program.command('tenant').description('manage tenants'));
   userCommands(program.command('user').description('manage users'));
   tokenCommands(program.command('token').description('manage API tokens'));
+}
+
+/** Prints the apps whose tables are missing, and fails the command. */
+function reportFailures(failures: readonly AppFailure[], outcome: string): void {
+  for (const { appId, reason } of failures) console.error(`The tables of app ${appId} ${outcome}: ${reason}`);
+  if (failures.length > 0) process.exitCode = 1;
 }
 
 /** Runs `work` with a signal that SIGINT and SIGTERM abort, so that it can remove what it has written. */

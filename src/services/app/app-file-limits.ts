@@ -3,18 +3,20 @@ import type { Context } from '../../core/context.ts';
 import { tooLarge } from '../../core/errors.ts';
 import { extensionOf } from '../../core/media-types.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { lockKey } from '../resource/lock-key.ts';
 import { checkQuota, loadBytesLeft } from '../resource/quota.ts';
+import { migrationOf } from './app-migration-path.ts';
 
 const MAX_FILES = 500;
 const MAX_FILE_BYTES = 5_000_000;
-/** Code is read into memory when it runs. */
-const MAX_MODULE_BYTES = 1_000_000;
+/** Modules and migrations are read into memory when they run. */
+const MAX_CODE_BYTES = 1_000_000;
 const MAX_APP_BYTES = 50_000_000;
 
 const tooMany = () => tooLarge(`An app has at most ${MAX_FILES} files`);
 const tooManyBytes = () => tooLarge(`The files of an app have at most ${MAX_APP_BYTES} bytes together`);
 
-const isModule = (path: string): boolean => ['js', 'ts'].includes(extensionOf(path) ?? '');
+const isCode = (path: string): boolean => ['js', 'ts'].includes(extensionOf(path) ?? '') || migrationOf(path) !== null;
 
 interface Usage extends Record<string, unknown> {
   files: number;
@@ -51,7 +53,7 @@ export async function maxFileBytes(
   const left = await loadBytesLeft(tx, app.tenantId, TENANT_QUOTA_BYTES, replaced);
   const inApp = MAX_APP_BYTES - bytes;
   if (inApp <= 0) throw tooManyBytes();
-  const ofType = isModule(path) ? MAX_MODULE_BYTES : MAX_FILE_BYTES;
+  const ofType = isCode(path) ? MAX_CODE_BYTES : MAX_FILE_BYTES;
   const maxBytes = Math.min(ofType, MAX_UPLOAD_BYTES || Infinity, inApp, left);
   if (minSize > maxBytes) throw tooLarge(`The file is larger than the maximum of ${maxBytes} bytes`);
   return maxBytes;
@@ -63,6 +65,8 @@ export async function checkUsage(ctx: Context, tx: Transaction, app: App): Promi
   const { files, bytes } = await loadUsage(tx, app, null);
   if (files > MAX_FILES) throw tooMany();
   if (bytes > MAX_APP_BYTES) throw tooManyBytes();
+  // Two files that are saved at once see each other. Last of all locks, so that no transaction waits in a circle.
+  lockKey(tx, `quota:${app.tenantId}`);
   // The new file is counted already, the replaced one no more.
   await checkQuota(tx, app.tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
 }

@@ -1,0 +1,116 @@
+import type { Connection, Submittable } from 'pg';
+import type pg from 'pg';
+import { toFailure } from './statement.ts';
+
+/** Size of the parts in which rows are read. A part may be larger by one row. */
+const PART_BYTES = 4_000_000;
+
+/** The events of the protocol that a COPY has beside those of pg's types. */
+interface CopyConnection extends Connection {
+  sendCopyFromChunk(chunk: Uint8Array): void;
+  endCopyFrom(): void;
+}
+
+/** A COPY TO STDOUT, whose rows are read in parts. The socket is paused while a part waits for its reader. */
+class CopyOut implements Submittable {
+  readonly #sql: string;
+  #stream!: Connection['stream'];
+  #rows: Buffer[] = [];
+  #bytes = 0;
+  #isDone = false;
+  #failure: Error | undefined;
+  #arrived = Promise.withResolvers<void>();
+
+  constructor(sql: string) {
+    this.#sql = sql;
+  }
+
+  submit(connection: Connection): void {
+    this.#stream = connection.stream;
+    connection.query(this.#sql);
+  }
+
+  /** Each message has one row with its line end. */
+  handleCopyData({ chunk }: { chunk: Buffer }): void {
+    // The parser of pg uses its memory again.
+    this.#rows.push(Buffer.from(chunk));
+    this.#bytes += chunk.length;
+    if (this.#bytes < PART_BYTES) return;
+    this.#stream.pause();
+    this.#arrived.resolve();
+  }
+
+  handleCommandComplete(): void {}
+
+  handleError(error: Error): void {
+    this.#failure ??= toFailure(error);
+    this.#end();
+  }
+
+  handleReadyForQuery(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isDone = true;
+    this.#arrived.resolve();
+  }
+
+  /** Returns the next rows; undefined after the last. Throws like `runStatement`. */
+  async nextPart(): Promise<Buffer | undefined> {
+    await this.#arrived.promise;
+    this.#stream.resume();
+    if (this.#failure) throw this.#failure;
+    const part = Buffer.concat(this.#rows);
+    this.#rows = [];
+    this.#bytes = 0;
+    if (!this.#isDone) this.#arrived = Promise.withResolvers();
+    return part.length > 0 ? part : undefined;
+  }
+}
+
+/** A COPY FROM STDIN with all its rows. */
+class CopyIn implements Submittable {
+  readonly #sql: string;
+  readonly #rows: Uint8Array;
+  readonly #done = Promise.withResolvers<void>();
+
+  constructor(sql: string, rows: Uint8Array) {
+    this.#sql = sql;
+    this.#rows = rows;
+  }
+
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  submit(connection: Connection): void {
+    connection.query(this.#sql);
+  }
+
+  handleCopyInResponse(connection: CopyConnection): void {
+    connection.sendCopyFromChunk(this.#rows);
+    connection.endCopyFrom();
+  }
+
+  handleCommandComplete(): void {}
+
+  handleError(error: Error): void {
+    this.#done.reject(toFailure(error));
+  }
+
+  handleReadyForQuery(): void {
+    this.#done.resolve();
+  }
+}
+
+/** Starts a COPY TO STDOUT. Returns a function that returns its next rows, undefined after the last. */
+export function copyOut(client: pg.Client, sql: string): () => Promise<Buffer | undefined> {
+  const copy = client.query(new CopyOut(sql));
+  return () => copy.nextPart();
+}
+
+/** Runs a COPY FROM STDIN with rows. */
+export function copyIn(client: pg.Client, sql: string, rows: Uint8Array): Promise<void> {
+  return client.query(new CopyIn(sql, rows)).done;
+}

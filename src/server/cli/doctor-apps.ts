@@ -1,0 +1,52 @@
+import type pg from 'pg';
+import type { WorkspaceInspection } from '../../core/app-workspace.ts';
+import type { Config } from '../../core/config.ts';
+import { APP_SCHEMAS } from '../../operations/workspace-sweeper.ts';
+import { openWorkspaces } from '../backup/workspaces.ts';
+
+/**
+ * Checks the database of the apps: that it responds, that the login may create workspaces, that every app with a
+ * workspace has its schema, and what apps can read of each other.
+ */
+export async function checkApps(client: pg.Client, url: string, config: Config): Promise<string> {
+  const { workspaces, close } = await openWorkspaces(client, url, config);
+  try {
+    const found = await workspaces.inspect();
+    checkRights(found);
+    if (!found.exists) return `"${found.database}" does not exist yet; the first migration of an app creates it`;
+    const { rows } = await client.query<{ schema: string; isUsed: boolean }>(
+      `select a.schema, app.schema_name is not null as "isUsed" from (${APP_SCHEMAS}) a join dws.app on app.id = a.id`,
+    );
+    const present = new Set(found.schemas);
+    const missing = rows.filter(({ schema, isUsed }) => isUsed && !present.has(schema));
+    if (missing.length > 0)
+      throw new Error(
+        `the schemas of ${missing.length} apps are missing in "${found.database}", e.g. ${missing[0]!.schema}; ` +
+          'run the migrations of these apps',
+      );
+    return describe(found, found.schemas.filter((schema) => !rows.some((row) => row.schema === schema)).length);
+  } finally {
+    await close();
+  }
+}
+
+/** Throws a sentence if the login lacks a right to create workspaces. */
+function checkRights({ exists, database, login }: WorkspaceInspection): void {
+  const { name, isSuperuser, mayCreateDatabases, mayCreateRoles } = login;
+  if (isSuperuser) return;
+  if (!mayCreateRoles) throw new Error(`the login "${name}" may not create roles: run alter role "${name}" createrole`);
+  if (!exists && !mayCreateDatabases)
+    throw new Error(`"${database}" is missing, and the login "${name}" may not create it: create it with this owner`);
+}
+
+function describe({ database, schemas, openParts, login }: WorkspaceInspection, leftovers: number): string {
+  const parts = [`"${database}" responds, ${schemas.length} ${schemas.length === 1 ? 'workspace' : 'workspaces'}`];
+  if (leftovers > 0) parts.push(`${leftovers} of no app, which a worker deletes`);
+  // The first migration after a start hides them.
+  if (openParts.length > 0)
+    parts.push(
+      `apps can read definitions of each other in ${openParts.length} parts of the catalog, not rows` +
+        (login.isSuperuser ? ' until the next migration' : `, as the login "${login.name}" is no superuser`),
+    );
+  return parts.join('; ');
+}
