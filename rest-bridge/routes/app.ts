@@ -42,6 +42,39 @@ const release = resource<{ appId: string }>('id number active deployedAt deploye
   'svc:app': `/apps/${appId}`,
 }));
 
+const route = '{ method path handlerPath config }';
+
+const webhookCall = resource<{ id: string; appId: string; replayOf: string | null }>(
+  'id method path route status duration peakMemory error at replayOf: replayOfId replayable requestId',
+  ({ id, appId, replayOf }) => ({
+    self: `/apps/${appId}/webhooks/calls/${id}`,
+    'svc:app': `/apps/${appId}`,
+    'svc:replay-of': replayOf ? `/apps/${appId}/webhooks/calls/${replayOf}` : undefined,
+  }),
+);
+
+const logLine = resource<{ appId: string }>('id at level message route requestId', ({ appId }) => ({
+  'svc:app': `/apps/${appId}`,
+}));
+
+/** Records of what apps do. */
+const records = [
+  get(
+    '/apps/:id/webhooks',
+    'app.webhooks',
+    value(`routes ${route} stats { method path date count avgDuration errorCount }`),
+    { permission: 'app:write' },
+  ),
+  get('/apps/:id/webhooks/calls', 'app.webhookCalls', collection('webhook-call', webhookCall), {
+    permission: 'app:write',
+  }),
+  get('/apps/:appId/webhooks/calls/:callId', 'app.webhookCall', webhookCall, { permission: 'app:write' }),
+  post('/apps/:appId/webhooks/calls/:callId/_replay', 'replayWebhookCall', webhookCall, {
+    linked: ({ replayable }) => replayable === true,
+  }),
+  get('/apps/:id/logs', 'app.logs', collection('app-log', logLine), { permission: 'app:write' }),
+];
+
 const file = '/apps/:appId/files/:path*';
 
 export default [
@@ -64,13 +97,9 @@ export default [
   post(
     '/apps/:id/_deploy',
     'deployApp',
-    operation(
-      value(
-        'releaseId migrated total routes { method path handlerPath config } ' +
-          'webhooks { method path handlerPath config } deployedAt',
-      ),
-    ),
+    operation(value(`releaseId migrated total routes ${route} webhooks ${route} deployedAt`)),
   ),
   get('/apps/:id/releases', 'app.releases', collection('release', release), { permission: 'app:write' }),
   post('/apps/:id/_rollback', 'rollbackApp', release, { status: 200 }),
+  ...records,
 ];

@@ -87,6 +87,13 @@ export async function sweepRecords(query: Query): Promise<void> {
   await query({ text: `delete from dws.notification where created_at < now() - interval '${NOTIFICATION_RETENTION}'` });
 }
 
+/** Deletes lines of the logs of apps after a week, and calls of their webhooks and totals of a day after 30 days. */
+export async function sweepAppRecords(query: Query): Promise<void> {
+  await query({ text: `delete from dws.app_log where at < now() - interval '7 days'` });
+  await query({ text: `delete from dws.webhook_call where at < now() - interval '30 days'` });
+  await query({ text: `delete from dws.webhook_day where day < (now() at time zone 'UTC')::date - 30` });
+}
+
 /** Deletes usage events after their retention, and the totals of their days. Call it in one transaction. */
 export async function sweepUsage(query: Query): Promise<void> {
   await query({ text: 'delete from dws.usage_event where occurred_at < dws.usage_kept_since()' });

@@ -4,6 +4,7 @@ import { recoverJobs } from '../services/job/job-recovery.ts';
 import { findAbandoned } from '../services/operation/operation-repository.ts';
 import type { Handlers } from './handler.ts';
 import {
+  sweepAppRecords,
   sweepAvatarParts,
   sweepFiles,
   sweepGenerations,
@@ -77,6 +78,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     });
     await sweepMail(query);
     await sweepRecords(query);
+    await sweepAppRecords(query);
     await sweepUsage(query);
     await sweepAvatarParts(query);
     await sweepRenditions(query);

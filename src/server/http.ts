@@ -12,6 +12,7 @@ import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import { unauthenticated } from '../core/errors.ts';
 import { parseInOwnTurn } from '../core/large-json.ts';
 import type { Platform } from '../core/platform.ts';
+import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
@@ -52,6 +53,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
   const limiter = new RateLimiter(platform);
   const closing = createClosingSignal(app);
   app.addHook('onClose', async () => limiter.close());
+  app.addHook('onClose', () => finishRunRecords(platform));
   const createContext = createContextFactory({ platform, authenticator, limiter, closing });
 
   const apollo = createApollo(schema, platform);
