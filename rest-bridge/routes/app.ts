@@ -69,9 +69,7 @@ const records = [
     permission: 'app:write',
   }),
   get('/apps/:appId/webhooks/calls/:callId', 'app.webhookCall', webhookCall, { permission: 'app:write' }),
-  post('/apps/:appId/webhooks/calls/:callId/_replay', 'replayWebhookCall', webhookCall, {
-    linked: ({ replayable }) => replayable === true,
-  }),
+  post('/apps/:appId/webhooks/calls/:callId/_replay', 'replayWebhookCall', webhookCall),
   get('/apps/:id/logs', 'app.logs', collection('app-log', logLine), { permission: 'app:write' }),
 ];
 
