@@ -45,7 +45,7 @@ export class WebhookCall {
   @Property({ type: 'integer' })
   status!: number;
 
-  @Field(() => Float, { description: 'Duration of the handler in milliseconds; 0 if none ran.' })
+  @Field(() => Float, { description: 'Milliseconds until the response.' })
   @Property({ type: 'double' })
   duration!: number;
 

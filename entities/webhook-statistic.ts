@@ -16,7 +16,7 @@ export class WebhookStatistic {
   @Field(() => Int, { description: 'Number of calls.' })
   count!: number;
 
-  @Field(() => Float, { description: 'Average duration of the handler in milliseconds.' })
+  @Field(() => Float, { description: 'Average of the milliseconds until the response.' })
   avgDuration!: number;
 
   @Field(() => Int, { description: 'Number of calls whose response had the status 400 or above.' })

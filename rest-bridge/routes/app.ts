@@ -1,8 +1,10 @@
+import { appRequest } from '../app-request.ts';
 import { fileContents } from '../file-contents.ts';
 import { createTagRows, embeddedTag, kind, ownedAspects } from '../kind.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { del, get, post, put } from '../route.ts';
+import { del, get, patch, post, put, type RouteOptions } from '../route.ts';
+import { appRecords } from './app-record.ts';
 
 const app = resource<{ id: string }>(
   'id tenant slug naturalId name description env status deployedAt schemaName ' +
@@ -42,36 +44,11 @@ const release = resource<{ appId: string }>('id number active deployedAt deploye
   'svc:app': `/apps/${appId}`,
 }));
 
-const route = '{ method path handlerPath config }';
-
-const webhookCall = resource<{ id: string; appId: string; replayOf: string | null }>(
-  'id method path route status duration peakMemory error at replayOf: replayOfId replayable requestId',
-  ({ id, appId, replayOf }) => ({
-    self: `/apps/${appId}/webhooks/calls/${id}`,
-    'svc:app': `/apps/${appId}`,
-    'svc:replay-of': replayOf ? `/apps/${appId}/webhooks/calls/${replayOf}` : undefined,
-  }),
-);
-
-const logLine = resource<{ appId: string }>('id at level message route requestId', ({ appId }) => ({
-  'svc:app': `/apps/${appId}`,
-}));
-
-/** Records of what apps do. */
-const records = [
-  get(
-    '/apps/:id/webhooks',
-    'app.webhooks',
-    value(`routes ${route} stats { method path date count avgDuration errorCount }`),
-    { permission: 'app:write' },
-  ),
-  get('/apps/:id/webhooks/calls', 'app.webhookCalls', collection('webhook-call', webhookCall), {
-    permission: 'app:write',
-  }),
-  get('/apps/:appId/webhooks/calls/:callId', 'app.webhookCall', webhookCall, { permission: 'app:write' }),
-  post('/apps/:appId/webhooks/calls/:callId/_replay', 'replayWebhookCall', webhookCall),
-  get('/apps/:id/logs', 'app.logs', collection('app-log', logLine), { permission: 'app:write' }),
-];
+const view = '/apps/:id/view/:path*';
+const webhook = '/apps/:id/_hook/:path*';
+const HANDLED: RouteOptions = { handler: appRequest, consumes: 'bytes', produces: '*/*', optionalRest: true };
+const VIEW: RouteOptions = { ...HANDLED, runsApp: 'view', permission: 'app:read' };
+const WEBHOOK: RouteOptions = { ...HANDLED, runsApp: 'webhook', permission: 'public' };
 
 const file = '/apps/:appId/files/:path*';
 
@@ -95,9 +72,16 @@ export default [
   post(
     '/apps/:id/_deploy',
     'deployApp',
-    operation(value(`releaseId migrated total routes ${route} webhooks ${route} deployedAt`)),
+    operation(
+      value(
+        'releaseId migrated total routes { method path handlerPath config } ' +
+          'webhooks { method path handlerPath config } deployedAt',
+      ),
+    ),
   ),
   get('/apps/:id/releases', 'app.releases', collection('release', release), { permission: 'app:write' }),
   post('/apps/:id/_rollback', 'rollbackApp', release, { status: 200 }),
-  ...records,
+  ...appRecords,
+  ...[get, post, put, patch, del].map((verb) => verb(view, null, undefined, VIEW)),
+  ...[get, post, put].map((verb) => verb(webhook, null, undefined, WEBHOOK)),
 ];

@@ -11,12 +11,13 @@ import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpRequestInfo, isCrossSite, SESSION_COOKIE, type WatchRequest } from './request.ts';
 import { assignResponse } from './unread-responses.ts';
 
-/** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
-export type CreateContext = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  channel: AuditChannel,
-) => Promise<PublicContext>;
+/** Creates contexts of requests. */
+export interface CreateContext {
+  /** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
+  (request: FastifyRequest, reply: FastifyReply, channel: AuditChannel): Promise<PublicContext>;
+  /** Creates the context of a request without a caller, whatever its credentials are. Counts nothing. */
+  anonymous(request: FastifyRequest, reply: FastifyReply, channel: AuditChannel): PublicContext;
+}
 
 interface ContextOptions {
   platform: Platform;
@@ -46,7 +47,7 @@ export function createContextFactory({ platform, authenticator, limiter, closing
       };
     };
 
-  return async (request, reply, channel) => {
+  const createContext = async (request: FastifyRequest, reply: FastifyReply, channel: AuditChannel) => {
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
@@ -58,6 +59,11 @@ export function createContextFactory({ platform, authenticator, limiter, closing
       viewer,
     );
   };
+  const anonymous: CreateContext['anonymous'] = (request, reply, channel) => {
+    const options = { secure, crossSite: false, channel, watch: createWatch(null, null) };
+    return createRequestContext(platform, new HttpRequestInfo(request, reply, options), null);
+  };
+  return Object.assign(createContext, { anonymous });
 }
 
 /**

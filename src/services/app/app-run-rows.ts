@@ -27,6 +27,7 @@ export interface RunRecord {
   requestId: string;
   payerId: string;
   durationMs: number;
+  computeMs: number;
   memoryBytes: number;
   error: string | null;
   lines: readonly { level: AppLogLevel; message: string }[];
@@ -45,7 +46,7 @@ const FIRST_ERROR_STATUS = 400;
 export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
   const { call } = run;
   const lines = runLines(run);
-  const request = call ? sealRequest(secrets, call.request) : null;
+  const request = call?.request ? sealRequest(secrets, call.request) : null;
   return {
     id: newId(),
     appId: run.app.id,
@@ -54,6 +55,7 @@ export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
     requestId: storedText(run.requestId),
     payerId: run.payerId,
     durationMs: Math.max(0, run.durationMs),
+    computeMs: Math.max(0, run.computeMs ?? run.durationMs),
     memoryBytes: Math.max(0, Math.round(run.memoryBytes)),
     error: run.error === null ? null : storedText(run.error),
     lines,

@@ -12,12 +12,12 @@ export class ComputeCharger {
 
   /** Returns the usage of the runs that started a handler. */
   async usageOf(tx: Pick<Transaction, 'query'>, tenantId: string, records: readonly RunRecord[]): Promise<Usage[]> {
-    const runs = records.filter(({ durationMs }) => durationMs > 0);
+    const runs = records.filter(({ computeMs }) => computeMs > 0);
     const payers = await this.#findPayers(tx, tenantId, new Set(runs.map(({ payerId }) => payerId)));
     return runs.map((run) => ({
       key: `app:${run.id}`,
       resource: 'app_compute' as const,
-      quantity: (run.durationMs / 1000).toFixed(6),
+      quantity: (run.computeMs / 1000).toFixed(6),
       actor: `user:${payers.get(run.payerId) ?? run.payerId}` as const,
       entityType: 'app' as const,
       entityId: run.appId,

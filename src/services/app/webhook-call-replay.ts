@@ -4,6 +4,7 @@ import { conflict, notFound, unavailable } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { callWebhook } from './app-webhook.ts';
+import { findWebhookApp } from './find-running-app.ts';
 import { openRequest } from './webhook-call-request.ts';
 
 /**
@@ -24,13 +25,13 @@ export async function replay(ctx: Context, appId: string, callId: string): Promi
     if (call.request === null) throw conflict('The request of the call is not kept, so it cannot be replayed');
     return { app: found, sealed: call.request };
   });
+  const deployed = await findWebhookApp(platform.system, app.id);
+  if (!deployed) throw conflict('The app is not deployed');
   await callWebhook(platform, {
-    tenantId: app.tenantId,
-    appId: app.id,
+    app: deployed,
     request: openRequest(platform.secrets, sealed),
-    requestId: outer.id,
     replayOf: callId,
-    signal: outer.signal,
+    info: outer,
   });
   const [replayed] = await ctx.query<{ id: string }>({
     text: `
