@@ -14,7 +14,9 @@ const line = resource<{ appId: string }>('id at level message route requestId', 
   'svc:app': `/apps/${appId}`,
 }));
 
-const webhooks = value('routes { method path handlerPath config } stats { method path date count avgDuration errorCount }');
+const webhooks = value(
+  'routes { method path handlerPath config } stats { method path date count avgDuration errorCount }',
+);
 
 const single = '/apps/:appId/webhooks/calls/:callId';
 const FOR_AUTHORS: RouteOptions = { permission: 'app:write' };

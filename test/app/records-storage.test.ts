@@ -78,7 +78,7 @@ test('compute time is charged to the user, for a team to a member, and once a ru
   await recordInOrder(service, [
     runOf(app, { payerId: admin.id, durationMs: 12.3456 }),
     runOf(app, { payerId: team.id, durationMs: 2000 }),
-    callOf(app, { status: 401 }, { payerId: admin.id, durationMs: 0, memoryBytes: 0 }),
+    callOf(app, { status: 401, request: null }, { payerId: admin.id, durationMs: 20, computeMs: 0, memoryBytes: 0 }),
     callOf(app, {}, { payerId: ann.id, durationMs: 1000 }),
   ]);
   const events = await systemQuery(
