@@ -2140,3 +2140,24 @@ create policy system on dws.visual for all to dws_system using (true) with check
 create policy tenant on dws.visual for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.visual to dws_app;
 grant delete, insert, select, update on dws.visual to dws_system;
+
+create table dws.webhook_reply (
+  app_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  key text not null,
+  request text not null,
+  response text,
+  run_id uuid not null,
+  running_until timestamp with time zone not null,
+  tenant_id uuid not null
+);
+alter table dws.webhook_reply enable row level security;
+alter table dws.webhook_reply force row level security;
+alter table dws.webhook_reply add constraint webhook_reply_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.webhook_reply add constraint webhook_reply_pkey PRIMARY KEY (app_id, key);
+alter table dws.webhook_reply add constraint webhook_reply_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX webhook_reply_created_at ON dws.webhook_reply USING btree (created_at);
+create policy system on dws.webhook_reply for all to dws_system using (true) with check (true);
+create policy tenant on dws.webhook_reply for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.webhook_reply to dws_app;
+grant delete, insert, select, update on dws.webhook_reply to dws_system;

@@ -11,6 +11,7 @@ import {
   sweepRecords,
   sweepRenditions,
   sweepUsage,
+  sweepWebhookReplies,
   type SweepOptions,
 } from './janitor.ts';
 import { retryOrFail } from './record-outcome.ts';
@@ -80,6 +81,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepUsage(query);
     await sweepAvatarParts(query);
     await sweepRenditions(query);
+    await sweepWebhookReplies(query);
     await sweepFiles(platform, options.fileAge);
     await deleteExpiredCredentials(platform.system);
   });
