@@ -94,6 +94,8 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
     handler,
     ...(row.options.opensPage && { errorHandler: createPageErrorHandler(options.sendErrorPage) }),
     bodyLimit: MAX_JSON_BYTES,
+    // Handlers of apps get a compressed body as it is.
+    ...(row.options.runsApp && { decompress: false as const }),
     // A HEAD request must change nothing.
     exposeHeadRoute:
       row.method === 'GET' &&

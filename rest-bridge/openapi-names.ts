@@ -1,6 +1,7 @@
 import { OperationTypeNode } from 'graphql';
 import { capitalize } from '../src/core/capitalize.ts';
 import type { Endpoint } from './bridge.ts';
+import type { RouteOptions } from './route.ts';
 import { toWords } from './words.ts';
 
 /* What the OpenAPI document calls its operations: ids, summaries and themes. */
@@ -76,6 +77,7 @@ export function operationId(endpoint: Endpoint): string {
   const { row, plan, presentation } = endpoint;
   const own = OWN_NAMES[keyOf(endpoint)]?.id;
   if (own !== undefined) return own;
+  if (row.options.runsApp) return `${row.method.toLowerCase()}App${capitalize(row.options.runsApp)}`;
   if (!plan) return `${row.method.toLowerCase()}${toPascalCase(row.path)}`;
   const names = plan.chain.map(({ name }) => name);
   if (plan.operation !== OperationTypeNode.QUERY) return names.at(-1)!;
@@ -128,6 +130,8 @@ function sentencesOf({ row, plan, presentation }: Endpoint): string[] {
  * their names.
  */
 export function describe(endpoint: Endpoint): { summary: string; description?: string } {
+  const { method, options } = endpoint.row;
+  if (options.runsApp) return describeAppRow(method, options.runsApp);
   const own = OWN_NAMES[keyOf(endpoint)]?.summary;
   const names = endpoint.plan?.chain.map(({ name }) => toWords(name)) ?? [];
   const part = partOf(endpoint);
@@ -142,6 +146,20 @@ export function describe(endpoint: Endpoint): { summary: string; description?: s
   const description = sentences.filter((sentence, index) => !isSaid(sentence, index)).join(' ');
   return { summary, ...(description && { description }) };
 }
+
+/** Describes the rows whose requests and responses handlers of apps decide about. */
+const describeAppRow = (method: string, runsApp: NonNullable<RouteOptions['runsApp']>) =>
+  runsApp === 'view'
+    ? {
+        summary: `Calls a ${method} route of an app`,
+        description: 'The handler in the folder `server` of the app decides about query, body and response.',
+      }
+    : {
+        summary: `Calls a ${method} webhook of an app`,
+        description:
+          'The handler in the folder `webhooks` of the app decides about query, body and response. It acts as the owner of ' +
+          'the app. Credentials are ignored; `id` is the UUID or the natural id of the app.',
+      };
 
 interface Theme {
   name: string;

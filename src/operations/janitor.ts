@@ -109,6 +109,26 @@ export async function sweepAvatarParts(query: Query): Promise<void> {
   });
 }
 
+/** How long responses of webhooks are repeated, and how many of an app are kept. */
+const REPLY_RETENTION = '24 hours';
+const MAX_REPLIES = 10_000;
+
+/** Deletes the responses of webhooks that are no longer repeated, and the oldest of an app with too many. */
+export async function sweepWebhookReplies(query: Query): Promise<void> {
+  await query({ text: `delete from dws.webhook_reply where created_at < now() - interval '${REPLY_RETENTION}'` });
+  await query({
+    text: `
+      delete from dws.webhook_reply r
+      using (
+        select app_id, key, row_number() over (partition by app_id order by created_at desc) as number
+        from dws.webhook_reply
+        where app_id in (select app_id from dws.webhook_reply group by app_id having count(*) > $1)
+      ) o
+      where o.number > $1 and r.app_id = o.app_id and r.key = o.key and r.response is not null`,
+    values: [MAX_REPLIES],
+  });
+}
+
 /** Deletes renditions that have expired. `sweepFiles` deletes their bytes. */
 export async function sweepRenditions(query: Query): Promise<void> {
   await query({ text: `delete from dws.rendition where expires_at < now()` });

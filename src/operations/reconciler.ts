@@ -12,6 +12,7 @@ import {
   sweepRecords,
   sweepRenditions,
   sweepUsage,
+  sweepWebhookReplies,
   type SweepOptions,
 } from './janitor.ts';
 import { retryOrFail } from './record-outcome.ts';
@@ -82,6 +83,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepUsage(query);
     await sweepAvatarParts(query);
     await sweepRenditions(query);
+    await sweepWebhookReplies(query);
     await sweepFiles(platform, options.fileAge);
     await deleteExpiredCredentials(platform.system);
   });
