@@ -1,5 +1,17 @@
 import type { Bridge, GuestLimits } from './bridge.ts';
-import { bareObject, bytesOf, freeze, parse, SavedError, SavedPromise, sizeOf, sliceText, stringify } from './saved.ts';
+import {
+  bareObject,
+  bytesOf,
+  defineProperty,
+  freeze,
+  indexOf,
+  parse,
+  SavedError,
+  SavedPromise,
+  sizeOf,
+  sliceText,
+  stringify,
+} from './saved.ts';
 
 interface Flat {
   kind: 'text' | 'bytes' | 'json';
@@ -19,7 +31,7 @@ const LATER = freeze({
 const NOW = freeze({ __proto__: null, arguments: COPY });
 
 /** Creates the object `host` with a function for each host call. */
-export function createHost(bridge: Bridge, limits: GuestLimits): object {
+export function createHost(bridge: Bridge, limits: GuestLimits): Record<string, unknown> {
   const { flatten } = new CallBudget(bridge, limits);
   const enter = createQueue(limits.callsAtOnce);
   const callLater = async (name: string, argument: unknown): Promise<unknown> => {
@@ -43,7 +55,7 @@ export function createHost(bridge: Bridge, limits: GuestLimits): object {
     method.sync = (argument: unknown) => callNow(name, argument);
     host[name] = freeze(method);
   }
-  return freeze(host);
+  return host;
 }
 
 /** Counts host calls and the bytes of their arguments, and ends the program that exceeds its limits. */
@@ -78,8 +90,17 @@ function unpack(reply: unknown): unknown {
   if (typeof reply !== 'string') return reply;
   const kind = sliceText(reply, 0, 1);
   const text = sliceText(reply, 1);
-  if (kind === 'E') throw new SavedError(text);
+  if (kind === 'E') throw callError(text);
   return kind === 'J' ? parse(text) : text;
+}
+
+/** Returns the error of a host call. The first line is its code, which may be empty. */
+function callError(text: string): Error {
+  const end = indexOf(text, '\n');
+  const code = sliceText(text, 0, end);
+  const error = new SavedError(sliceText(text, end + 1));
+  if (code !== '') defineProperty(error, 'code', { __proto__: null, value: code, writable: true, configurable: true });
+  return error;
 }
 
 /** Returns a function that waits for one of the places, and returns the function that frees it. */
