@@ -28,6 +28,7 @@ const PRELUDE = [
   'handler-main',
   'handler-request',
   'handler-response',
+  'handler-values',
   'web-clone',
   'web-globals',
   'web-text',

@@ -99,7 +99,7 @@ function callError(text: string): Error {
   const end = indexOf(text, '\n');
   const code = sliceText(text, 0, end);
   const error = new SavedError(sliceText(text, end + 1));
-  if (code !== '') defineProperty(error, 'code', { __proto__: null, value: code, writable: true, configurable: true });
+  if (code !== '') defineProperty(error, 'code', { ...bareObject(), value: code, writable: true, configurable: true });
   return error;
 }
 

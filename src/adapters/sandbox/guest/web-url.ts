@@ -25,6 +25,9 @@ function pairsOf(native: Native, init: unknown): Pairs {
 
 function createSearchParams(native: Native) {
   return class URLSearchParams {
+    get [Symbol.toStringTag](): string {
+      return 'URLSearchParams';
+    }
     #pairs: Pairs;
     /** Set by the URL to which it belongs. */
     #onChange: (() => void) | undefined;
