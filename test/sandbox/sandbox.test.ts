@@ -264,7 +264,7 @@ describe('processes', () => {
 
 describe('places', () => {
   test('are shared among callers: one caller with many programs leaves a place to others', async () => {
-    const own = openSandbox({ places: 2 });
+    const own = openSandbox({ engines: 2 });
     const { promise, resolve } = Promise.withResolvers<null>();
     const blocked = { host: { wait: () => promise }, caller: { tenantId: 'tenant', userId: 'greedy' } };
     const greedy = Array.from({ length: 5 }, () => runBody(own, 'await host.wait(1); return 1', blocked));
@@ -275,7 +275,7 @@ describe('places', () => {
   });
 
   test('have at most 200 waiting programs', async () => {
-    const own = openSandbox({ places: 1 });
+    const own = openSandbox({ engines: 1 });
     const running = Array.from({ length: 202 }, () => runBody(own, 'return 1'));
     const results = await Promise.allSettled(running);
     const refused = results.filter(({ status }) => status === 'rejected');
