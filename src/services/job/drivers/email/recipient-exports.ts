@@ -14,7 +14,7 @@ import {
   sizeOf,
   type AttachedAction,
 } from './attachments.ts';
-import type { MailUser } from './mail-recipients.ts';
+import type { MailUser } from '../../../resource/mail-recipients.ts';
 
 /** Maximum size of the files for all recipients, in bytes. Equal files count once. */
 const MAX_TOTAL_BYTES = 1_000_000_000;
