@@ -89,6 +89,28 @@ CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app FOR EACH
 grant delete, insert, select, update on dws.app to dws_app;
 grant delete, insert, select, update on dws.app to dws_system;
 
+create table dws.app_event (
+  app_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  depth integer not null,
+  id uuid not null,
+  name text not null,
+  payload jsonb not null,
+  principal text not null,
+  tenant_id uuid not null
+);
+alter table dws.app_event enable row level security;
+alter table dws.app_event force row level security;
+alter table dws.app_event add constraint app_event_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.app_event add constraint app_event_pkey PRIMARY KEY (id);
+alter table dws.app_event add constraint app_event_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX app_event_age ON dws.app_event USING brin (created_at);
+CREATE INDEX app_event_app ON dws.app_event USING btree (app_id, created_at);
+create policy system on dws.app_event for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_event for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.app_event to dws_app;
+grant delete, insert, select, update on dws.app_event to dws_system;
+
 create table dws.app_file (
   app_id uuid not null,
   content_type text not null,
@@ -1325,6 +1347,7 @@ grant delete, insert, select, update on dws.mail_attachment to dws_system;
 create table dws.notification (
   created_at timestamp with time zone not null default now(),
   id uuid not null,
+  link text,
   message text not null,
   read_at timestamp with time zone,
   resource_id uuid,
@@ -1342,6 +1365,7 @@ alter table dws.notification add constraint notification_pkey PRIMARY KEY (id);
 alter table dws.notification add constraint notification_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.notification add constraint notification_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
 CREATE INDEX notification_created ON dws.notification USING btree (created_at);
+CREATE INDEX notification_of_apps ON dws.notification USING btree (tenant_id, created_at) WHERE (type = 'app.notification'::text);
 CREATE INDEX notification_of_jobs ON dws.notification USING btree (tenant_id, created_at) WHERE (type = 'job.notification'::text);
 CREATE INDEX notification_user ON dws.notification USING btree (user_id, created_at DESC, id DESC);
 create policy system on dws.notification for all to dws_system using (true) with check (true);

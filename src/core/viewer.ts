@@ -1,3 +1,4 @@
+import { appRefused } from './errors.ts';
 import type { TeamRole } from './permissions.ts';
 
 /**
@@ -15,11 +16,19 @@ export interface Viewer {
   principals: string[];
   teamRoles: Record<string, TeamRole>;
   permissions: ReadonlySet<string>;
-  /** How the caller authenticated. `job` is the scheduled work of a user or a team, without a credential. */
-  authMethod: 'session' | 'token' | 'job';
+  /**
+   * How the caller authenticated. `job` is the scheduled work of a user or a team, without a credential. `app` is a request
+   * of an app's handler: it has the rights of its caller without what `refusesApps` names.
+   */
+  authMethod: 'session' | 'token' | 'job' | 'app';
   scopes: ReadonlySet<'read' | 'write'>;
   credentialId: string;
   expiresAt: Date | null;
+}
+
+/** Throws FORBIDDEN for a handler of an app. Call it before a change of who may do what. */
+export function checkNoApp({ authMethod }: Pick<Viewer, 'authMethod'>): void {
+  if (authMethod === 'app') throw appRefused();
 }
 
 /** Formats a principal for responses: users as their bare id, teams as `team:<id>`. */

@@ -21,6 +21,7 @@ import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
+import { createInternalApi, InternalCalls } from './internal-api.ts';
 import { sendLoginErrorPage } from './pages/login-error-page.ts';
 import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
@@ -58,7 +59,9 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
   const webhookLimiter = new RateLimiter(platform, 'webhook');
   app.addHook('onClose', async () => [limiter, webhookLimiter].forEach((one) => one.close()));
   app.addHook('onClose', () => finishRunRecords(platform));
-  const createContext = createContextFactory({ platform, authenticator, limiter, closing });
+  const internalCalls = new InternalCalls();
+  platform.internalApi = createInternalApi(app, internalCalls, platform.publicUrl);
+  const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
 
   const apollo = createApollo(schema, platform);
   await apollo.start();

@@ -2,11 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditChannel } from '../core/audit.ts';
 import type { PublicContext } from '../core/context.ts';
 import { unauthenticated, unavailable } from '../core/errors.ts';
+import type { InternalCall } from '../core/internal-api.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
 import { createRequestContext } from '../services/resource/viewer-context.ts';
+import type { InternalCalls } from './internal-api.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpRequestInfo, isCrossSite, SESSION_COOKIE, type WatchRequest } from './request.ts';
 import { assignResponse } from './unread-responses.ts';
@@ -23,12 +25,19 @@ interface ContextOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
+  internalCalls: InternalCalls;
   /** Aborted when the server closes. Long requests end then. */
   closing: AbortSignal;
 }
 
 /** Creates the factory of request contexts. */
-export function createContextFactory({ platform, authenticator, limiter, closing }: ContextOptions): CreateContext {
+export function createContextFactory({
+  platform,
+  authenticator,
+  limiter,
+  internalCalls,
+  closing,
+}: ContextOptions): CreateContext {
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
 
@@ -47,7 +56,20 @@ export function createContextFactory({ platform, authenticator, limiter, closing
       };
     };
 
+  const createAppContext = (request: FastifyRequest, reply: FastifyReply, call: InternalCall): PublicContext => {
+    const viewer: Viewer = { ...call.viewer, authMethod: 'app', credentialId: '' };
+    limiter.count(viewer.userId);
+    const options = { secure, crossSite: false, channel: 'app', appDepth: call.depth + 1 } as const;
+    return createRequestContext(
+      platform,
+      new HttpRequestInfo(request, reply, { ...options, watch: createWatch(null, viewer) }),
+      viewer,
+    );
+  };
+
   const createContext = async (request: FastifyRequest, reply: FastifyReply, channel: AuditChannel) => {
+    const call = internalCalls.take(request, reply);
+    if (call) return createAppContext(request, reply, call);
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
@@ -60,7 +82,15 @@ export function createContextFactory({ platform, authenticator, limiter, closing
     );
   };
   const anonymous: CreateContext['anonymous'] = (request, reply, channel) => {
-    const options = { secure, crossSite: false, channel, watch: createWatch(null, null) };
+    // A handler may call a webhook, too.
+    const call = internalCalls.take(request, reply);
+    const options = {
+      secure,
+      crossSite: false,
+      channel,
+      watch: createWatch(null, null),
+      ...(call && { channel: 'app' as const, appDepth: call.depth + 1 }),
+    };
     return createRequestContext(platform, new HttpRequestInfo(request, reply, options), null);
   };
   return Object.assign(createContext, { anonymous });

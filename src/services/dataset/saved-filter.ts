@@ -10,6 +10,7 @@ import { checkOptionalText, checkText, invalid } from '../../core/input-checks.t
 import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { checkNoApp } from '../../core/viewer.ts';
 import { accessLevel, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
 import { assignInput } from '../resource/assign-input.ts';
 import { checkVersion, loadResource } from '../resource/load-resource.ts';
@@ -90,7 +91,10 @@ async function loadForUpdate(
   id: string,
 ): Promise<{ filter: SavedFilter; dataset: Dataset }> {
   const { filter, dataset, used } = await loadEditable(ctx, tx, datasetId, id);
-  if (used && !(await mayShare(ctx, tx, dataset))) throw forbidden({ permission: 'dataset:share' });
+  if (used) {
+    if (!(await mayShare(ctx, tx, dataset))) throw forbidden({ permission: 'dataset:share' });
+    checkNoApp(ctx.viewer);
+  }
   return { filter, dataset };
 }
 

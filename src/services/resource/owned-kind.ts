@@ -7,6 +7,7 @@ import { assignPresent, checkOptionalText, checkText } from '../../core/input-ch
 import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { checkNoApp } from '../../core/viewer.ts';
 import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
 import { checkOwnAccess } from './app-access.ts';
 import { checkNoDraft } from './draft-row.ts';
@@ -106,6 +107,7 @@ async function changeOwner<T extends OwnedRow>(
 ): Promise<void> {
   const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, principal);
   if (ownerId === row.ownerId) return;
+  checkNoApp(ctx.viewer);
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, row), permission)) throw forbidden({ permission });
   if ('parentId' in row && row.parentId) throw conflict('The owner of a draft or snapshot cannot change');

@@ -20,7 +20,8 @@ export function createRequest(native: Native, input: RequestInput, bytes: Uint8A
   let raw: { value: string | Uint8Array } | undefined;
   let body: { value: unknown } | undefined;
   const readRaw = () => (raw ??= { value: textOrBytes(native, bytes) }).value;
-  const readBody = () => (body ??= { value: parseBody(native, input.headers['content-type'] ?? '', bytes, readRaw) }).value;
+  const readBody = () =>
+    (body ??= { value: parseBody(native, input.headers['content-type'] ?? '', bytes, readRaw) }).value;
   const request = { ...input, headers: addGet(input.headers) };
   return Object.defineProperties(request, {
     body: { get: readBody, enumerable: true, configurable: true },

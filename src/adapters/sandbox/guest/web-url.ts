@@ -65,7 +65,9 @@ function createSearchParams(native: Native) {
       const pair: [string, string] = [String(name), String(value)];
       if (at < 0) return this.#change([...this.#pairs, pair]);
       const isOther = ([key]: [string, string], i: number) => i < at || key !== pair[0];
-      this.#change(this.#pairs.map((one, i) => (i === at ? pair : one)).filter((one, i) => i === at || isOther(one, i)));
+      this.#change(
+        this.#pairs.map((one, i) => (i === at ? pair : one)).filter((one, i) => i === at || isOther(one, i)),
+      );
     }
     sort(): void {
       this.#change(this.#pairs.toSorted(([one], [other]) => (one < other ? -1 : Number(one > other))));
