@@ -1,7 +1,7 @@
 import { OperationTypeNode } from 'graphql';
 import { capitalize } from '../src/core/capitalize.ts';
 import type { Endpoint } from './bridge.ts';
-import type { RouteOptions } from './route.ts';
+import { namesOfAppRow } from './openapi-app.ts';
 import { toWords } from './words.ts';
 
 /* What the OpenAPI document calls its operations: ids, summaries and themes. */
@@ -75,9 +75,8 @@ function partOf({ row, plan }: Endpoint): string | undefined {
 /** Returns the id of an operation, after its GraphQL field: `listDatasets`, `getDatasetOwner`, `createDataset`. */
 export function operationId(endpoint: Endpoint): string {
   const { row, plan, presentation } = endpoint;
-  const own = OWN_NAMES[keyOf(endpoint)]?.id;
+  const own = OWN_NAMES[keyOf(endpoint)]?.id ?? namesOfAppRow(row)?.id;
   if (own !== undefined) return own;
-  if (row.options.runsApp) return `${row.method.toLowerCase()}App${capitalize(row.options.runsApp)}`;
   if (!plan) return `${row.method.toLowerCase()}${toPascalCase(row.path)}`;
   const names = plan.chain.map(({ name }) => name);
   if (plan.operation !== OperationTypeNode.QUERY) return names.at(-1)!;
@@ -130,8 +129,8 @@ function sentencesOf({ row, plan, presentation }: Endpoint): string[] {
  * their names.
  */
 export function describe(endpoint: Endpoint): { summary: string; description?: string } {
-  const { method, options } = endpoint.row;
-  if (options.runsApp) return describeAppRow(method, options.runsApp);
+  const ofApp = namesOfAppRow(endpoint.row);
+  if (ofApp) return { summary: ofApp.summary, description: ofApp.description };
   const own = OWN_NAMES[keyOf(endpoint)]?.summary;
   const names = endpoint.plan?.chain.map(({ name }) => toWords(name)) ?? [];
   const part = partOf(endpoint);
@@ -146,20 +145,6 @@ export function describe(endpoint: Endpoint): { summary: string; description?: s
   const description = sentences.filter((sentence, index) => !isSaid(sentence, index)).join(' ');
   return { summary, ...(description && { description }) };
 }
-
-/** Describes the rows whose requests and responses handlers of apps decide about. */
-const describeAppRow = (method: string, runsApp: NonNullable<RouteOptions['runsApp']>) =>
-  runsApp === 'view'
-    ? {
-        summary: `Calls a ${method} route of an app`,
-        description: 'The handler in the folder `server` of the app decides about query, body and response.',
-      }
-    : {
-        summary: `Calls a ${method} webhook of an app`,
-        description:
-          'The handler in the folder `webhooks` of the app decides about query, body and response. It acts as the owner of ' +
-          'the app. Credentials are ignored; `id` is the UUID or the natural id of the app.',
-      };
 
 interface Theme {
   name: string;

@@ -110,7 +110,9 @@ async function runAsOwner(
   record: Record,
 ): Promise<{ response: AppResponse } | { failure: ApiError }> {
   if (!owner) throw noOwner();
-  const ctx = await createWebhookContext(platform, app, info);
+  const ctx = await createWebhookContext(platform, app, info).catch((error: unknown) => {
+    throw toApiError(error)?.code === 'FORBIDDEN' ? noOwner() : error;
+  });
   const outcome = await runHandler(platform, {
     app,
     folder: 'webhooks',

@@ -2,7 +2,7 @@ import type { HandlerRoute, HandlerUser, RunningApp } from '../../core/app-run.t
 import type { Context } from '../../core/context.ts';
 import { isUuid } from '../../core/id.ts';
 import { LEVEL, type Level } from '../../core/permissions.ts';
-import type { SystemDatabase } from '../../core/platform.ts';
+import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
 import { accessLevel } from '../resource/access-level.ts';
 import { resourceKey } from '../resource/load-resource.ts';
 
@@ -65,10 +65,10 @@ export async function findViewedApp(ctx: Context, key: string): Promise<ViewedAp
 }
 
 /** Returns an app of any tenant by its id or natural id. Null if it is not deployed. */
-export async function findWebhookApp({ query }: SystemDatabase, key: string): Promise<WebhookApp | null> {
+export async function findWebhookApp(system: SystemDatabase, key: string): Promise<WebhookApp | null> {
   const [, tenant, slug] = NATURAL_ID.exec(key) ?? [];
   if (tenant === undefined && !isUuid(key)) return null;
-  const [row] = await query<AppRow & { webhooks: HandlerRoute[]; ownerName: string | null }>({
+  const [row] = await system.query<AppRow & { webhooks: HandlerRoute[]; ownerName: string | null }>({
     text: `
       select ${COLUMNS}, r.webhooks, ${OWNER_NAME} as "ownerName"
       from ${DEPLOYED}
@@ -82,7 +82,5 @@ export async function findWebhookApp({ query }: SystemDatabase, key: string): Pr
 }
 
 /** Returns the environment of an app by the names of its variables. */
-export const openEnv = (
-  { open }: { open(sealed: string): string },
-  { env }: Pick<RunningApp, 'env'>,
-): ReadonlyMap<string, string> => new Map(env === null ? [] : (JSON.parse(open(env)) as [string, string][]));
+export const openEnv = (secrets: SecretBox, { env }: Pick<RunningApp, 'env'>): ReadonlyMap<string, string> =>
+  new Map(env === null ? [] : (JSON.parse(secrets.open(env)) as [string, string][]));
