@@ -60,11 +60,13 @@ test('statistics have the last 30 days in UTC by method and route, errors from 4
 
 test('a call is replayed as it was, unless its request is not kept', async ({ admin, service }) => {
   const id = await createApp(admin, 'Replays', {
-    'webhooks/echo.ts': `export const post = ({ request, log }) => { log.info(request.body + request.query.a) }`,
+    'webhooks/echo.ts': `export const config = { verify: { scheme: 'hmac', secret: 'SECRET' } };
+      export const post = ({ request, log }) => { log.info(request.body + request.query.a + request.headers.b) }`,
   });
+  await admin.put(`/apps/${id}`, { env: { SECRET: 'unknown to those who replay' } });
   await admin.post(`/apps/${id}/_deploy`);
   const app = await appOf(service, id);
-  const request = requestOf('text\u{1f600}', { path: '/echo', query: { a: '1' } });
+  const request = requestOf('text\u{1f600}', { path: '/echo', query: { a: '1' }, headers: { b: '2' } });
   await recordInOrder(service, [
     callOf(app, { path: '/echo', request }, { route: '/echo' }),
     callOf(app, { request: requestOf('x'.repeat(300_000)) }),
@@ -80,4 +82,49 @@ test('a call is replayed as it was, unless its request is not kept', async ({ ad
   );
   expect(again.replayWebhookCall.replayOf).toEqual({ id: body.id, replayOf: { id: kept.id } });
   expect((await admin.get(`/apps/${id}/webhooks/calls`)).body.total).toBe(4);
+  const lines = (await admin.get(`/apps/${id}/logs`)).body._embedded['svc:app-log'];
+  expect(lines.map(({ message }: { message: string }) => message)).toEqual(['text\u{1f600}12', 'text\u{1f600}12']);
+});
+
+test('calls from outside are recorded before the response, also those that no handler gets', async ({
+  admin,
+  anonymous,
+  service,
+}) => {
+  const id = await createApp(admin, 'Outside', {
+    'webhooks/hello.ts': `export const get = () => ({ status: 202, body: 'Hello' });
+      export const post = () => { throw new Error('Not now') };`,
+    'server/lines.ts': `export const get = ({ log }) => { log.warn('viewed'); return [] }`,
+  });
+  await admin.post(`/apps/${id}/_deploy`);
+  const newest = async () =>
+    (await admin.get(`/apps/${id}/webhooks/calls?limit=1`)).body._embedded['svc:webhook-call'][0];
+  const call = async (method: string, path: string) => {
+    await anonymous.request(method, `/api/apps/${id}/_hook${path}`);
+    return newest();
+  };
+  const ran = { route: '/hello', duration: expect.toSatisfy((ms: number) => ms > 0), replayable: true };
+  expect(await call('GET', '/hello')).toMatchObject({ ...ran, method: 'get', path: '/hello', status: 202, error: null });
+  expect((await newest()).peakMemory).toBeGreaterThan(100_000);
+  expect(await call('POST', '/hello')).toMatchObject({
+    ...ran,
+    status: 500,
+    error: 'webhooks/hello.ts:2: Not now',
+  });
+  const none = { peakMemory: 0, replayable: false };
+  expect(await call('PUT', '/hello')).toMatchObject({ ...none, method: 'put', status: 405 });
+  expect(await call('GET', '/none')).toMatchObject({ ...none, route: null, path: '/none', status: 404 });
+  await admin.get(`/apps/${id}/view/lines`);
+  const lines = (await admin.get(`/apps/${id}/logs`)).body._embedded['svc:app-log'];
+  expect(lines).toMatchObject([
+    { level: 'warn', message: 'viewed', route: '/lines' },
+    { level: 'error', message: 'webhooks/hello.ts:2: Not now', route: '/hello' },
+  ]);
+  const events = await runSql(
+    service.databaseUrl,
+    `select metadata ->> 'trigger' as trigger, actor from dws.usage_event where entity_id = $1 order by occurred_at, id`,
+    [id],
+  );
+  const actor = `user:${admin.id}`;
+  expect(events).toEqual(['webhook', 'webhook', 'view'].map((trigger) => ({ trigger, actor })));
 });

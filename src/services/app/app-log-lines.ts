@@ -6,10 +6,16 @@ import { storedText } from './app-record-text.ts';
 const MAX_BYTES = 65_536;
 const MAX_LINES = 1000;
 
+/** Status from which on a failure is that of the app or the service. */
+const FIRST_SERVER_ERROR = 500;
+
 const CUT = { level: 'warn', message: '… The rest of the log was left out.' } as const;
 
-/** Returns the lines that are stored of a run: what it logged, up to the limits, and its failure. */
-export function runLines({ logs, error }: Pick<EndedRun, 'logs' | 'error'>): { level: AppLogLevel; message: string }[] {
+/**
+ * Returns the lines that are stored of a run: what it logged, up to the limits, and its failure. A call that its caller
+ * got wrong, and that no handler got, is not logged: unknown callers could fill the log.
+ */
+export function runLines({ logs, error, ...run }: EndedRun): { level: AppLogLevel; message: string }[] {
   const lines: { level: AppLogLevel; message: string }[] = [];
   let bytes = 0;
   for (const { level, text } of logs) {
@@ -21,6 +27,7 @@ export function runLines({ logs, error }: Pick<EndedRun, 'logs' | 'error'>): { l
     }
     lines.push({ level, message });
   }
-  if (error !== null) lines.push({ level: 'error', message: storedText(error) });
+  const isRefused = run.computeMs === 0 && run.call !== undefined && run.call.status < FIRST_SERVER_ERROR;
+  if (error !== null && !isRefused) lines.push({ level: 'error', message: storedText(error) });
   return lines;
 }

@@ -42,6 +42,9 @@ const LINE_BYTES = 300;
 /** Status from which on a call counts as an error. */
 const FIRST_ERROR_STATUS = 400;
 
+/** Rounds milliseconds. */
+const toMicroseconds = (ms: number): number => Math.max(0, Math.round(ms * 1000) / 1000);
+
 /** Returns what is stored of a run that ends now. */
 export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
   const { call } = run;
@@ -54,8 +57,8 @@ export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
     route: run.route === null ? null : storedText(run.route),
     requestId: storedText(run.requestId),
     payerId: run.payerId,
-    durationMs: Math.max(0, run.durationMs),
-    computeMs: Math.max(0, run.computeMs ?? run.durationMs),
+    durationMs: toMicroseconds(run.durationMs),
+    computeMs: toMicroseconds(run.computeMs ?? run.durationMs),
     memoryBytes: Math.max(0, Math.round(run.memoryBytes)),
     error: run.error === null ? null : storedText(run.error),
     lines,
