@@ -104,7 +104,13 @@ test('calls from outside are recorded before the response, also those that no ha
     return newest();
   };
   const ran = { route: '/hello', duration: expect.toSatisfy((ms: number) => ms > 0), replayable: true };
-  expect(await call('GET', '/hello')).toMatchObject({ ...ran, method: 'get', path: '/hello', status: 202, error: null });
+  expect(await call('GET', '/hello')).toMatchObject({
+    ...ran,
+    method: 'get',
+    path: '/hello',
+    status: 202,
+    error: null,
+  });
   expect((await newest()).peakMemory).toBeGreaterThan(100_000);
   expect(await call('POST', '/hello')).toMatchObject({
     ...ran,
