@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Client } from '../support/client.ts';
+import { startService, type Service } from '../support/service.ts';
 import { createApp } from './app-fixture.ts';
 
 /** A module whose handlers return their request, or what the header `x-respond` says as JSON, or fail with `?fail=`. */
@@ -30,6 +31,10 @@ export async function deploy(client: Client, id: string): Promise<void> {
   const { status, body } = await client.post(`/apps/${id}/_deploy`);
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
 }
+
+/** Starts another process of a service, with the same database and files. */
+export const startSecond = ({ databaseUrl, platform }: Service): Promise<Service> =>
+  startService({ ROLE: 'web', DATA_DIR: platform.config.DATA_DIR }, { databaseUrl });
 
 /** A response with its body as bytes. */
 export interface RawResponse {

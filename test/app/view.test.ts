@@ -2,10 +2,9 @@ import { beforeEach, describe, expect } from 'vitest';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { startService } from '../support/service.ts';
 import { createTeam } from '../support/team-fixture.ts';
 import { createApp, putFile } from './app-fixture.ts';
-import { deploy, deployApp, echo, sendRaw, VIEW_METHODS } from './echo-app.ts';
+import { deploy, deployApp, echo, sendRaw, startSecond, VIEW_METHODS } from './echo-app.ts';
 
 const UNKNOWN = '019a0000-0000-7000-8000-000000000000';
 const ROUTES = {
@@ -156,7 +155,7 @@ describe('a route', () => {
 
   test('is served as deployed at once, also by another process', async ({ admin, service }) => {
     const id = await deployApp(admin, 'Changing', { 'server/a.js': echo(['get']) });
-    const second = await startService({ ROLE: 'web' }, { databaseUrl: service.databaseUrl });
+    const second = await startSecond(service);
     const elsewhere = new Client(second.url, admin.headers);
     await expectStatus(elsewhere.get(`/apps/${id}/view/b`), 404);
     await putFile(admin, id, 'server/b.js', echo(['get']));

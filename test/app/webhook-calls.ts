@@ -1,5 +1,4 @@
-import type { EndedRun } from '../../src/core/app-run.ts';
-import { RECORDED } from '../../src/services/app/app-run-record.ts';
+import type { Client } from '../support/client.ts';
 
 /** A recorded call of a webhook, without what differs from run to run. */
 export interface RecordedCall {
@@ -8,17 +7,13 @@ export interface RecordedCall {
   route: string | null;
   status: number;
   error: string | null;
+  replayable: boolean;
 }
 
 /** Returns the recorded calls of an app, the oldest first. */
-export const recordedCalls = (appId: string): RecordedCall[] =>
-  runsOf(appId).map(({ call, route, error }) => ({
-    method: call!.method,
-    path: call!.path,
-    route,
-    status: call!.status,
-    error,
-  }));
-
-/** Returns the recorded runs of an app. */
-export const runsOf = (appId: string): EndedRun[] => RECORDED.filter(({ app }) => app.id === appId);
+export async function recordedCalls(author: Client, appId: string): Promise<RecordedCall[]> {
+  const { body } = await author.get(`/apps/${appId}/webhooks/calls`);
+  return (body._embedded['svc:webhook-call'] as RecordedCall[])
+    .map(({ method, path, route, status, error, replayable }) => ({ method, path, route, status, error, replayable }))
+    .toReversed();
+}

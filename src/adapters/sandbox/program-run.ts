@@ -120,10 +120,9 @@ export class ProgramRun {
       const crossed = await Promise.race([ran, this.#exceeded.promise]);
       // This waits until the isolate does nothing more: a program can return and continue.
       const heap = await Promise.race([isolate.getHeapStatistics(), this.#exceeded.promise]);
+      this.#peakMemory = Math.max(this.#peakMemory, heap.total_heap_size + heap.externally_allocated_size);
       if ('message' in crossed) return this.#failed('exception', crossed.message, crossed.stack);
-      const output = this.#check(crossed);
-      const heapBytes = heap.total_heap_size + heap.externally_allocated_size;
-      return { kind: 'done', output, memoryBytes: Math.max(heapBytes, this.#peakMemory), isReusable: true };
+      return { kind: 'done', output: this.#check(crossed), memoryBytes: this.#peakMemory, isReusable: true };
     } catch (error) {
       if (error instanceof LimitExceeded) return this.#failed(error.reason, error.message);
       return this.#failed('memory', this.memoryMessage);

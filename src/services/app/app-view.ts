@@ -1,12 +1,12 @@
 import type { AppRequest, AppResponse, AppRole, HandlerUser, ReceiveBody } from '../../core/app-run.ts';
 import type { Context } from '../../core/context.ts';
-import { ApiError, refused } from '../../core/errors.ts';
+import { refused } from '../../core/errors.ts';
 import { levelAllows, type Level } from '../../core/permissions.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { matchRoute, maxBodyOf, noRouteFor } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
 import { findViewedApp } from './find-running-app.ts';
-import { runHandler } from './handler-run.ts';
+import { runRoute, withoutDetails } from './handler-route.ts';
 
 /** A request for a route below `view`. Its body is received when the route is known. */
 export interface ViewCall {
@@ -26,7 +26,7 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
   const { app, routes, level } = found;
   const { route, params } = matchRoute(routes, request);
   const body = await receive(maxBodyOf(route));
-  const { result, logs, durationMs, memoryBytes } = await runHandler(platform, {
+  const { result, logs, durationMs, memoryBytes } = await runRoute(platform, {
     app,
     folder: 'server',
     route,
@@ -50,10 +50,6 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
   if ('response' in result) return result.response;
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
 }
-
-/** Returns a failure as those see it who may not see the code of the app. */
-export const withoutDetails = ({ status, code, headers }: ApiError): ApiError =>
-  new ApiError(status, code, 'The handler failed', { headers });
 
 /** Returns whom a handler sees as its user. A team acts by itself in a call of one of its apps. */
 const userOf = ({ userId, username, principals }: Viewer): HandlerUser => ({

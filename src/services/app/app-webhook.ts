@@ -5,9 +5,8 @@ import { ApiError, cancelled, defineError, unavailable } from '../../core/errors
 import type { Platform } from '../../core/platform.ts';
 import { matchRoute, maxBodyOf, type RouteMatch } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
-import { withoutDetails } from './app-view.ts';
 import { openEnv, type WebhookApp } from './find-running-app.ts';
-import { runHandler } from './handler-run.ts';
+import { runRoute, withoutDetails } from './handler-route.ts';
 import { runOnce, type IdempotencyConfig } from './webhook-idempotency.ts';
 import { createWebhookContext } from './webhook-owner.ts';
 import { isSigned, type VerifyConfig } from './webhook-verify.ts';
@@ -113,7 +112,7 @@ async function runAsOwner(
   const ctx = await createWebhookContext(platform, app, info).catch((error: unknown) => {
     throw toApiError(error)?.code === 'FORBIDDEN' ? noOwner() : error;
   });
-  const outcome = await runHandler(platform, {
+  const outcome = await runRoute(platform, {
     app,
     folder: 'webhooks',
     route,

@@ -94,9 +94,21 @@ function createSearchParams(native: Native) {
 }
 
 function createUrl(native: Native, URLSearchParams: ReturnType<typeof createSearchParams>) {
+  let read!: (url: URL, name: string) => string;
+  let change!: (url: URL, name: string, value: unknown) => void;
   class URL {
     #parts: Record<string, string>;
     #params: SearchParams | undefined;
+
+    static {
+      read = (url, name) => url.#parts[name]!;
+      change = (url, name, value) => {
+        const parts = native('changeUrl', url.#parts['href'], name, String(value));
+        if (parts === null) throw new TypeError('Invalid URL');
+        url.#parts = parts as Record<string, string>;
+        if (name === 'search' || name === 'href') url.#params = undefined;
+      };
+    }
 
     constructor(text: unknown, base?: unknown) {
       const parts = native('parseUrl', String(text), base === undefined ? undefined : String(base));
@@ -113,18 +125,9 @@ function createUrl(native: Native, URLSearchParams: ReturnType<typeof createSear
         return null;
       }
     }
-    static read(url: URL, name: string): string {
-      return url.#parts[name]!;
-    }
-    static change(url: URL, name: string, value: unknown): void {
-      const parts = native('changeUrl', url.#parts['href'], name, String(value));
-      if (parts === null) throw new TypeError('Invalid URL');
-      url.#parts = parts as Record<string, string>;
-      if (name === 'search' || name === 'href') url.#params = undefined;
-    }
     get searchParams(): SearchParams {
       const params = (this.#params ??= new URLSearchParams(this.#parts['search'], () => {
-        URL.change(this, 'search', params.toString());
+        change(this, 'search', params.toString());
         this.#params = params;
       }));
       return params;
@@ -136,9 +139,6 @@ function createUrl(native: Native, URLSearchParams: ReturnType<typeof createSear
       return this.toString();
     }
   }
-  const { read, change } = URL;
-  delete (URL as { read?: unknown }).read;
-  delete (URL as { change?: unknown }).change;
   const names = 'href protocol username password host hostname port pathname search hash'.split(' ');
   const property = (name: string, isWritable: boolean) =>
     Object.defineProperty(URL.prototype, name, {
