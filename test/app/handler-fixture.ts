@@ -36,11 +36,11 @@ export async function servicesFor(
     setOperation: () => undefined,
     setSession: () => undefined,
   };
-  const ctx = createViewerContext(
-    { ...service.platform, ...platform },
-    request,
-    { ...loaded, authMethod: 'token', ...viewer },
-  );
+  const ctx = createViewerContext({ ...service.platform, ...platform }, request, {
+    ...loaded,
+    authMethod: 'token',
+    ...viewer,
+  });
   return createHandlerServices({ app, ctx, depth });
 }
 

@@ -239,7 +239,9 @@ test('a stream ends with the run, and so does the work for it', async () => {
     });
     const services = await servicesFor(service, ann, appId);
     const run = new AbortController();
-    const events = callApi(services, 'GET', `/api/progress/${queued.body.id}/events`, undefined, { signal: run.signal });
+    const events = callApi(services, 'GET', `/api/progress/${queued.body.id}/events`, undefined, {
+      signal: run.signal,
+    });
     await subscribed.promise;
     expect(listeners).toBeGreaterThan(0);
     run.abort(new Error('The run has ended'));

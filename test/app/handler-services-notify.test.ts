@@ -25,7 +25,13 @@ test('notify reaches readers of the app once, with a link', async ({ service, ad
   expect(await notify(['ann', `user:${ann.id}`, `team:${team}`], { message, link: '/orders/7?tab=1#x' })).toBe(3);
   for (const user of [ann, cleo, admin])
     expect(await listOf(user)).toMatchObject([
-      { type: 'app.notification', message, link: '/orders/7?tab=1#x', resource: { kind: 'app', id: appId }, read: false },
+      {
+        type: 'app.notification',
+        message,
+        link: '/orders/7?tab=1#x',
+        resource: { kind: 'app', id: appId },
+        read: false,
+      },
     ]);
   for (const user of [bob, dan]) expect(await listOf(user)).toEqual([]);
   const { notifications } = await ann.data('{ notifications { items { type message link } } }');

@@ -23,7 +23,13 @@ test('a URL is called with the headers and the body of the handler, without cred
     {
       method: 'put',
       url: urlOf(receiver, '/orders?x=1'),
-      headers: { Authorization: 'Basic own', 'Content-Type': 'text/plain', Host: 'other', 'Content-Length': '1', Connection: 'x' },
+      headers: {
+        Authorization: 'Basic own',
+        'Content-Type': 'text/plain',
+        Host: 'other',
+        'Content-Length': '1',
+        Connection: 'x',
+      },
       body: Buffer.from('Grüße'),
     },
     NEVER,
@@ -48,7 +54,10 @@ test('a URL is called with the headers and the body of the handler, without cred
 test('addresses that are not public are refused', async ({ service, admin, receiver }) => {
   const services = await servicesFor(service, admin, await createApp(admin, 'Private'));
   for (const [url, message] of [
-    ['http://127.0.0.2/', 'Outgoing calls over http: to the host "127.0.0.2" are not allowed: OUTBOUND_ALLOW does not name it'],
+    [
+      'http://127.0.0.2/',
+      'Outgoing calls over http: to the host "127.0.0.2" are not allowed: OUTBOUND_ALLOW does not name it',
+    ],
     ['file:///etc/passwd', 'Outgoing calls go to https: URLs, not to "file:///etc/passwd"'],
     ['data:text/plain,x', 'Outgoing calls go to https: URLs, not to "data:text/plain,x"'],
     ['api/me', 'Outgoing calls go to https: URLs, not to "api/me"'],
@@ -82,7 +91,10 @@ test('a response from outside may have 10 MB', async ({ service, admin, receiver
     return (await services.fetch({ ...GET, url: urlOf(receiver) }, NEVER)).body.length;
   };
   expect(await receive(10_000_000)).toBe(10_000_000);
-  await expect(receive(10_000_001)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', message: /more than 10000000 bytes/ });
+  await expect(receive(10_000_001)).rejects.toMatchObject({
+    code: 'UPSTREAM_FAILED',
+    message: /more than 10000000 bytes/,
+  });
 });
 
 test('the end of the run ends a call', async ({ service, admin, receiver }) => {

@@ -52,7 +52,8 @@ const BODIES: Readonly<Record<string, object>> = {
   setTeamMember: { role: 'admin' },
 };
 const bodyOf = (mutation: string): object =>
-  BODIES[mutation] ?? (/^share/.test(mutation) ? { accessLevel: 1 } : /Owner$/.test(mutation) ? { ownerId: 'ann' } : {});
+  BODIES[mutation] ??
+  (mutation.startsWith('share') ? { accessLevel: 1 } : mutation.endsWith('Owner') ? { ownerId: 'ann' } : {});
 
 /** The routes of refused mutations. */
 const ROUTES = [...readFileSync('schema/routes.txt', 'utf8').matchAll(/^(\w+) (\/api\S*) -> Mutation\.(\w+)/gm)]

@@ -40,7 +40,9 @@ export async function checkMailLimits(
     throw tooMany(`The ${sender}s of a tenant send at most ${MAX_MAILS} mails in an hour`);
   const plain = mails.filter((mail) => mail.userId === null).length;
   if (plain > 0 && (await countMails(tx, sender, userId)) + plain > MAX_PLAIN_MAILS)
-    throw tooMany(`The ${sender}s of an owner send at most ${MAX_PLAIN_MAILS} mails in an hour to addresses of no user`);
+    throw tooMany(
+      `The ${sender}s of an owner send at most ${MAX_PLAIN_MAILS} mails in an hour to addresses of no user`,
+    );
 }
 
 /** Checks the number of mails that an app is to send, after `checkMailLimits`. Throws RATE_LIMITED if they are too many. */
@@ -60,7 +62,10 @@ export async function limitNotifications(
   send: () => Promise<number>,
 ): Promise<number> {
   lockKey(tx, `${sender}-notifications:${tenantId}`);
-  const sent = await tx.count(Notification, { sql: `r.type = '${sender}.notification' and r.${LAST_HOUR}`, params: [] });
+  const sent = await tx.count(Notification, {
+    sql: `r.type = '${sender}.notification' and r.${LAST_HOUR}`,
+    params: [],
+  });
   const added = await send();
   if (sent + added > MAX_NOTIFICATIONS)
     throw tooMany(`The ${sender}s of a tenant send at most ${MAX_NOTIFICATIONS} notifications in an hour`);

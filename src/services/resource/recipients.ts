@@ -20,8 +20,6 @@ export async function resolveRecipients(
   const refused = recipients.findIndex((recipient) => isAddress(recipient) && !addresses);
   if (refused >= 0) throw invalid(`${path}.${refused}`, 'must be a user or a team: an address has no access to data');
   return Promise.all(
-    recipients.map(async (recipient) =>
-      isAddress(recipient) ? recipient : resolvePrincipal(tx, tenantId, recipient),
-    ),
+    recipients.map(async (recipient) => (isAddress(recipient) ? recipient : resolvePrincipal(tx, tenantId, recipient))),
   );
 }

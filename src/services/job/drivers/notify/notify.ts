@@ -1,6 +1,6 @@
 import type { JobActionDriver, JobData } from '../../../../core/job-drivers.ts';
-import { notify } from '../../../resource/notification.ts';
 import { limitNotifications } from '../../../resource/hourly-limits.ts';
+import { notify } from '../../../resource/notification.ts';
 import { resolveRecipients } from '../../../resource/recipients.ts';
 import { actionSchema, RECIPIENTS } from '../action-schema.ts';
 import { namesOf } from '../recipients.ts';
