@@ -45,6 +45,9 @@ const REFUSED: Record<string, number> = {
   'GET /api/users/{username}/avatar-full': 404,
 };
 
+/** Routes of apps, which take any parameters and any body. */
+const OF_APPS = /^\/api\/apps\/\{id\}\/(?:view|_hook)\//;
+
 let service: Service;
 let admin: Client;
 /** Resources that are only read, that are changed, and that are deleted. */
@@ -110,7 +113,7 @@ describe('requests generated from the OpenAPI document', () => {
     test(`${operation.method} ${operation.path}`, { timeout: 60_000 }, async () => {
       const real = realValues(resourcesOf(operation));
       const slow = isSlow(operation);
-      const invalid = invalidCases(api, operation, real);
+      const invalid = OF_APPS.test(operation.path) ? [] : invalidCases(api, operation, real);
       const refused = await Promise.all(invalid.map((one) => check(operation, one, true)));
       const minimal = minimalCase(api, operation, real);
       const response = await send(operation, minimal);

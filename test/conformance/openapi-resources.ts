@@ -94,15 +94,24 @@ async function createTemplateParts(admin: Client, template: string): Promise<Rec
   return { '/files/': id, '/renditions/': renditions._embedded['svc:rendition'][0].id };
 }
 
-/** Deploys an app with a webhook, and calls it. */
+/** Modules with a handler of each method. */
+const PINGS = {
+  'server/ping.js': `const reply = () => 'pong';
+    export { reply as get, reply as post, reply as put, reply as patch, reply as delete }`,
+  'webhooks/ping.js': "const reply = () => 'pong'; export { reply as get, reply as post, reply as put }",
+};
+
+/** Deploys an app with a route and a webhook, and calls the latter. */
 async function createAppParts(admin: Client, appId: string): Promise<Record<string, string>> {
   const app = `/api/apps/${appId}`;
   const javascript = { 'content-type': 'text/javascript' };
-  await admin.request('PUT', `${app}/files/webhooks/ping.js`, 'export const post = () => 1', javascript);
+  for (const [path, code] of Object.entries(PINGS))
+    await admin.request('PUT', `${app}/files/${path}`, code, javascript);
   const { body: release } = await admin.post(`/apps/${appId}/_deploy`);
   await admin.post(`/apps/${appId}/_hook/ping`, {});
   const { body: calls } = await admin.get(`/apps/${appId}/webhooks/calls`);
-  return { '/releases/': release.releaseId, '/calls/': calls._embedded['svc:webhook-call'][0].id };
+  const call = calls._embedded['svc:webhook-call'][0].id;
+  return { '/releases/': release.releaseId, '/calls/': call, '/view/': 'ping', '/_hook/': 'ping' };
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };
