@@ -246,6 +246,7 @@ CREATE UNIQUE INDEX app_user_username ON dws.app_user USING btree (tenant_id, lo
 create policy system on dws.app_user for all to dws_system using (true) with check (true);
 create policy tenant on dws.app_user for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_principal AFTER DELETE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.forget_principal('user:');
+CREATE TRIGGER forget_renditions AFTER DELETE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.forget_renditions();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.search_app_user();
 CREATE TRIGGER tell_credential AFTER DELETE OR UPDATE OF username, enabled, superuser, permissions, domain ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'id');
 grant delete, insert, select, update on dws.app_user to dws_app;
@@ -623,6 +624,15 @@ CREATE OR REPLACE FUNCTION dws.forget_principal()
  LANGUAGE plpgsql
 AS $function$
       begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; return null; end $function$;
+
+CREATE OR REPLACE FUNCTION dws.forget_renditions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from dws.rendition where tenant_id = old.tenant_id and user_id = old.id;
+        return null;
+      end $function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_resource()
  RETURNS trigger
@@ -1522,7 +1532,6 @@ alter table dws.rendition add constraint rendition_file_id_fkey FOREIGN KEY (fil
 alter table dws.rendition add constraint rendition_pkey PRIMARY KEY (id);
 alter table dws.rendition add constraint rendition_template_id_fkey FOREIGN KEY (template_id) REFERENCES dws.template(id) ON DELETE CASCADE;
 alter table dws.rendition add constraint rendition_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
-alter table dws.rendition add constraint rendition_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
 CREATE INDEX rendition_expiry ON dws.rendition USING btree (expires_at);
 CREATE INDEX rendition_file ON dws.rendition USING btree (file_id);
 CREATE INDEX rendition_template ON dws.rendition USING btree (template_id, user_id);
@@ -1840,6 +1849,7 @@ CREATE UNIQUE INDEX team_slug ON dws.team USING btree (tenant_id, slug);
 create policy system on dws.team for all to dws_system using (true) with check (true);
 create policy tenant on dws.team for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_principal AFTER DELETE ON dws.team FOR EACH ROW EXECUTE FUNCTION dws.forget_principal('team:');
+CREATE TRIGGER forget_renditions AFTER DELETE ON dws.team FOR EACH ROW EXECUTE FUNCTION dws.forget_renditions();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.team FOR EACH ROW EXECUTE FUNCTION dws.search_team();
 grant delete, insert, select, update on dws.team to dws_app;
 grant delete, insert, select, update on dws.team to dws_system;

@@ -1,4 +1,4 @@
-import { appRefused } from './errors.ts';
+import { appRefused, refused } from './errors.ts';
 import type { TeamRole } from './permissions.ts';
 
 /**
@@ -24,6 +24,20 @@ export interface Viewer {
   scopes: ReadonlySet<'read' | 'write'>;
   credentialId: string;
   expiresAt: Date | null;
+}
+
+/** Returns the principal that a viewer acts as: `user:<id>`, or `team:<id>` for work that is done for a team. */
+export const actingPrincipal = ({ principals }: Pick<Viewer, 'principals'>): string => principals[0]!;
+
+/** Returns the id of the user who acts; null for a team. */
+export const actingUserId = (viewer: Pick<Viewer, 'principals' | 'userId'>): string | null =>
+  actingPrincipal(viewer).startsWith('team:') ? null : viewer.userId;
+
+/** Returns the id of the user who acts. Throws FORBIDDEN for a team, which has nothing of its own that only users have. */
+export function requireUser(viewer: Pick<Viewer, 'principals' | 'userId'>): string {
+  const userId = actingUserId(viewer);
+  if (userId === null) throw refused('Only users have this: the request is that of a team');
+  return userId;
 }
 
 /** Throws FORBIDDEN for a handler of an app. Call it before a change of who may do what. */
