@@ -94,24 +94,29 @@ async function createTemplateParts(admin: Client, template: string): Promise<Rec
   return { '/files/': id, '/renditions/': renditions._embedded['svc:rendition'][0].id };
 }
 
-/** Modules with a handler of each method. */
-const PINGS = {
-  'server/ping.js': `const reply = () => 'pong';
-    export { reply as get, reply as post, reply as put, reply as patch, reply as delete }`,
-  'webhooks/ping.js': "const reply = () => 'pong'; export { reply as get, reply as post, reply as put }",
-};
-
-/** Deploys an app with a route and a webhook, and calls the latter. */
+/** Deploys an app with a route and a webhook of every method, and calls the webhook. */
 async function createAppParts(admin: Client, appId: string): Promise<Record<string, string>> {
   const app = `/api/apps/${appId}`;
   const javascript = { 'content-type': 'text/javascript' };
-  for (const [path, code] of Object.entries(PINGS))
-    await admin.request('PUT', `${app}/files/${path}`, code, javascript);
+  const methods = (...names: string[]) => `export const ${names.map((name) => `${name} = () => 'pong'`).join(', ')}`;
+  const webhook = methods('get', 'post', 'put');
+  await admin.request('PUT', `${app}/files/webhooks/ping.js`, webhook, javascript);
+  const route = methods('get', 'post', 'put', 'patch');
+  await admin.request(
+    'PUT',
+    `${app}/files/server/ping.js`,
+    `${route}, del = () => 'pong'; export { del as delete };`,
+    javascript,
+  );
   const { body: release } = await admin.post(`/apps/${appId}/_deploy`);
   await admin.post(`/apps/${appId}/_hook/ping`, {});
   const { body: calls } = await admin.get(`/apps/${appId}/webhooks/calls`);
-  const call = calls._embedded['svc:webhook-call'][0].id;
-  return { '/releases/': release.releaseId, '/calls/': call, '/view/': 'ping', '/_hook/': 'ping' };
+  return {
+    '/view/': 'ping',
+    '/_hook/': 'ping',
+    '/releases/': release.releaseId,
+    '/calls/': calls._embedded['svc:webhook-call'][0].id,
+  };
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };
