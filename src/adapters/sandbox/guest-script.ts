@@ -33,9 +33,11 @@ globalThis[${JSON.stringify(property)}] = modules[${JSON.stringify(entry)}].${ex
 function asFunction(name: string, source: string): string {
   const names = [...source.matchAll(EXPORT)].flatMap(([, single, list]) => (single ? [single] : namesIn(list!)));
   const code = source
-    .replaceAll(IMPORT, (_, list: string, imported: string) =>
-      // The names may be renamed with `as`.
-      `const { ${namesIn(list).join(', ').replaceAll(' as ', ': ')} } = modules[${JSON.stringify(imported)}];`,
+    .replaceAll(
+      IMPORT,
+      (_, list: string, imported: string) =>
+        // The names may be renamed with `as`.
+        `const { ${namesIn(list).join(', ').replaceAll(' as ', ': ')} } = modules[${JSON.stringify(imported)}];`,
     )
     .replaceAll(EXPORT, (declaration) => declaration.slice('export '.length));
   const rest = MODULE_SYNTAX.exec(code);

@@ -194,8 +194,7 @@ export class ProgramRun {
     const syntaxError = SYNTAX_ERROR.exec(message);
     if (syntaxError) return this.#failed(reason, syntaxError[1]!, `    at ${syntaxError[2]}`);
     const places: SandboxPlace[] = placesIn(stack, modules);
-    if (NO_SPACE.test(message))
-      return this.#failed('memory', this.memoryMessage);
+    if (NO_SPACE.test(message)) return this.#failed('memory', this.memoryMessage);
     const isReusable = reason === 'exception';
     const memoryBytes = reason === 'memory' ? this.memoryBytes : this.#peakMemory;
     const shortened = message.slice(0, MAX_MESSAGE_CHARACTERS);
