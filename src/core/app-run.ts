@@ -1,5 +1,5 @@
-import type { ApiError } from './errors.ts';
 import type { Context } from './context.ts';
+import type { ApiError } from './errors.ts';
 import type { SandboxLog } from './sandbox.ts';
 
 /** A request for a handler of an app. */

@@ -67,9 +67,10 @@ test('bodies are parsed by their type, and never refused', async ({ admin, servi
   const sent = new Response(form);
   const headers = { 'content-type': sent.headers.get('content-type')! };
   const body = new Uint8Array(await sent.arrayBuffer());
-  expect(
-    (await app.respond('webhooks/file.js', { method: 'post', headers, body })).json,
-  ).toEqual({ name: 'Zoë\r\n--x', file: { filename: 'a.bin', contentType: 'image/png', bytes: [0, 200, 13, 10] } });
+  expect((await app.respond('webhooks/file.js', { method: 'post', headers, body })).json).toEqual({
+    name: 'Zoë\r\n--x',
+    file: { filename: 'a.bin', contentType: 'image/png', bytes: [0, 200, 13, 10] },
+  });
   expect(await read('multipart/form-data; boundary=a', 'no form')).toEqual({ body: 'no form', rawBody: 'no form' });
 });
 

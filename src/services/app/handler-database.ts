@@ -92,4 +92,3 @@ async function beginTransaction(
   const query = await begun.promise;
   return { query, end: (error) => (error ? end.reject(error) : end.resolve()), ended };
 }
-

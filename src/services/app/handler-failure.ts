@@ -1,4 +1,5 @@
-import { ApiError, timedOut, upstreamFailed } from '../../core/errors.ts';
+import type { ApiError } from '../../core/errors.ts';
+import { timedOut, upstreamFailed } from '../../core/errors.ts';
 import type { SandboxFailure } from '../../core/sandbox.ts';
 import { HANDLER_ENTRY, MARKDOWN_MODULE } from './app-code-cache.ts';
 

@@ -51,7 +51,8 @@ function readHeaders(headers: unknown): Record<string, string> {
     if (!NAME.test(name) || typeof text !== 'string' || !VALUE.test(text))
       throw upstreamFailed(`The response has an invalid header ${JSON.stringify(name)}`);
     bytes += name.length + text.length;
-    if (bytes > MAX_HEADER_BYTES) throw upstreamFailed(`The response has more than ${MAX_HEADER_BYTES} bytes of headers`);
+    if (bytes > MAX_HEADER_BYTES)
+      throw upstreamFailed(`The response has more than ${MAX_HEADER_BYTES} bytes of headers`);
     const key = name.toLowerCase();
     if (!RESERVED.has(key) && key !== '__proto__') read[key] = text;
   }
