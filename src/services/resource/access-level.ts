@@ -89,11 +89,7 @@ export async function findGrantee(
 }
 
 /** Loads what determines the levels of a user or of a team that acts by itself. Returns null for neither. */
-export async function findActor(
-  tx: Pick<Transaction, 'query'>,
-  tenantId: string,
-  id: string,
-): Promise<Grantee | null> {
+export async function findActor(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<Grantee | null> {
   const user = await findGrantee(tx, tenantId, `user:${id}`);
   if (user) return user;
   const teams = await tx.query({
