@@ -137,6 +137,28 @@ CREATE TRIGGER forget_replaced_file AFTER UPDATE OF file_id ON dws.app_file FOR 
 grant delete, insert, select, update on dws.app_file to dws_app;
 grant delete, insert, select, update on dws.app_file to dws_system;
 
+create table dws.app_log (
+  app_id uuid not null,
+  at timestamp with time zone not null,
+  id uuid not null,
+  level text not null,
+  message text not null,
+  request_id text not null,
+  route text,
+  tenant_id uuid not null
+);
+alter table dws.app_log enable row level security;
+alter table dws.app_log force row level security;
+alter table dws.app_log add constraint app_log_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.app_log add constraint app_log_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])));
+alter table dws.app_log add constraint app_log_pkey PRIMARY KEY (id);
+CREATE INDEX app_log_age ON dws.app_log USING brin (at);
+CREATE INDEX app_log_app ON dws.app_log USING btree (app_id, at DESC, id DESC);
+create policy system on dws.app_log for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_log for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.app_log to dws_app;
+grant delete, insert, select, update on dws.app_log to dws_system;
+
 create table dws.app_release (
   active boolean not null default false,
   app_id uuid not null,
@@ -2174,3 +2196,71 @@ create policy system on dws.visual for all to dws_system using (true) with check
 create policy tenant on dws.visual for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.visual to dws_app;
 grant delete, insert, select, update on dws.visual to dws_system;
+
+create table dws.webhook_call (
+  app_id uuid not null,
+  at timestamp with time zone not null,
+  duration double precision not null,
+  error text,
+  id uuid not null,
+  method text not null,
+  path text not null,
+  peak_memory bigint not null,
+  replay_of_id uuid,
+  request text,
+  request_id text not null,
+  route text,
+  status integer not null,
+  tenant_id uuid not null
+);
+alter table dws.webhook_call enable row level security;
+alter table dws.webhook_call force row level security;
+alter table dws.webhook_call add constraint webhook_call_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.webhook_call add constraint webhook_call_pkey PRIMARY KEY (id);
+CREATE INDEX webhook_call_age ON dws.webhook_call USING brin (at);
+CREATE INDEX webhook_call_app ON dws.webhook_call USING btree (app_id, at DESC, id DESC);
+create policy system on dws.webhook_call for all to dws_system using (true) with check (true);
+create policy tenant on dws.webhook_call for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.webhook_call to dws_app;
+grant delete, insert, select, update on dws.webhook_call to dws_system;
+
+create table dws.webhook_day (
+  app_id uuid not null,
+  calls bigint not null,
+  day date not null,
+  duration double precision not null,
+  errors bigint not null,
+  method text not null,
+  route text not null,
+  tenant_id uuid not null
+);
+alter table dws.webhook_day enable row level security;
+alter table dws.webhook_day force row level security;
+alter table dws.webhook_day add constraint webhook_day_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.webhook_day add constraint webhook_day_pkey PRIMARY KEY (app_id, day, method, route);
+CREATE INDEX webhook_day_age ON dws.webhook_day USING brin (day);
+create policy system on dws.webhook_day for all to dws_system using (true) with check (true);
+create policy tenant on dws.webhook_day for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.webhook_day to dws_app;
+grant delete, insert, select, update on dws.webhook_day to dws_system;
+
+create table dws.webhook_reply (
+  app_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  key text not null,
+  request text not null,
+  response text,
+  run_id uuid not null,
+  running_until timestamp with time zone not null,
+  tenant_id uuid not null
+);
+alter table dws.webhook_reply enable row level security;
+alter table dws.webhook_reply force row level security;
+alter table dws.webhook_reply add constraint webhook_reply_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.webhook_reply add constraint webhook_reply_pkey PRIMARY KEY (app_id, key);
+alter table dws.webhook_reply add constraint webhook_reply_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX webhook_reply_created_at ON dws.webhook_reply USING btree (created_at);
+create policy system on dws.webhook_reply for all to dws_system using (true) with check (true);
+create policy tenant on dws.webhook_reply for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.webhook_reply to dws_app;
+grant delete, insert, select, update on dws.webhook_reply to dws_system;

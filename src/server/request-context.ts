@@ -13,12 +13,13 @@ import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpRequestInfo, isCrossSite, SESSION_COOKIE, type WatchRequest } from './request.ts';
 import { assignResponse } from './unread-responses.ts';
 
-/** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
-export type CreateContext = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  channel: AuditChannel,
-) => Promise<PublicContext>;
+/** Creates contexts of requests. */
+export interface CreateContext {
+  /** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
+  (request: FastifyRequest, reply: FastifyReply, channel: AuditChannel): Promise<PublicContext>;
+  /** Creates the context of a request without a caller, whatever its credentials are. Counts nothing. */
+  anonymous(request: FastifyRequest, reply: FastifyReply, channel: AuditChannel): PublicContext;
+}
 
 interface ContextOptions {
   platform: Platform;
@@ -66,7 +67,7 @@ export function createContextFactory({
     );
   };
 
-  return async (request, reply, channel) => {
+  const createContext = async (request: FastifyRequest, reply: FastifyReply, channel: AuditChannel) => {
     const call = internalCalls.take(request, reply);
     if (call) return createAppContext(request, reply, call);
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
@@ -80,6 +81,19 @@ export function createContextFactory({
       viewer,
     );
   };
+  const anonymous: CreateContext['anonymous'] = (request, reply, channel) => {
+    // A handler may call a webhook, too.
+    const call = internalCalls.take(request, reply);
+    const options = {
+      secure,
+      crossSite: false,
+      channel,
+      watch: createWatch(null, null),
+      ...(call && { channel: 'app' as const, appDepth: call.depth + 1 }),
+    };
+    return createRequestContext(platform, new HttpRequestInfo(request, reply, options), null);
+  };
+  return Object.assign(createContext, { anonymous });
 }
 
 /**

@@ -5,7 +5,7 @@ import { test } from '../support/fixture.ts';
 import { startService } from '../support/service.ts';
 import { createForm, ORDERS } from '../support/upload-form.ts';
 import { createApp, getFile } from './app-fixture.ts';
-import { callApi, OUTER, parse, servicesFor } from './handler-fixture.ts';
+import { callApi, OUTER, parse, servicesFor } from './handler-services-fixture.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -5,7 +5,7 @@ import { test } from '../support/fixture.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createApp } from './app-fixture.ts';
-import { servicesFor } from './handler-fixture.ts';
+import { servicesFor } from './handler-services-fixture.ts';
 
 interface StoredEvent extends Record<string, unknown> {
   name: string;

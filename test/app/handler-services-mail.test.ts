@@ -7,7 +7,7 @@ import { openMailServer, startDelivery } from '../support/mail-delivery.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createApp } from './app-fixture.ts';
-import { servicesFor } from './handler-fixture.ts';
+import { servicesFor } from './handler-services-fixture.ts';
 
 interface Queued extends Record<string, unknown> {
   to: string;

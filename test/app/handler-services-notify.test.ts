@@ -7,7 +7,7 @@ import { test } from '../support/fixture.ts';
 import { inTransaction } from '../support/notification-fixture.ts';
 import { createTeam } from '../support/team-fixture.ts';
 import { createApp } from './app-fixture.ts';
-import { servicesFor } from './handler-fixture.ts';
+import { servicesFor } from './handler-services-fixture.ts';
 
 const listOf = async (user: Client): Promise<any[]> =>
   (await user.get('/notifications')).body._embedded['svc:notification'];

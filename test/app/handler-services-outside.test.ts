@@ -4,7 +4,7 @@ import type { HandlerFetch } from '../../src/core/app-run.ts';
 import { test, urlOf } from '../job/webhook-fixture.ts';
 import { startListener } from '../outbound/listener.ts';
 import { createApp } from './app-fixture.ts';
-import { parse, servicesFor } from './handler-fixture.ts';
+import { parse, servicesFor } from './handler-services-fixture.ts';
 
 const NEVER = new AbortController().signal;
 const GET: Omit<HandlerFetch, 'url'> = { method: 'GET', headers: {}, body: null };

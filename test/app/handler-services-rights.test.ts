@@ -9,7 +9,7 @@ import { PASSWORD } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createForm, ORDERS } from '../support/upload-form.ts';
 import { createApp } from './app-fixture.ts';
-import { callApi, servicesFor } from './handler-fixture.ts';
+import { callApi, servicesFor } from './handler-services-fixture.ts';
 
 const REFUSAL = 'An app cannot create credentials or users, or change permissions, shares and owners';
 

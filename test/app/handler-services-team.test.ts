@@ -6,7 +6,7 @@ import { createTeam } from '../support/team-fixture.ts';
 import { createForm, ORDERS } from '../support/upload-form.ts';
 import { createRenderable } from '../template/render-fixture.ts';
 import { createApp } from './app-fixture.ts';
-import { callApi, servicesFor } from './handler-fixture.ts';
+import { callApi, servicesFor } from './handler-services-fixture.ts';
 
 /** A team with a dataset of its own, and what the webhook of an app of the team can do. */
 const test = base.extend<{ world: { team: string; dataset: string; call: CallApi } }>({

@@ -81,16 +81,23 @@ class Workspaces implements AppWorkspaces {
     await this.#admin.run((query) => createWorkspace(query, this.#secrets, schema, this.#mark), { create: true });
   }
 
-  query: AppWorkspaces['query'] = (key, sql, params, signal) =>
-    this.#use(key, signal, async (connection) => {
+  query: AppWorkspaces['query'] = (key, sql, params, signal, maxWaitMs) => {
+    const run = async (connection: WorkspaceConnection) => {
       const rows = await connection.run(sql, params, signal);
       if (connection.isInTransaction)
         throw new SqlFailure('25001', 'A transaction is not possible here: use transaction()');
       return rows;
-    });
+    };
+    return this.#use(key, signal, run, maxWaitMs);
+  };
 
-  transaction<T>(key: WorkspaceKey, work: (query: WorkspaceQuery) => Promise<T>, signal: AbortSignal): Promise<T> {
-    return this.#use(key, signal, async (connection) => {
+  transaction<T>(
+    key: WorkspaceKey,
+    work: (query: WorkspaceQuery) => Promise<T>,
+    signal: AbortSignal,
+    maxWaitMs?: number,
+  ): Promise<T> {
+    const run = async (connection: WorkspaceConnection) => {
       let isOpen = true;
       const query: WorkspaceQuery = async (sql, params = []) => {
         if (!isOpen) throw new SqlFailure('25P01', 'The transaction has ended');
@@ -110,7 +117,8 @@ class Workspaces implements AppWorkspaces {
       } finally {
         isOpen = false;
       }
-    });
+    };
+    return this.#use(key, signal, run, maxWaitMs);
   }
 
   migrate: AppWorkspaces['migrate'] = async (key, files, run) => {
@@ -201,9 +209,14 @@ class Workspaces implements AppWorkspaces {
     return this.#pool.close();
   }
 
-  #use<T>(key: WorkspaceKey, signal: AbortSignal, task: (connection: WorkspaceConnection) => Promise<T>): Promise<T> {
+  #use<T>(
+    key: WorkspaceKey,
+    signal: AbortSignal,
+    task: (connection: WorkspaceConnection) => Promise<T>,
+    maxWaitMs: number | undefined,
+  ): Promise<T> {
     const caller = { tenantId: key.tenantId, userId: key.appId };
-    return this.#pool.use(rolesOf(schemaNameOf(key)).rows, caller, signal, task);
+    return this.#pool.use(rolesOf(schemaNameOf(key)).rows, caller, signal, task, maxWaitMs);
   }
 
   /** Connects as the role of an app. Repairs the workspace first if the login fails. Throws `SqlFailure` without one. */

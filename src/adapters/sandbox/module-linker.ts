@@ -11,37 +11,20 @@ const cache = new Map<string, ExternalCopy<ArrayBuffer>>();
 /** Compiles the modules of a program in an isolate, and links them to each other. */
 export class ModuleLinker {
   readonly #isolate: Isolate;
-  readonly #prelude: Readonly<Record<string, string>>;
   readonly #sources: Readonly<Record<string, string>>;
 
-  constructor(isolate: Isolate, prelude: Readonly<Record<string, string>>, sources: Readonly<Record<string, string>>) {
+  constructor(isolate: Isolate, sources: Readonly<Record<string, string>>) {
     this.#isolate = isolate;
-    this.#prelude = prelude;
     this.#sources = sources;
   }
 
-  /** Evaluates the prelude. Returns its function `prepare`. */
-  async prelude(context: Context): Promise<Reference<(...args: unknown[]) => unknown>> {
-    const entry = Object.keys(this.#prelude).find((path) => path.startsWith('prelude.'))!;
-    return this.#load(context, this.#prelude, entry, 'prepare', 'sandbox:');
-  }
-
-  /** Evaluates the modules of the program. Returns its function `main`. */
-  program(context: Context, entry: string): Promise<Reference<(...args: unknown[]) => unknown>> {
-    return this.#load(context, this.#sources, entry, 'main', '');
-  }
-
-  async #load(
-    context: Context,
-    sources: Readonly<Record<string, string>>,
-    entry: string,
-    name: string,
-    prefix: string,
-  ): Promise<Reference<(...args: unknown[]) => unknown>> {
+  /** Evaluates the modules. Returns the function `main` of the module `entry`. */
+  async load(context: Context, entry: string): Promise<Reference<(...args: unknown[]) => unknown>> {
+    const sources = this.#sources;
     const modules = new Map<string, Promise<Module>>();
     const paths = new Map<Module, string>();
     const compile = async (path: string): Promise<Module> => {
-      const module = await this.#compile(prefix + path, sources[path]!);
+      const module = await this.#compile(path, sources[path]!);
       paths.set(module, path);
       return module;
     };
@@ -59,8 +42,8 @@ export class ModuleLinker {
       return find(posix.join(posix.dirname(paths.get(referrer)!), specifier), specifier);
     });
     await module.evaluate();
-    const exported = await module.namespace.get(name, { reference: true });
-    if (exported.typeof !== 'function') throw new Error(`The module ${entry} exports no function ${name}`);
+    const exported = await module.namespace.get('main', { reference: true });
+    if (exported.typeof !== 'function') throw new Error(`The module ${entry} exports no function main`);
     return exported as Reference<(...args: unknown[]) => unknown>;
   }
 
