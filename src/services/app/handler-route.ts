@@ -1,5 +1,5 @@
-import type { HandlerOutcome, HandlerTask } from '../../core/app-run.ts';
 import { toApiError } from '../../core/api-error.ts';
+import type { HandlerOutcome, HandlerTask } from '../../core/app-run.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { noRouteFor } from './app-route-match.ts';
