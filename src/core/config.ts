@@ -117,6 +117,7 @@ const variables = z.object({
   TENANT_QUOTA_BYTES: count(0),
   RATE_LIMIT_API: count(1200),
   RATE_LIMIT_LOGIN: count(10),
+  RATE_LIMIT_WEBHOOK: count(600),
   PUBLIC_SCHEMA: flag.default(true),
   METRICS_TOKEN: z
     .string()

@@ -93,6 +93,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         workspaces,
         secrets,
         outbound,
+        internalApi: null,
         pdfPrinter,
         sandbox,
         templateEngines: createTemplateEngines(sandbox),

@@ -62,6 +62,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   TENANT_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1e9'],
   RATE_LIMIT_API: ['must be a whole number from 0 to 9007199254740991', 'off'],
   RATE_LIMIT_LOGIN: ['must be a whole number from 0 to 9007199254740991', 'off'],
+  RATE_LIMIT_WEBHOOK: ['must be a whole number from 0 to 9007199254740991', 'off'],
   PUBLIC_SCHEMA: ['must be true, false, 1 or 0', 'no'],
   METRICS_TOKEN: ['must consist of ASCII characters, without blanks around them', ' x', 'é', 'a\nb'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [

@@ -3,6 +3,7 @@ import { ApiError, unavailable } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { SandboxFailure, type SandboxLimits, type SandboxLog, type SandboxPurpose } from '../../core/sandbox.ts';
 import { HANDLER_ENTRY, handlerModules, loadReleaseCode } from './app-code-cache.ts';
+import { openEnv } from './find-running-app.ts';
 import { runUntilDeleted } from './handler-ends.ts';
 import { failureError } from './handler-failure.ts';
 import { createHostCalls } from './handler-host.ts';
@@ -30,7 +31,7 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
   const { app, depth, route, ctx } = task;
   const purpose = PURPOSES[depth];
   if (!purpose) throw unavailable(`Handlers call each other more than ${PURPOSES.length} deep`);
-  const env = openEnv(platform, app.env);
+  const env = Object.fromEntries(openEnv(platform.secrets, app));
   const redact = createRedaction(Object.values(env));
   const { timeout } = route.config;
   const limits = { ...LIMITS, timeoutMs: typeof timeout === 'number' ? timeout : DEFAULT_TIMEOUT_MS };
@@ -61,11 +62,6 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
 
 const redactAll = (logs: readonly SandboxLog[], redact: (text: string) => string): SandboxLog[] =>
   logs.map(({ level, text }) => ({ level, text: redact(text) }));
-
-/** Returns the environment of an app. */
-function openEnv({ secrets }: Platform, sealed: string | null): Record<string, string> {
-  return sealed === null ? {} : Object.fromEntries(JSON.parse(secrets.open(sealed)) as [string, string][]);
-}
 
 /** Returns what crosses to the handler: all that its argument contains as values. */
 function inputOf(platform: Platform, task: HandlerTask, env: Record<string, string>): object {

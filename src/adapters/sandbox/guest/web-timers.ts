@@ -35,13 +35,16 @@ export function createTimerGlobals(sleep: NonNullable<Bridge['sleep']>): object 
   const clear = (id: number): void => {
     active.delete(id);
   };
-  return { setTimeout, setInterval, clearTimeout: clear, clearInterval: clear, queueMicrotask: (callback: unknown) => void runSoon(call, callback) };
+  return {
+    setTimeout,
+    setInterval,
+    clearTimeout: clear,
+    clearInterval: clear,
+    queueMicrotask: (callback: unknown) => void runSoon(call, callback),
+  };
 }
 
-async function runSoon(
-  call: (callback: unknown, args: readonly unknown[]) => void,
-  callback: unknown,
-): Promise<void> {
+async function runSoon(call: (callback: unknown, args: readonly unknown[]) => void, callback: unknown): Promise<void> {
   await null;
   call(callback, []);
 }
