@@ -1,14 +1,18 @@
 import { createHmac } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
 import { describe, expect } from 'vitest';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { startService } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
 import { createApp } from './app-fixture.ts';
 import { deployApp, echo, sendRaw, startSecond, WEBHOOK_METHODS } from './echo-app.ts';
 import { recordedCalls } from './webhook-calls.ts';
 
 const UNKNOWN = '019a0000-0000-7000-8000-000000000000';
+/** Of polls that wait for other requests. */
+const LONG = { timeout: 20_000 };
 const NO_OWNER = 'The app has no owner who can act';
 const ROUTES = {
   'webhooks/index.js': echo(WEBHOOK_METHODS),
@@ -231,5 +235,61 @@ describe('a webhook with config.verify', () => {
     expect(await recordedCalls(admin, app)).toEqual([
       { method: 'post', path: '/', route: '/', status: 500, error, replayable: false },
     ]);
+  });
+});
+
+describe('a call of a webhook', () => {
+  const FILES = {
+    'webhooks/slow.js': `
+      export const post = async ({ request }) => {
+        if (request.query.hang) await new Promise(() => setTimeout(() => {}, 60_000));
+        return 1;
+      };
+      export const config = { timeout: 60_000, idempotency: { header: 'x-key' } };`,
+    'webhooks/large.js': `export const post = ({ rawBody }) => 1; export const config = { maxBody: 10_000_000 };`,
+  };
+
+  test('ends when its caller disconnects, and releases its key', async ({ admin, anonymous }) => {
+    const app = await deployApp(admin, 'Slow', FILES);
+    const path = `/api/apps/${app}/_hook/slow`;
+    const headers = { 'x-key': 'k' };
+    const leaving = new AbortController();
+    const left = fetch(`${anonymous.url}${path}?hang=1`, { method: 'POST', headers, signal: leaving.signal });
+    const again = () => anonymous.request('POST', `${path}?hang=1`, undefined, headers);
+    await expect.poll(async () => (await Promise.race([again(), left])).status, LONG).toBe(409);
+    leaving.abort();
+    await expect(left).rejects.toThrow(/abort/);
+    const ended = async () => (await recordedCalls(admin, app)).find(({ status }) => status === 499);
+    await expect.poll(ended, LONG).toMatchObject({ route: '/slow', error: 'The caller disconnected' });
+    await expectBody(anonymous.request('POST', path, undefined, headers), 200, {});
+  });
+
+  test('is 404 when its app is deleted while it runs', async ({ admin, anonymous, service }) => {
+    const app = await deployApp(admin, 'Deleted', FILES);
+    const running = anonymous.post(`/apps/${app}/_hook/slow?hang=1`, undefined, { 'x-key': 'k' });
+    const claims = () => systemQuery(service, `select from dws.webhook_reply where app_id = $1`, app);
+    await expect.poll(claims, LONG).toHaveLength(1);
+    await expectStatus(admin.delete(`/apps/${app}`), 204);
+    await expectError(running, 404, 'There is no route POST /slow');
+  });
+
+  test('is 503 while bodies of others occupy the memory of its app', async ({ admin, anonymous }) => {
+    const app = await deployApp(admin, 'Flooded', FILES);
+    const path = `/apps/${app}/_hook/large`;
+    const { hostname, port } = new URL(anonymous.url);
+    // One more than has space: the others may arrive after the one that is refused.
+    const sending = Array.from({ length: 7 }, () => {
+      const headers = { 'content-length': '10000000' };
+      const request = httpRequest({ hostname, port, path: `/api${path}`, method: 'POST', headers });
+      request.on('error', () => {});
+      request.write('x');
+      return request;
+    });
+    const large = () => sendRaw(anonymous, 'POST', path, { body: Buffer.alloc(8_000_000) });
+    await expect.poll(async () => (await large()).status, LONG).toBe(503);
+    // Small ones pass.
+    await expectStatus(anonymous.request('POST', `/api${path}`, 'x'), 200);
+    for (const request of sending) request.destroy();
+    await expect.poll(async () => (await large()).status, LONG).toBe(200);
   });
 });
