@@ -57,6 +57,26 @@ test('a view calls the API as its caller, and a webhook as the owner of the app'
     });
 });
 
+test('a called handler sees the headers that the other one set, and no key', async ({ admin }) => {
+  const id = await deployApp(admin, 'Headers', {
+    'server/call.ts': CALL,
+    'server/seen.ts': 'export const get = ({ request: { headers } }) => headers;',
+  });
+  const url = `/api/apps/${id}/view/seen`;
+  const sent = {
+    'x-own': '1',
+    accept: 'text/x',
+    cookie: 'a=b',
+    authorization: 'Bearer x',
+    'x-forwarded-for': '1.1.1.1',
+  };
+  const { body } = await admin.post(`/apps/${id}/view/call`, { url, headers: sent });
+  const seen = JSON.parse(body.text);
+  expect(seen).toMatchObject({ 'x-own': '1', accept: 'text/x', 'user-agent': 'data-workspace-service' });
+  for (const name of ['cookie', 'authorization', 'x-forwarded-for', 'dws-internal-call'])
+    expect(seen).not.toHaveProperty(name);
+});
+
 test('a request of another origin with a session reads only', async ({ service, admin }) => {
   const handler = `
     export const get = async ({ fetch }) => {
