@@ -9,6 +9,7 @@ export const AuditChannelEnum = {
   REST: 'rest',
   WEBSOCKET: 'websocket',
   CLI: 'cli',
+  APP: 'app',
 } as const satisfies Record<string, AuditChannel>;
 registerEnumType(AuditChannelEnum, {
   name: 'AuditChannel',
@@ -18,6 +19,7 @@ registerEnumType(AuditChannelEnum, {
     REST: { description: 'REST.' },
     WEBSOCKET: { description: 'GraphQL over WebSocket.' },
     CLI: { description: 'Command line of the operator.' },
+    APP: { description: 'REST, called by a handler of an app for the caller.' },
   },
 });
 

@@ -76,7 +76,7 @@ export class Mail extends TenantRow {
   @Property({ type: 'text', nullable: true })
   source?: string | null;
 
-  /** The user or team whose job sent the mail to a plain address. Null for all other mails. */
+  /** The user or team whose job or app sent the mail to a plain address. Null for all other mails. */
   @Property({ type: 'uuid', nullable: true })
   senderId?: string | null;
 

@@ -7,6 +7,7 @@ import { wordEnum } from './word-enum.ts';
 
 const TYPES = {
   'dataset.filter.broken': 'A share shows no rows any more, because its saved filter no longer fits the fields.',
+  'app.notification': 'A handler of an app sends a message.',
   'job.notification': 'An action of a job sends a message.',
   'job.run.failed': 'A run of a job failed, and the one before it had not.',
 } as const;
@@ -35,6 +36,13 @@ export class Notification extends TenantRow {
   @Field(() => String, { description: 'Message for display.' })
   @Property({ type: 'text' })
   message!: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Where the message leads: a path of a front-end or an https URL. Null for none.',
+  })
+  @Property({ type: 'text', nullable: true })
+  link?: string | null;
 
   /** Kind and id of the resource concerned. The resource may have been deleted since. */
   @Property({ type: 'text', nullable: true })

@@ -1,6 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppRequest, AppResponse, ReceiveBody } from '../src/core/app-run.ts';
 import type { LinkViewer } from './links.ts';
+
+/** Runs the handler of an app for a request, whose body it receives. Throws `ApiError`s. */
+export type RunApp = (id: string, request: AppRequest, receive: ReceiveBody) => Promise<AppResponse>;
 
 /** The part of the resolvers' context that the bridge uses. The server creates the context. */
 export interface BridgeContext {
@@ -14,6 +18,8 @@ export interface BridgeContext {
   revalidate?: (state: string) => boolean;
   /** Takes the bytes of the response. Set for rows that send a file. */
   sendFile?: (content: Readable, size: number) => void;
+  /** Runs a handler of an app, by the id in the path. Set for rows with `runsApp`. */
+  runApp?: RunApp;
   /** The caller; null without credentials. */
   viewer?: LinkViewer | null;
 }

@@ -86,19 +86,25 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
         : row.options.revalidates
           ? createRevalidatingHandler(endpoint, createCall)
           : createRowHandler(endpoint, createCall);
-  api.route({
+  const route = {
     method: row.method,
-    url,
-    onRequest: async (request, reply) => {
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       request.bridgeContext = await options.contextFor(request, reply, endpoint);
     },
     handler,
     ...(row.options.opensPage && { errorHandler: createPageErrorHandler(options.sendErrorPage) }),
     bodyLimit: MAX_JSON_BYTES,
+    // Handlers of apps get a compressed body as it is.
+    ...(row.options.runsApp && { decompress: false as const }),
     // A HEAD request must change nothing.
     exposeHeadRoute:
-      row.method === 'GET' && row.options.produces !== 'text/event-stream' && endpoint.plan?.operation !== 'mutation',
-  });
+      row.method === 'GET' &&
+      row.options.produces !== 'text/event-stream' &&
+      endpoint.plan?.operation !== 'mutation' &&
+      row.options.runsApp === undefined,
+  };
+  api.route({ ...route, url });
+  if (row.options.optionalRest) api.route({ ...route, url: url.replace(/\/\*$/, '') });
 }
 
 type CreateCall = (request: FastifyRequest) => Call;

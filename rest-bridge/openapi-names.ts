@@ -1,6 +1,7 @@
 import { OperationTypeNode } from 'graphql';
 import { capitalize } from '../src/core/capitalize.ts';
 import type { Endpoint } from './bridge.ts';
+import { namesOfAppRow } from './openapi-app.ts';
 import { toWords } from './words.ts';
 
 /* What the OpenAPI document calls its operations: ids, summaries and themes. */
@@ -74,7 +75,7 @@ function partOf({ row, plan }: Endpoint): string | undefined {
 /** Returns the id of an operation, after its GraphQL field: `listDatasets`, `getDatasetOwner`, `createDataset`. */
 export function operationId(endpoint: Endpoint): string {
   const { row, plan, presentation } = endpoint;
-  const own = OWN_NAMES[keyOf(endpoint)]?.id;
+  const own = OWN_NAMES[keyOf(endpoint)]?.id ?? namesOfAppRow(row)?.id;
   if (own !== undefined) return own;
   if (!plan) return `${row.method.toLowerCase()}${toPascalCase(row.path)}`;
   const names = plan.chain.map(({ name }) => name);
@@ -128,6 +129,8 @@ function sentencesOf({ row, plan, presentation }: Endpoint): string[] {
  * their names.
  */
 export function describe(endpoint: Endpoint): { summary: string; description?: string } {
+  const ofApp = namesOfAppRow(endpoint.row);
+  if (ofApp) return { summary: ofApp.summary, description: ofApp.description };
   const own = OWN_NAMES[keyOf(endpoint)]?.summary;
   const names = endpoint.plan?.chain.map(({ name }) => toWords(name)) ?? [];
   const part = partOf(endpoint);

@@ -88,9 +88,10 @@ const FILE_FORM: JsonSchema = {
 /** Returns the request body of an endpoint; undefined for one that reads none. */
 export function requestBody(components: SchemaComponents, endpoint: Endpoint): JsonSchema | undefined {
   const { row, parser } = endpoint;
-  if (row.method !== 'POST' && row.method !== 'PUT') return undefined;
+  if (row.method === 'GET' || row.method === 'DELETE') return undefined;
   const isForm = readsForms(endpoint);
   if (isForm && row.options.handler) return { content: { 'multipart/form-data': { schema: FILE_FORM } } };
+  if (row.options.runsApp) return { content: { '*/*': { schema: BYTES } } };
   if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: BYTES } } };
   const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
   if (!bodyArgument && keyArguments.length === 0) return undefined;

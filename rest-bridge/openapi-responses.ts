@@ -53,6 +53,7 @@ export function responsesOf(components: SchemaComponents, endpoint: Endpoint): J
     ...(row.options.produces === 'text/event-stream' && {
       204: { description: 'The client has received the final event: `Last-Event-ID` names it.' },
     }),
+    ...(row.options.runsApp && { default: { description: 'Response of the handler with any other status.' } }),
     '4XX': { $ref: '#/components/responses/Error' },
     '5XX': { $ref: '#/components/responses/Error' },
   };

@@ -2,7 +2,7 @@ import type { Handler } from './call.ts';
 import type { KeyedLists } from './keyed-lists.ts';
 import { value, type Presenter } from './present.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Json = Record<string, unknown>;
 
 /** Options of a row. Most rows have none. */
@@ -54,6 +54,10 @@ export interface RouteOptions {
   linked?: boolean | ((record: Readonly<Json>) => boolean);
   /** Whether browsers open the path: an error is then a page for them. */
   opensPage?: boolean;
+  /** Whether a last parameter `:name*` may be empty, without the slash before it. */
+  optionalRest?: boolean;
+  /** Which routes of apps the row passes requests to: those below `view`, or public ones below `_hook`. */
+  runsApp?: 'view' | 'webhook';
   /** Handler of the row's own, for requests or responses that are not JSON. */
   handler?: Handler;
 }
@@ -84,6 +88,7 @@ const createVerb =
 export const get = createVerb('GET');
 export const post = createVerb('POST');
 export const put = createVerb('PUT');
+export const patch = createVerb('PATCH');
 /** Without a presenter the response is an empty 204. */
 export const del = createVerb('DELETE');
 /** A POST that creates a resource: 201 with `Location`. */

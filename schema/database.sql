@@ -89,6 +89,28 @@ CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app FOR EACH
 grant delete, insert, select, update on dws.app to dws_app;
 grant delete, insert, select, update on dws.app to dws_system;
 
+create table dws.app_event (
+  app_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  depth integer not null,
+  id uuid not null,
+  name text not null,
+  payload jsonb not null,
+  principal text not null,
+  tenant_id uuid not null
+);
+alter table dws.app_event enable row level security;
+alter table dws.app_event force row level security;
+alter table dws.app_event add constraint app_event_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.app_event add constraint app_event_pkey PRIMARY KEY (id);
+alter table dws.app_event add constraint app_event_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX app_event_age ON dws.app_event USING brin (created_at);
+CREATE INDEX app_event_app ON dws.app_event USING btree (app_id, created_at);
+create policy system on dws.app_event for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_event for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.app_event to dws_app;
+grant delete, insert, select, update on dws.app_event to dws_system;
+
 create table dws.app_file (
   app_id uuid not null,
   content_type text not null,
@@ -114,6 +136,28 @@ CREATE TRIGGER forget_file_of_row AFTER DELETE ON dws.app_file FOR EACH ROW EXEC
 CREATE TRIGGER forget_replaced_file AFTER UPDATE OF file_id ON dws.app_file FOR EACH ROW WHEN ((new.file_id <> old.file_id)) EXECUTE FUNCTION dws.forget_app_file();
 grant delete, insert, select, update on dws.app_file to dws_app;
 grant delete, insert, select, update on dws.app_file to dws_system;
+
+create table dws.app_log (
+  app_id uuid not null,
+  at timestamp with time zone not null,
+  id uuid not null,
+  level text not null,
+  message text not null,
+  request_id text not null,
+  route text,
+  tenant_id uuid not null
+);
+alter table dws.app_log enable row level security;
+alter table dws.app_log force row level security;
+alter table dws.app_log add constraint app_log_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.app_log add constraint app_log_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])));
+alter table dws.app_log add constraint app_log_pkey PRIMARY KEY (id);
+CREATE INDEX app_log_age ON dws.app_log USING brin (at);
+CREATE INDEX app_log_app ON dws.app_log USING btree (app_id, at DESC, id DESC);
+create policy system on dws.app_log for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_log for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.app_log to dws_app;
+grant delete, insert, select, update on dws.app_log to dws_system;
 
 create table dws.app_release (
   active boolean not null default false,
@@ -202,6 +246,7 @@ CREATE UNIQUE INDEX app_user_username ON dws.app_user USING btree (tenant_id, lo
 create policy system on dws.app_user for all to dws_system using (true) with check (true);
 create policy tenant on dws.app_user for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_principal AFTER DELETE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.forget_principal('user:');
+CREATE TRIGGER forget_renditions AFTER DELETE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.forget_renditions();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.search_app_user();
 CREATE TRIGGER tell_credential AFTER DELETE OR UPDATE OF username, enabled, superuser, permissions, domain ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'id');
 grant delete, insert, select, update on dws.app_user to dws_app;
@@ -579,6 +624,15 @@ CREATE OR REPLACE FUNCTION dws.forget_principal()
  LANGUAGE plpgsql
 AS $function$
       begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; return null; end $function$;
+
+CREATE OR REPLACE FUNCTION dws.forget_renditions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from dws.rendition where tenant_id = old.tenant_id and user_id = old.id;
+        return null;
+      end $function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_resource()
  RETURNS trigger
@@ -1325,6 +1379,7 @@ grant delete, insert, select, update on dws.mail_attachment to dws_system;
 create table dws.notification (
   created_at timestamp with time zone not null default now(),
   id uuid not null,
+  link text,
   message text not null,
   read_at timestamp with time zone,
   resource_id uuid,
@@ -1342,6 +1397,7 @@ alter table dws.notification add constraint notification_pkey PRIMARY KEY (id);
 alter table dws.notification add constraint notification_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.notification add constraint notification_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
 CREATE INDEX notification_created ON dws.notification USING btree (created_at);
+CREATE INDEX notification_of_apps ON dws.notification USING btree (tenant_id, created_at) WHERE (type = 'app.notification'::text);
 CREATE INDEX notification_of_jobs ON dws.notification USING btree (tenant_id, created_at) WHERE (type = 'job.notification'::text);
 CREATE INDEX notification_user ON dws.notification USING btree (user_id, created_at DESC, id DESC);
 create policy system on dws.notification for all to dws_system using (true) with check (true);
@@ -1476,7 +1532,6 @@ alter table dws.rendition add constraint rendition_file_id_fkey FOREIGN KEY (fil
 alter table dws.rendition add constraint rendition_pkey PRIMARY KEY (id);
 alter table dws.rendition add constraint rendition_template_id_fkey FOREIGN KEY (template_id) REFERENCES dws.template(id) ON DELETE CASCADE;
 alter table dws.rendition add constraint rendition_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
-alter table dws.rendition add constraint rendition_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
 CREATE INDEX rendition_expiry ON dws.rendition USING btree (expires_at);
 CREATE INDEX rendition_file ON dws.rendition USING btree (file_id);
 CREATE INDEX rendition_template ON dws.rendition USING btree (template_id, user_id);
@@ -1794,6 +1849,7 @@ CREATE UNIQUE INDEX team_slug ON dws.team USING btree (tenant_id, slug);
 create policy system on dws.team for all to dws_system using (true) with check (true);
 create policy tenant on dws.team for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_principal AFTER DELETE ON dws.team FOR EACH ROW EXECUTE FUNCTION dws.forget_principal('team:');
+CREATE TRIGGER forget_renditions AFTER DELETE ON dws.team FOR EACH ROW EXECUTE FUNCTION dws.forget_renditions();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.team FOR EACH ROW EXECUTE FUNCTION dws.search_team();
 grant delete, insert, select, update on dws.team to dws_app;
 grant delete, insert, select, update on dws.team to dws_system;
@@ -2140,3 +2196,71 @@ create policy system on dws.visual for all to dws_system using (true) with check
 create policy tenant on dws.visual for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.visual to dws_app;
 grant delete, insert, select, update on dws.visual to dws_system;
+
+create table dws.webhook_call (
+  app_id uuid not null,
+  at timestamp with time zone not null,
+  duration double precision not null,
+  error text,
+  id uuid not null,
+  method text not null,
+  path text not null,
+  peak_memory bigint not null,
+  replay_of_id uuid,
+  request text,
+  request_id text not null,
+  route text,
+  status integer not null,
+  tenant_id uuid not null
+);
+alter table dws.webhook_call enable row level security;
+alter table dws.webhook_call force row level security;
+alter table dws.webhook_call add constraint webhook_call_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.webhook_call add constraint webhook_call_pkey PRIMARY KEY (id);
+CREATE INDEX webhook_call_age ON dws.webhook_call USING brin (at);
+CREATE INDEX webhook_call_app ON dws.webhook_call USING btree (app_id, at DESC, id DESC);
+create policy system on dws.webhook_call for all to dws_system using (true) with check (true);
+create policy tenant on dws.webhook_call for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.webhook_call to dws_app;
+grant delete, insert, select, update on dws.webhook_call to dws_system;
+
+create table dws.webhook_day (
+  app_id uuid not null,
+  calls bigint not null,
+  day date not null,
+  duration double precision not null,
+  errors bigint not null,
+  method text not null,
+  route text not null,
+  tenant_id uuid not null
+);
+alter table dws.webhook_day enable row level security;
+alter table dws.webhook_day force row level security;
+alter table dws.webhook_day add constraint webhook_day_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.webhook_day add constraint webhook_day_pkey PRIMARY KEY (app_id, day, method, route);
+CREATE INDEX webhook_day_age ON dws.webhook_day USING brin (day);
+create policy system on dws.webhook_day for all to dws_system using (true) with check (true);
+create policy tenant on dws.webhook_day for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.webhook_day to dws_app;
+grant delete, insert, select, update on dws.webhook_day to dws_system;
+
+create table dws.webhook_reply (
+  app_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  key text not null,
+  request text not null,
+  response text,
+  run_id uuid not null,
+  running_until timestamp with time zone not null,
+  tenant_id uuid not null
+);
+alter table dws.webhook_reply enable row level security;
+alter table dws.webhook_reply force row level security;
+alter table dws.webhook_reply add constraint webhook_reply_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.webhook_reply add constraint webhook_reply_pkey PRIMARY KEY (app_id, key);
+alter table dws.webhook_reply add constraint webhook_reply_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX webhook_reply_created_at ON dws.webhook_reply USING btree (created_at);
+create policy system on dws.webhook_reply for all to dws_system using (true) with check (true);
+create policy tenant on dws.webhook_reply for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.webhook_reply to dws_app;
+grant delete, insert, select, update on dws.webhook_reply to dws_system;

@@ -26,11 +26,15 @@ import { createViewerContext } from '../../src/services/resource/viewer-context.
 import { Can, Public } from '../support/guard.ts';
 import { ChildPageArgs } from '../support/page.ts';
 
-const AuthMethodEnum = { SESSION: 'session', TOKEN: 'token' } as const;
+const AuthMethodEnum = { SESSION: 'session', TOKEN: 'token', APP: 'app' } as const;
 registerEnumType(AuthMethodEnum, {
   name: 'AuthMethod',
   description: 'Authentication method of a caller.',
-  valuesConfig: { SESSION: { description: 'Session cookie.' }, TOKEN: { description: 'API token.' } },
+  valuesConfig: {
+    SESSION: { description: 'Session cookie.' },
+    TOKEN: { description: 'API token.' },
+    APP: { description: 'None: a handler of an app acts for the caller.' },
+  },
 });
 
 /** Result of a login. The session itself is in the cookie. */
@@ -50,9 +54,8 @@ class CurrentSession {
     description: 'Time at which the session or token expires. Null for a token that does not expire.',
   })
   expiresAt!: Date | null;
-  @Field(() => AuthMethodEnum, { description: 'Authentication method of the caller.' }) authMethod!:
-    | 'session'
-    | 'token';
+  @Field(() => AuthMethodEnum, { description: 'Authentication method of the caller.' })
+  authMethod!: (typeof AuthMethodEnum)[keyof typeof AuthMethodEnum];
 }
 
 @Resolver(() => Login)

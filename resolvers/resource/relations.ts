@@ -1,6 +1,7 @@
 import { Activity } from '../../entities/activity.ts';
 import { ApiToken } from '../../entities/api-token.ts';
 import { AppFile } from '../../entities/app-file.ts';
+import { AppLog } from '../../entities/app-log.ts';
 import { AppRelease } from '../../entities/app-release.ts';
 import { App } from '../../entities/app.ts';
 import { AuditEvent } from '../../entities/audit-event.ts';
@@ -39,6 +40,7 @@ import { UsageEvent } from '../../entities/usage-event.ts';
 import { UserContent } from '../../entities/user-content.ts';
 import { User } from '../../entities/user.ts';
 import { Visual } from '../../entities/visual.ts';
+import { WebhookCall } from '../../entities/webhook-call.ts';
 import { AccessReason } from '../dataset/dataset-access.ts';
 import { DatasetPage } from '../dataset/dataset.ts';
 import { SavedQueryPage } from '../datasource/saved-query.ts';
@@ -72,6 +74,9 @@ relationField(Template, 'letterhead', TemplateFile, 'File that is laid under eac
 relationField(AppFile, 'app', App, 'App of the file.');
 relationField(AppRelease, 'app', App, 'App of the release.');
 relationField(AppRelease, 'user', User, 'User who deployed it. Null for a deleted user.');
+relationField(AppLog, 'app', App, 'App that logged it.');
+relationField(WebhookCall, 'app', App, 'App of the webhook.');
+relationField(WebhookCall, 'replayOf', WebhookCall, 'The call that was replayed. Null if it is deleted, or for none.');
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
 relationField(TemplateInput, 'template', Template, 'Template of the input.');

@@ -1,9 +1,17 @@
 import { isObjectType, type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import { Extensions } from 'type-graphql';
 import type { PublicContext } from '../../src/core/context.ts';
-import { defineError, forbidden, sessionRequired, unauthenticated, type ApiError } from '../../src/core/errors.ts';
+import {
+  appRefused,
+  defineError,
+  forbidden,
+  sessionRequired,
+  unauthenticated,
+  type ApiError,
+} from '../../src/core/errors.ts';
 import { isGlobalPermission, type Permission } from '../../src/core/permissions.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
+import { refusesApps } from './app-refusals.ts';
 import { withAudit } from './with-audit.ts';
 
 const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
@@ -36,15 +44,15 @@ export const rootTypes = (schema: GraphQLSchema) =>
   ).filter(([, type]) => isObjectType(type));
 
 /**
- * Wraps every root field of a schema in one synchronous check of credentials, token scope and global permission, and
- * every mutation, public ones included, in its audit. Throws if a root field declares neither `@Can` nor `@Public`.
+ * Wraps every root field of a schema in one synchronous check of credentials, token scope, global permission and what
+ * apps may do, and every mutation, public ones included, in its audit. Throws if a root field declares neither `@Can` nor `@Public`.
  */
 export function guard(schema: GraphQLSchema): GraphQLSchema {
   for (const [scope, type] of rootTypes(schema)) {
     for (const field of Object.values(type!.getFields())) {
       const permission = permissionOf(field);
       if (!permission) throw new Error(`${type!.name}.${field.name} has no permission: put @Can or @Public above it`);
-      const check = permission === 'public' ? undefined : createCheck(field, permission, scope);
+      const check = permission === 'public' ? createPublicCheck(field, scope) : createCheck(field, permission, scope);
       if (check && field.resolve) field.resolve = withCheck(check, field.resolve);
       if (check && field.subscribe) field.subscribe = withCheck(check, field.subscribe);
       if (scope === 'write' && field.resolve) field.resolve = withAudit(field, permission, field.resolve);
@@ -63,12 +71,25 @@ const withCheck =
     return resolve(source, args, context, info);
   };
 
+const isRefusedToApps = ({ name }: GraphQLField<unknown, unknown>, scope: Scope): boolean =>
+  scope === 'write' && refusesApps(name);
+
+/** Returns the check of a public root field that apps may not run; undefined for all others. */
+const createPublicCheck = (field: GraphQLField<unknown, unknown>, scope: Scope): Check | undefined =>
+  isRefusedToApps(field, scope)
+    ? ({ viewer }) => {
+        if (viewer?.authMethod === 'app') throw appRefused();
+      }
+    : undefined;
+
 /** Returns a check that throws UNAUTHENTICATED or FORBIDDEN. */
 function createCheck(field: GraphQLField<unknown, unknown>, permission: Permission, scope: Scope): Check {
   const inSession = requiresSession(field);
+  const notInApps = isRefusedToApps(field, scope);
   return ({ viewer }) => {
     if (!viewer) throw unauthenticated();
-    const refusal = refusalOf(viewer, permission, scope, inSession);
+    const refusal =
+      notInApps && viewer.authMethod === 'app' ? appRefused() : refusalOf(viewer, permission, scope, inSession);
     if (refusal) throw refusal;
   };
 }

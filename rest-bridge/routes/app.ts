@@ -1,8 +1,10 @@
+import { appRequest } from '../app-request.ts';
 import { fileContents } from '../file-contents.ts';
 import { createTagRows, embeddedTag, kind, ownedAspects } from '../kind.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { del, get, post, put } from '../route.ts';
+import { del, get, patch, post, put, type RouteOptions } from '../route.ts';
+import { appRecords } from './app-record.ts';
 
 const app = resource<{ id: string }>(
   'id tenant slug naturalId name description env status deployedAt schemaName ' +
@@ -42,6 +44,12 @@ const release = resource<{ appId: string }>('id number active deployedAt deploye
   'svc:app': `/apps/${appId}`,
 }));
 
+const view = '/apps/:id/view/:path*';
+const webhook = '/apps/:id/_hook/:path*';
+const HANDLED: RouteOptions = { handler: appRequest, consumes: 'bytes', produces: '*/*', optionalRest: true };
+const VIEW: RouteOptions = { ...HANDLED, runsApp: 'view', permission: 'app:read' };
+const WEBHOOK: RouteOptions = { ...HANDLED, runsApp: 'webhook', permission: 'public' };
+
 const file = '/apps/:appId/files/:path*';
 
 export default [
@@ -73,4 +81,7 @@ export default [
   ),
   get('/apps/:id/releases', 'app.releases', collection('release', release), { permission: 'app:write' }),
   post('/apps/:id/_rollback', 'rollbackApp', release, { status: 200 }),
+  ...appRecords,
+  ...[get, post, put, patch, del].map((verb) => verb(view, null, undefined, VIEW)),
+  ...[get, post, put].map((verb) => verb(webhook, null, undefined, WEBHOOK)),
 ];

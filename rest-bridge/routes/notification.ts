@@ -2,7 +2,7 @@ import { collection, resource } from '../present.ts';
 import { get, put } from '../route.ts';
 
 const notification = resource<{ id: string }>(
-  'id type message resource { kind id } read readAt createdAt updatedAt',
+  'id type message link resource { kind id } read readAt createdAt updatedAt',
   ({ id }) => ({ self: `/notifications/${id}` }),
 );
 

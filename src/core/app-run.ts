@@ -1,18 +1,27 @@
-import type { ApiError } from './errors.ts';
 import type { Context } from './context.ts';
+import type { ApiError } from './errors.ts';
 import type { SandboxLog } from './sandbox.ts';
 
 /** A request for a handler of an app. */
 export interface AppRequest {
   /** In lower case. */
   method: string;
-  /** Path below `view` or `_hook`, decoded, e.g. `/orders/7`. */
+  /**
+   * Path below `view` or `_hook`, e.g. `/orders/7`, without a slash at its end. It is decoded, but for `%2F` and `%25`: a
+   * slash and a percent sign within a segment.
+   */
   path: string;
   query: Readonly<Record<string, string | string[]>>;
   /** By their names in lower case, without credentials and cookies. */
   headers: Readonly<Record<string, string>>;
   body: Uint8Array;
 }
+
+/**
+ * Receives the body of a request. Throws PAYLOAD_TOO_LARGE as soon as it exceeds `maxBytes`, while the rest of it still
+ * arrives.
+ */
+export type ReceiveBody = (maxBytes: number) => Promise<Uint8Array>;
 
 /** What a handler responds with. */
 export interface AppResponse {
@@ -108,7 +117,10 @@ export interface EndedRun {
   requestId: string;
   /** Id of the user or team that is charged. */
   payerId: string;
+  /** Until the response. */
   durationMs: number;
+  /** How long a handler ran, which is charged; 0 if none did. Default: `durationMs`. */
+  computeMs?: number;
   memoryBytes: number;
   logs: readonly SandboxLog[];
   /** The failure with its message for authors. */
@@ -118,7 +130,8 @@ export interface EndedRun {
     method: string;
     path: string;
     status: number;
-    request: AppRequest;
+    /** Null if its body was not received, or its signature is wrong: such a call cannot be repeated. */
+    request: AppRequest | null;
     /** Id of the call that was repeated. */
     replayOf: string | null;
   };

@@ -118,11 +118,22 @@ export interface AppWorkspaces {
   provision(key: WorkspaceKey): Promise<void>;
   /**
    * Runs one statement in its own transaction. Throws `SqlFailure`, with the code 53100 for one that writes past the quota
-   * of the app, and the signal's reason when it aborts.
+   * of the app, the signal's reason when it aborts, and UNAVAILABLE if no connection is free within `maxWaitMs`.
    */
-  query(key: WorkspaceKey, sql: string, params: readonly unknown[], signal: AbortSignal): Promise<WorkspaceRow[]>;
+  query(
+    key: WorkspaceKey,
+    sql: string,
+    params: readonly unknown[],
+    signal: AbortSignal,
+    maxWaitMs?: number,
+  ): Promise<WorkspaceRow[]>;
   /** Runs statements in one transaction, which is undone if `work` throws. Throws like `query`. */
-  transaction<T>(key: WorkspaceKey, work: (query: WorkspaceQuery) => Promise<T>, signal: AbortSignal): Promise<T>;
+  transaction<T>(
+    key: WorkspaceKey,
+    work: (query: WorkspaceQuery) => Promise<T>,
+    signal: AbortSignal,
+    maxWaitMs?: number,
+  ): Promise<T>;
   /**
    * Runs the files that have not run, in order, each in its own transaction. Returns their names. Throws BAD_USER_INPUT
    * before it runs anything for a file that ends its transaction, and UPSTREAM_FAILED with file and line for one that

@@ -109,6 +109,7 @@ const variables = z.object({
     .string()
     .refine((path) => isAbsolute(path), { error: 'must be an absolute path' })
     .optional(),
+  SANDBOX_PROCESSES: wholeNumber(1, 64).default(8),
   QUERY_TIMEOUT_MS: duration(60_000),
   REFRESH_TIMEOUT_MS: duration(3_600_000),
   MAX_UPLOAD_BYTES: count(100_000_000),
@@ -117,6 +118,7 @@ const variables = z.object({
   APP_QUOTA_BYTES: count(1_000_000_000),
   RATE_LIMIT_API: count(1200),
   RATE_LIMIT_LOGIN: count(10),
+  RATE_LIMIT_WEBHOOK: count(600),
   PUBLIC_SCHEMA: flag.default(true),
   METRICS_TOKEN: z
     .string()

@@ -18,6 +18,8 @@ export interface RequestInfo extends AuditedRequest {
    * docs/contract.md#sessions.
    */
   crossSite?: boolean;
+  /** How many handlers of apps called each other to send this request. Absent or 0 for a request from outside. */
+  appDepth?: number;
   /** Names the GraphQL operation of the request, for log and metrics. */
   setOperation(operation: GraphqlOperation): void;
   /**

@@ -89,6 +89,11 @@ export const sessionRequired = defineError(
   'FORBIDDEN',
   () => 'This requires a session: log in instead of using a token',
 );
+export const appRefused = defineError(
+  403,
+  'FORBIDDEN',
+  () => 'An app cannot create credentials or users, or change permissions, shares and owners',
+);
 export const refused = defineError(403, 'FORBIDDEN', (message: string) => message);
 export const notFound = defineError(
   404,

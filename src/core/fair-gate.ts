@@ -72,8 +72,8 @@ export class FairGate {
   }
 
   /** Runs a task in a place. Throws like `enter`. */
-  async run<T>(caller: Caller, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
-    const leave = await this.enter(caller, signal);
+  async run<T>(caller: Caller, signal: AbortSignal, task: () => Promise<T>, maxWaitMs?: number): Promise<T> {
+    const leave = await this.enter(caller, signal, maxWaitMs);
     try {
       return await task();
     } finally {
@@ -83,15 +83,15 @@ export class FairGate {
 
   /**
    * Waits for a place. Returns the function that frees it, however often it is called. Throws UNAVAILABLE with
-   * `Retry-After` when too many tasks wait, and the signal's reason when it aborts.
+   * `Retry-After` when too many tasks wait or after `maxWaitMs`, and the signal's reason when it aborts.
    */
-  async enter(caller: Caller, signal: AbortSignal): Promise<() => void> {
+  async enter(caller: Caller, signal: AbortSignal, maxWaitMs?: number): Promise<() => void> {
     signal.throwIfAborted();
     const tenant = this.#tenants.get(caller.tenantId) ?? { ...emptyUsage(), callers: new Map() };
     this.#tenants.set(caller.tenantId, tenant);
     const usage = tenant.callers.get(caller.userId) ?? { ...emptyUsage(), queue: [] };
     tenant.callers.set(caller.userId, usage);
-    await this.#wait(caller, tenant, usage, signal).catch((error: unknown) => {
+    await this.#wait(caller, tenant, usage, signal, maxWaitMs).catch((error: unknown) => {
       this.#forgetIdle(caller, tenant, usage);
       throw error;
     });
@@ -108,7 +108,13 @@ export class FairGate {
   }
 
   /** Adds a task to the queue. Resolves when it has a place. */
-  async #wait(caller: Caller, tenant: TenantUsage, usage: CallerUsage, signal: AbortSignal): Promise<void> {
+  async #wait(
+    caller: Caller,
+    tenant: TenantUsage,
+    usage: CallerUsage,
+    signal: AbortSignal,
+    maxWaitMs: number | undefined,
+  ): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const task: WaitingTask = { start: resolve, refuse: reject };
     const abort = () => {
@@ -121,9 +127,12 @@ export class FairGate {
     this.#count('waiting', 1, tenant, usage);
     this.#startWaiting();
     if (this.#waiting > this.#maxWaiting) this.#refuseLast(caller);
+    const late = () => this.#refuse(tenant, usage, task);
+    const timer = maxWaitMs !== undefined && usage.queue.includes(task) ? setTimeout(late, maxWaitMs) : undefined;
     try {
       await promise;
     } finally {
+      clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     }
   }
@@ -161,7 +170,11 @@ export class FairGate {
   #refuseLast({ tenantId, userId }: Caller): void {
     const tenant = mostWaiting(this.#tenants, tenantId);
     const usage = mostWaiting(tenant.callers, userId);
-    const task = usage.queue.at(-1)!;
+    this.#refuse(tenant, usage, usage.queue.at(-1)!);
+  }
+
+  /** Refuses a waiting task. */
+  #refuse(tenant: TenantUsage, usage: CallerUsage, task: WaitingTask): void {
     const seconds = Math.max(1, Math.ceil((this.#meanDuration * usage.waiting) / this.#maxPerCaller / 1000));
     this.#remove(tenant, usage, task);
     task.refuse(

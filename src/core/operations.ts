@@ -183,7 +183,7 @@ export const CHANNELS = {
   mail: 'dws_mail',
   notification: 'dws_notification',
   feed: 'dws_feed',
-  /** The id of an app that was switched to another release. */
+  /** The id of an app that was deleted. */
   app: 'dws_app',
 } as const;
 

@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import type { Query, Statement } from './database.ts';
 import type { DatasetIndex } from './dataset-index.ts';
 import type { FileStore } from './files.ts';
+import type { InternalApi } from './internal-api.ts';
 import type { QueuedWork } from './operations.ts';
 import type { OutboundClient } from './outbound.ts';
 import type { PdfPrinter } from './pdf-printer.ts';
@@ -161,6 +162,8 @@ export interface Platform {
   workspaces: AppWorkspaces;
   secrets: SecretBox;
   outbound: OutboundClient;
+  /** Null in a process without the HTTP API, and before it starts. */
+  internalApi: InternalApi | null;
   pdfPrinter: PdfPrinter;
   sandbox: Sandbox;
   /** Template engines by their id. */

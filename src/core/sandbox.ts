@@ -28,10 +28,29 @@ export interface SandboxLog {
  */
 export type HostCall = (argument: unknown, signal: AbortSignal) => Promise<unknown>;
 
+/** The error of a host call with a code, which the program sees as `error.code`. */
+export class HostCallError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * The places in which programs run. Those of one purpose never wait for those of another: handlers of apps, handlers that
+ * a handler calls, those that these call, and template engines.
+ */
+export type SandboxPurpose = 'handler' | 'called' | 'nested' | 'engine';
+
 /** A program and what it gets. */
 export interface SandboxTask {
   /** On whose behalf it runs. Callers share the processes fairly. */
   caller: Caller;
+  purpose: SandboxPurpose;
+  /** Whether it has what handlers of apps use: `host.handle`, and globals such as `URL`, `TextEncoder` and `setTimeout`. */
+  isHandler?: boolean;
   /** JavaScript modules by their path, e.g. `main.js`. They import each other by relative paths. */
   modules: Readonly<Record<string, string>>;
   /** The module whose export `main(input, host)` is called and awaited, once all modules have been evaluated. */
@@ -79,16 +98,21 @@ export class SandboxFailure extends Error {
   /** Where the exception was thrown, the innermost place first. */
   readonly places: readonly SandboxPlace[];
   readonly logs: readonly SandboxLog[];
+  /** As in `SandboxResult`; 0 for a program whose process was killed. */
+  readonly memoryBytes: number;
+  readonly durationMs: number;
 
   constructor(
     reason: SandboxFailureReason,
     message: string,
-    details: { places?: readonly SandboxPlace[]; logs?: readonly SandboxLog[] } = {},
+    details: Partial<Pick<SandboxFailure, 'places' | 'logs' | 'memoryBytes' | 'durationMs'>> = {},
   ) {
     super(message);
     this.reason = reason;
     this.places = details.places ?? [];
     this.logs = details.logs ?? [];
+    this.memoryBytes = details.memoryBytes ?? 0;
+    this.durationMs = details.durationMs ?? 0;
   }
 }
 

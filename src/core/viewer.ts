@@ -1,3 +1,4 @@
+import { appRefused, refused } from './errors.ts';
 import type { TeamRole } from './permissions.ts';
 
 /**
@@ -15,11 +16,33 @@ export interface Viewer {
   principals: string[];
   teamRoles: Record<string, TeamRole>;
   permissions: ReadonlySet<string>;
-  /** How the caller authenticated. `job` is the scheduled work of a user or a team, without a credential. */
-  authMethod: 'session' | 'token' | 'job';
+  /**
+   * How the caller authenticated. `job` is the scheduled work of a user or a team, without a credential. `app` is a request
+   * of an app's handler: it has the rights of its caller without what `refusesApps` names.
+   */
+  authMethod: 'session' | 'token' | 'job' | 'app';
   scopes: ReadonlySet<'read' | 'write'>;
   credentialId: string;
   expiresAt: Date | null;
+}
+
+/** Returns the principal that a viewer acts as: `user:<id>`, or `team:<id>` for work that is done for a team. */
+export const actingPrincipal = ({ principals }: Pick<Viewer, 'principals'>): string => principals[0]!;
+
+/** Returns the id of the user who acts; null for a team. */
+export const actingUserId = (viewer: Pick<Viewer, 'principals' | 'userId'>): string | null =>
+  actingPrincipal(viewer).startsWith('team:') ? null : viewer.userId;
+
+/** Returns the id of the user who acts. Throws FORBIDDEN for a team, which has nothing of its own that only users have. */
+export function requireUser(viewer: Pick<Viewer, 'principals' | 'userId'>): string {
+  const userId = actingUserId(viewer);
+  if (userId === null) throw refused('Only users have this: the request is that of a team');
+  return userId;
+}
+
+/** Throws FORBIDDEN for a handler of an app. Call it before a change of who may do what. */
+export function checkNoApp({ authMethod }: Pick<Viewer, 'authMethod'>): void {
+  if (authMethod === 'app') throw appRefused();
 }
 
 /** Formats a principal for responses: users as their bare id, teams as `team:<id>`. */

@@ -76,15 +76,24 @@ export async function sweepMail(query: Query): Promise<void> {
   await query({ text: `delete from dws.password_reset where expires_at < now() - interval '1 day'` });
 }
 
-/** Retention of activity, audit events and runs of jobs, and of notifications. */
+/** Retention of activity, audit events and runs of jobs, of notifications, and of events of apps. */
 const RECORD_RETENTION = '400 days';
 const NOTIFICATION_RETENTION = '90 days';
+const APP_EVENT_RETENTION = '7 days';
 
-/** Deletes activity, audit events, runs of jobs and notifications after their retention. */
+/** Deletes activity, audit events, runs of jobs, notifications and events of apps after their retention. */
 export async function sweepRecords(query: Query): Promise<void> {
   for (const table of ['activity', 'audit_event', 'job_run'])
     await query({ text: `delete from dws.${table} where created_at < now() - interval '${RECORD_RETENTION}'` });
   await query({ text: `delete from dws.notification where created_at < now() - interval '${NOTIFICATION_RETENTION}'` });
+  await query({ text: `delete from dws.app_event where created_at < now() - interval '${APP_EVENT_RETENTION}'` });
+}
+
+/** Deletes lines of the logs of apps after a week, and calls of their webhooks and totals of a day after 30 days. */
+export async function sweepAppRecords(query: Query): Promise<void> {
+  await query({ text: `delete from dws.app_log where at < now() - interval '7 days'` });
+  await query({ text: `delete from dws.webhook_call where at < now() - interval '30 days'` });
+  await query({ text: `delete from dws.webhook_day where day < (now() at time zone 'UTC')::date - 30` });
 }
 
 /** Deletes usage events after their retention, and the totals of their days. Call it in one transaction. */
@@ -99,6 +108,26 @@ export async function sweepAvatarParts(query: Query): Promise<void> {
     text: `
       delete from dws.stored_file
       where id in (select file_id from dws.avatar_upload_part where created_at < now() - interval '24 hours')`,
+  });
+}
+
+/** How long responses of webhooks are repeated, and how many of an app are kept. */
+const REPLY_RETENTION = '24 hours';
+const MAX_REPLIES = 10_000;
+
+/** Deletes the responses of webhooks that are no longer repeated, and the oldest of an app with too many. */
+export async function sweepWebhookReplies(query: Query): Promise<void> {
+  await query({ text: `delete from dws.webhook_reply where created_at < now() - interval '${REPLY_RETENTION}'` });
+  await query({
+    text: `
+      delete from dws.webhook_reply r
+      using (
+        select app_id, key, row_number() over (partition by app_id order by created_at desc) as number
+        from dws.webhook_reply
+        where app_id in (select app_id from dws.webhook_reply group by app_id having count(*) > $1)
+      ) o
+      where o.number > $1 and r.app_id = o.app_id and r.key = o.key and r.response is not null`,
+    values: [MAX_REPLIES],
   });
 }
 

@@ -4,6 +4,7 @@ import { recoverJobs } from '../services/job/job-recovery.ts';
 import { findAbandoned } from '../services/operation/operation-repository.ts';
 import type { Handlers } from './handler.ts';
 import {
+  sweepAppRecords,
   sweepAvatarParts,
   sweepFiles,
   sweepGenerations,
@@ -11,6 +12,7 @@ import {
   sweepRecords,
   sweepRenditions,
   sweepUsage,
+  sweepWebhookReplies,
   type SweepOptions,
 } from './janitor.ts';
 import { retryOrFail } from './record-outcome.ts';
@@ -77,9 +79,11 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     });
     await sweepMail(query);
     await sweepRecords(query);
+    await sweepAppRecords(query);
     await sweepUsage(query);
     await sweepAvatarParts(query);
     await sweepRenditions(query);
+    await sweepWebhookReplies(query);
     await sweepFiles(platform, options.fileAge);
     await deleteExpiredCredentials(platform.system);
   });

@@ -9,7 +9,7 @@ import { findBreaks } from '../services/dataset/refresh-impact.ts';
 import { loadPreviewBase, type PreviewBase } from '../services/dataset/refresh-preview-base.ts';
 import { compareFields, consumePreview, replacePreview } from '../services/dataset/refresh-preview.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { findGrantee, accessLevelInTransaction } from '../services/resource/access-level.ts';
+import { findActor, accessLevelInTransaction } from '../services/resource/access-level.ts';
 import { checkQuota } from '../services/resource/quota.ts';
 import { fieldsOf } from './dataset-publish.ts';
 import { loadRows, publishRefresh } from './dataset-refresh.ts';
@@ -86,7 +86,7 @@ async function savePreview(
       for update`,
     values: [tenantId, resourceId],
   });
-  const viewer = await findGrantee(tx, tenantId, `user:${userId}`);
+  const viewer = await findActor(tx, tenantId, userId);
   const level = before && viewer ? await accessLevelInTransaction({ viewer }, tx, before) : LEVEL.none;
   if (!before || !viewer || level === LEVEL.none) throw notFound({ what: 'dataset', id: resourceId });
   if (!levelAllows(level, 'dataset:refresh')) throw forbidden({ permission: 'dataset:refresh' });

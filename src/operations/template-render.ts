@@ -1,4 +1,5 @@
 import type { Platform } from '../core/platform.ts';
+import { principalOf } from '../services/identity/principal-viewer.ts';
 import { createJobContext } from '../services/job/job-context.ts';
 import { deleteUnreferenced } from '../services/resource/stored-file.ts';
 import { renderDocument } from '../services/template/render-document.ts';
@@ -17,7 +18,8 @@ export const templateRender: Handler<'template.render'> = {
 
 async function renderTemplate(job: Job<'template.render'>, platform: Platform): Promise<Prepared<'template.render'>> {
   const { templateId, ...options } = job.input;
-  const ctx = await createJobContext(platform, job.tenantId, `user:${job.userId}`, job.signal);
+  const principal = await principalOf(platform.system, job.tenantId, job.userId);
+  const ctx = await createJobContext(platform, job.tenantId, principal, job.signal);
   const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, options));
   const document = await renderDocument(ctx, plan, job);
   job.signal.throwIfAborted();

@@ -6,24 +6,29 @@ import multipart from '@fastify/multipart';
 import websocket from '@fastify/websocket';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { registerRest } from '../../rest-bridge/fastify.ts';
+import type { BridgeContext } from '../../rest-bridge/call.ts';
+import { registerRest, type RestOptions } from '../../rest-bridge/fastify.ts';
 import { sendError } from '../../rest-bridge/send-error.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
+import type { Context, PublicContext } from '../core/context.ts';
 import { unauthenticated } from '../core/errors.ts';
 import { parseInOwnTurn } from '../core/large-json.ts';
 import type { Platform } from '../core/platform.ts';
+import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
+import { createViewRunner, createWebhookRunner } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
+import { createInternalApi, InternalCalls } from './internal-api.ts';
 import { sendLoginErrorPage } from './pages/login-error-page.ts';
 import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
 import { registerRelationPages } from './pages/relation-page.ts';
 import { queuePipelinedRequests } from './pipelined-requests.ts';
 import { RateLimiter } from './rate-limit.ts';
-import { createContextFactory } from './request-context.ts';
+import { createContextFactory, type CreateContext } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
 import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
@@ -51,8 +56,12 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
   const authenticator = new Authenticator(platform);
   const limiter = new RateLimiter(platform);
   const closing = createClosingSignal(app);
-  app.addHook('onClose', async () => limiter.close());
-  const createContext = createContextFactory({ platform, authenticator, limiter, closing });
+  const webhookLimiter = new RateLimiter(platform, 'webhook');
+  app.addHook('onClose', async () => [limiter, webhookLimiter].forEach((one) => one.close()));
+  app.addHook('onClose', () => finishRunRecords(platform));
+  const internalCalls = new InternalCalls();
+  platform.internalApi = createInternalApi(app, internalCalls, platform.publicUrl);
+  const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
 
   const apollo = createApollo(schema, platform);
   await apollo.start();
@@ -68,17 +77,27 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
     },
     permissionOf: permissionNames(schema),
     sendErrorPage: sendLoginErrorPage,
-    contextFor: async (request, reply, endpoint) => {
-      const context = await createContext(request, reply, 'rest');
-      if (!context.viewer && !endpoint.public) throw unauthenticated();
-      if (endpoint.row.method !== 'GET') checkOrigin(context.request);
-      return context;
-    },
+    contextFor: createRestContextFactory(createContext, createWebhookRunner({ platform, limiter, webhookLimiter })),
   });
   registerRelationPages(app, { endpoints, platform, createContext });
   await app.register(registerPages, { schema, endpoints, platform, createContext });
   return app;
 }
+
+/** Creates the factory of the contexts of REST requests. It throws 401 and 403 before the body is received. */
+const createRestContextFactory =
+  (createContext: CreateContext, runWebhook: ReturnType<typeof createWebhookRunner>): RestOptions['contextFor'] =>
+  async (request, reply, endpoint): Promise<PublicContext & BridgeContext> => {
+    const { runsApp } = endpoint.row.options;
+    if (runsApp === 'webhook') {
+      const context = createContext.anonymous(request, reply, 'rest');
+      return { ...context, runApp: runWebhook(context.request) };
+    }
+    const context = await createContext(request, reply, 'rest');
+    if (!context.viewer && !endpoint.public) throw unauthenticated();
+    if (endpoint.row.method !== 'GET') checkOrigin(context.request);
+    return runsApp === 'view' ? { ...context, runApp: createViewRunner(context as Context) } : context;
+  };
 
 /**
  * Creates a signal that aborts when the server closes. Streams end then, and their connections close after them.
@@ -133,7 +152,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
       credentials: true,
       strictPreflight: false,
       maxAge: 600,
-      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       exposedHeaders: ['etag', 'location', 'x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
     });
   registerSecurityHeaders(app, publicUrl.startsWith('https'));

@@ -66,7 +66,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const pdfPrinter = openPdfPrinter({ path: config.CHROMIUM_PATH, log });
     closers.push(() => pdfPrinter.close());
 
-    const sandbox = openSandbox();
+    const sandbox = openSandbox({ handlers: config.SANDBOX_PROCESSES });
     closers.push(() => sandbox.close());
 
     const own = await findOwnIdentity(system, log);
@@ -94,6 +94,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         workspaces,
         secrets,
         outbound,
+        internalApi: null,
         pdfPrinter,
         sandbox,
         templateEngines: createTemplateEngines(sandbox),

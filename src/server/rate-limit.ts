@@ -4,10 +4,12 @@ import type { Platform } from '../core/platform.ts';
 const WINDOW_MS = 60_000;
 
 /**
- * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it). Calls are counted in the
- * process, and shared with other processes through Postgres every second, so that no request waits for a query.
+ * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it), or those of the webhooks of
+ * an app (`RATE_LIMIT_WEBHOOK`). Calls are counted in the process, and shared with other processes through Postgres every
+ * second, so that no request waits for a query.
  */
 export class RateLimiter {
+  readonly #policy: 'api' | 'webhook';
   readonly #limit: number;
   readonly #platform: Pick<Platform, 'system' | 'log'>;
   #window = 0;
@@ -15,9 +17,10 @@ export class RateLimiter {
   #calls = new Map<string, { seen: number; unshared: number }>();
   readonly #timer: NodeJS.Timeout | undefined;
 
-  constructor(platform: Pick<Platform, 'config' | 'system' | 'log'>) {
+  constructor(platform: Pick<Platform, 'config' | 'system' | 'log'>, policy: 'api' | 'webhook' = 'api') {
     this.#platform = platform;
-    this.#limit = platform.config.RATE_LIMIT_API;
+    this.#policy = policy;
+    this.#limit = platform.config[policy === 'api' ? 'RATE_LIMIT_API' : 'RATE_LIMIT_WEBHOOK'];
     if (this.#limit > 0) this.#timer = setInterval(() => void this.#reconcile(), 1000).unref();
   }
 
@@ -45,8 +48,8 @@ export class RateLimiter {
     throw rateLimited(undefined, {
       headers: {
         'retry-after': String(seconds),
-        'ratelimit-policy': `"api";q=${this.#limit};w=60`,
-        ratelimit: `"api";r=0;t=${seconds}`,
+        'ratelimit-policy': `"${this.#policy}";q=${this.#limit};w=60`,
+        ratelimit: `"${this.#policy}";r=0;t=${seconds}`,
       },
     });
   }

@@ -2,32 +2,42 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditChannel } from '../core/audit.ts';
 import type { PublicContext } from '../core/context.ts';
 import { unauthenticated, unavailable } from '../core/errors.ts';
+import type { InternalCall } from '../core/internal-api.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
 import { createRequestContext } from '../services/resource/viewer-context.ts';
+import type { InternalCalls } from './internal-api.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { credentialOf, HttpRequestInfo, isCrossSite, SESSION_COOKIE, type WatchRequest } from './request.ts';
 import { assignResponse } from './unread-responses.ts';
 
-/** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
-export type CreateContext = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  channel: AuditChannel,
-) => Promise<PublicContext>;
+/** Creates contexts of requests. */
+export interface CreateContext {
+  /** Creates the context of a request: caller, address, limits. Throws 429 above a limit. */
+  (request: FastifyRequest, reply: FastifyReply, channel: AuditChannel): Promise<PublicContext>;
+  /** Creates the context of a request without a caller, whatever its credentials are. Counts nothing. */
+  anonymous(request: FastifyRequest, reply: FastifyReply, channel: AuditChannel): PublicContext;
+}
 
 interface ContextOptions {
   platform: Platform;
   authenticator: Authenticator;
   limiter: RateLimiter;
+  internalCalls: InternalCalls;
   /** Aborted when the server closes. Long requests end then. */
   closing: AbortSignal;
 }
 
 /** Creates the factory of request contexts. */
-export function createContextFactory({ platform, authenticator, limiter, closing }: ContextOptions): CreateContext {
+export function createContextFactory({
+  platform,
+  authenticator,
+  limiter,
+  internalCalls,
+  closing,
+}: ContextOptions): CreateContext {
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
 
@@ -46,7 +56,20 @@ export function createContextFactory({ platform, authenticator, limiter, closing
       };
     };
 
-  return async (request, reply, channel) => {
+  const createAppContext = (request: FastifyRequest, reply: FastifyReply, call: InternalCall): PublicContext => {
+    const viewer: Viewer = { ...call.viewer, authMethod: 'app', credentialId: '' };
+    limiter.count(viewer.userId);
+    const options = { secure, crossSite: call.crossSite, channel: 'app', appDepth: call.depth + 1 } as const;
+    return createRequestContext(
+      platform,
+      new HttpRequestInfo(request, reply, { ...options, watch: createWatch(null, viewer) }),
+      viewer,
+    );
+  };
+
+  const createContext = async (request: FastifyRequest, reply: FastifyReply, channel: AuditChannel) => {
+    const call = internalCalls.take(request, reply);
+    if (call) return createAppContext(request, reply, call);
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
     limiter.count(viewer ? viewer.userId : request.ip);
@@ -58,6 +81,19 @@ export function createContextFactory({ platform, authenticator, limiter, closing
       viewer,
     );
   };
+  const anonymous: CreateContext['anonymous'] = (request, reply, channel) => {
+    // A handler may call a webhook, too.
+    const call = internalCalls.take(request, reply);
+    const options = {
+      secure,
+      crossSite: false,
+      channel,
+      watch: createWatch(null, null),
+      ...(call && { channel: 'app' as const, appDepth: call.depth + 1 }),
+    };
+    return createRequestContext(platform, new HttpRequestInfo(request, reply, options), null);
+  };
+  return Object.assign(createContext, { anonymous });
 }
 
 /**

@@ -40,6 +40,7 @@ export class HttpRequestInfo implements RequestInfo {
   readonly userAgent: string | null;
   readonly crossSite: boolean;
   readonly channel: AuditChannel;
+  readonly appDepth: number;
   mutation: AuditedMutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -50,13 +51,14 @@ export class HttpRequestInfo implements RequestInfo {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    options: { secure: boolean; crossSite: boolean; channel: AuditChannel; watch: WatchRequest },
+    options: { secure: boolean; crossSite: boolean; channel: AuditChannel; watch: WatchRequest; appDepth?: number },
   ) {
     this.id = request.id;
     this.address = request.ip;
     this.userAgent = request.headers['user-agent'] ?? null;
     this.crossSite = options.crossSite;
     this.channel = options.channel;
+    this.appDepth = options.appDepth ?? 0;
     this.#request = request;
     this.#reply = reply;
     this.#secure = options.secure;

@@ -37,12 +37,13 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   // Named like the file of the template, because both paths end with `/files/` and a parameter.
   const file = { 'content-type': 'text/plain' };
   await admin.request('PUT', `/api/apps/${ids['/apps/']}/files/${template['/files/']}`, 'export const get = 1', file);
-  const { body: release } = await admin.post(`/apps/${ids['/apps/']}/_deploy`);
+  const appParts = await createAppParts(admin, ids['/apps/']!);
   const session = (await admin.get('/sessions')).body._embedded['svc:session'][0];
   return {
     ...ids,
     ...job,
     ...template,
+    ...appParts,
     '/datasets/': datasetId,
     '/datasources/': datasourceId,
     '/queries/': query.id,
@@ -58,7 +59,6 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/tokens/': (await create('/tokens', { name })).id,
     '/sessions/': session.id,
     '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,
-    '/releases/': release.releaseId,
     '/identity-providers/': (await create('/identity-providers', { ...PROVIDER, name })).id,
     '/login/': 'local',
   };
@@ -92,6 +92,31 @@ async function createTemplateParts(admin: Client, template: string): Promise<Rec
   await admin.put(`${template}/processors`, { processors });
   await admin.creates(`${template}/_edit`, undefined);
   return { '/files/': id, '/renditions/': renditions._embedded['svc:rendition'][0].id };
+}
+
+/** Deploys an app with a route and a webhook of every method, and calls the webhook. */
+async function createAppParts(admin: Client, appId: string): Promise<Record<string, string>> {
+  const app = `/api/apps/${appId}`;
+  const javascript = { 'content-type': 'text/javascript' };
+  const methods = (...names: string[]) => `export const ${names.map((name) => `${name} = () => 'pong'`).join(', ')}`;
+  const webhook = methods('get', 'post', 'put');
+  await admin.request('PUT', `${app}/files/webhooks/ping.js`, webhook, javascript);
+  const route = methods('get', 'post', 'put', 'patch');
+  await admin.request(
+    'PUT',
+    `${app}/files/server/ping.js`,
+    `${route}, del = () => 'pong'; export { del as delete };`,
+    javascript,
+  );
+  const { body: release } = await admin.post(`/apps/${appId}/_deploy`);
+  await admin.post(`/apps/${appId}/_hook/ping`, {});
+  const { body: calls } = await admin.get(`/apps/${appId}/webhooks/calls`);
+  return {
+    '/view/': 'ping',
+    '/_hook/': 'ping',
+    '/releases/': release.releaseId,
+    '/calls/': calls._embedded['svc:webhook-call'][0].id,
+  };
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };

@@ -54,6 +54,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   SMTP_URL: ['must be a URL that starts with smtp:// or smtps://', 'mail.example.com', 'http://mail', 'smtp://'],
   MAIL_FROM: ['must be an address, like Data Workspace <workspace@example.com>', 'nobody', 'a b@c', '<a@b'],
   CHROMIUM_PATH: ['must be an absolute path', 'chromium', './chromium', ' '],
+  SANDBOX_PROCESSES: ['must be a whole number from 1 to 64', '0', '65', 'many', '1.5'],
   QUERY_TIMEOUT_MS: ['must be a whole number from 1 to 2147483647', '0', '-5', '1s', '2147483648'],
   REFRESH_TIMEOUT_MS: ['must be a whole number from 1 to 2147483647', '0', 'hour'],
   MAX_UPLOAD_BYTES: ['must be a whole number from 0 to 9007199254740991', '-1', '100MB', '9007199254740993'],
@@ -62,6 +63,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   TENANT_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1e9'],
   RATE_LIMIT_API: ['must be a whole number from 0 to 9007199254740991', 'off'],
   RATE_LIMIT_LOGIN: ['must be a whole number from 0 to 9007199254740991', 'off'],
+  RATE_LIMIT_WEBHOOK: ['must be a whole number from 0 to 9007199254740991', 'off'],
   PUBLIC_SCHEMA: ['must be true, false, 1 or 0', 'no'],
   METRICS_TOKEN: ['must consist of ASCII characters, without blanks around them', ' x', 'é', 'a\nb'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [

@@ -198,6 +198,7 @@ describe('connections', () => {
       file.startsWith('src/services/'),
     );
     expect(services).toEqual([
+      'src/services/app/find-running-app.ts',
       'src/services/identity/authenticator.ts',
       'src/services/identity/avatar-image.ts',
       'src/services/identity/bootstrap.ts',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { htmlToText } from '../../src/services/job/drivers/email/html-text.ts';
+import { htmlToText } from '../../src/services/resource/html-text.ts';
 
 test.for<[string, string]>([
   ['plain', 'plain'],

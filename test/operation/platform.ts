@@ -62,6 +62,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     workspaces,
     secrets,
     outbound: openOutboundClient({ allowed: config.OUTBOUND_ALLOW }),
+    internalApi: null,
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     sandbox,
     templateEngines: createTemplateEngines(sandbox),

@@ -16,6 +16,7 @@ export const LIMITS: SandboxTask['limits'] = {
 /** Returns a task whose module `main.js` has this code. */
 export const taskOf = (code: string, more: Partial<SandboxTask> = {}): SandboxTask => ({
   caller: { tenantId: 'tenant', userId: 'user' },
+  purpose: 'engine',
   modules: { 'main.js': code },
   entry: 'main.js',
   input: null,

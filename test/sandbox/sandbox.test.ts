@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import type { Sandbox } from '../../src/core/sandbox.ts';
+import { HostCallError, type Sandbox } from '../../src/core/sandbox.ts';
 import { failureOf, LIMITS, MEBIBYTE, runBody, sandboxProcesses, taskOf } from './sandbox-fixture.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -131,6 +131,21 @@ describe('host calls', () => {
     const host = { fail: () => Promise.reject(new Error('There is no file a')) };
     const body = 'try { await host.fail(1) } catch (error) { return [error.message, error instanceof Error] }';
     expect((await runBody(sandbox, body, { host })).output).toEqual(['There is no file a', true]);
+  });
+
+  test('throw the code of their error, and name the place of the call', async () => {
+    const host = { fail: () => Promise.reject(new HostCallError('23505', 'duplicate key')) };
+    const caught =
+      'const f = () => host.fail(1);\ntry { await f() } catch (error) { return [error.code, error.message] }';
+    expect((await runBody(sandbox, caught, { host })).output).toEqual(['23505', 'duplicate key']);
+    const failure = await failureOf(runBody(sandbox, 'const f = () => host.fail(1);\nreturn f()', { host }));
+    expect(failure).toMatchObject({
+      message: 'duplicate key',
+      places: [
+        { line: 2, column: 22 },
+        { line: 3, column: 8 },
+      ],
+    });
   });
 
   test('run 20 at once', async () => {
@@ -264,7 +279,7 @@ describe('processes', () => {
 
 describe('places', () => {
   test('are shared among callers: one caller with many programs leaves a place to others', async () => {
-    const own = openSandbox({ places: 2 });
+    const own = openSandbox({ engines: 2 });
     const { promise, resolve } = Promise.withResolvers<null>();
     const blocked = { host: { wait: () => promise }, caller: { tenantId: 'tenant', userId: 'greedy' } };
     const greedy = Array.from({ length: 5 }, () => runBody(own, 'await host.wait(1); return 1', blocked));
@@ -274,8 +289,41 @@ describe('places', () => {
     await own.close();
   });
 
+  test.each([
+    ['handler', 'called'],
+    ['called', 'nested'],
+    ['handler', 'engine'],
+    ['nested', 'engine'],
+  ] as const)('of a %s do not delay a program that is %s', async (purpose, other) => {
+    const own = openSandbox({ handlers: 1, engines: 1 });
+    const { report, called } = recordingCall();
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const host = { report, wait: () => promise };
+    const running = runBody(own, 'host.report(1); await host.wait(1); return 1', { host, purpose });
+    await called;
+    expect((await runBody(own, 'return 2', { purpose: other })).output).toBe(2);
+    resolve(null);
+    expect((await running).output).toBe(1);
+    await own.close();
+  });
+
+  test('refuse a handler that waits too long', async () => {
+    const own = openSandbox({ handlers: 1, maxWaitMs: 50 });
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const running = runBody(own, 'await host.wait(1); return 1', { host: { wait: () => promise }, purpose: 'handler' });
+    await expect(runBody(own, 'return 2', { purpose: 'handler' })).rejects.toMatchObject({
+      status: 503,
+      message: 'Too many handlers are waiting. Try again in 1 s',
+      headers: { 'retry-after': '1' },
+    });
+    resolve(null);
+    expect((await running).output).toBe(1);
+    expect((await runBody(own, 'return 3', { purpose: 'handler' })).output).toBe(3);
+    await own.close();
+  });
+
   test('have at most 200 waiting programs', async () => {
-    const own = openSandbox({ places: 1 });
+    const own = openSandbox({ engines: 1 });
     const running = Array.from({ length: 202 }, () => runBody(own, 'return 1'));
     const results = await Promise.allSettled(running);
     const refused = results.filter(({ status }) => status === 'rejected');

@@ -5,6 +5,7 @@ import { ADMIN_PASSWORD, logIn, newFolder, startProcess } from '../support/servi
 
 const PATH = '/jobs/nightly-shop-report';
 const TEMPLATE = '/templates/sales-report';
+const APP = '/apps/order-inbox';
 
 /** Expects the documents of the template of the demo, whose files have no mistakes. */
 async function expectReport(admin: Client): Promise<void> {
@@ -26,8 +27,20 @@ async function expectReport(admin: Client): Promise<void> {
   expect(rendition.body.pages).toBeGreaterThan(2);
 }
 
+/** Expects that the app of the demo is deployed, and that its route and its dataset return its example. */
+async function expectInbox(admin: Client): Promise<void> {
+  expect((await admin.get(APP)).body).toMatchObject({ name: 'Order inbox', status: 'deployed', ownerId: admin.id });
+  expect((await admin.get(`${APP}/view/orders/shipped`)).body).toEqual([
+    { id: 'EXAMPLE-1', customer: 'Example customer', total: 39.9, items: 1, receivedAt: expect.stringMatching(/Z$/) },
+  ]);
+  expect((await admin.get('/datasets/received-orders')).body).toMatchObject({ records: 1 });
+  const { routes, stats } = (await admin.get(`${APP}/webhooks`)).body;
+  expect(routes).toMatchObject([{ method: 'post', path: '/orders', handlerPath: 'webhooks/orders.ts' }]);
+  expect(stats).toEqual([]);
+}
+
 test(
-  'the demo has a nightly job with a first run and a template, which later starts leave alone',
+  'the demo has a nightly job with a first run, a template and an app, which later starts leave alone',
   { timeout: 180_000 },
   async () => {
     const folder = newFolder();
@@ -81,6 +94,7 @@ test(
         expect(await admin.post(`${PATH}/actions/${id}/_preview`)).toMatchObject({ status: 200 });
       expect((await admin.delete(`${PATH}/actions/${actions[4].id}`)).status).toBe(204);
       await expectReport(admin);
+      await expectInbox(admin);
     });
     expect(first).toMatch(/Creating the demo/);
 

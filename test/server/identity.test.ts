@@ -1,12 +1,15 @@
 import { getNamedType, isNonNullType } from 'graphql';
 import { describe, expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
+import { recordRun } from '../../src/services/app/app-run-record.ts';
+import { appOf, callOf } from '../app/record-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { createMail } from '../support/mail-fixture.ts';
 import { notifyPrincipals } from '../support/notification-fixture.ts';
 import { COUNT } from '../support/report-blocks.ts';
 import { test } from '../support/report-fixture.ts';
 import { recordsIn, recordTypes, selectRecords, type FoundRecord } from '../support/select-records.ts';
+import type { Service } from '../support/service.ts';
 
 const schema = await createSchema();
 
@@ -26,7 +29,7 @@ const codesOf = (errors: { extensions: { code: string } }[] = []) => [
 ];
 
 /** Creates two of every kind, with equal names, aliases and blocks. */
-async function createTwins(ann: Client, admin: Client, source: string, orders: { id: string }) {
+async function createTwins(service: Service, ann: Client, admin: Client, source: string, orders: { id: string }) {
   const team = await admin.creates('/teams', { name: 'Twin' });
   const folder = await admin.creates('/folders', { name: 'Twin' });
   const tag = await ann.creates('/tags', { name: 'Twin' });
@@ -39,6 +42,8 @@ async function createTwins(ann: Client, admin: Client, source: string, orders: {
     const app = await admin.creates('/apps', { ...owned, ownerId: ann.id });
     await ann.request('PUT', `/api/apps/${app.id}/files/twin.js`, '1', { 'content-type': 'text/javascript' });
     await ann.post(`/apps/${app.id}/_deploy`);
+    const logs = [{ level: 'info', text: 'Twin' }] as const;
+    await recordRun(service.platform, callOf(await appOf(service, app.id), {}, { logs }));
     await ann.creates('/queries', { ...owned, datasourceId: source, query: 'select 1 as one' });
     await ann.creates(`/datasources/${source}/links`, {
       targetDatasourceId: source,
@@ -79,7 +84,7 @@ describe('two of everything', () => {
 
   test('distinct records of a type have distinct ids', async ({ ann, bob, admin, service, source, orders }) => {
     expect(bob.username).toBe('bob');
-    await createTwins(ann, admin, source.id, orders);
+    await createTwins(service, ann, admin, source.id, orders);
     await createMail(service, ann);
     const resource = { kind: 'dataset', id: orders.id } as const;
     for (let twin = 0; twin < 2; twin++) await notifyPrincipals(service, [`user:${ann.id}`], { resource });

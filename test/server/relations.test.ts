@@ -1,13 +1,16 @@
 import { getNamedType, isInterfaceType, isLeafType, isObjectType } from 'graphql';
 import { describe, expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
+import { recordRun } from '../../src/services/app/app-run-record.ts';
 import { modelFor } from '../../src/services/resource/define-model.ts';
 import { MODELS } from '../../src/services/resource/model-registry.ts';
+import { appOf, callOf } from '../app/record-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectGraphqlError } from '../support/expect.ts';
 import { createMail } from '../support/mail-fixture.ts';
 import { notifyUser } from '../support/notification-fixture.ts';
 import { test } from '../support/report-fixture.ts';
+import type { Service } from '../support/service.ts';
 import { recordStatements } from '../support/statement-log.ts';
 
 const schema = await createSchema();
@@ -32,10 +35,12 @@ const NAMED: Readonly<Record<string, string>> = {
 /** Ids without an object, with the reason. */
 const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'AuditEvent.requestId': 'requests are not stored',
+  'AppLog.requestId': 'requests are not stored',
   'AvatarUpload.uploadId': 'a name that the client chooses',
   'Job.sourceId': 'free words of what created the job',
   'IdentityProvider.clientId': 'it names this service at the provider',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
+  'WebhookCall.requestId': 'requests are not stored',
   'Team.usageProfileId': 'there are no usage profiles yet',
   naturalId: 'it identifies the object itself',
 };
@@ -69,7 +74,14 @@ test('every id has its object beside it, or a reason for having none', () => {
 });
 
 /** Creates a record of each type that no root field looks up. Returns their ids by type, and who may read them. */
-async function createRecords(ann: Client, admin: Client, source: string, orders: string, reportId: string) {
+async function createRecords(
+  service: Service,
+  ann: Client,
+  admin: Client,
+  source: string,
+  orders: string,
+  reportId: string,
+) {
   const team = await admin.creates('/teams', { name: 'Readers' });
   await admin.put(`/teams/${team.id}/members/ann`, { role: 'member' });
   const tag = await ann.creates('/tags', { name: 'Sales' });
@@ -110,7 +122,11 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
   const app = await admin.creates('/apps', { name: 'Desk', ownerId: ann.id });
   await ann.request('PUT', `/api/apps/${app.id}/files/a.js`, '1', { 'content-type': 'text/javascript' });
   await ann.post(`/apps/${app.id}/_deploy`);
-  const { app: withFile } = await ann.data(`{ app(id: "${app.id}") { file(path: "a.js") { id } releases { id } } }`);
+  const logs = [{ level: 'info', text: 'Hello' }] as const;
+  await recordRun(service.platform, callOf(await appOf(service, app.id), {}, { logs }));
+  const { app: withFile } = await ann.data(`{ app(id: "${app.id}") {
+    file(path: "a.js") { id } releases { id } webhookCalls { items { id } } logs { items { id } }
+  } }`);
   const comment = await ann.creates(`/teams/${team.id}/comments`, { message: 'Hello' });
   const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
   return {
@@ -136,6 +152,8 @@ async function createRecords(ann: Client, admin: Client, source: string, orders:
       TemplateProcessor: processor.id,
       AppFile: withFile.file.id,
       AppRelease: withFile.releases[0].id,
+      AppLog: withFile.logs.items[0].id,
+      WebhookCall: withFile.webhookCalls.items[0].id,
     },
     ofTenant: { Membership: me.memberships[0].id },
     ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },
@@ -158,7 +176,7 @@ describe('node(id) and _entities', () => {
     await attach(reportId);
     await notifyUser(service, ann, 'Hello');
     await createMail(service, ann);
-    const records = await createRecords(ann, admin, source.id, orders.id, reportId);
+    const records = await createRecords(service, ann, admin, source.id, orders.id, reportId);
     const find = `query ($id: ID!, $references: [_Any!]!) {
       node(id: $id) { __typename id } _entities(representations: $references) { __typename ... on Node { id } }
     }`;

@@ -71,6 +71,7 @@ function run(variables: Record<string, string>, main: string) {
       SEED_DEMO: 'false',
       RATE_LIMIT_API: '0',
       RATE_LIMIT_LOGIN: '0',
+      RATE_LIMIT_WEBHOOK: '0',
       ...variables,
     },
     // As with `npm start`, it ends when its parent is killed, so that nothing outlives the tests.

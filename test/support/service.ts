@@ -61,6 +61,7 @@ export async function startService(
     APP_SECRET: 'a secret for tests of enough characters',
     RATE_LIMIT_API: '0',
     RATE_LIMIT_LOGIN: '0',
+    RATE_LIMIT_WEBHOOK: '0',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent',
     ...variables,
   });

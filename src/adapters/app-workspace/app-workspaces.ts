@@ -95,11 +95,16 @@ class Workspaces implements AppWorkspaces {
     await this.#admin.run((query) => createWorkspace(query, this.#secrets, schema, this.#mark), { create: true });
   }
 
-  query: AppWorkspaces['query'] = (key, sql, params, signal) =>
-    this.#use(key, signal, (connection) => runAlone(connection, this.#quota, { sql, params, signal }));
+  query: AppWorkspaces['query'] = (key, sql, params, signal, maxWaitMs) =>
+    this.#use(key, signal, (connection) => runAlone(connection, this.#quota, { sql, params, signal }), maxWaitMs);
 
-  transaction<T>(key: WorkspaceKey, work: (query: WorkspaceQuery) => Promise<T>, signal: AbortSignal): Promise<T> {
-    return this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, signal));
+  transaction<T>(
+    key: WorkspaceKey,
+    work: (query: WorkspaceQuery) => Promise<T>,
+    signal: AbortSignal,
+    maxWaitMs?: number,
+  ): Promise<T> {
+    return this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, signal), maxWaitMs);
   }
 
   sizeOf: AppWorkspaces['sizeOf'] = (key, signal) => this.#use(key, signal, (connection) => sizeOf(connection, signal));
@@ -207,9 +212,14 @@ class Workspaces implements AppWorkspaces {
     return this.#pool.close();
   }
 
-  #use<T>(key: WorkspaceKey, signal: AbortSignal, task: (connection: WorkspaceConnection) => Promise<T>): Promise<T> {
+  #use<T>(
+    key: WorkspaceKey,
+    signal: AbortSignal,
+    task: (connection: WorkspaceConnection) => Promise<T>,
+    maxWaitMs?: number,
+  ): Promise<T> {
     const caller = { tenantId: key.tenantId, userId: key.appId };
-    return this.#pool.use(rolesOf(schemaNameOf(key)).rows, caller, signal, task);
+    return this.#pool.use(rolesOf(schemaNameOf(key)).rows, caller, signal, task, maxWaitMs);
   }
 
   /** Gives the roles of a workspace their passwords and rights again. Returns false if there is no workspace. */

@@ -43,8 +43,9 @@ export class WorkspacePool {
     caller: Caller,
     signal: AbortSignal,
     task: (connection: WorkspaceConnection) => Promise<T>,
+    maxWaitMs?: number,
   ): Promise<T> {
-    return this.#gate.run(caller, signal, async () => {
+    const work = async () => {
       this.#inUse += 1;
       try {
         const connection = await this.#take(role);
@@ -57,7 +58,8 @@ export class WorkspacePool {
       } finally {
         this.#inUse -= 1;
       }
-    });
+    };
+    return this.#gate.run(caller, signal, work, maxWaitMs);
   }
 
   async #take(role: string): Promise<WorkspaceConnection> {

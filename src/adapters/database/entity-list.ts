@@ -1,6 +1,7 @@
 import { Activity } from '../../../entities/activity.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
 import { AppFile } from '../../../entities/app-file.ts';
+import { AppLog } from '../../../entities/app-log.ts';
 import { AppRelease } from '../../../entities/app-release.ts';
 import { AuditEvent } from '../../../entities/audit-event.ts';
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
@@ -38,6 +39,7 @@ import { UsageEvent } from '../../../entities/usage-event.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
 import { User } from '../../../entities/user.ts';
 import { Visual } from '../../../entities/visual.ts';
+import { WebhookCall } from '../../../entities/webhook-call.ts';
 
 /** Every stored type. A type comes after those that its foreign keys refer to. */
 export const ENTITIES = [
@@ -59,6 +61,8 @@ export const ENTITIES = [
   StoredFile,
   AppFile,
   AppRelease,
+  AppLog,
+  WebhookCall,
   Share,
   SavedFilter,
   Visual,

@@ -1,8 +1,14 @@
-import type { HostCall } from '../../core/sandbox.ts';
-import { MAX_CALLS_AT_ONCE, MAX_MESSAGE_CHARACTERS, type FromSandbox, type Packed } from './sandbox-message.ts';
+import { HostCallError, type HostCall } from '../../core/sandbox.ts';
+import {
+  MAX_CALLS_AT_ONCE,
+  MAX_MESSAGE_CHARACTERS,
+  type CallError,
+  type FromSandbox,
+  type Packed,
+} from './sandbox-message.ts';
 
 type Call = Extract<FromSandbox, { kind: 'call' }>;
-type Reply = (call: number, result: Packed | { error: string }) => void;
+type Reply = (call: number, result: Packed | CallError) => void;
 
 /** Runs the host calls of one program. */
 export class HostCalls {
@@ -20,10 +26,13 @@ export class HostCalls {
   start({ call, name, argument }: Call): void {
     const work = Object.hasOwn(this.#functions, name) ? this.#functions[name] : undefined;
     if (!work || this.#running >= MAX_CALLS_AT_ONCE)
-      return this.#reply(call, { error: work ? 'Too many host calls at once' : 'There is no such host call' });
+      return this.#reply(call, {
+        error: work ? 'Too many host calls at once' : 'There is no such host call',
+        code: '',
+      });
     this.#running += 1;
     this.#run(work, argument)
-      .catch((error: unknown) => ({ error: messageOf(error) }))
+      .catch(callErrorOf)
       .then((result) => {
         this.#running -= 1;
         if (!this.#ended.signal.aborted) this.#reply(call, result);
@@ -48,8 +57,10 @@ function packed(value: unknown): Packed {
   return { json: JSON.stringify(value) ?? 'null' };
 }
 
-const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARACTERS);
+const callErrorOf = (error: unknown): CallError => ({
+  error: (error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARACTERS),
+  code: error instanceof HostCallError ? error.code : '',
+});
 
 /** The reply itself never throws. */
 const unexpected = () => {};

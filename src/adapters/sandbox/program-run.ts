@@ -2,9 +2,14 @@ import type * as IsolatedVm from 'isolated-vm';
 import type { SandboxFailureReason, SandboxLog, SandboxPlace } from '../../core/sandbox.ts';
 import { jsonViolation } from './json-bounds.ts';
 import { ModuleLinker } from './module-linker.ts';
+import { callNative } from './native-functions.ts';
+import { ProgramCalls } from './program-calls.ts';
+import { ProgramTimers } from './program-timers.ts';
 import {
   MAX_CALLS_AT_ONCE,
   MAX_MESSAGE_CHARACTERS,
+  PREPARE,
+  type CallError,
   type FromSandbox,
   type Packed,
   type ProgramEnd,
@@ -40,31 +45,33 @@ const MAX_FLAT = 100;
 /** One run of a program in a fresh isolate. */
 export class ProgramRun {
   readonly #ivm: typeof IsolatedVm;
-  readonly #prelude: Readonly<Record<string, string>>;
+  readonly #snapshot: IsolatedVm.ExternalCopy<ArrayBuffer>;
   readonly #task: ProgramTask;
   readonly #send: (message: FromSandbox) => void;
-  readonly #replies = new Map<number, (result: Packed | { error: string }) => void>();
+  readonly #calls: ProgramCalls;
+  readonly #timers: ProgramTimers;
   readonly #exceeded = Promise.withResolvers<never>();
   readonly #startMemory = process.memoryUsage.rss();
   #peakMemory = 0;
-  #calls = 0;
-  #callBytes = 0;
   #logBytes = 0;
   #hasEnded = false;
 
   constructor(
     ivm: typeof IsolatedVm,
-    prelude: Readonly<Record<string, string>>,
+    snapshot: IsolatedVm.ExternalCopy<ArrayBuffer>,
     task: ProgramTask,
     send: (message: FromSandbox) => void,
   ) {
     this.#ivm = ivm;
-    this.#prelude = prelude;
+    this.#snapshot = snapshot;
     this.#task = task;
     this.#send = (message) => {
       if (!this.#hasEnded) send(message);
     };
     this.#exceeded.promise.catch(() => {});
+    const exceed = (message: string) => this.#exceed('host-calls', message);
+    this.#calls = new ProgramCalls(ivm, task.limits, this.#send, exceed);
+    this.#timers = new ProgramTimers(exceed);
   }
 
   get memoryBytes(): number {
@@ -85,23 +92,24 @@ export class ProgramRun {
   }
 
   /** Passes the result of a host call on. */
-  reply(call: number, result: Packed | { error: string }): void {
-    this.#replies.get(call)?.(result);
-    this.#replies.delete(call);
+  reply(call: number, result: Packed | CallError): void {
+    this.#calls.reply(call, result);
   }
 
   /** Runs the program. Returns undefined if it was abandoned. */
   async start(): Promise<ProgramEnd | undefined> {
     const isolate = new this.#ivm.Isolate({
+      snapshot: this.#snapshot,
       memoryLimit: Math.max(MIN_HEAP_MB, Math.ceil(this.memoryBytes / MEBIBYTE)),
       onCatastrophicError: () => this.#exceed('memory', this.memoryMessage),
     });
-    const linker = new ModuleLinker(isolate, this.#prelude, this.#task.modules);
+    const linker = new ModuleLinker(isolate, this.#task.modules);
     const end = await this.#end(isolate, linker);
+    this.#timers.clear();
     if (this.#hasEnded) return undefined;
     this.#hasEnded = true;
     // A program that left host calls behind could receive their results.
-    if (!end.isReusable || this.#replies.size > 0) return { ...end, isReusable: false };
+    if (!end.isReusable || this.#calls.arePending) return { ...end, isReusable: false };
     isolate.dispose();
     return end;
   }
@@ -112,10 +120,9 @@ export class ProgramRun {
       const crossed = await Promise.race([ran, this.#exceeded.promise]);
       // This waits until the isolate does nothing more: a program can return and continue.
       const heap = await Promise.race([isolate.getHeapStatistics(), this.#exceeded.promise]);
+      this.#peakMemory = Math.max(this.#peakMemory, heap.total_heap_size + heap.externally_allocated_size);
       if ('message' in crossed) return this.#failed('exception', crossed.message, crossed.stack);
-      const output = this.#check(crossed);
-      const heapBytes = heap.total_heap_size + heap.externally_allocated_size;
-      return { kind: 'done', output, memoryBytes: Math.max(heapBytes, this.#peakMemory), isReusable: true };
+      return { kind: 'done', output: this.#check(crossed), memoryBytes: this.#peakMemory, isReusable: true };
     } catch (error) {
       if (error instanceof LimitExceeded) return this.#failed(error.reason, error.message);
       return this.#failed('memory', this.memoryMessage);
@@ -123,18 +130,19 @@ export class ProgramRun {
   }
 
   async #run(isolate: IsolatedVm.Isolate, linker: ModuleLinker): Promise<Crossed> {
-    const { input, entry, calls, limits } = this.#task;
-    const context = await isolate.createContext();
-    const prepare = await linker.prelude(context);
+    const context = isolate.createContextSync();
+    const main = this.#prepare(context);
+    const program = await linker.load(context, this.#task.entry);
+    const input = new this.#ivm.ExternalCopy(this.#task.input).copyInto({ release: true });
+    const result = { promise: true, copy: true } as const;
+    return (await main.apply(undefined, [program.derefInto(), input], { result })) as Crossed;
+  }
+
+  /** Prepares the global object. Returns the function of the prelude that runs a program. */
+  #prepare(context: IsolatedVm.Context): IsolatedVm.Reference<(...args: unknown[]) => unknown> {
+    const { calls, isHandler, limits } = this.#task;
     const { hostCalls, hostBytes, logBytes, outputBytes } = limits;
-    const { Callback, Reference } = this.#ivm;
-    const bridge = [
-      new Callback((level: string, text: string) => this.#log(level, text), { ignored: true }),
-      new Callback((reason: string, message: string) => this.#exceed(reason, message), { ignored: true }),
-      new Reference((name: string, kind: string, value: unknown, isSync: boolean) =>
-        this.#call(name, kind, value, isSync),
-      ),
-    ];
+    const { Callback, ExternalCopy, Reference } = this.#ivm;
     const guestLimits = {
       calls,
       hostCalls,
@@ -144,15 +152,21 @@ export class ProgramRun {
       callsAtOnce: MAX_CALLS_AT_ONCE,
       messageCharacters: MAX_MESSAGE_CHARACTERS,
     };
-    const main = await context.evalClosure(
-      'return $0({ log: $2, exceed: $3, call: $4 }, $1)',
-      [prepare.derefInto(), new this.#ivm.ExternalCopy(guestLimits).copyInto(), ...bridge],
+    const bridge = [
+      new Callback((level: string, text: string) => this.#log(level, text), { ignored: true }),
+      new Callback((reason: string, message: string) => this.#exceed(reason, message), { ignored: true }),
+      new Reference((name: string, kind: string, value: unknown, isSync: boolean) =>
+        this.#calls.run(name, kind, value, isSync),
+      ),
+      ...(isHandler ? [new Callback(callNative), new Reference((ms: number) => this.#timers.sleep(ms))] : []),
+    ];
+    return context.evalClosureSync(
+      `const prepare = globalThis[${JSON.stringify(PREPARE)}];
+       delete globalThis[${JSON.stringify(PREPARE)}];
+       return prepare({ __proto__: null, log: $1, exceed: $2, call: $3, native: $4, sleep: $5 }, $0);`,
+      [new ExternalCopy(guestLimits).copyInto({ release: true }), ...bridge, ...(isHandler ? [] : [null, null])],
       { result: { reference: true } },
-    );
-    const program = await linker.program(context, entry);
-    const copied = new this.#ivm.ExternalCopy(input).copyInto({ release: true });
-    const result = { promise: true, copy: true } as const;
-    return (await main.apply(undefined, [program.derefInto(), copied], { result })) as Crossed;
+    ) as IsolatedVm.Reference<(...args: unknown[]) => unknown>;
   }
 
   /** Checks what crossed from the isolate, and encodes texts. */
@@ -180,10 +194,11 @@ export class ProgramRun {
     const syntaxError = SYNTAX_ERROR.exec(message);
     if (syntaxError) return this.#failed(reason, syntaxError[1]!, `    at ${syntaxError[2]}`);
     const places: SandboxPlace[] = placesIn(stack, modules);
-    if (NO_SPACE.test(message))
-      return { kind: 'failed', reason: 'memory', message: this.memoryMessage, places, isReusable: false };
+    if (NO_SPACE.test(message)) return this.#failed('memory', this.memoryMessage);
     const isReusable = reason === 'exception';
-    return { kind: 'failed', reason, message: message.slice(0, MAX_MESSAGE_CHARACTERS), places, isReusable };
+    const memoryBytes = reason === 'memory' ? this.memoryBytes : this.#peakMemory;
+    const shortened = message.slice(0, MAX_MESSAGE_CHARACTERS);
+    return { kind: 'failed', reason, message: shortened, places, memoryBytes, isReusable };
   }
 
   #exceed(reason: string, message: string): void {
@@ -198,48 +213,10 @@ export class ProgramRun {
     this.#logBytes += bytes.length;
     this.#send({ kind: 'log', log: { level: level as SandboxLog['level'], text: cut } });
   }
-
-  /** Runs a host call. Returns its result in the form that the prelude reads; never throws. */
-  async #call(name: string, kind: string, value: unknown, isSync: boolean): Promise<unknown> {
-    const argument = packedOf(kind, value);
-    const call = ++this.#calls;
-    if (call > this.#task.limits.hostCalls || !argument) return this.#never('Too many host calls');
-    if (this.#isTooMuch(argument)) return this.#never('The host calls exchange too many bytes');
-    const violation = 'json' in argument ? jsonViolation(argument.json) : undefined;
-    if (violation) return `EThe argument of ${name} ${violation}`;
-    const { promise, resolve } = Promise.withResolvers<Packed | { error: string }>();
-    this.#replies.set(call, resolve);
-    this.#send({ kind: 'call', call, name, argument });
-    const result = await promise;
-    if ('error' in result) return `E${result.error}`;
-    if (this.#isTooMuch(result)) return this.#never(`More than ${this.#task.limits.hostBytes} bytes in host calls`);
-    if ('text' in result) return `T${result.text}`;
-    if ('json' in result) return `J${result.json}`;
-    return isSync ? new this.#ivm.ExternalCopy(result.bytes) : result.bytes;
-  }
-
-  /** Ends the program. Returns what is never there, so that it does not continue. */
-  #never(message: string): Promise<never> {
-    this.#exceed('host-calls', message);
-    return new Promise(() => {});
-  }
-
-  /** Counts the bytes of an argument or result. Returns whether all of them are too many. */
-  #isTooMuch(packed: Packed): boolean {
-    const value = 'bytes' in packed ? packed.bytes : 'text' in packed ? packed.text : packed.json;
-    this.#callBytes += typeof value === 'string' ? Buffer.byteLength(value) : value.byteLength;
-    return this.#callBytes > this.#task.limits.hostBytes;
-  }
 }
 
 /** Returns what crosses from the isolate of an error that isolated-vm has copied. */
 function errorOf({ name, message, stack }: Error): Crossed {
   const text = String(message);
   return { message: name && name !== 'Error' ? `${name}: ${text}` : text, stack: String(stack).slice(text.length) };
-}
-
-function packedOf(kind: string, value: unknown): Packed | undefined {
-  if (kind === 'bytes' && value instanceof Uint8Array) return { bytes: value };
-  if (typeof value !== 'string') return undefined;
-  return kind === 'text' ? { text: value } : { json: value };
 }

@@ -7,8 +7,18 @@ export interface ProgramTask {
   input: unknown;
   /** Names of the host calls. */
   calls: readonly string[];
+  isHandler: boolean;
   textAs: 'string' | 'bytes';
   limits: SandboxLimits;
+}
+
+/** Property of the global object that the script of the prelude adds, until the first program removes it. */
+export const PREPARE = 'sandbox:prepare';
+
+/** The error of a host call. The code is '' if it has none. */
+export interface CallError {
+  error: string;
+  code: string;
 }
 
 /** Argument or result of a host call, or output: a flat value, or the text of JSON. */
@@ -16,11 +26,10 @@ export type Packed = { text: string } | { bytes: Uint8Array } | { json: string }
 
 /** Messages to a sandbox process. It runs one program at a time. */
 export type ToSandbox =
-  /** The modules that run before a program in its isolate. */
-  | { kind: 'prepare'; prelude: Readonly<Record<string, string>> }
+  /** The script that runs before a program in its isolate, and one whose functions are compiled in advance. */
+  | { kind: 'prepare'; prelude: string; warmUp: string }
   | { kind: 'run'; task: ProgramTask }
-  /** Result of a host call, or the message of its error. */
-  | { kind: 'reply'; call: number; result: Packed | { error: string } };
+  | { kind: 'reply'; call: number; result: Packed | CallError };
 
 /** What a program returned: its JSON values, and texts and bytes by the key of the returned object; '' for the whole. */
 export interface ProgramOutput {
@@ -36,6 +45,7 @@ export type ProgramEnd =
       reason: SandboxFailureReason;
       message: string;
       places: readonly SandboxPlace[];
+      memoryBytes: number;
       isReusable: boolean;
     };
 

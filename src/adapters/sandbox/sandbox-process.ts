@@ -9,18 +9,41 @@ import { readGuestModules } from '../process/guest-modules.ts';
 import { lowerProcessPriority } from '../process/priority.ts';
 import { programBeside } from '../process/program.ts';
 import { unprivilegedAccount } from '../process/unprivileged-account.ts';
+import { joinGuestModules } from './guest-script.ts';
 import { HostCalls } from './host-calls.ts';
-import type { FromSandbox, ProgramEnd, ProgramOutput, ToSandbox } from './sandbox-message.ts';
+import { PREPARE, type FromSandbox, type ProgramEnd, type ProgramOutput, type ToSandbox } from './sandbox-message.ts';
+import { WARM_UP } from './warm-up.ts';
 
 const PROGRAM = programBeside(import.meta.url, 'sandbox-program');
-const PRELUDE = ['prelude', 'bridge', 'guest-console', 'host-calls', 'result', 'saved'];
+const PRELUDE = [
+  'prelude',
+  'bridge',
+  'guest-console',
+  'host-calls',
+  'result',
+  'saved',
+  'handler-crypto',
+  'handler-database',
+  'handler-fetch',
+  'handler-form',
+  'handler-main',
+  'handler-request',
+  'handler-response',
+  'handler-values',
+  'native',
+  'web-clone',
+  'web-globals',
+  'web-text',
+  'web-timers',
+  'web-url',
+];
 const START_TIMEOUT_MS = 20_000;
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;
 /** What V8 writes when it ends a process whose memory is exhausted. */
 const MEMORY_EXHAUSTED = /out of memory|Allocation failed|invalid (table|array|size)/i;
 
-let prelude: Readonly<Record<string, string>> | undefined;
+let prelude: string | undefined;
 
 /** A sandbox process. It runs one program at a time, and can be used again while it is healthy. */
 export class SandboxProcess {
@@ -40,8 +63,8 @@ export class SandboxProcess {
     this.#ready = new Promise((resolve) => {
       this.#child.once('message', () => resolve());
     });
-    prelude ??= readGuestModules(import.meta.url, 'guest', PRELUDE).modules;
-    this.#send({ kind: 'prepare', prelude });
+    prelude ??= readPrelude();
+    this.#send({ kind: 'prepare', prelude, warmUp: WARM_UP });
   }
 
   /** Runs a program. Throws `SandboxFailure` and the reason of the signal. Any other end than a result kills the process. */
@@ -63,12 +86,13 @@ export class SandboxProcess {
       signal.throwIfAborted();
       await withClock(START_TIMEOUT_MS, startError, [this.#ready, this.#startFailure(), aborted.promise]);
       const start = performance.now();
+      const { timeoutMs } = task.limits;
       const timeout = () =>
-        new SandboxFailure('timeout', `The program ran longer than ${task.limits.timeoutMs} ms`, { logs });
-      const end = await withClock(task.limits.timeoutMs, timeout, [this.#exchange(task, logs), ended, aborted.promise]);
+        new SandboxFailure('timeout', `The program ran longer than ${timeoutMs} ms`, { logs, durationMs: timeoutMs });
+      const end = await withClock(timeoutMs, timeout, [this.#exchange(task, logs), ended, aborted.promise]);
       isDone = end.isReusable;
-      if (end.kind === 'failed') throw new SandboxFailure(end.reason, end.message, { places: end.places, logs });
       const durationMs = performance.now() - start;
+      if (end.kind === 'failed') throw new SandboxFailure(end.reason, end.message, { ...end, logs, durationMs });
       return { output: outputOf(end.output), logs, memoryBytes: end.memoryBytes, durationMs };
     } finally {
       signal.removeEventListener('abort', abort);
@@ -105,10 +129,10 @@ export class SandboxProcess {
     };
     this.#child.on('message', receive);
     try {
-      const { modules, entry, input, textAs = 'string', limits } = task;
+      const { modules, entry, input, isHandler = false, textAs = 'string', limits } = task;
       this.#send({
         kind: 'run',
-        task: { modules, entry, input, calls: Object.keys(task.host ?? {}), textAs, limits },
+        task: { modules, entry, input, calls: Object.keys(task.host ?? {}), isHandler, textAs, limits },
       });
       return await promise;
     } finally {
@@ -152,6 +176,9 @@ function outputOf({ json, flat }: ProgramOutput): unknown {
   // Spreading defines properties; it sets no prototype.
   return isRecord ? { ...value, ...flat } : value;
 }
+
+const readPrelude = (): string =>
+  joinGuestModules(readGuestModules(import.meta.url, 'guest', PRELUDE).modules, 'prelude', 'prepare', PREPARE);
 
 function startProcess(): ChildProcess {
   const library = createRequire(import.meta.url).resolve('isolated-vm');

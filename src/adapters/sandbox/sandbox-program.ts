@@ -26,7 +26,7 @@ const ivm = createRequire(import.meta.url)(library) as typeof IsolatedVm;
 dropRights(account);
 
 let run: ProgramRun | undefined;
-let prelude: Readonly<Record<string, string>> = {};
+let snapshot: IsolatedVm.ExternalCopy<ArrayBuffer> | undefined;
 
 /** Changes to an account without rights, which needs no access to the files of the service. */
 function dropRights(text: string): void {
@@ -38,10 +38,11 @@ function dropRights(text: string): void {
 }
 
 process.on('message', (message: ToSandbox) => {
-  if (message.kind === 'prepare') prelude = message.prelude;
+  if (message.kind === 'prepare')
+    snapshot = ivm.Isolate.createSnapshot([{ code: message.prelude, filename: 'sandbox:prelude' }], message.warmUp);
   else if (message.kind === 'reply') run?.reply(message.call, message.result);
   else {
-    const started = new ProgramRun(ivm, prelude, message.task, send);
+    const started = new ProgramRun(ivm, snapshot!, message.task, send);
     run = started;
     void started.start().then((result) => {
       if (run !== started) return;
@@ -58,7 +59,8 @@ setInterval(() => {
   run.observeMemory(rss);
   if (rss <= OWN_MEMORY_BYTES + run.memoryBytes) return;
   run.abandon();
-  send({ kind: 'failed', reason: 'memory', message: run.memoryMessage, places: [], isReusable: false }, end);
+  const { memoryMessage: text, memoryBytes } = run;
+  send({ kind: 'failed', reason: 'memory', message: text, places: [], memoryBytes, isReusable: false }, end);
 }, WATCH_MS);
 // The parent may have ended before.
 if (process.connected) send({ kind: 'ready' });

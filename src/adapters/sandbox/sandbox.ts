@@ -1,11 +1,15 @@
 import { AsyncResource } from 'node:async_hooks';
 import { FairGate } from '../../core/fair-gate.ts';
-import type { Sandbox, SandboxResult, SandboxTask } from '../../core/sandbox.ts';
+import type { Sandbox, SandboxPurpose, SandboxResult, SandboxTask } from '../../core/sandbox.ts';
 import { SandboxProcess, stoppingError } from './sandbox-process.ts';
 
 interface SandboxOptions {
-  /** Number of programs that run at once. */
-  places?: number;
+  /** Number of handlers that run at once, without those that handlers call. */
+  handlers?: number;
+  /** Number of template engines that run at once. */
+  engines?: number;
+  /** Longest time that a handler waits for a place, in milliseconds. */
+  maxWaitMs?: number;
   /** Time after which an unused process is ended, in milliseconds. */
   idleMs?: number;
 }
@@ -14,35 +18,47 @@ interface SandboxOptions {
  * Opens the sandbox. No process is started before the first program. A process runs many programs, one at a time. One that was
  * killed is replaced by a spare; those that are not used for a minute are ended.
  */
-export const openSandbox = ({ places = 2, idleMs = 60_000 }: SandboxOptions = {}): Sandbox =>
-  new ProcessSandbox(places, idleMs);
+export const openSandbox = (options: SandboxOptions = {}): Sandbox => new ProcessSandbox(options);
+
+const MAX_WAITING = 200;
+const MAX_WAIT_MS = 30_000;
 
 class ProcessSandbox implements Sandbox {
-  readonly #gate: FairGate;
+  readonly #gates: Readonly<Record<SandboxPurpose, FairGate>>;
   readonly #places: number;
   readonly #idleMs: number;
+  readonly #maxWaitMs: number;
   readonly #idle = new Map<SandboxProcess, NodeJS.Timeout>();
   readonly #all = new Set<SandboxProcess>();
   readonly #closed = new AbortController();
   // The events of a process belong to no request, as it outlives the one that starts it.
   readonly #startProcess = AsyncResource.bind(() => new SandboxProcess());
 
-  constructor(places: number, idleMs: number) {
-    this.#places = places;
+  constructor({ handlers = 8, engines = 2, maxWaitMs = MAX_WAIT_MS, idleMs = 60_000 }: SandboxOptions) {
+    const gate = (places: number, taskNoun: string) => FairGate.shared({ places, maxWaiting: MAX_WAITING, taskNoun });
+    this.#gates = {
+      handler: gate(handlers, 'handlers'),
+      called: gate(1, 'called handlers'),
+      nested: gate(1, 'nested handlers'),
+      engine: gate(engines, 'programs'),
+    };
+    this.#places = handlers + engines + 2;
     this.#idleMs = idleMs;
-    this.#gate = FairGate.shared({ places, maxWaiting: 200, taskNoun: 'programs' });
+    this.#maxWaitMs = maxWaitMs;
   }
 
   run(task: SandboxTask): Promise<SandboxResult> {
     const signal = AbortSignal.any([task.signal, this.#closed.signal]);
-    return this.#gate.run(task.caller, signal, async () => {
+    const work = async () => {
       const process = this.#take();
       try {
         return await process.run(task, signal);
       } finally {
         await this.#giveBack(process);
       }
-    });
+    };
+    const maxWaitMs = task.purpose === 'engine' ? undefined : this.#maxWaitMs;
+    return this.#gates[task.purpose].run(task.caller, signal, work, maxWaitMs);
   }
 
   async close(): Promise<void> {

@@ -60,6 +60,7 @@ export async function runEngine(
       ...program,
       caller,
       signal,
+      purpose: 'engine',
       textAs: 'bytes',
       limits: {
         timeoutMs: limits.timeoutMs,

@@ -13,6 +13,7 @@ import * as reports from '../../services/report/report.ts';
 import * as folders from '../../services/resource/folder.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import * as visuals from '../../services/visual/visual.ts';
+import { createDemoApp, DEMO_APP } from './demo-app.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 import { createDemoJob, DEMO_JOB } from './demo-job.ts';
 import { createDemoTemplate, DEMO_TEMPLATE } from './demo-template.ts';
@@ -24,7 +25,7 @@ const DEMO_SETTING = 'demo';
 
 /**
  * Creates the demo in tenant `default`, owned by its first superuser: a datasource on the demo shop, saved queries,
- * datasets with rows, a report and a job that has run. It is created once; the next start completes one that was
+ * datasets with rows, a report, a template, an app and a job that has run. It is created once; the next start completes one that was
  * interrupted. Never throws: errors, and the reason of an aborted `signal`, are printed. See
  * docs/contract.md#running-it.
  */
@@ -155,6 +156,8 @@ async function createContent(
   await createReport(ctx, folderId, datasetIds, visualIds);
   const ids = { ordersId: datasetIds.get('orders')!, chartId: visualIds.get('Countries')! };
   if (await createDemoTemplate(ctx, folderId, ids)) print(`  template "${DEMO_TEMPLATE.name}"`);
+  ctx.request.signal.throwIfAborted();
+  if (await createDemoApp(ctx, folderId)) print(`  app "${DEMO_APP.name}"`);
   ctx.request.signal.throwIfAborted();
   const ran = await createDemoJob(ctx, folderId, datasetIds.get('orders')!);
   if (ran)

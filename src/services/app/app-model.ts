@@ -1,7 +1,9 @@
 import { AppFile } from '../../../entities/app-file.ts';
+import { AppLog } from '../../../entities/app-log.ts';
 import { AppRelease } from '../../../entities/app-release.ts';
 import { App } from '../../../entities/app.ts';
 import { User } from '../../../entities/user.ts';
+import { WebhookCall } from '../../../entities/webhook-call.ts';
 import { readableThrough, writable } from '../resource/access-filter.ts';
 import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
@@ -12,7 +14,12 @@ const storedColumn = (column: string): string =>
 
 export const appModel = defineOwnedModel(App, {
   sortable: ['name', 'slug', 'status', 'deployedAt', 'createdAt', 'updatedAt'],
-  relations: { files: hasMany(AppFile, 'app_id', 'path'), releases: hasMany(AppRelease, 'app_id', '-number') },
+  relations: {
+    files: hasMany(AppFile, 'app_id', 'path'),
+    releases: hasMany(AppRelease, 'app_id', '-number'),
+    logs: hasMany(AppLog, 'app_id', '-at'),
+    webhookCalls: hasMany(WebhookCall, 'app_id', '-at'),
+  },
 });
 
 /** Code is for those who may write the app. */

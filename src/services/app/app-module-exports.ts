@@ -86,6 +86,8 @@ async function evaluate(
   try {
     const { output } = await sandbox.run({
       caller,
+      purpose: 'handler',
+      isHandler: true,
       signal,
       modules: { ...closureOf(modules, paths), [ENTRY]: entry },
       entry: ENTRY,

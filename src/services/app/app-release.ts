@@ -5,7 +5,6 @@ import type { Query } from '../../core/database.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { newRow } from '../../core/new-row.ts';
-import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { AppRoutes } from './app-code.ts';
 import { loadForMigrations } from './app-part.ts';
@@ -100,7 +99,7 @@ async function insertFiles(
   if (inserted.length !== files.length) throw filesChanged();
 }
 
-/** Switches an app, which is locked, to a release. The commit notifies the processes that serve the app. */
+/** Switches an app, which is locked, to a release. Requests read the active release, so that the commit suffices. */
 async function activate(tx: Transaction, app: App, release: AppRelease): Promise<void> {
   const actives = await tx.find(AppRelease, { appId: app.id, active: true });
   for (const active of actives) active.active = false;
@@ -108,7 +107,6 @@ async function activate(tx: Transaction, app: App, release: AppRelease): Promise
   tx.flush();
   release.active = true;
   app.status = 'deployed';
-  tx.execute({ text: `select pg_notify('${CHANNELS.app}', $1)`, values: [app.id] });
 }
 
 /** Deletes the oldest releases that are not active beyond the limit. Returns the ids of the stored files that they had. */

@@ -5,6 +5,7 @@ import { APP } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { MASK } from '../../core/mask.ts';
+import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { cancelRunning } from '../operation/operation.ts';
 import { loadResource } from '../resource/load-resource.ts';
@@ -59,8 +60,10 @@ export async function remove(ctx: Context, id: string): Promise<void> {
     ]);
     cancelRunning(tx, found.tenantId, concurrencyKeyOf(found.id));
     tx.remove(found);
+    tx.execute({ text: `select pg_notify('${CHANNELS.app}', $1)`, values: [found.id] });
     return { app: found, storedIds: files.map((file) => file.id) };
   });
+  platform.notifications.notifyLocally(CHANNELS.app, app.id);
   await deleteUnreferenced(ctx, storedIds);
   if (app.schemaName)
     await platform.workspaces

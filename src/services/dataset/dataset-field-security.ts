@@ -4,6 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { badInput, forbidden } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { checkNoApp } from '../../core/viewer.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { mayShare } from './dataset-share.ts';
 
@@ -39,6 +40,7 @@ export async function changeFieldSecurity(
   dataset: Dataset,
   enabled: boolean,
 ): Promise<void> {
+  checkNoApp(ctx.viewer);
   if (!(await mayShare(ctx, tx, dataset))) throw forbidden({ permission: 'dataset:share' });
   dataset.fieldSecurityEnabled = enabled;
 }

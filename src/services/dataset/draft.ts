@@ -9,6 +9,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { actingPrincipal } from '../../core/viewer.ts';
 import { recordActivities } from '../resource/activity.ts';
 import { checkVersion, loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
@@ -108,7 +109,7 @@ async function findDraft(ctx: Context, tx: Transaction, { id, tenantId }: Datase
       select id
       from dws.dataset
       where tenant_id = $1 and parent_id = $2 and owner_id = $3 and is_draft`,
-    values: [tenantId, id, `user:${ctx.viewer.userId}`],
+    values: [tenantId, id, actingPrincipal(ctx.viewer)],
   });
   return found ? loadForRefresh(ctx, tx, found.id, 'dataset:read') : null;
 }

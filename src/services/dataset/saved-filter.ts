@@ -10,6 +10,7 @@ import { checkOptionalText, checkText, invalid } from '../../core/input-checks.t
 import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { actingPrincipal, checkNoApp } from '../../core/viewer.ts';
 import { accessLevel, ownershipLevel, type AccessColumns } from '../resource/access-level.ts';
 import { assignInput } from '../resource/assign-input.ts';
 import { checkVersion, loadResource } from '../resource/load-resource.ts';
@@ -32,10 +33,10 @@ export function create(
   { ownerId: owner, ...input }: CreateSavedFilterInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const { tenantId, userId } = ctx.viewer;
+    const { tenantId } = ctx.viewer;
     const dataset = await loadResource(ctx, tx, DATASET, datasetId, 'dataset:read');
     if (dataset.parentId) throw conflict('A draft or snapshot uses the filters of its dataset');
-    const ownerId = owner ? await resolvePrincipal(tx, tenantId, owner) : `user:${userId}`;
+    const ownerId = owner ? await resolvePrincipal(tx, tenantId, owner) : actingPrincipal(ctx.viewer);
     checkNewOwner(ctx, ownerId);
     const checked = await checkInput(ctx, dataset, input);
     if ((await tx.count(SavedFilter, { datasetId: dataset.id })) >= MAX_FILTERS)
@@ -90,7 +91,10 @@ async function loadForUpdate(
   id: string,
 ): Promise<{ filter: SavedFilter; dataset: Dataset }> {
   const { filter, dataset, used } = await loadEditable(ctx, tx, datasetId, id);
-  if (used && !(await mayShare(ctx, tx, dataset))) throw forbidden({ permission: 'dataset:share' });
+  if (used) {
+    if (!(await mayShare(ctx, tx, dataset))) throw forbidden({ permission: 'dataset:share' });
+    checkNoApp(ctx.viewer);
+  }
   return { filter, dataset };
 }
 

@@ -7,6 +7,7 @@ import { newId } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import type { Model, Relation } from '../../core/read/model.ts';
+import { requireUser } from '../../core/viewer.ts';
 
 /** Size as JSON. */
 const MAX_SETTINGS_BYTES = 100_000;
@@ -27,7 +28,8 @@ export const settingsOrDefault = (stored: UserSettings | null): UserSettings =>
 
 /** Replaces the viewer's settings for a dataset that they may read. Returns them. */
 export async function set(ctx: Context, id: string, settings: Record<string, unknown>): Promise<UserSettings> {
-  const { tenantId, userId } = ctx.viewer;
+  const { tenantId } = ctx.viewer;
+  const userId = requireUser(ctx.viewer);
   if (Buffer.byteLength(JSON.stringify(settings)) > MAX_SETTINGS_BYTES)
     throw invalid('settings', 'must have at most 100 kB as JSON');
   const datasetId = await rootIdOf(ctx, id);

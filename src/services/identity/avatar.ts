@@ -8,6 +8,7 @@ import { creationTimeOf } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { MAX_PICTURE_BYTES, PICTURE_TYPES } from '../../core/pictures.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { requireUser } from '../../core/viewer.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { deleteStoredBytes, deleteUnreferenced, insertStoredFile, type LabelledFile } from '../resource/stored-file.ts';
 import { deleteAvatarFiles } from './avatar-file.ts';
@@ -56,6 +57,7 @@ export async function remove(ctx: Context, key: string): Promise<string> {
  */
 export async function checkAvatarEdit(ctx: Context, key: string): Promise<string> {
   const { viewer } = ctx;
+  requireUser(viewer);
   const isOwn = [viewer.userId, viewer.username.toLowerCase()].includes(key.toLowerCase());
   const user = isOwn ? { id: viewer.userId, superuser: viewer.superuser } : await findUser(ctx, key);
   recordAuditTarget(ctx.request, 'user', key, user.id);

@@ -185,7 +185,7 @@ export async function updateResetLinks(
   const moved = user.domain !== former.domain;
   const hasNewAddress = (user.email ?? null) !== (former.email ?? null);
   // With a link to an address of its choice, a token could get a session, and with it change the address of its own user.
-  if (hasNewAddress) user.emailSetByToken = viewer.authMethod === 'token';
+  if (hasNewAddress) user.emailSetByToken = viewer.authMethod !== 'session';
   if (moved || (former.enabled && !user.enabled) || hasNewAddress)
     await endResetLinks(tx.query, user.tenantId, user.id);
   if (moved && user.domain === 'local') mailLink(platform, tx, user, 'your account has moved and needs a new password');

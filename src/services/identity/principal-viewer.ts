@@ -20,6 +20,15 @@ const JOB_CREDENTIAL = {
 export const loadPrincipalViewer = (system: SystemDatabase, tenantId: string, principal: string): Promise<Viewer> =>
   (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, principal.slice('user:'.length));
 
+/** Returns the principal of an id that is of a user or a team, as operations have it of who requested them. */
+export async function principalOf(system: SystemDatabase, tenantId: string, id: string): Promise<string> {
+  const teams = await system.query({
+    text: `select from dws.team where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
+  return `${teams.length > 0 ? 'team' : 'user'}:${id}`;
+}
+
 async function loadUserViewer(system: SystemDatabase, tenantId: string, userId: string): Promise<Viewer> {
   const [user] = await system.query<UserRow & { enabled: boolean }>({
     text: `

@@ -5,13 +5,14 @@ import type { Context } from '../../core/context.ts';
 import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { newRow } from '../../core/new-row.ts';
-import type { Viewer } from '../../core/viewer.ts';
+import { actingUserId, type Viewer } from '../../core/viewer.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { isTeamAllowed, loadTeam } from './team-access.ts';
 
 /** Creates a comment in a team. Returns its id. Throws FORBIDDEN for others than members and superusers. */
 export function create(ctx: Context, teamId: string, { message }: CreateTeamCommentInput): Promise<string> {
-  const { tenantId, userId } = ctx.viewer;
+  const { tenantId } = ctx.viewer;
+  const userId = actingUserId(ctx.viewer);
   return ctx.transaction(async (tx) => {
     const team = await loadTeam(ctx, tx, teamId, 'team:participate');
     return tx.insert(newRow(TeamComment, { tenantId, teamId: team.id, userId, message })).id;

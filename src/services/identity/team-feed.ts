@@ -4,6 +4,7 @@ import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
+import { requireUser } from '../../core/viewer.ts';
 import { HORIZON, inWindow, type NewRow } from '../resource/new-row-poller.ts';
 import { followNewRows } from '../resource/new-rows.ts';
 import { checkTeamPermission, loadTeam } from './team-access.ts';
@@ -23,7 +24,8 @@ interface MarkedRow extends Record<string, unknown> {
  * NOT_FOUND, without any effect, for an id that is not in the feed.
  */
 export function markViewed(ctx: Context, id: string, activityIds: readonly string[]): Promise<number> {
-  const { tenantId, userId } = ctx.viewer;
+  const { tenantId } = ctx.viewer;
+  const userId = requireUser(ctx.viewer);
   return ctx.transaction(async (tx) => {
     const team = await loadTeam(ctx, tx, id, 'team:participate');
     const ids = [...new Set(activityIds.map((activityId) => activityId.toLowerCase()))];

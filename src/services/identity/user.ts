@@ -187,7 +187,7 @@ function requireNoTakeover({ viewer }: Context, user: User, input: UpdateUserInp
   const permission = permissionToGain(viewer, user);
   const field = permission && changedLoginField(user, input);
   if (field) throw refused(`Changing ${field} of a user with the permission ${permission} requires that permission`);
-  const moved = viewer.authMethod === 'token' && isSessionOfValue(viewer, user) && changedAccountField(user, input);
+  const moved = viewer.authMethod !== 'session' && isSessionOfValue(viewer, user) && changedAccountField(user, input);
   if (moved) throw refused(`Changing ${moved} of this user requires a session: log in with a password`);
 }
 

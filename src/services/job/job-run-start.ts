@@ -7,6 +7,7 @@ import { isUuid } from '../../core/id.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { actingUserId } from '../../core/viewer.ts';
 import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
@@ -60,7 +61,7 @@ export async function startRun(
     jobId,
     trigger,
     isDraft: Boolean(parentId),
-    userId: ctx.viewer.userId,
+    userId: actingUserId(ctx.viewer),
     retryOfId: retry?.run.id ?? null,
   });
   row.operationId = await operations.start(ctx, tx, {

@@ -1,6 +1,6 @@
 import { LEVEL, type ShareLevel } from '../../core/permissions.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
-import type { Viewer } from '../../core/viewer.ts';
+import { actingPrincipal, type Viewer } from '../../core/viewer.ts';
 import { ownershipLevel, UNRESTRICTED } from './access-level.ts';
 
 /** A where-clause over the columns of a kind with owners; null for all rows of the tenant. */
@@ -74,7 +74,7 @@ export const readableDatasets: AccessFilter = (viewer) => {
     sql: `
       r.parent_id is null and (${filter.sql})
       or r.parent_id = any(array(${parents})) and (r.is_snapshot or r.owner_id = ?)`,
-    params: [...filter.params, viewer.tenantId, ...filter.params, `user:${viewer.userId}`],
+    params: [...filter.params, viewer.tenantId, ...filter.params, actingPrincipal(viewer)],
   };
 };
 

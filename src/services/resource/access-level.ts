@@ -88,6 +88,17 @@ export async function findGrantee(
   return { ...user, tenantId, userId: id, principals: [principal, ...teams] };
 }
 
+/** Loads what determines the levels of a user or of a team that acts by itself. Returns null for neither. */
+export async function findActor(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<Grantee | null> {
+  const user = await findGrantee(tx, tenantId, `user:${id}`);
+  if (user) return user;
+  const teams = await tx.query({
+    text: `select from dws.team where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
+  return teams.length > 0 ? actingTeam(tenantId, id) : null;
+}
+
 /** Returns a team that acts by itself, as in the runs of its jobs: with its own rights and those that shares grant it. */
 export const actingTeam = (tenantId: string, id: string): Grantee => ({
   superuser: false,

@@ -12,7 +12,8 @@ export const actorOf = ({ tenantId, userId, username, authMethod, credentialId }
   tenant: { id: tenantId },
   userId,
   username,
-  [authMethod === 'token' ? 'tokenId' : 'sessionId']: credentialId,
+  ...(authMethod === 'token' && { tokenId: credentialId }),
+  ...(authMethod === 'session' && { sessionId: credentialId }),
 });
 
 /** Characters of a name or key from the caller. Longer ones are cut. */

@@ -6,6 +6,7 @@ import type { Context } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { EntityType } from '../../core/read/reader.ts';
+import { requireUser } from '../../core/viewer.ts';
 import { checkNoDraft } from './draft-row.ts';
 import { checkVersion } from './load-resource.ts';
 
@@ -14,7 +15,8 @@ import { checkVersion } from './load-resource.ts';
  * resource.
  */
 export async function add<T extends OwnedRow>(ctx: Context, kind: OwnedKind<T>, id: string): Promise<string> {
-  const { tenantId, userId } = ctx.viewer;
+  const { tenantId } = ctx.viewer;
+  const userId = requireUser(ctx.viewer);
   const resource = await findReadable(ctx, kind, id);
   await ctx.transaction(async (tx) => {
     checkVersion(ctx, 'favorite', (await findOwnFavorite(ctx, tx, resource.id))?.version ?? 0);

@@ -137,7 +137,7 @@ export const maskResetLinks = (text: string): string => text.replace(RESET_LINK,
 /**
  * Decrypts a text of a stored mail. Returns null if the key is no longer in `APP_SECRET`. Masks password links that the
  * viewer must not use: those to other superusers and deleted users, those to the viewer unless they have a session, and
- * all links for a token without the scope `write`. A link lets its reader act as the recipient. See
+ * all links for apps and for a token without the scope `write`. A link lets its reader act as the recipient. See
  * docs/contract.md#mail.
  */
 export function readMailText(
@@ -151,7 +151,7 @@ export function readMailText(
 }
 
 function canSeeLinks(viewer: Viewer, user: MailRecipient['user']): boolean {
-  if (!user || !viewer.scopes.has('write')) return false;
+  if (!user || !viewer.scopes.has('write') || viewer.authMethod === 'app') return false;
   return user.id === viewer.userId ? viewer.authMethod === 'session' : !user.superuser;
 }
 

@@ -3,6 +3,7 @@ import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
+import { appLogModel, webhookCallModel } from '../app/app-record-model.ts';
 import { datasetModel } from '../dataset/dataset-model.ts';
 import { savedFilterModel } from '../dataset/saved-filter-model.ts';
 import { userSettingModel } from '../dataset/user-setting-model.ts';
@@ -48,6 +49,7 @@ export const MODELS: readonly ModelDefinition[] = [
   activityModel,
   apiTokenModel,
   appFileModel,
+  appLogModel,
   appModel,
   appReleaseModel,
   auditEventModel,
@@ -91,6 +93,7 @@ export const MODELS: readonly ModelDefinition[] = [
   userModel,
   userSettingModel,
   visualModel,
+  webhookCallModel,
 ];
 
 /**

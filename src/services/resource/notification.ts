@@ -19,6 +19,8 @@ export interface NewNotification {
   type: string;
   /** One sentence. */
   message: string;
+  /** A path of the service, or an https URL. */
+  link?: string | null;
   resource?: { kind: string; id: string };
 }
 
@@ -40,7 +42,7 @@ export async function notify(
   tx: Transaction,
   tenantId: string,
   principals: readonly string[],
-  { type, message, resource }: NewNotification,
+  { type, message, link = null, resource }: NewNotification,
 ): Promise<number> {
   const idsOf = (prefix: string) =>
     principals.filter((principal) => principal.startsWith(prefix)).map((principal) => principal.slice(prefix.length));
@@ -67,6 +69,7 @@ export async function notify(
         userId: id,
         type,
         message,
+        link,
         resourceKind: resource?.kind ?? null,
         resourceId: resource?.id ?? null,
       }),

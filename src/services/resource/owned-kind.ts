@@ -7,6 +7,7 @@ import { assignPresent, checkOptionalText, checkText } from '../../core/input-ch
 import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { actingPrincipal, checkNoApp } from '../../core/viewer.ts';
 import { accessLevelInTransaction, ownershipLevel } from './access-level.ts';
 import { checkOwnAccess } from './app-access.ts';
 import { checkNoDraft } from './draft-row.ts';
@@ -30,9 +31,9 @@ export async function createOwned<T extends OwnedRow>(
   input: UpdateOwnedInput,
   ownFields: Partial<T>,
 ): Promise<T> {
-  const { tenantId, userId } = ctx.viewer;
+  const { tenantId } = ctx.viewer;
   const name = checkText(input.name, 'name');
-  const ownerId = input.ownerId ? await resolvePrincipal(tx, tenantId, input.ownerId) : `user:${userId}`;
+  const ownerId = input.ownerId ? await resolvePrincipal(tx, tenantId, input.ownerId) : actingPrincipal(ctx.viewer);
   checkNewOwner(ctx, ownerId);
   const common: Partial<OwnedRow> = {
     tenantId,
@@ -106,6 +107,7 @@ async function changeOwner<T extends OwnedRow>(
 ): Promise<void> {
   const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, principal);
   if (ownerId === row.ownerId) return;
+  checkNoApp(ctx.viewer);
   const permission = `${kind.kind}:changeOwner` as ResourcePermission;
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, row), permission)) throw forbidden({ permission });
   if ('parentId' in row && row.parentId) throw conflict('The owner of a draft or snapshot cannot change');

@@ -6,6 +6,7 @@ import { isUuid } from '../../core/id.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { actingUserId } from '../../core/viewer.ts';
 import { lockKey } from './lock-key.ts';
 import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 
@@ -13,14 +14,14 @@ export const TAG: UnownedKind<Tag> = { entity: Tag, what: 'tag' };
 
 /** Creates a tag. Returns its id. */
 export async function create(ctx: Context, input: CreateTagInput): Promise<string> {
-  const { tenantId, userId } = ctx.viewer;
+  const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const tag = newRow(Tag, {
       tenantId,
       name: await reserveName(tx, tenantId, input.name),
       color: checkColor(input.color ?? null),
       description: checkOptionalText(input.description ?? null, 'description'),
-      creatorId: userId,
+      creatorId: actingUserId(ctx.viewer),
     });
     return tx.insert(tag).id;
   });

@@ -9,6 +9,7 @@ import { checkOptionalText, checkText } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { actingUserId } from '../../core/viewer.ts';
 import { componentOf } from '../../core/visual/component.ts';
 import { restoreHiddenFields, type IsVisible } from '../../core/visual/visible-config.ts';
 import { VIEW_COLUMNS } from '../dataset/dataset-view.ts';
@@ -26,7 +27,7 @@ export async function create(
   datasetId: string,
   { component, position, ...input }: CreateVisualInput,
 ): Promise<string> {
-  const { tenantId, userId } = ctx.viewer;
+  const { tenantId } = ctx.viewer;
   return ctx.transaction(async (tx) => {
     const dataset = await lockDataset(ctx, tx, datasetId, 'dataset:addVisual');
     const count = await tx.count(Visual, { datasetId: dataset.id });
@@ -35,7 +36,7 @@ export async function create(
     const visual = newRow(Visual, {
       tenantId,
       datasetId: dataset.id,
-      ownerId: userId,
+      ownerId: actingUserId(ctx.viewer),
       component,
       name,
       position: count,

@@ -1,5 +1,9 @@
 /** Functions of the sandbox process. The modules of a program never see them. */
 export interface Bridge {
+  /** Runs a function of the process at once. Null for programs that are no handlers. */
+  native: Native | null;
+  /** Reference to the function that waits. Null for programs that are no handlers. */
+  sleep: { apply(receiver: undefined, args: readonly unknown[], options: object): Promise<void> } | null;
   log(level: string, text: string): void;
   /** Ends the program, which exceeds a limit. */
   exceed(reason: string, message: string): void;
@@ -9,6 +13,9 @@ export interface Bridge {
     applySyncPromise(receiver: undefined, args: readonly unknown[], options: object): unknown;
   };
 }
+
+/** Runs a function of native-functions.ts by its name. Never throws; null stands for a failure. */
+export type Native = (name: string, ...args: unknown[]) => unknown;
 
 /** Limits that are checked inside the isolate, before anything crosses to the process. */
 export interface GuestLimits {

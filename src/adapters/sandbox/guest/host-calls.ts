@@ -1,5 +1,17 @@
 import type { Bridge, GuestLimits } from './bridge.ts';
-import { bareObject, bytesOf, freeze, parse, SavedError, SavedPromise, sizeOf, sliceText, stringify } from './saved.ts';
+import {
+  bareObject,
+  bytesOf,
+  defineProperty,
+  freeze,
+  indexOf,
+  parse,
+  SavedError,
+  SavedPromise,
+  sizeOf,
+  sliceText,
+  stringify,
+} from './saved.ts';
 
 interface Flat {
   kind: 'text' | 'bytes' | 'json';
@@ -19,14 +31,16 @@ const LATER = freeze({
 const NOW = freeze({ __proto__: null, arguments: COPY });
 
 /** Creates the object `host` with a function for each host call. */
-export function createHost(bridge: Bridge, limits: GuestLimits): object {
+export function createHost(bridge: Bridge, limits: GuestLimits): Record<string, unknown> {
   const { flatten } = new CallBudget(bridge, limits);
   const enter = createQueue(limits.callsAtOnce);
   const callLater = async (name: string, argument: unknown): Promise<unknown> => {
+    // Where the program calls: a promise that is returned without await leaves no trace of its function.
+    const site = new SavedError();
     const { kind, value } = flatten(argument);
     const leave = await enter();
     try {
-      return unpack(await bridge.call.apply(undefined, [name, kind, value, false], LATER));
+      return unpack(await bridge.call.apply(undefined, [name, kind, value, false], LATER), site);
     } finally {
       leave();
     }
@@ -34,7 +48,8 @@ export function createHost(bridge: Bridge, limits: GuestLimits): object {
   const callNow = (name: string, argument: unknown): unknown => {
     const { kind, value } = flatten(argument);
     const reply = bridge.call.applySyncPromise(undefined, [name, kind, value, true], NOW);
-    return unpack(typeof reply === 'object' && reply !== null ? (reply as { copy(): unknown }).copy() : reply);
+    const result = typeof reply === 'object' && reply !== null ? (reply as { copy(): unknown }).copy() : reply;
+    return unpack(result, new SavedError());
   };
   const host = bareObject();
   for (let i = 0; i < limits.calls.length; i++) {
@@ -43,7 +58,7 @@ export function createHost(bridge: Bridge, limits: GuestLimits): object {
     method.sync = (argument: unknown) => callNow(name, argument);
     host[name] = freeze(method);
   }
-  return freeze(host);
+  return host;
 }
 
 /** Counts host calls and the bytes of their arguments, and ends the program that exceeds its limits. */
@@ -74,12 +89,24 @@ function flattenArgument(argument: unknown): Flat {
 }
 
 /** Returns the result of a host call. The first character of a text is its kind. */
-function unpack(reply: unknown): unknown {
+function unpack(reply: unknown, site: Error): unknown {
   if (typeof reply !== 'string') return reply;
   const kind = sliceText(reply, 0, 1);
   const text = sliceText(reply, 1);
-  if (kind === 'E') throw new SavedError(text);
+  if (kind === 'E') throw callError(text, site);
   return kind === 'J' ? parse(text) : text;
+}
+
+/** Returns the error of a host call, with the stack of its call. The first line of the text is its code, which may be ''. */
+function callError(text: string, site: Error): Error {
+  const end = indexOf(text, '\n');
+  const code = sliceText(text, 0, end);
+  const message = sliceText(text, end + 1);
+  const error = new SavedError(message);
+  const { stack } = site;
+  if (typeof stack === 'string') error.stack = `Error: ${message}${sliceText(stack, 'Error'.length)}`;
+  if (code !== '') defineProperty(error, 'code', { ...bareObject(), value: code, writable: true, configurable: true });
+  return error;
 }
 
 /** Returns a function that waits for one of the places, and returns the function that frees it. */

@@ -1,8 +1,11 @@
 import type { Bridge, GuestLimits } from './bridge.ts';
 import { createConsole } from './guest-console.ts';
+import { createHandlerHost } from './handler-main.ts';
 import { createHost } from './host-calls.ts';
+import { bindNative } from './native.ts';
 import { describeError, packOutput } from './result.ts';
-import { defineProperty } from './saved.ts';
+import { defineProperty, freeze } from './saved.ts';
+import { addWebGlobals } from './web-globals.ts';
 
 /** What memory or other threads could be reached with. */
 const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics'];
@@ -15,7 +18,13 @@ export function prepare(bridge: Bridge, limits: GuestLimits): unknown {
     writable: true,
     configurable: true,
   });
-  const host = createHost(bridge, limits);
+  const { native, sleep } = bridge;
+  const calls = createHost(bridge, limits);
+  const host = native && sleep ? createHandlerHost(calls) : freeze(calls);
+  if (native && sleep) {
+    bindNative(native);
+    addWebGlobals(sleep);
+  }
   return async (main: (input: unknown, host: object) => unknown, input: unknown): Promise<object> => {
     try {
       return packOutput(await main(input, host), bridge, limits);

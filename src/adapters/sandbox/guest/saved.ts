@@ -12,7 +12,7 @@ export const SavedPromise = Promise;
 
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { isView } = ArrayBuffer;
-const { slice } = String.prototype;
+const { slice, indexOf: indexInText } = String.prototype;
 const Bytes = Uint8Array;
 const getByteLength = getOwnPropertyDescriptor(getPrototypeOf(Bytes.prototype)!, 'byteLength')!.get!;
 const getBufferLength = getOwnPropertyDescriptor(ArrayBuffer.prototype, 'byteLength')!.get!;
@@ -22,6 +22,8 @@ export const bareObject = (): Record<string, unknown> => ({ __proto__: null }) a
 
 export const sliceText = (text: string, start: number, end?: number): string =>
   apply(slice, text, end === undefined ? [start] : [start, end]) as string;
+
+export const indexOf = (text: string, part: string): number => apply(indexInText, text, [part]) as number;
 
 /** Returns the number of bytes of a typed array. */
 export const sizeOf = (bytes: Uint8Array): number => apply(getByteLength, bytes, []) as number;

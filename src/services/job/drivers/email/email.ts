@@ -1,6 +1,7 @@
 import type { JobActionDriver } from '../../../../core/job-drivers.ts';
+import { resolveRecipients } from '../../../resource/recipients.ts';
 import { actionSchema, RECIPIENTS } from '../action-schema.ts';
-import { namesOf, resolveRecipients } from '../recipients.ts';
+import { namesOf } from '../recipients.ts';
 import { checkAttached, previewAttached } from './attached-actions.ts';
 import type { EmailData } from './email-data.ts';
 import { sendMails } from './send-mails.ts';
@@ -47,10 +48,11 @@ export const emailAction: JobActionDriver = {
   ),
   async prepare(data, action) {
     const { recipients, runAs, attach } = data as EmailData;
-    const prepared = {
-      ...(data as EmailData),
-      recipients: [...new Set(await resolveRecipients(recipients, action, { addresses: runAs !== 'recipient' }))],
-    };
+    const resolved = await resolveRecipients(action.tx, action.ctx.viewer.tenantId, recipients, {
+      path: 'data.recipients',
+      addresses: runAs !== 'recipient',
+    });
+    const prepared = { ...(data as EmailData), recipients: [...new Set(resolved)] };
     return attach ? { ...prepared, attach: await checkAttached({ ...prepared, attach }, action) } : prepared;
   },
   run: sendMails,

@@ -3,6 +3,7 @@ import { ApiError, conflict, tooLarge } from '../../../../core/errors.ts';
 import type { SavedFile } from '../../../../core/files.ts';
 import type { ActionRun } from '../../../../core/job-drivers.ts';
 import type { ExportChunk } from '../../../resource/export-file.ts';
+import type { MailUser } from '../../../resource/mail-recipients.ts';
 import { checkQuota } from '../../../resource/quota.ts';
 import type { LabelledFile } from '../../../resource/stored-file.ts';
 import { exportDataset, type ExportOptions } from '../export/export-rows.ts';
@@ -14,7 +15,6 @@ import {
   sizeOf,
   type AttachedAction,
 } from './attachments.ts';
-import type { MailUser } from './mail-recipients.ts';
 
 /** Maximum size of the files for all recipients, in bytes. Equal files count once. */
 const MAX_TOTAL_BYTES = 1_000_000_000;

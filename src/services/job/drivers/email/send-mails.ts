@@ -1,14 +1,14 @@
 import { conflict } from '../../../../core/errors.ts';
 import type { ActionRun } from '../../../../core/job-drivers.ts';
 import type { Transaction } from '../../../../core/platform.ts';
+import { checkMailLimits } from '../../../resource/hourly-limits.ts';
+import { htmlToText } from '../../../resource/html-text.ts';
+import { findMailRecipients, lockMailUsers, type MailRecipients } from '../../../resource/mail-recipients.ts';
 import { hasQueuedMails, queueMails, type AddressedMail } from '../../../resource/mail.ts';
 import { checkQuota } from '../../../resource/quota.ts';
 import { deleteUnreferenced, insertStoredFile } from '../../../resource/stored-file.ts';
-import { checkMailLimits } from '../../hourly-limits.ts';
 import { lockAttachedFiles } from './attachments.ts';
 import type { EmailData } from './email-data.ts';
-import { htmlToText } from './html-text.ts';
-import { findMailRecipients, lockMailUsers, type MailRecipients } from './mail-recipients.ts';
 import { exportForRecipients, type RecipientExports } from './recipient-exports.ts';
 
 /**
@@ -88,7 +88,7 @@ async function queue(
   mails: readonly AddressedMail[],
 ): Promise<number> {
   const { platform, viewer } = run.ctx;
-  await checkMailLimits(tx, viewer, mails);
+  await checkMailLimits(tx, 'job', viewer, mails);
   const text = format === 'html' ? { text: htmlToText(body), html: body } : { text: body };
   await queueMails(
     platform,

@@ -1,8 +1,9 @@
 import type { JobActionDriver, JobData } from '../../../../core/job-drivers.ts';
+import { limitNotifications } from '../../../resource/hourly-limits.ts';
 import { notify } from '../../../resource/notification.ts';
-import { limitNotifications } from '../../hourly-limits.ts';
+import { resolveRecipients } from '../../../resource/recipients.ts';
 import { actionSchema, RECIPIENTS } from '../action-schema.ts';
-import { namesOf, resolveRecipients } from '../recipients.ts';
+import { namesOf } from '../recipients.ts';
 
 const MAX_MESSAGE_CHARACTERS = 1000;
 
@@ -29,12 +30,15 @@ export const notifyAction: JobActionDriver = {
   ),
   prepare: async (data, action) => ({
     ...data,
-    recipients: await resolveRecipients((data as NotifyData).recipients, action, { addresses: false }),
+    recipients: await resolveRecipients(action.tx, action.ctx.viewer.tenantId, (data as NotifyData).recipients, {
+      path: 'data.recipients',
+      addresses: false,
+    }),
   }),
   async run({ ctx, job, data, log }) {
     const { recipients, message } = data as NotifyData;
     await ctx.transaction((tx) =>
-      limitNotifications(tx, ctx.viewer, () =>
+      limitNotifications(tx, 'job', ctx.viewer.tenantId, () =>
         notify(tx, ctx.viewer.tenantId, recipients, {
           type: 'job.notification',
           message,

@@ -1,6 +1,6 @@
-import type { Query } from '../../../../core/database.ts';
-import { badInput } from '../../../../core/errors.ts';
-import type { Transaction } from '../../../../core/platform.ts';
+import type { Query } from '../../core/database.ts';
+import { badInput } from '../../core/errors.ts';
+import type { Transaction } from '../../core/platform.ts';
 
 /** Maximum number of mails of one action. */
 const MAX_MAILS = 1000;

@@ -1,0 +1,74 @@
+import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
+import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
+import { newId } from '../src/core/id.ts';
+import { DateTime } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
+
+/** A call of a webhook of an app (docs/contract.md#records-of-apps). */
+@ObjectType({
+  description: 'A call of a webhook of an app. The last 10,000 calls of an app are kept, for 30 days.',
+  implements: Node,
+})
+@Entity()
+export class WebhookCall {
+  @Field(() => ID, { description: 'UUID, version 7.' })
+  @PrimaryKey({ type: 'uuid' })
+  id: string = newId();
+
+  @Property({ type: 'uuid' })
+  tenantId!: string;
+
+  @Field(() => ID, { description: 'Id of the app.' })
+  @Property({ type: 'uuid' })
+  appId!: string;
+
+  @Field(() => DateTime, { description: 'Time at which it ended.' })
+  @Property({ type: 'timestamptz' })
+  at!: Date;
+
+  @Field(() => String, { description: 'Method of the request in lower case, e.g. `post`.' })
+  @Property({ type: 'text' })
+  method!: string;
+
+  @Field(() => String, { description: 'Path of the request below `_hook`, e.g. `/orders/7`.' })
+  @Property({ type: 'text' })
+  path!: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Path of the route, e.g. `/orders/:id`. Null if no route had the path.',
+  })
+  @Property({ type: 'text', nullable: true })
+  route?: string | null;
+
+  @Field(() => Int, { description: 'HTTP status of the response.' })
+  @Property({ type: 'integer' })
+  status!: number;
+
+  @Field(() => Float, { description: 'Milliseconds until the response.' })
+  @Property({ type: 'double' })
+  duration!: number;
+
+  @Field(() => Float, { description: 'Memory that the handler took at most, in bytes; 0 if none ran.' })
+  @Property({ type: 'bigint' })
+  peakMemory!: number;
+
+  @Field(() => String, { nullable: true, description: 'Why it failed, for authors. Null if it did not.' })
+  @Property({ type: 'text', nullable: true })
+  error?: string | null;
+
+  @Field(() => String, { description: 'Id of the request, as in its header `x-request-id`.' })
+  @Property({ type: 'text' })
+  requestId!: string;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the call that was replayed, which may be deleted since. Null for a call from outside.',
+  })
+  @Property({ type: 'uuid', nullable: true })
+  replayOfId?: string | null;
+
+  /** The request as encrypted JSON (webhook-call-request.ts). Null if it is too large, or no longer kept. */
+  @Property({ type: 'text', nullable: true, lazy: true })
+  request?: string | null;
+}

@@ -1,0 +1,96 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Args, ArgsType, Ctx, Field, FieldResolver, Info, Int, Mutation, Resolver, Root } from 'type-graphql';
+import { App } from '../../entities/app.ts';
+import { WebhookCall } from '../../entities/webhook-call.ts';
+import { AppWebhooks } from '../../entities/webhook-statistic.ts';
+import type { Context } from '../../src/core/context.ts';
+import { notFound } from '../../src/core/errors.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import { checkMayWrite } from '../../src/services/app/app-part.ts';
+import { replay } from '../../src/services/app/webhook-call-replay.ts';
+import { summarizeWebhooks } from '../../src/services/app/webhook-overview.ts';
+import { Id, Key } from '../support/arguments.ts';
+import { Can } from '../support/guard.ts';
+import { ChildPageArgs, pageOf } from '../support/page.ts';
+
+const WebhookCallPage = pageOf(WebhookCall, 'WebhookCall');
+
+/** Filter and page of the calls of webhooks. */
+@ArgsType()
+class WebhookCallArgs extends ChildPageArgs {
+  @Field(() => String, { nullable: true, description: 'Only calls with this method, in lower case.' })
+  method?: string;
+
+  @Field(() => String, { nullable: true, description: 'Only calls of the route with this path, e.g. `/orders/:id`.' })
+  route?: string;
+
+  @Field(() => Int, { nullable: true, description: 'Only calls whose response had this HTTP status.' })
+  status?: number;
+}
+
+type AppRow = Pick<App, 'id' | 'ownerId'>;
+
+@Resolver(() => App)
+export class AppWebhooksResolver {
+  @Requires('id', 'ownerId')
+  @FieldResolver(() => AppWebhooks, { description: 'Webhooks and their calls by day. Requires `app:write`.' })
+  async webhooks(@Ctx() ctx: Context, @Root() app: AppRow): Promise<AppWebhooks> {
+    await checkMayWrite(ctx, app);
+    return summarizeWebhooks(ctx, app);
+  }
+
+  @Requires('id', 'ownerId')
+  @FieldResolver(() => WebhookCallPage, { description: 'Calls of its webhooks, newest first. Requires `app:write`.' })
+  async webhookCalls(
+    @Ctx() ctx: Context,
+    @Root() app: AppRow,
+    @Args(() => WebhookCallArgs) page: WebhookCallArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    await checkMayWrite(ctx, app);
+    return ctx.read.childPage(App, 'webhookCalls', app, info, page);
+  }
+
+  @Requires('id', 'ownerId')
+  @FieldResolver(() => WebhookCall, {
+    nullable: true,
+    description: 'A call of a webhook, by its id. Requires `app:write`.',
+  })
+  async webhookCall(
+    @Ctx() ctx: Context,
+    @Root() app: AppRow,
+    @Id('call', 'callId') id: string,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    await checkMayWrite(ctx, app);
+    const found = await ctx.read.find(WebhookCall, { id, appId: app.id }, info);
+    if (!found) throw notFound({ what: 'call of a webhook', id });
+    return found;
+  }
+}
+
+@Resolver(() => WebhookCall)
+export class WebhookCallResolver {
+  @Requires('replayable')
+  @FieldResolver(() => Boolean, {
+    description: 'Whether it can be replayed. Requests are kept if their body has at most 256 KB, up to 100 MB an app.',
+  })
+  replayable(@Root() { replayable }: { replayable: boolean }): boolean {
+    return replayable;
+  }
+
+  @Can('app:write')
+  @Mutation(() => WebhookCall, {
+    description:
+      'Repeats a call of a webhook: the active release handles the same request, without a check of its signature or ' +
+      'its idempotency key. Returns the new call. Fails with `CONFLICT` if the request is not kept.',
+  })
+  async replayWebhookCall(
+    @Ctx() ctx: Context,
+    @Key('app', 'appId') appId: string,
+    @Id('call', 'callId') callId: string,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.readAfterWrite(WebhookCall, await replay(ctx, appId, callId), info);
+  }
+}

@@ -1,0 +1,24 @@
+import { capitalize } from '../src/core/capitalize.ts';
+import type { Row } from './route.ts';
+
+/* How the OpenAPI document describes the rows that pass requests to handlers of apps. */
+
+const DESCRIPTIONS = {
+  view: 'The handler in the folder `server` of the app decides about query, body and response.',
+  webhook:
+    'The handler in the folder `webhooks` of the app decides about query, body and response. It acts as the owner of the ' +
+    'app; credentials of the request are ignored. `id` is the UUID or the natural id of the app.',
+};
+
+/** Returns id, summary and description of the operation of a row; undefined for a row that runs no handlers. */
+export function namesOfAppRow({
+  method,
+  options: { runsApp },
+}: Row): { id: string; summary: string; description: string } | undefined {
+  if (!runsApp) return undefined;
+  return {
+    id: `${method.toLowerCase()}App${capitalize(runsApp)}`,
+    summary: `Calls a ${method} ${runsApp === 'view' ? 'route' : 'webhook'} of an app`,
+    description: DESCRIPTIONS[runsApp],
+  };
+}

@@ -1,0 +1,31 @@
+import { collection, resource, value } from '../present.ts';
+import { get, post, type RouteOptions } from '../route.ts';
+
+const call = resource<{ id: string; appId: string; replayOf: string | null }>(
+  'id method path route status duration peakMemory error at replayOf: replayOfId replayable requestId',
+  ({ id, appId, replayOf }) => ({
+    self: `/apps/${appId}/webhooks/calls/${id}`,
+    'svc:app': `/apps/${appId}`,
+    'svc:replay-of': replayOf ? `/apps/${appId}/webhooks/calls/${replayOf}` : undefined,
+  }),
+);
+
+const line = resource<{ appId: string }>('id at level message route requestId', ({ appId }) => ({
+  'svc:app': `/apps/${appId}`,
+}));
+
+const webhooks = value(
+  'routes { method path handlerPath config } stats { method path date count avgDuration errorCount }',
+);
+
+const single = '/apps/:appId/webhooks/calls/:callId';
+const FOR_AUTHORS: RouteOptions = { permission: 'app:write' };
+
+/** Records of what apps do: calls of their webhooks, and logs. */
+export const appRecords = [
+  get('/apps/:id/webhooks', 'app.webhooks', webhooks, FOR_AUTHORS),
+  get('/apps/:id/webhooks/calls', 'app.webhookCalls', collection('webhook-call', call), FOR_AUTHORS),
+  get(single, 'app.webhookCall', call, FOR_AUTHORS),
+  post(`${single}/_replay`, 'replayWebhookCall', call),
+  get('/apps/:id/logs', 'app.logs', collection('app-log', line), FOR_AUTHORS),
+];

@@ -1,0 +1,44 @@
+/** Runs one statement and returns its rows. */
+type Query = (sql: unknown, params?: unknown) => Promise<unknown>;
+
+/** A host call of handlers. */
+export type Call = (argument: unknown) => Promise<unknown>;
+
+interface DatabaseCalls {
+  query: Call;
+  begin: Call;
+  commit: Call;
+  rollBack: Call;
+}
+
+/** Creates `query` and `transaction`. */
+export function createDatabase(calls: DatabaseCalls): { query: Query; transaction: object } {
+  const queryIn =
+    (transaction: unknown): Query =>
+    async (sql, params = []) =>
+      calls.query({ sql: textOf(sql), params: paramsOf(params), transaction });
+  const transaction = async (work: unknown): Promise<unknown> => {
+    if (typeof work !== 'function') throw new TypeError('transaction() takes a function of {query}');
+    const id = await calls.begin(null);
+    let result: unknown;
+    try {
+      result = await (work as (database: { query: Query }) => unknown)({ query: queryIn(id) });
+    } catch (error) {
+      await calls.rollBack(id);
+      throw error;
+    }
+    await calls.commit(id);
+    return result;
+  };
+  return { query: queryIn(null), transaction };
+}
+
+function textOf(sql: unknown): string {
+  if (typeof sql !== 'string') throw new TypeError('query(sql, params) takes a text');
+  return sql;
+}
+
+function paramsOf(params: unknown): unknown[] {
+  if (!Array.isArray(params)) throw new TypeError('query(sql, params) takes a list of parameters');
+  return params.map((param: unknown) => (typeof param === 'bigint' ? String(param) : (param ?? null)));
+}

@@ -1,0 +1,28 @@
+import type { AppResponse, HandlerFetch } from './app-run.ts';
+import type { Viewer } from './viewer.ts';
+
+/** A request of a handler to the REST API of the service. */
+export interface InternalCall {
+  /** Whose handler it is. The request has their rights as a token would, without what apps may not do. */
+  viewer: Viewer;
+  /** Address and id of the request for which the handler runs. */
+  address: string;
+  requestId: string;
+  /** Whether that request lacks proof of the same origin, so that it must not change anything. */
+  crossSite: boolean;
+  /** How many handlers called each other to get to this one: 0 for one that was called from outside. */
+  depth: number;
+  /** Its `url` is a path. */
+  request: HandlerFetch;
+  /** Ends the request and its response. */
+  signal: AbortSignal;
+}
+
+/** The REST API, for calls by the service itself. They take no connection. See docs/contract.md#services-of-handlers. */
+export interface InternalApi {
+  /**
+   * Sends a request and receives its whole response, of any status. Throws BAD_USER_INPUT for a path that is not below
+   * `/api`, UPSTREAM_FAILED for a response that is too large, and the signal's reason when it aborts.
+   */
+  call(call: InternalCall): Promise<AppResponse>;
+}

@@ -1,0 +1,97 @@
+import type { EndedRun } from '../../core/app-run.ts';
+import type { Platform } from '../../core/platform.ts';
+import { meter } from '../usage/usage-meter.ts';
+import { AppRecordPruner } from './app-record-pruner.ts';
+import { insertRecords, toRecord, type RunRecord } from './app-run-rows.ts';
+import { ComputeCharger } from './app-run-usage.ts';
+
+/** Maximum number of runs that one transaction records, and the size at which it ends before, in bytes. */
+const MAX_RUNS = 500;
+const MAX_BYTES = 8_000_000;
+
+interface WaitingRecord {
+  record: RunRecord;
+  recorded: () => void;
+}
+
+/** The records of a process. Those of a tenant that arrive while a transaction writes share the next one. */
+class RunRecorder {
+  readonly #platform: Platform;
+  readonly #charger = new ComputeCharger();
+  readonly #pruner = new AppRecordPruner();
+  /** The records that wait, by the tenants for which a transaction writes. */
+  readonly #waiting = new Map<string, WaitingRecord[]>();
+  readonly #writes = new Set<Promise<void>>();
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  add(run: EndedRun): Promise<void> {
+    const { tenantId } = run.app;
+    return new Promise((recorded) => {
+      const entry = { record: toRecord(this.#platform.secrets, run), recorded };
+      const waiting = this.#waiting.get(tenantId);
+      if (waiting) return void waiting.push(entry);
+      this.#waiting.set(tenantId, [entry]);
+      const writes = this.#writeAll(tenantId).finally(() => this.#writes.delete(writes));
+      this.#writes.add(writes);
+    });
+  }
+
+  /** Waits until everything is written. */
+  async finish(): Promise<void> {
+    while (this.#writes.size > 0) await Promise.all(this.#writes);
+  }
+
+  async #writeAll(tenantId: string): Promise<void> {
+    const waiting = this.#waiting.get(tenantId)!;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, batchLength(waiting));
+      const records = batch.map(({ record }) => record);
+      await this.#attempt(() => this.#write(tenantId, records));
+      for (const { recorded } of batch) recorded();
+      await this.#attempt(() => this.#pruner.prune(this.#platform.database, tenantId, records));
+    }
+    this.#waiting.delete(tenantId);
+  }
+
+  #write(tenantId: string, records: readonly RunRecord[]): Promise<void> {
+    return this.#platform.database.transaction(tenantId, async (tx) => {
+      const usage = await this.#charger.usageOf(tx, tenantId, records);
+      insertRecords(tx, tenantId, records);
+      meter({ tenantId }, tx, usage);
+    });
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#platform.log.error({ err: error }, 'Could not record runs of apps');
+    }
+  }
+}
+
+/** Returns how many of the waiting records one transaction writes. */
+function batchLength(waiting: readonly WaitingRecord[]): number {
+  let bytes = 0;
+  const length = waiting.findIndex(({ record }) => (bytes += record.bytes) > MAX_BYTES);
+  return Math.min(MAX_RUNS, length < 0 ? waiting.length : Math.max(1, length));
+}
+
+const recorders = new WeakMap<Platform, RunRecorder>();
+
+/**
+ * Records what a run of an app did: its log, the call of a webhook and the compute time. Resolves when the records are
+ * committed, and also when they cannot be: that is logged. Nothing but the compute time is recorded for an app that was
+ * deleted meanwhile.
+ */
+export function recordRun(platform: Platform, run: EndedRun): Promise<void> {
+  let recorder = recorders.get(platform);
+  if (!recorder) recorders.set(platform, (recorder = new RunRecorder(platform)));
+  return recorder.add(run);
+}
+
+/** Waits until all runs of the process are recorded. */
+export const finishRunRecords = async (platform: Platform): Promise<void> => recorders.get(platform)?.finish();

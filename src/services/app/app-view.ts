@@ -1,0 +1,67 @@
+import type { AppRequest, AppResponse, AppRole, HandlerUser, ReceiveBody } from '../../core/app-run.ts';
+import type { Context } from '../../core/context.ts';
+import { refused } from '../../core/errors.ts';
+import { levelAllows, type Level } from '../../core/permissions.ts';
+import type { Viewer } from '../../core/viewer.ts';
+import { matchRoute, maxBodyOf, noRouteFor } from './app-route-match.ts';
+import { recordRun } from './app-run-record.ts';
+import { findViewedApp } from './find-running-app.ts';
+import { runRoute, withoutDetails } from './handler-route.ts';
+
+/** A request for a route below `view`. Its body is received when the route is known. */
+export interface ViewCall {
+  request: AppRequest;
+  receive: ReceiveBody;
+}
+
+/**
+ * Runs the handler of a route below `view` as the caller. Throws NOT_FOUND alike for an unknown app, one that the caller
+ * may not read, one that is not deployed, and an unknown route.
+ */
+export async function callView(ctx: Context, id: string, { request, receive }: ViewCall): Promise<AppResponse> {
+  const { platform, viewer } = ctx;
+  if (request.method !== 'get' && !viewer.scopes.has('write')) throw refused('This token lacks the scope write');
+  const found = await findViewedApp(ctx, id);
+  if (!found) throw noRouteFor(request);
+  const { app, routes, level } = found;
+  const { route, params } = matchRoute(routes, request);
+  const body = await receive(maxBodyOf(route));
+  const { result, logs, durationMs, memoryBytes } = await runRoute(platform, {
+    app,
+    folder: 'server',
+    route,
+    params,
+    request: { ...request, body },
+    ctx,
+    user: userOf(viewer),
+    roles: rolesAt(level, viewer),
+    depth: ctx.request.appDepth ?? 0,
+  });
+  await recordRun(platform, {
+    app,
+    route: route.path,
+    requestId: ctx.request.id,
+    payerId: viewer.userId,
+    durationMs,
+    memoryBytes,
+    logs,
+    error: 'failure' in result ? result.failure.message : null,
+  });
+  if ('response' in result) return result.response;
+  throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
+}
+
+/** Returns whom a handler sees as its user. A team acts by itself in a call of one of its apps. */
+const userOf = ({ userId, username, principals }: Viewer): HandlerUser => ({
+  id: userId,
+  name: username,
+  type: principals.includes(`team:${userId}`) ? 'team' : 'user',
+});
+
+function rolesAt(level: Level, { superuser }: Viewer): AppRole[] {
+  const roles: AppRole[] = ['viewer'];
+  if (levelAllows(level, 'app:write')) roles.push('editor');
+  if (levelAllows(level, 'app:changeOwner')) roles.push('admin');
+  if (superuser) roles.push('superuser');
+  return roles;
+}

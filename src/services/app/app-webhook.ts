@@ -1,0 +1,129 @@
+import { toApiError } from '../../core/api-error.ts';
+import type { AppRequest, AppResponse, EndedRun, HandlerOutcome, ReceiveBody } from '../../core/app-run.ts';
+import type { RequestInfo } from '../../core/context.ts';
+import { ApiError, cancelled, defineError, unavailable } from '../../core/errors.ts';
+import type { Platform } from '../../core/platform.ts';
+import { matchRoute, maxBodyOf, type RouteMatch } from './app-route-match.ts';
+import { recordRun } from './app-run-record.ts';
+import { openEnv, type WebhookApp } from './find-running-app.ts';
+import { runRoute, withoutDetails } from './handler-route.ts';
+import { runOnce, type IdempotencyConfig } from './webhook-idempotency.ts';
+import { createWebhookContext } from './webhook-owner.ts';
+import { isSigned, type VerifyConfig } from './webhook-verify.ts';
+
+/** A call of a webhook. */
+export interface WebhookCall {
+  app: WebhookApp;
+  request: AppRequest;
+  /** Receives the body when the route is known. Default: the body of `request`. */
+  receive?: ReceiveBody;
+  /** Id of the call that is repeated; null for a call from outside. Signature and idempotency key do not count then. */
+  replayOf: string | null;
+  /** The request by which the call came. Its signal ends the run. */
+  info: RequestInfo;
+}
+
+const wrongSignature = defineError(401, 'UNAUTHENTICATED', () => 'The signature is wrong');
+const noOwner = () => unavailable('The app has no owner who can act');
+/** Status that is recorded for a caller who disconnected, who gets no response. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/** What becomes of a call: the record of it, filled by its steps. */
+type Record = Omit<EndedRun, 'call'> & { call: NonNullable<EndedRun['call']> };
+
+/**
+ * Runs a webhook of an app as its owner, and records the call before it returns. Returns the failure as callers see it;
+ * its message for authors is in the record.
+ */
+export async function callWebhook(platform: Platform, call: WebhookCall): Promise<HandlerOutcome['result']> {
+  const { app: found, request, replayOf, info } = call;
+  const startedAt = performance.now();
+  const { method, path } = request;
+  const record: Record = {
+    app: found.app,
+    route: null,
+    requestId: info.id,
+    payerId: found.app.ownerId.slice('user:'.length),
+    durationMs: 0,
+    computeMs: 0,
+    memoryBytes: 0,
+    logs: [],
+    error: null,
+    call: { method, path, status: 0, request: null, replayOf },
+  };
+  const result = await process(platform, call, record).catch((error: unknown) => failed(error, record, info));
+  record.durationMs = performance.now() - startedAt;
+  record.call.status ||= 'response' in result ? result.response.status : result.failure.status;
+  await recordRun(platform, record);
+  return result;
+}
+
+/** Returns the failure of a call that threw, and notes it in the record. Throws what is unexpected. */
+function failed(error: unknown, record: Record, { signal }: RequestInfo): { failure: ApiError } {
+  const failure = toApiError(signal.aborted ? signal.reason : error);
+  if (signal.aborted && !failure) {
+    record.error = 'The caller disconnected';
+    record.call.status = CLIENT_CLOSED_REQUEST;
+    return { failure: cancelled() };
+  }
+  if (!failure) throw error;
+  record.error ??= failure.message;
+  return { failure };
+}
+
+/** Takes the steps of a call in their order. Throws the failures of those before the handler runs. */
+async function process(platform: Platform, call: WebhookCall, record: Record): Promise<HandlerOutcome['result']> {
+  const { app: found, replayOf } = call;
+  const match = matchRoute(found.webhooks, call.request);
+  record.route = match.route.path;
+  const body = call.receive ? await call.receive(maxBodyOf(match.route)) : call.request.body;
+  const request = { ...call.request, body };
+  const { verify, idempotency } = match.route.config as { verify?: VerifyConfig; idempotency?: IdempotencyConfig };
+  if (verify && replayOf === null) checkSignature(platform, found, verify, request, record);
+  record.call.request = request;
+  const run = () => runAsOwner(platform, { ...call, request }, match, record);
+  if (!idempotency || replayOf !== null) return run();
+  return runOnce(platform, { app: found.app, route: match.route, request, header: idempotency.header }, run);
+}
+
+/** Throws UNAUTHENTICATED unless a request has the signature that the config of its route requires. */
+function checkSignature(
+  { secrets }: Platform,
+  { app }: WebhookApp,
+  config: VerifyConfig,
+  request: AppRequest,
+  record: Record,
+): void {
+  const secret = openEnv(secrets, app).get(config.secret);
+  if (secret === undefined) {
+    record.error = `The environment variable ${config.secret} of config.verify is missing`;
+    throw new ApiError(500, 'UPSTREAM_FAILED', 'The handler failed');
+  }
+  if (!isSigned(config, secret, request)) throw wrongSignature();
+}
+
+async function runAsOwner(
+  platform: Platform,
+  { app: { app, owner }, request, info }: WebhookCall,
+  { route, params }: RouteMatch,
+  record: Record,
+): Promise<{ response: AppResponse } | { failure: ApiError }> {
+  if (!owner) throw noOwner();
+  const ctx = await createWebhookContext(platform, app, info).catch((error: unknown) => {
+    throw toApiError(error)?.code === 'FORBIDDEN' ? noOwner() : error;
+  });
+  const outcome = await runRoute(platform, {
+    app,
+    folder: 'webhooks',
+    route,
+    params,
+    request,
+    ctx,
+    user: owner,
+    roles: [],
+    depth: info.appDepth ?? 0,
+  });
+  const { result, logs, memoryBytes, durationMs: computeMs } = outcome;
+  Object.assign(record, { logs, memoryBytes, computeMs, error: 'failure' in result ? result.failure.message : null });
+  return 'response' in result ? result : { failure: withoutDetails(result.failure) };
+}

@@ -1,0 +1,86 @@
+import type { HandlerRoute, HandlerUser, RunningApp } from '../../core/app-run.ts';
+import type { Context } from '../../core/context.ts';
+import { isUuid } from '../../core/id.ts';
+import { LEVEL, type Level } from '../../core/permissions.ts';
+import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
+import { accessLevel } from '../resource/access-level.ts';
+import { resourceKey } from '../resource/load-resource.ts';
+
+/** An app that is deployed, with the routes below `view` of its active release. */
+export interface ViewedApp {
+  app: RunningApp;
+  routes: HandlerRoute[];
+  /** Level of the caller, at least View. */
+  level: Level;
+}
+
+/** An app that is deployed, with the webhooks of its active release. */
+export interface WebhookApp {
+  app: RunningApp;
+  webhooks: HandlerRoute[];
+  /** As whom its webhooks run; null if the owner is disabled or was deleted. */
+  owner: HandlerUser | null;
+}
+
+type AppRow = RunningApp & Record<string, unknown>;
+
+const SLUG = '[a-z0-9][a-z0-9-]*';
+const APP_SLUG = new RegExp(`^${SLUG}$`);
+const NATURAL_ID = new RegExp(`^(${SLUG}):(${SLUG})$`);
+
+const COLUMNS = `
+  a.id, a.tenant_id as "tenantId", t.slug as tenant, a.slug, a.name, a.owner_id as "ownerId", a.env,
+  r.id as "releaseId"`;
+const DEPLOYED = `
+  dws.app a
+  join dws.tenant t on t.id = a.tenant_id
+  join dws.app_release r on r.tenant_id = a.tenant_id and r.app_id = a.id and r.active`;
+/** Name of the owner; null if it cannot act. */
+const OWNER_NAME = `
+  case split_part(a.owner_id, ':', 1)
+    when 'user' then (
+      select u.username from dws.app_user u
+      where u.tenant_id = a.tenant_id and u.id = split_part(a.owner_id, ':', 2)::uuid and u.enabled
+    )
+    when 'team' then (
+      select o.name from dws.team o where o.tenant_id = a.tenant_id and o.id = split_part(a.owner_id, ':', 2)::uuid
+    )
+  end`;
+
+/** Returns an app by its id, slug or natural id. Null if it is not deployed, or the caller may not read it. */
+export async function findViewedApp(ctx: Context, key: string): Promise<ViewedApp | null> {
+  const { id, slug } = resourceKey(ctx.viewer, key);
+  if (slug !== undefined && !APP_SLUG.test(slug)) return null;
+  const [row] = await ctx.query<AppRow & { routes: HandlerRoute[] }>({
+    text: `
+      select ${COLUMNS}, r.routes
+      from ${DEPLOYED}
+      where a.tenant_id = $1 and a.${id ? 'id' : 'slug'} = $2`,
+    values: [ctx.viewer.tenantId, id ?? slug],
+  });
+  if (!row) return null;
+  const { routes, ...app } = row;
+  const level = await accessLevel(ctx, app);
+  return level === LEVEL.none ? null : { app, routes, level };
+}
+
+/** Returns an app of any tenant by its id or natural id. Null if it is not deployed. */
+export async function findWebhookApp(system: SystemDatabase, key: string): Promise<WebhookApp | null> {
+  const [, tenant, slug] = NATURAL_ID.exec(key) ?? [];
+  if (tenant === undefined && !isUuid(key)) return null;
+  const [row] = await system.query<AppRow & { webhooks: HandlerRoute[]; ownerName: string | null }>({
+    text: `
+      select ${COLUMNS}, r.webhooks, ${OWNER_NAME} as "ownerName"
+      from ${DEPLOYED}
+      where ${tenant === undefined ? 'a.id = $1' : 't.slug = $1 and a.slug = $2'}`,
+    values: tenant === undefined ? [key.toLowerCase()] : [tenant, slug],
+  });
+  if (!row) return null;
+  const { webhooks, ownerName, ...app } = row;
+  const [type, id] = app.ownerId.split(':') as [HandlerUser['type'], string];
+  return { app, webhooks, owner: ownerName === null ? null : { id, name: ownerName, type } };
+}
+
+/** Returns the environment of an app by the names of its variables. */
+export const openEnv = (secrets: SecretBox, { env }: Pick<RunningApp, 'env'>): ReadonlyMap<string, string> =>
+  new Map(env === null ? [] : (JSON.parse(secrets.open(env)) as [string, string][]));

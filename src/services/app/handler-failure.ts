@@ -1,0 +1,29 @@
+import type { ApiError } from '../../core/errors.ts';
+import { timedOut, upstreamFailed } from '../../core/errors.ts';
+import type { SandboxFailure } from '../../core/sandbox.ts';
+import { HANDLER_ENTRY, MARKDOWN_MODULE } from './app-code-cache.ts';
+
+/** Returns the error of a handler that failed, with its message for authors: the file and line, and what was thrown. */
+export function failureError(
+  failure: SandboxFailure,
+  { timeoutMs, memoryBytes }: { timeoutMs: number; memoryBytes: number },
+  redact: (text: string) => string,
+): ApiError {
+  const details = { cause: failure };
+  switch (failure.reason) {
+    case 'timeout':
+      return timedOut(`The handler takes longer than ${timeoutMs} ms`, details);
+    case 'memory':
+      return upstreamFailed(`The handler needs more than ${memoryBytes / 1024 ** 2} MB of memory`, details);
+    case 'crash':
+      return upstreamFailed('The process of the handler ended unexpectedly', details);
+    case 'output':
+    case 'host-calls':
+      return upstreamFailed(failure.message, details);
+    case 'exception': {
+      const place = failure.places.find(({ module }) => module !== HANDLER_ENTRY && module !== MARKDOWN_MODULE);
+      const text = redact(failure.message);
+      return upstreamFailed(place ? `${place.module}:${place.line}: ${text}` : text, details);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { AppResponse, HandlerFetch, HandlerTask } from '../../core/app-run.ts';
+import { badInput, unavailable } from '../../core/errors.ts';
+import { headerIssue, isOfConnection } from '../../core/http-headers.ts';
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** Maximum size of a response from outside. */
+const MAX_RESPONSE_BYTES = 10_000_000;
+/** Stands for the service, to resolve paths. */
+const BASE = 'http://service.invalid';
+
+/**
+ * Sends a request of a handler: one for a path to the REST API, with the rights of the caller, and one for a URL to its
+ * host, without credentials. Throws BAD_USER_INPUT for a request that is not valid, and like the clients that send it.
+ */
+export async function fetchForHandler(
+  { ctx: { platform, viewer, request: outer }, depth }: Pick<HandlerTask, 'ctx' | 'depth'>,
+  { url, headers, body, ...rest }: HandlerFetch,
+  signal: AbortSignal,
+): Promise<AppResponse> {
+  const method = rest.method.toUpperCase();
+  if (!METHODS.has(method)) throw badInput(`fetch does not support the method ${method}`);
+  if (body !== null && (method === 'GET' || method === 'HEAD')) throw badInput(`A request with ${method} has no body`);
+  for (const [name, value] of Object.entries(headers)) {
+    const issue = headerIssue(name, value);
+    if (issue !== undefined) throw badInput(`The header ${JSON.stringify(name)} ${issue}`);
+  }
+  const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfConnection(name.toLowerCase())));
+  if (!/^[/\\]/.test(url)) {
+    const call = { method, headers: sent, body, signal, maxBytes: MAX_RESPONSE_BYTES };
+    return receive(await platform.outbound.fetch(url, call));
+  }
+  if (!platform.internalApi) throw unavailable('This process of the service has no API');
+  return platform.internalApi.call({
+    viewer,
+    address: outer.address,
+    requestId: outer.id,
+    crossSite: outer.crossSite ?? false,
+    depth,
+    request: { url: toApiPath(url), method, headers: sent, body },
+    signal,
+  });
+}
+
+/** Returns a path as URLs resolve it. Throws BAD_USER_INPUT for one that is not below `/api/`. */
+function toApiPath(path: string): string {
+  const url = URL.parse(path, BASE);
+  if (url?.origin !== BASE || !url.pathname.startsWith('/api/'))
+    throw badInput(`A path must start with /api/, not as ${JSON.stringify(path.slice(0, 100))}`);
+  return url.pathname + url.search;
+}
+
+/** Receives a response. Headers about the encoding are left out, since the body is decoded. */
+async function receive(response: Response): Promise<AppResponse> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of response.headers)
+    if (!isOfConnection(name) && name !== 'content-encoding')
+      headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  return { status: response.status, headers, body: new Uint8Array(await response.arrayBuffer()) };
+}

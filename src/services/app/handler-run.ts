@@ -1,0 +1,90 @@
+import type { HandlerOutcome, HandlerTask } from '../../core/app-run.ts';
+import { ApiError, unavailable } from '../../core/errors.ts';
+import type { Platform } from '../../core/platform.ts';
+import { SandboxFailure, type SandboxLimits, type SandboxLog, type SandboxPurpose } from '../../core/sandbox.ts';
+import { HANDLER_ENTRY, handlerModules, loadReleaseCode } from './app-code-cache.ts';
+import { openEnv } from './find-running-app.ts';
+import { runUntilDeleted } from './handler-ends.ts';
+import { failureError } from './handler-failure.ts';
+import { createHostCalls } from './handler-host.ts';
+import { readResponse } from './handler-response.ts';
+import { createRedaction } from './handler-secrets.ts';
+
+const MEBIBYTE = 1024 ** 2;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const LIMITS: Omit<SandboxLimits, 'timeoutMs'> = {
+  memoryBytes: 128 * MEBIBYTE,
+  outputBytes: 6_000_000,
+  logBytes: 64 * 1024,
+  hostCalls: 1000,
+  hostBytes: 64 * MEBIBYTE,
+};
+
+/** The places of handlers by how many handlers called each other. Those that are called never wait for their callers. */
+const PURPOSES: readonly SandboxPurpose[] = ['handler', 'called', 'nested'];
+
+/**
+ * Runs a handler of an app in the sandbox. Returns its response or its failure. Throws UNAVAILABLE if too many handlers run,
+ * or call each other, the reason of an aborted signal, and NOT_FOUND when the app is deleted meanwhile.
+ */
+export async function runHandler(platform: Platform, task: HandlerTask): Promise<HandlerOutcome> {
+  const { app, depth, route, ctx } = task;
+  const purpose = PURPOSES[depth];
+  if (!purpose) throw unavailable(`Handlers call each other more than ${PURPOSES.length} deep`);
+  const env = Object.fromEntries(openEnv(platform.secrets, app));
+  const redact = createRedaction(Object.values(env));
+  const { timeout } = route.config;
+  const limits = { ...LIMITS, timeoutMs: typeof timeout === 'number' ? timeout : DEFAULT_TIMEOUT_MS };
+  return runUntilDeleted(platform, app.id, ctx.request.signal, async (signal) => {
+    const code = await loadReleaseCode(platform, app);
+    try {
+      const { output, logs, durationMs, memoryBytes } = await platform.sandbox.run({
+        caller: { tenantId: app.tenantId, userId: app.id },
+        purpose,
+        isHandler: true,
+        modules: handlerModules(code, route.handlerPath, route.method),
+        entry: HANDLER_ENTRY,
+        input: inputOf(platform, task, env),
+        host: createHostCalls(platform, task),
+        textAs: 'bytes',
+        limits,
+        signal,
+      });
+      return { result: resultOf(output), logs: redactAll(logs, redact), durationMs, memoryBytes };
+    } catch (error) {
+      if (!(error instanceof SandboxFailure)) throw error;
+      const { logs, durationMs, memoryBytes } = error;
+      const failure = failureError(error, limits, redact);
+      return { result: { failure }, logs: redactAll(logs, redact), durationMs, memoryBytes };
+    }
+  });
+}
+
+const redactAll = (logs: readonly SandboxLog[], redact: (text: string) => string): SandboxLog[] =>
+  logs.map(({ level, text }) => ({ level, text: redact(text) }));
+
+/** Returns what crosses to the handler: all that its argument contains as values. */
+function inputOf(platform: Platform, task: HandlerTask, env: Record<string, string>): object {
+  const { app, request, params, user, roles } = task;
+  const { method, path, query, headers, body } = request;
+  return {
+    request: { method, path, params, query, headers, user, roles },
+    body,
+    context: {
+      app: { id: app.id, name: app.name, slug: app.slug },
+      tenant: app.tenant,
+      releaseId: app.releaseId,
+      baseUrl: platform.publicUrl,
+    },
+    env,
+  };
+}
+
+function resultOf(output: unknown): HandlerOutcome['result'] {
+  try {
+    return { response: readResponse(output) };
+  } catch (error) {
+    if (error instanceof ApiError) return { failure: error };
+    throw error;
+  }
+}

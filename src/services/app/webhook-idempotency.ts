@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { AppRequest, AppResponse, HandlerRoute, RunningApp } from '../../core/app-run.ts';
+import { badInput, conflict } from '../../core/errors.ts';
+import { newId } from '../../core/id.ts';
+import type { Platform } from '../../core/platform.ts';
+
+/** The `config.idempotency` of a webhook. */
+export interface IdempotencyConfig {
+  /** Name of the header with the key. */
+  header: string;
+}
+
+/** How long a response is repeated. */
+const RETENTION = '24 hours';
+/** A run that has not ended by then was killed: it is longer than a handler may wait and run. */
+const MAX_RUN = '3 minutes';
+const MAX_BODY_BYTES = 1_000_000;
+/** How often a key is tried to take that others take and release meanwhile. */
+const MAX_TRIES = 3;
+
+interface Claim extends Record<string, unknown> {
+  /** Id of the run that has taken the key. */
+  runId: string;
+  /** Digest of its request. */
+  request: string;
+  /** The encrypted response; null while it runs. */
+  response: string | null;
+}
+
+/** A response as it is encrypted. Its body is Base64, and null if it is too large. */
+interface StoredResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+const digestOf = (...parts: (string | Uint8Array)[]): string =>
+  parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
+
+/**
+ * Runs a webhook once for each value of its idempotency header, and returns the response of the first run for 24 hours.
+ * Responses from 500 on are not kept. Throws CONFLICT while the first run lasts: a call that waits for it would occupy the
+ * connection of a public caller, and runs of other processes cannot be awaited. Throws BAD_USER_INPUT for another request
+ * with the same key.
+ */
+export async function runOnce<T extends { response: AppResponse } | { failure: { status: number } }>(
+  { database, secrets }: Pick<Platform, 'database' | 'secrets'>,
+  { app, route, request, header }: { app: RunningApp; route: HandlerRoute; request: AppRequest; header: string },
+  run: () => Promise<T>,
+): Promise<T | { response: AppResponse }> {
+  const value = request.headers[header.toLowerCase()];
+  if (!value) return run();
+  const query: Platform['system']['query'] = (statement) => database.query(app.tenantId, statement);
+  const { method, path, body } = request;
+  const key = digestOf(`${method} ${route.path}\n${value}`);
+  const digest = digestOf(`${method} ${path}\n${JSON.stringify(request.query)}\n`, body);
+  const runId = newId();
+  const claim = await take(query, app, { key, digest, runId });
+  if (claim.runId !== runId) return { response: responseOf(claim, digest, header, secrets) };
+  const own = [app.tenantId, app.id, key, runId];
+  const release = () =>
+    query({
+      text: `delete from dws.webhook_reply where tenant_id = $1 and app_id = $2 and key = $3 and run_id = $4`,
+      values: own,
+    });
+  const result = await run().catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  if (!('response' in result) || result.response.status >= 500) await release();
+  else
+    await query({
+      text: `
+        update dws.webhook_reply set response = $5
+        where tenant_id = $1 and app_id = $2 and key = $3 and run_id = $4`,
+      values: [...own, secrets.seal(JSON.stringify(toStored(result.response)))],
+    });
+  return result;
+}
+
+const toStored = ({ status, headers, body }: AppResponse): StoredResponse => ({
+  status,
+  headers,
+  body: body.length > MAX_BODY_BYTES ? null : Buffer.from(body).toString('base64'),
+});
+
+/** Takes a key for a run, unless another run has it. Returns the claim of the run that has it. */
+async function take(
+  query: Platform['system']['query'],
+  { id, tenantId }: RunningApp,
+  { key, digest, runId }: { key: string; digest: string; runId: string },
+): Promise<Claim> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const [taken] = await query<Claim>({
+      text: `
+        insert into dws.webhook_reply as r (tenant_id, app_id, key, request, run_id, running_until)
+        select tenant_id, id, $3, $4, $5, now() + interval '${MAX_RUN}'
+        from dws.app
+        where tenant_id = $1 and id = $2
+        on conflict (app_id, key) do update set
+          request = excluded.request, run_id = excluded.run_id, running_until = excluded.running_until,
+          response = null, created_at = excluded.created_at
+        where r.created_at < now() - interval '${RETENTION}' or r.response is null and r.running_until < now()
+        returning r.run_id as "runId", r.request, r.response`,
+      values: [tenantId, id, key, digest, runId],
+    });
+    if (taken) return taken;
+    const [other] = await query<Claim>({
+      text: `
+        select run_id as "runId", request, response
+        from dws.webhook_reply
+        where tenant_id = $1 and app_id = $2 and key = $3`,
+      values: [tenantId, id, key],
+    });
+    if (other) return other;
+  }
+  throw stillRuns();
+}
+
+const stillRuns = () =>
+  conflict('A call with the same idempotency key is running', { headers: { 'retry-after': '1' } });
+
+/** Returns the response of another run. Throws CONFLICT if there is none. */
+function responseOf(
+  { request, response }: Claim,
+  digest: string,
+  header: string,
+  secrets: Platform['secrets'],
+): AppResponse {
+  if (request !== digest) throw badInput(`The value of the header ${header} was used for another request`);
+  if (response === null) throw stillRuns();
+  const { body, ...rest } = JSON.parse(secrets.open(response)) as StoredResponse;
+  if (body === null) throw conflict('The call was processed before; its response was too large to be kept');
+  return { ...rest, body: Buffer.from(body, 'base64') };
+}

@@ -1,0 +1,118 @@
+import { expect } from 'vitest';
+import { test as base } from '../support/fixture.ts';
+import { deployApp, post, withBodies, type DeployedApp } from './handler-fixture.ts';
+
+const ORDERS = `create table orders (id int primary key, number bigint, price numeric, at timestamptz, tags text[]);
+insert into orders values (1, 9007199254740993, 1.10, '2026-01-31 10:00Z', '{a,b}');`;
+
+const test = base.extend<{ app: DeployedApp }>({
+  app: [
+    async ({ admin, service }, use) => {
+      const app = await deployApp({ admin, service }, 'Database', {
+        'migrations/001.sql': ORDERS,
+        ...withBodies({
+          rows: `return query('select *, $1::int + 1 as next from orders', [41])`,
+          error: `try { await query('insert into orders values (1)') } catch (error) {
+              return [error instanceof Error, error.code, error.message] }`,
+          syntax: `return query('select from from')`,
+          committed: `const result = await transaction(async ({ query }) => {
+                await query('insert into orders values (2)');
+                return (await query('select count(*) from orders'))[0].count;
+              });
+              return [result, (await query('select count(*) from orders'))[0].count]`,
+          undone: `try {
+                await transaction(async ({ query }) => {
+                  await query('insert into orders values (3)');
+                  throw new RangeError('no');
+                });
+              } catch (error) {
+                return [error.name, error.message, (await query('select from orders where id = 3')).length];
+              }`,
+          failed: `try {
+                await transaction(async ({ query }) => {
+                  await query('insert into orders values (1)').catch(() => {});
+                });
+              } catch (error) { return error.code }`,
+          outside: `return transaction(async (inner) => {
+                await inner.query('insert into orders values (4)');
+                return [(await query('select from orders where id = 4')).length,
+                  (await inner.query('select from orders where id = 4')).length];
+              })`,
+          ended: `let inner;
+              await transaction(async ({ query }) => { inner = query; });
+              try { await inner('select 1') } catch (error) { return error.code }`,
+          abandoned: `transaction(async ({ query }) => {
+                await query('insert into orders values (5)');
+                await new Promise(() => {});
+              });
+              while ((await query("select from pg_stat_activity where state = 'idle in transaction' and usename = current_user")).length === 0);
+              return 1`,
+          count: `return query('select count(*) from orders where id = $1', [request.body])`,
+          many: `return (await Promise.all(Array.from({ length: 50 }, (_, i) => query('select $1::int as i', [i]))))
+              .map(([{ i }]) => i).reduce((sum, i) => sum + i)`,
+          transactions: `const started = [];
+              const inOthers = await Promise.all(Array.from({ length: 4 }, () => transaction(async (inner) => {
+                await inner.query('select 1');
+                return (await query('select 2 as two'))[0].two;
+              })));
+              return inOthers`,
+          tooMany: `const wait = Promise.withResolvers();
+              const running = Array.from({ length: 6 }, () => transaction(() => wait.promise));
+              return Promise.any(running.map((one) => one.then(() => 0, (error) => Promise.resolve(error.code)))).finally(() => {
+                wait.resolve();
+                return Promise.allSettled(running);
+              })`,
+        }),
+      });
+      await use(app);
+    },
+    { scope: 'file' },
+  ],
+});
+
+test('returns rows with values of JSON', async ({ app }) => {
+  expect((await post(app, 'rows')).json).toEqual([
+    { id: 1, number: '9007199254740993', price: '1.10', at: '2026-01-31T10:00:00Z', tags: ['a', 'b'], next: 42 },
+  ]);
+});
+
+test('throws errors with their SQLSTATE and message', async ({ app }) => {
+  expect((await post(app, 'error')).json).toEqual([
+    true,
+    '23505',
+    'duplicate key value violates unique constraint "orders_pkey"',
+  ]);
+  expect(await app.fail('server/syntax.js', { method: 'post' })).toEqual({
+    status: 500,
+    code: 'UPSTREAM_FAILED',
+    message: 'server/syntax.js:3: syntax error at or near "from"',
+  });
+});
+
+test('commits a transaction with its result, and undoes it after an error', async ({ app }) => {
+  expect((await post(app, 'committed')).json).toEqual([2, 2]);
+  expect((await post(app, 'undone')).json).toEqual(['RangeError', 'no', 0]);
+  expect((await post(app, 'failed')).text).toBe('25P02');
+});
+
+test('uses another connection for queries outside of the transaction', async ({ app }) => {
+  expect((await post(app, 'outside')).json).toEqual([0, 1]);
+  expect((await post(app, 'transactions')).json).toEqual([2, 2, 2, 2]);
+});
+
+test('refuses more than five transactions at once', async ({ app }) => {
+  expect((await post(app, 'tooMany')).text).toBe('53300');
+});
+
+test('refuses queries of a transaction that has ended', async ({ app }) => {
+  expect((await post(app, 'ended')).text).toBe('25P01');
+});
+
+test('undoes a transaction that the handler leaves behind', async ({ app }) => {
+  expect((await post(app, 'abandoned')).json).toBe(1);
+  expect((await post(app, 'count', { body: '5' })).json).toEqual([{ count: 0 }]);
+});
+
+test('runs any number of queries at once', async ({ app }) => {
+  expect((await post(app, 'many')).json).toBe(1225);
+});

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { refusesApps } from '../../resolvers/support/app-refusals.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import { expectBody, expectError, expectStatus } from '../support/expect.ts';
+import { test } from '../support/fixture.ts';
+import { createMail, RESET_LINK } from '../support/mail-fixture.ts';
+import { PASSWORD } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
+import { createForm, ORDERS } from '../support/upload-form.ts';
+import { createApp } from './app-fixture.ts';
+import { callApi, servicesFor } from './handler-services-fixture.ts';
+
+const REFUSAL = 'An app cannot create credentials or users, or change permissions, shares and owners';
+
+/** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
+const ALLOWED = `
+  benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun cancelOperation
+  commitDatasetDraft commitJobDraft commitTemplateDraft copyDataset createApp createDataset createDatasetReference
+  createDatasource createDatasourceLink createFolder createJob createJobAction createJobActionCondition
+  createJobDataset createReport createSavedFilter createSavedQuery createSnapshot createSuite createTag
+  createTeamComment createTemplate createTemplateFile createVisual deleteApp deleteAppFile deleteAvatar deleteDataset
+  deleteDatasetDraft deleteDatasetReference deleteDatasetUserSettings deleteDatasource deleteDatasourceLink
+  deleteFolder deleteJob deleteJobAction deleteJobActionCondition deleteJobDataset deleteReport deleteSavedFilter
+  deleteSavedQuery deleteSession deleteSnapshot deleteSuite deleteTag deleteTeamComment deleteTemplate
+  deleteTemplateDraft deleteTemplateFile deleteToken deleteVisual deployApp editDataset editJob editTemplate logout
+  markFeedViewed migrateApp previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource
+  refreshDataset refreshDatasetInternal renderTemplate replayWebhookCall retryJobRun rollbackApp runDataset runJob runSavedQuery
+  setAppFile setAvatar setDatasetUserSettings setJobActionFile setJobActionOrder setTemplateFile
+  setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
+  testDatasource updateApp updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
+  updateJob updateJobAction updateJobActionCondition updateJobDataset updateMe updateNotification updateReport
+  updateSavedFilter updateSavedQuery updateSnapshot updateSuite updateTag updateTeam updateTemplate
+  updateTemplateFile updateVisual uploadAvatarPart uploadDataset uploadDatasource uploadTemplateFile`
+  .trim()
+  .split(/\s+/);
+const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;
+
+/** Bodies of the routes whose mutations are refused. Others have none. */
+const BODIES: Readonly<Record<string, object>> = {
+  login: { username: 'admin', password: PASSWORD },
+  requestPasswordReset: { username: 'admin' },
+  resetPassword: { password: 'another long password' },
+  changePassword: { currentPassword: PASSWORD, password: 'another long password' },
+  createToken: { name: 'Of an app' },
+  createIdentityProvider: { name: 'x', domain: 'x', issuer: 'https://idp.example', clientId: 'x', clientSecret: 'x' },
+  createUser: { username: 'new', password: PASSWORD },
+  updateUser: { enabled: true },
+  setGlobalPermissions: { permissions: ['users:edit'] },
+  setSuperuser: { superuser: true },
+  createTeam: { name: 'New' },
+  setTeamMember: { role: 'admin' },
+};
+const bodyOf = (mutation: string): object =>
+  BODIES[mutation] ??
+  (mutation.startsWith('share') ? { accessLevel: 1 } : mutation.endsWith('Owner') ? { ownerId: 'ann' } : {});
+
+/** The routes of refused mutations. */
+const ROUTES = [...readFileSync('schema/routes.txt', 'utf8').matchAll(/^(\w+) (\/api\S*) -> Mutation\.(\w+)/gm)]
+  .map(([, method, path, mutation]) => ({ method: method!, path: path!, mutation: mutation! }))
+  .filter(({ mutation }) => refusesApps(mutation));
+
+test('every mutation is classified', async () => {
+  const mutations = Object.keys((await createSchema()).getMutationType()!.getFields());
+  const open = mutations.filter((name) => !refusesApps(name) && !OF_ALL_KINDS.test(name));
+  expect(open.toSorted()).toEqual(ALLOWED.toSorted());
+  const routed = new Set(ROUTES.map(({ mutation }) => mutation));
+  expect([...routed].toSorted()).toEqual(mutations.filter(refusesApps).toSorted());
+});
+
+describe('refused routes', () => {
+  test.for(ROUTES)('$method $path', async ({ method, path, mutation }, { service, admin, ann }) => {
+    const { id } = await admin.creates('/reports', { name: 'Refused' });
+    const appId = await createApp(admin, 'Refused');
+    const services = await servicesFor(service, admin, appId);
+    const url = path
+      .replace(/\{(?:username|principalId)\}/, ann.username)
+      .replace(/\{domain\}\/callback/, 'local/callback')
+      .replace(/\{\w+\}/g, path.startsWith('/api/reports') ? id : appId);
+    const body = method === 'GET' || method === 'DELETE' ? undefined : bodyOf(mutation);
+    await expectError(callApi(services, method, url, body) as never, 403, REFUSAL);
+  });
+
+  test('change nothing', async ({ service }) => {
+    const [counts] = await systemQuery<Record<string, number>>(
+      service,
+      `select (select count(*)::int from dws.session) as sessions, (select count(*)::int from dws.share) as shares,
+        (select count(*)::int from dws.team) as teams, (select count(*)::int from dws.password_reset) as resets,
+        (select count(*)::int from dws.api_token where name <> 'test') as tokens,
+        (select count(*)::int from dws.app_user where username not in ('admin', 'ann', 'bob', 'stranger')) as users`,
+    );
+    expect(counts).toEqual({ sessions: 0, shares: 0, teams: 0, resets: 0, tokens: 0, users: 0 });
+  });
+});
+
+test('an update cannot change an owner, but may name the present one', async ({ service, admin, ann, bob }) => {
+  const { id } = await ann.creates('/reports', { name: 'Mine' });
+  const services = await servicesFor(service, ann, await createApp(admin, 'Owner'));
+  const update = (ownerId: string) => callApi(services, 'PUT', `/api/reports/${id}`, { name: 'Renamed', ownerId });
+  await expectError(update(bob.username) as never, 403, REFUSAL);
+  await expectBody(ann.get(`/reports/${id}`), 200, { name: 'Mine', ownerId: ann.id });
+  await expectBody(update('ann') as never, 200, { name: 'Renamed', ownerId: ann.id });
+});
+
+test('what a share of a dataset shows cannot change', async ({ service, admin, ann, bob }) => {
+  const { body: dataset } = await ann.request('POST', '/api/datasets/_upload', createForm(ORDERS));
+  const path = `/datasets/${dataset.id}`;
+  const filter = await ann.creates(`${path}/filters`, { name: 'EU', criteria: { region: 'EU' } });
+  const services = await servicesFor(service, ann, await createApp(admin, 'Shares'));
+  const rename = (name: string) => callApi(services, 'PUT', `/api${path}/filters/${filter.id}`, { name });
+  await expectBody(rename('Europe') as never, 200, { name: 'Europe' });
+  const share = { accessLevel: 1, datasetFilterId: filter.id };
+  await expectStatus(ann.put(`${path}/shares/${bob.id}`, share), 200);
+  await expectError(rename('All') as never, 403, REFUSAL);
+  const secure = callApi(services, 'PUT', `/api${path}`, { fieldSecurityEnabled: true });
+  await expectError(secure as never, 403, REFUSAL);
+  await expectBody(ann.get(`${path}/filters/${filter.id}`), 200, { name: 'Europe' });
+  await expectBody(ann.get(path), 200, { fieldSecurityEnabled: false });
+});
+
+test('an address that an app sets gets no password links', async ({ service, admin, ann, anonymous }) => {
+  const services = await servicesFor(service, ann, await createApp(admin, 'Address'));
+  await expectStatus(callApi(services, 'PUT', '/api/me', { email: 'thief@example.com' }), 200);
+  await expectStatus(anonymous.post('/password-reset', { username: 'ann' }), 204);
+  const mails = await systemQuery<{ status: string }>(
+    service,
+    `select status from dws.mail where recipient = 'thief@example.com' and status = 'queued'`,
+  );
+  expect(mails).toEqual([]);
+});
+
+test('password links in the outbox are masked', async ({ service, admin, ann }) => {
+  const id = await createMail(service, ann, { text: `Open ${RESET_LINK}` });
+  const textIn = ({ body }: { body: any }): string =>
+    body._embedded['svc:mail'].find((mail: { id: string }) => mail.id === id).text;
+  expect(textIn(await admin.get('/outbox'))).toBe(`Open ${RESET_LINK}`);
+  const services = await servicesFor(service, admin, await createApp(admin, 'Outbox'));
+  const masked = 'Open http://127.0.0.1/password-reset/••••';
+  expect(textIn(await callApi(services, 'GET', '/api/outbox'))).toBe(masked);
+});
