@@ -47,6 +47,7 @@ const test = base.extend<{ app: DeployedApp }>({
               });
               while ((await query("select from pg_stat_activity where state = 'idle in transaction' and usename = current_user")).length === 0);
               return 1`,
+          open: `return (await query("select count(*)::int from pg_stat_activity where state = 'idle in transaction' and usename = current_user"))[0].count`,
           count: `return query('select count(*) from orders where id = $1', [request.body])`,
           many: `return (await Promise.all(Array.from({ length: 50 }, (_, i) => query('select $1::int as i', [i]))))
               .map(([{ i }]) => i).reduce((sum, i) => sum + i)`,
@@ -123,6 +124,7 @@ test('refuses queries of a transaction that has ended', async ({ app }) => {
 
 test('undoes a transaction that the handler leaves behind', async ({ app }) => {
   expect((await post(app, 'abandoned')).json).toBe(1);
+  await expect.poll(async () => (await post(app, 'open')).text).toBe('0');
   expect((await post(app, 'count', { body: '5' })).json).toEqual([{ count: 0 }]);
 });
 

@@ -73,9 +73,7 @@ class Workspaces implements AppWorkspaces {
     });
   }
 
-  async provision(key: WorkspaceKey): Promise<void> {
-    await this.#provision(schemaNameOf(key));
-  }
+  provision = (key: WorkspaceKey): Promise<void> => this.#provision(schemaNameOf(key));
 
   async #provision(schema: string): Promise<void> {
     await this.#admin.run((query) => createWorkspace(query, this.#secrets, schema, this.#mark), { create: true });
@@ -91,12 +89,7 @@ class Workspaces implements AppWorkspaces {
     return this.#use(key, signal, run, maxWaitMs);
   };
 
-  transaction<T>(
-    key: WorkspaceKey,
-    work: (query: WorkspaceQuery) => Promise<T>,
-    signal: AbortSignal,
-    maxWaitMs?: number,
-  ): Promise<T> {
+  transaction: AppWorkspaces['transaction'] = (key, work, signal, maxWaitMs) => {
     const run = async (connection: WorkspaceConnection) => {
       let isOpen = true;
       const query: WorkspaceQuery = async (sql, params = []) => {
@@ -119,7 +112,7 @@ class Workspaces implements AppWorkspaces {
       }
     };
     return this.#use(key, signal, run, maxWaitMs);
-  }
+  };
 
   migrate: AppWorkspaces['migrate'] = async (key, files, run) => {
     const schema = schemaNameOf(key);
@@ -187,9 +180,7 @@ class Workspaces implements AppWorkspaces {
     };
   }
 
-  async remove(key: WorkspaceKey): Promise<void> {
-    await this.#remove(schemaNameOf(key));
-  }
+  remove = (key: WorkspaceKey): Promise<void> => this.#remove(schemaNameOf(key));
 
   async #remove(schema: string): Promise<void> {
     for (const role of Object.values(rolesOf(schema))) this.#pool.closeRole(role);
