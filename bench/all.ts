@@ -87,6 +87,12 @@ const BENCHMARKS: Record<string, Benchmark> = {
   },
   pdf: { file: 'pdf', usual: [], quick: ['rounds=3', 'pages=5'], goals: ['pdfPage', 'pdfRows'] },
   template: { file: 'template', usual: [], quick: ['rounds=3'], goals: ['template'] },
+  app: {
+    file: 'app',
+    usual: [],
+    quick: ['rounds=3', 'calls=50', 'queries=200'],
+    goals: ['appHandler', 'appQuery', 'appRate', 'appDeploy'],
+  },
   fairness: { file: 'fairness', usual: ['rows=300000', 'seconds=4'], goals: ['neighbour', 'neighbourFailures'] },
 };
 

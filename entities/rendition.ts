@@ -17,7 +17,7 @@ export class Rendition extends TenantRow {
   @Property({ type: 'uuid' })
   templateId!: string;
 
-  /** The user who rendered it. */
+  /** The user or team that rendered it. */
   @Property({ type: 'uuid' })
   userId!: string;
 

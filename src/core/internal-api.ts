@@ -8,6 +8,8 @@ export interface InternalCall {
   /** Address and id of the request for which the handler runs. */
   address: string;
   requestId: string;
+  /** Whether that request lacks proof of the same origin, so that it must not change anything. */
+  crossSite: boolean;
   /** How many handlers called each other to get to this one: 0 for one that was called from outside. */
   depth: number;
   /** Its `url` is a path. */

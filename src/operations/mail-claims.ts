@@ -46,8 +46,8 @@ export function createMailClaims(platform: Pick<Platform, 'system'>, maxOfJobs: 
 }
 
 /**
- * Claims the mail that has been due for longest, so that no other process sends it. Mails of jobs come last, because
- * they are many and others wait for e.g. a new password.
+ * Claims the mail that has been due for longest, so that no other process sends it. Mails of jobs and apps come last, because they
+ * are many and others wait for e.g. a new password.
  */
 async function claimDueMail({ system }: Pick<Platform, 'system'>, withJobs: boolean): Promise<DueMail | undefined> {
   const [mail] = await system.query<DueMail>({

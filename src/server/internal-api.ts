@@ -9,7 +9,7 @@ import { generateSecret } from '../services/identity/credential.ts';
 
 /** Maximum size of a response. */
 const MAX_RESPONSE_BYTES = 10_000_000;
-/** How many handlers may call each other after the first one. */
+/** How many handlers, the last of which may be a template, may run for each other. */
 const MAX_DEPTH = 3;
 /** Routes that run handlers or templates, as Fastify names them. */
 const NESTING_ROUTE = /^\/api\/(?:apps\/:\w+\/(?:view|_hook)(?:\/|$)|templates\/:\w+\/_render$)/;
@@ -47,7 +47,7 @@ export class InternalCalls {
     if (!call) return undefined;
     this.#calls.delete(String(key));
     endWith(call.signal, reply);
-    if (call.depth >= MAX_DEPTH && NESTING_ROUTE.test(request.routeOptions.url ?? ''))
+    if (call.depth + 1 >= MAX_DEPTH && NESTING_ROUTE.test(request.routeOptions.url ?? ''))
       throw unavailable(`Handlers call view, _hook and _render at most ${MAX_DEPTH} deep`);
     return call;
   }

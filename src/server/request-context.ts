@@ -59,7 +59,7 @@ export function createContextFactory({
   const createAppContext = (request: FastifyRequest, reply: FastifyReply, call: InternalCall): PublicContext => {
     const viewer: Viewer = { ...call.viewer, authMethod: 'app', credentialId: '' };
     limiter.count(viewer.userId);
-    const options = { secure, crossSite: false, channel: 'app', appDepth: call.depth + 1 } as const;
+    const options = { secure, crossSite: call.crossSite, channel: 'app', appDepth: call.depth + 1 } as const;
     return createRequestContext(
       platform,
       new HttpRequestInfo(request, reply, { ...options, watch: createWatch(null, viewer) }),

@@ -25,7 +25,7 @@ const ALLOWED = `
   deleteSavedQuery deleteSession deleteSnapshot deleteSuite deleteTag deleteTeamComment deleteTemplate
   deleteTemplateDraft deleteTemplateFile deleteToken deleteVisual deployApp editDataset editJob editTemplate logout
   markFeedViewed migrateApp previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource
-  refreshDataset refreshDatasetInternal renderTemplate retryJobRun rollbackApp runDataset runJob runSavedQuery
+  refreshDataset refreshDatasetInternal renderTemplate replayWebhookCall retryJobRun rollbackApp runDataset runJob runSavedQuery
   setAppFile setAvatar setDatasetUserSettings setJobActionFile setJobActionOrder setTemplateFile
   setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
   testDatasource updateApp updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder

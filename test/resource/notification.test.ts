@@ -29,6 +29,7 @@ describe('a notification', () => {
     expect(item).toEqual({
       id: expect.any(String),
       ...BROKEN_FILTER,
+      link: null,
       resource: { kind: 'dataset', id: datasetId },
       read: false,
       readAt: null,

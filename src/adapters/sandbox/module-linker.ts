@@ -21,38 +21,37 @@ export class ModuleLinker {
   /** Evaluates the modules. Returns the function `main` of the module `entry`. */
   async load(context: Context, entry: string): Promise<Reference<(...args: unknown[]) => unknown>> {
     const sources = this.#sources;
-    const modules = new Map<string, Promise<Module>>();
+    const modules = new Map<string, Module>();
     const paths = new Map<Module, string>();
-    const compile = async (path: string): Promise<Module> => {
-      const module = await this.#compile(path, sources[path]!);
+    const find = (path: string, specifier: string): Module => {
+      const known = modules.get(path);
+      if (known) return known;
+      if (!Object.hasOwn(sources, path))
+        throw new Error(`There is no module ${JSON.stringify(specifier.slice(0, 200))}`);
+      const module = this.#compile(path, sources[path]!);
+      modules.set(path, module);
       paths.set(module, path);
       return module;
     };
-    const find = (path: string, specifier: string): Promise<Module> => {
-      if (!Object.hasOwn(sources, path))
-        throw new Error(`There is no module ${JSON.stringify(specifier.slice(0, 200))}`);
-      const found = modules.get(path) ?? compile(path);
-      modules.set(path, found);
-      return found;
-    };
-    const module = await find(entry, entry);
-    await module.instantiate(context, (specifier, referrer) => {
+    // Only evaluating runs code of the program, which may be endless.
+    const module = find(entry, entry);
+    module.instantiateSync(context, (specifier, referrer) => {
       if (!/^\.\.?\//.test(specifier))
         throw new Error(`Modules import others by a relative path, not ${JSON.stringify(specifier.slice(0, 200))}`);
       return find(posix.join(posix.dirname(paths.get(referrer)!), specifier), specifier);
     });
     await module.evaluate();
-    const exported = await module.namespace.get('main', { reference: true });
+    const exported = module.namespace.getSync('main', { reference: true });
     if (exported.typeof !== 'function') throw new Error(`The module ${entry} exports no function main`);
     return exported as Reference<(...args: unknown[]) => unknown>;
   }
 
-  async #compile(filename: string, source: string): Promise<Module> {
-    if (source.length < MIN_CACHED_CHARACTERS) return this.#isolate.compileModule(source, { filename });
+  #compile(filename: string, source: string): Module {
+    if (source.length < MIN_CACHED_CHARACTERS) return this.#isolate.compileModuleSync(source, { filename });
     const key = `${filename}\0${source}`;
     const cachedData = cache.get(key);
-    if (cachedData) return this.#isolate.compileModule(source, { filename, cachedData });
-    const module = await this.#isolate.compileModule(source, { filename, produceCachedData: true });
+    if (cachedData) return this.#isolate.compileModuleSync(source, { filename, cachedData });
+    const module = this.#isolate.compileModuleSync(source, { filename, produceCachedData: true });
     const { cachedData: produced } = module as { cachedData?: ExternalCopy<ArrayBuffer> };
     if (produced) {
       if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value!);

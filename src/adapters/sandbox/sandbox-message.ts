@@ -26,8 +26,8 @@ export type Packed = { text: string } | { bytes: Uint8Array } | { json: string }
 
 /** Messages to a sandbox process. It runs one program at a time. */
 export type ToSandbox =
-  /** The script that runs before a program in its isolate. */
-  | { kind: 'prepare'; prelude: string }
+  /** The script that runs before a program in its isolate, and one whose functions are compiled in advance. */
+  | { kind: 'prepare'; prelude: string; warmUp: string }
   | { kind: 'run'; task: ProgramTask }
   | { kind: 'reply'; call: number; result: Packed | CallError };
 

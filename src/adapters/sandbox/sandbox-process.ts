@@ -12,6 +12,7 @@ import { unprivilegedAccount } from '../process/unprivileged-account.ts';
 import { joinGuestModules } from './guest-script.ts';
 import { HostCalls } from './host-calls.ts';
 import { PREPARE, type FromSandbox, type ProgramEnd, type ProgramOutput, type ToSandbox } from './sandbox-message.ts';
+import { WARM_UP } from './warm-up.ts';
 
 const PROGRAM = programBeside(import.meta.url, 'sandbox-program');
 const PRELUDE = [
@@ -29,6 +30,7 @@ const PRELUDE = [
   'handler-request',
   'handler-response',
   'handler-values',
+  'native',
   'web-clone',
   'web-globals',
   'web-text',
@@ -62,7 +64,7 @@ export class SandboxProcess {
       this.#child.once('message', () => resolve());
     });
     prelude ??= readPrelude();
-    this.#send({ kind: 'prepare', prelude });
+    this.#send({ kind: 'prepare', prelude, warmUp: WARM_UP });
   }
 
   /** Runs a program. Throws `SandboxFailure` and the reason of the signal. Any other end than a result kills the process. */

@@ -39,7 +39,7 @@ function dropRights(text: string): void {
 
 process.on('message', (message: ToSandbox) => {
   if (message.kind === 'prepare')
-    snapshot = ivm.Isolate.createSnapshot([{ code: message.prelude, filename: 'sandbox:prelude' }]);
+    snapshot = ivm.Isolate.createSnapshot([{ code: message.prelude, filename: 'sandbox:prelude' }], message.warmUp);
   else if (message.kind === 'reply') run?.reply(message.call, message.result);
   else {
     const started = new ProgramRun(ivm, snapshot!, message.task, send);

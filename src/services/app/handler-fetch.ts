@@ -34,6 +34,7 @@ export async function fetchForHandler(
     viewer,
     address: outer.address,
     requestId: outer.id,
+    crossSite: outer.crossSite ?? false,
     depth,
     request: { url: toApiPath(url), method, headers: sent, body },
     signal,

@@ -1,32 +1,31 @@
-import type { Native } from './bridge.ts';
+import { native } from './native.ts';
 import { isBytes, viewOf } from './web-text.ts';
 
-/** Creates `crypto`. Texts are used as UTF-8; algorithms are `sha1`, `sha256`, `sha384` and `sha512`. */
-export function createCrypto(native: Native): object {
-  const run = (name: string, algorithm: unknown, ...args: unknown[]): unknown => {
-    const result = native(name, algorithmOf(algorithm), ...args);
-    if (result === null) throw new TypeError(`The algorithm ${String(algorithm)} is not supported`);
-    return result;
-  };
-  return {
-    hash: (algorithm: unknown, data: unknown, encoding: unknown = 'hex') =>
-      encoded(native, run('hash', algorithm, dataOf(data, 'data')) as Uint8Array, encoding),
-    hmac: (algorithm: unknown, secret: unknown, data: unknown, encoding: unknown = 'hex') =>
-      encoded(native, run('hmac', algorithm, secretOf(secret), dataOf(data, 'data')) as Uint8Array, encoding),
-    verifyHmac(algorithm: unknown, secret: unknown, data: unknown, signature: unknown): boolean {
-      const key = secretOf(secret);
-      const content = dataOf(data, 'data');
-      const given = typeof signature === 'string' || isBytes(signature) ? dataOf(signature, 'signature') : '';
-      return run('verifyHmac', algorithm, key, content, given) as boolean;
-    },
-    randomUUID: () => native('randomUUID'),
-    randomBytes(size: unknown): unknown {
-      const bytes = Number.isInteger(size) && (size as number) >= 0 ? native('randomBytes', size) : null;
-      if (bytes === null) throw new RangeError('randomBytes(size) takes a size up to 65,536');
-      return bytes;
-    },
-  };
-}
+/** `crypto` of handlers. Texts are used as UTF-8; algorithms are `sha1`, `sha256`, `sha384` and `sha512`. */
+export const handlerCrypto = {
+  hash: (algorithm: unknown, data: unknown, encoding: unknown = 'hex') =>
+    encoded(run('hash', algorithm, dataOf(data, 'data')) as Uint8Array, encoding),
+  hmac: (algorithm: unknown, secret: unknown, data: unknown, encoding: unknown = 'hex') =>
+    encoded(run('hmac', algorithm, secretOf(secret), dataOf(data, 'data')) as Uint8Array, encoding),
+  verifyHmac(algorithm: unknown, secret: unknown, data: unknown, signature: unknown): boolean {
+    const key = secretOf(secret);
+    const content = dataOf(data, 'data');
+    const given = typeof signature === 'string' || isBytes(signature) ? dataOf(signature, 'signature') : '';
+    return run('verifyHmac', algorithm, key, content, given) as boolean;
+  },
+  randomUUID: () => native('randomUUID'),
+  randomBytes(size: unknown): unknown {
+    const bytes = Number.isInteger(size) && (size as number) >= 0 ? native('randomBytes', size) : null;
+    if (bytes === null) throw new RangeError('randomBytes(size) takes a size up to 65,536');
+    return bytes;
+  },
+};
+
+const run = (name: string, algorithm: unknown, ...args: unknown[]): unknown => {
+  const result = native(name, algorithmOf(algorithm), ...args);
+  if (result === null) throw new TypeError(`The algorithm ${String(algorithm)} is not supported`);
+  return result;
+};
 
 /** Accepts `SHA-256`, too. */
 const algorithmOf = (algorithm: unknown): string => String(algorithm).toLowerCase().replace('-', '');
@@ -44,7 +43,7 @@ function secretOf(value: unknown): string | Uint8Array {
   return secret;
 }
 
-function encoded(native: Native, bytes: Uint8Array, encoding: unknown): unknown {
+function encoded(bytes: Uint8Array, encoding: unknown): unknown {
   if (encoding === 'bytes') return bytes;
   if (encoding === 'base64') return native('toBase64', bytes);
   if (encoding !== 'hex') throw new TypeError('The encoding must be hex, base64 or bytes');

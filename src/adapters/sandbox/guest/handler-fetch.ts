@@ -1,5 +1,5 @@
-import type { Native } from './bridge.ts';
 import { addGet } from './handler-values.ts';
+import { native } from './native.ts';
 import { isBytes, viewOf } from './web-text.ts';
 
 interface FetchOptions {
@@ -14,12 +14,11 @@ const LENGTH_BYTES = 4;
  * Creates `fetch`. A request and a response cross as one list of bytes: the length of a head in JSON, the head, and the body
  * as it is.
  */
-export function createFetch(native: Native, call: (frame: Uint8Array) => Promise<unknown>) {
-  const encode = (text: string) => native('encode', text) as Uint8Array;
-  const decode = (bytes: Uint8Array) => native('decode', bytes, 'utf-8', false, false) as string;
-  return async (url: unknown, options: FetchOptions = {}): Promise<object> => {
+export const createFetch =
+  (call: (frame: Uint8Array) => Promise<unknown>) =>
+  async (url: unknown, options: FetchOptions = {}): Promise<object> => {
     const headers = headersOf(options.headers);
-    const body = bodyOf(options.body, headers, encode);
+    const body = bodyOf(options.body, headers);
     const method = String(options.method ?? 'GET').toUpperCase();
     const head = encode(JSON.stringify({ url: String(url), method, headers, hasBody: body !== null }));
     const reply = (await call(frame(head, body ?? new Uint8Array()))) as Uint8Array;
@@ -38,7 +37,9 @@ export function createFetch(native: Native, call: (frame: Uint8Array) => Promise
       bytes: async () => bytes.slice(),
     };
   };
-}
+
+const encode = (text: string) => native('encode', text) as Uint8Array;
+const decode = (bytes: Uint8Array) => native('decode', bytes, 'utf-8', false, false) as string;
 
 function frame(head: Uint8Array, body: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(LENGTH_BYTES + head.length + body.length);
@@ -55,11 +56,7 @@ function headersOf(value: unknown): Record<string, string> {
   return Object.fromEntries(entries.map(([name, text]) => [name.toLowerCase(), String(text)]));
 }
 
-function bodyOf(
-  value: unknown,
-  headers: Record<string, string>,
-  encode: (text: string) => Uint8Array,
-): Uint8Array | null {
+function bodyOf(value: unknown, headers: Record<string, string>): Uint8Array | null {
   if (value === undefined || value === null) return null;
   if (isBytes(value)) return viewOf(value);
   const isForm = Object.prototype.toString.call(value) === '[object URLSearchParams]';

@@ -1,5 +1,5 @@
-import type { Native } from './bridge.ts';
 import { collect } from './handler-values.ts';
+import { native } from './native.ts';
 import { textOrBytes } from './web-text.ts';
 
 const BOUNDARY = /;\s*boundary=(?:"([^"]+)"|([^;\s]+))/i;
@@ -11,7 +11,7 @@ const TYPE = /^content-type:\s*([^\r\n]*)/im;
  * Parses a body of `multipart/form-data`: texts, and files as `{filename, contentType, bytes}`. Returns null if it has
  * another form.
  */
-export function parseMultipart(native: Native, contentType: string, bytes: Uint8Array): object | null {
+export function parseMultipart(contentType: string, bytes: Uint8Array): object | null {
   const [, quoted, plain] = BOUNDARY.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) return null;
@@ -19,14 +19,14 @@ export function parseMultipart(native: Native, contentType: string, bytes: Uint8
   const text = `\r\n${native('toLatin1', bytes) as string}`;
   const parts = text.split(`\r\n--${boundary}`);
   if (parts.length < 2 || !parts.at(-1)!.startsWith('--')) return null;
-  const pairs = parts.slice(1, -1).map((part) => readPart(native, part));
+  const pairs = parts.slice(1, -1).map((part) => readPart(part));
   return pairs.includes(null) ? null : collect(pairs as [string, unknown][]);
 }
 
-function readPart(native: Native, part: string): [string, unknown] | null {
+function readPart(part: string): [string, unknown] | null {
   const end = part.indexOf('\r\n\r\n');
   if (end < 0) return null;
-  const decode = (latin1: string) => textOrBytes(native, native('fromLatin1', latin1) as Uint8Array);
+  const decode = (latin1: string) => textOrBytes(native('fromLatin1', latin1) as Uint8Array);
   const head = String(decode(part.slice(0, end)));
   const content = part.slice(end + 4);
   const name = NAME.exec(head)?.[1];

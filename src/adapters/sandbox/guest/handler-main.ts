@@ -1,9 +1,9 @@
-import type { Native } from './bridge.ts';
-import { createCrypto } from './handler-crypto.ts';
+import { handlerCrypto } from './handler-crypto.ts';
 import { createDatabase, type Call } from './handler-database.ts';
 import { createFetch } from './handler-fetch.ts';
 import { createRequest, type RequestInput } from './handler-request.ts';
 import { isResponse, packResponse, respond, type PackedResponse } from './handler-response.ts';
+import { native } from './native.ts';
 import { isBytes, viewOf } from './web-text.ts';
 
 /** What a handler gets of the service. */
@@ -18,7 +18,7 @@ type Calls = Record<string, Call>;
 type MarkdownLibrary = new (options: { html: boolean }) => { render(text: string): string };
 
 /** Adds `handle(handler, input, markdown)`, which calls the handler of a request, to the host calls of a program. */
-export function createHandlerHost(native: Native, host: object): object {
+export function createHandlerHost(host: object): object {
   const calls = host as Calls;
   const handle = async (
     handler: (argument: object) => unknown,
@@ -26,7 +26,7 @@ export function createHandlerHost(native: Native, host: object): object {
     Markdown?: MarkdownLibrary,
   ): Promise<PackedResponse> => {
     try {
-      return packResponse(await handler(createArgument(native, calls, input, Markdown)));
+      return packResponse(await handler(createArgument(calls, input, Markdown)));
     } catch (error) {
       if (isResponse(error)) return packResponse(error);
       throw error;
@@ -37,7 +37,6 @@ export function createHandlerHost(native: Native, host: object): object {
 
 /** Creates the one argument of handlers. */
 function createArgument(
-  native: Native,
   calls: Calls,
   { request, body, context, env }: HandlerInput,
   Markdown: MarkdownLibrary | undefined,
@@ -45,23 +44,23 @@ function createArgument(
   const { info, debug, warn, error } = console;
   return {
     ...createDatabase(calls as Calls & Record<'query' | 'begin' | 'commit' | 'rollBack', Call>),
-    fetch: createFetch(native, (frame) => calls['fetch']!(frame)),
+    fetch: createFetch((frame) => calls['fetch']!(frame)),
     context,
     respond,
     emit: async (name: unknown, payload?: unknown) => calls['emit']!([name, payload]),
     notify: async (principals: unknown, notification?: unknown) => calls['notify']!([principals, notification]),
     email: async (mail: unknown) => calls['email']!(mail),
-    crypto: createCrypto(native),
+    crypto: handlerCrypto,
     markdown: createMarkdown(Markdown),
     log: Object.assign((...values: unknown[]) => info(...values), { info, debug, warn, error }),
     env,
     base64Encode: (value: unknown) => native('toBase64', isBytes(value) ? viewOf(value) : String(value)),
-    base64Decode: (text: unknown, as?: unknown) => decodeBase64(native, text, as),
-    request: createRequest(native, request, body),
+    base64Decode: (text: unknown, as?: unknown) => decodeBase64(text, as),
+    request: createRequest(request, body),
   };
 }
 
-function decodeBase64(native: Native, text: unknown, as: unknown): unknown {
+function decodeBase64(text: unknown, as: unknown): unknown {
   const bytes = native('fromBase64', String(text));
   if (bytes === null) throw new TypeError('base64Decode() takes a text in Base64');
   return as === 'bytes' ? bytes : native('decode', bytes, 'utf-8', false, true);

@@ -1,4 +1,3 @@
-import type { Native } from './bridge.ts';
 import { parseMultipart } from './handler-form.ts';
 import { addGet, collect } from './handler-values.ts';
 import { textOrBytes } from './web-text.ts';
@@ -16,12 +15,11 @@ export interface RequestInput {
 }
 
 /** Creates `request`. Its body is read when it is used. */
-export function createRequest(native: Native, input: RequestInput, bytes: Uint8Array): object {
+export function createRequest(input: RequestInput, bytes: Uint8Array): object {
   let raw: { value: string | Uint8Array } | undefined;
   let body: { value: unknown } | undefined;
-  const readRaw = () => (raw ??= { value: textOrBytes(native, bytes) }).value;
-  const readBody = () =>
-    (body ??= { value: parseBody(native, input.headers['content-type'] ?? '', bytes, readRaw) }).value;
+  const readRaw = () => (raw ??= { value: textOrBytes(bytes) }).value;
+  const readBody = () => (body ??= { value: parseBody(input.headers['content-type'] ?? '', bytes, readRaw) }).value;
   const request = { ...input, headers: addGet(input.headers) };
   return Object.defineProperties(request, {
     body: { get: readBody, enumerable: true, configurable: true },
@@ -32,13 +30,13 @@ export function createRequest(native: Native, input: RequestInput, bytes: Uint8A
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
 /** Parses JSON and forms. A body of another type or form is the text; bytes if it is not UTF-8; null if it is empty. */
-function parseBody(native: Native, type: string, bytes: Uint8Array, readRaw: () => string | Uint8Array): unknown {
+function parseBody(type: string, bytes: Uint8Array, readRaw: () => string | Uint8Array): unknown {
   if (bytes.length === 0) return null;
-  const multipart = /^multipart\/form-data\b/i.test(type) ? parseMultipart(native, type, bytes) : null;
+  const multipart = /^multipart\/form-data\b/i.test(type) ? parseMultipart(type, bytes) : null;
   if (multipart) return multipart;
   const raw = readRaw();
   if (typeof raw !== 'string') return raw;
-  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return collect(parseQuery(native, raw));
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) return collect(parseQuery(raw));
   if (!JSON_TYPE.test(type)) return raw;
   try {
     return JSON.parse(raw);

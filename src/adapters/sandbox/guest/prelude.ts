@@ -2,6 +2,7 @@ import type { Bridge, GuestLimits } from './bridge.ts';
 import { createConsole } from './guest-console.ts';
 import { createHandlerHost } from './handler-main.ts';
 import { createHost } from './host-calls.ts';
+import { bindNative } from './native.ts';
 import { describeError, packOutput } from './result.ts';
 import { defineProperty, freeze } from './saved.ts';
 import { addWebGlobals } from './web-globals.ts';
@@ -19,8 +20,11 @@ export function prepare(bridge: Bridge, limits: GuestLimits): unknown {
   });
   const { native, sleep } = bridge;
   const calls = createHost(bridge, limits);
-  const host = native ? createHandlerHost(native, calls) : freeze(calls);
-  if (native && sleep) addWebGlobals(native, sleep);
+  const host = native && sleep ? createHandlerHost(calls) : freeze(calls);
+  if (native && sleep) {
+    bindNative(native);
+    addWebGlobals(sleep);
+  }
   return async (main: (input: unknown, host: object) => unknown, input: unknown): Promise<object> => {
     try {
       return packOutput(await main(input, host), bridge, limits);

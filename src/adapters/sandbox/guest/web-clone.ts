@@ -25,7 +25,7 @@ function clone(value: unknown, copies: Map<object, object>): unknown {
     return copy;
   }
   if (value instanceof Error) return keep(Object.assign(new Error(value.message), { name: value.name }));
-  const copy = keep(Array.isArray(value) ? new Array<unknown>(value.length) : {}) as Record<string, unknown>;
+  const copy = keep(Array.isArray(value) ? Object.assign([], { length: value.length }) : {}) as Record<string, unknown>;
   for (const [key, item] of Object.entries(value))
     Object.defineProperty(copy, key, {
       value: clone(item, copies),

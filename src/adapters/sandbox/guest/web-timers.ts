@@ -10,6 +10,7 @@ export function createTimerGlobals(sleep: NonNullable<Bridge['sleep']>): object 
     try {
       (callback as (...args: unknown[]) => unknown)(...args);
     } catch (error) {
+      // oxlint-disable-next-line no-console -- the log of the handler
       console.error(error);
     }
   };
@@ -34,9 +35,16 @@ export function createTimerGlobals(sleep: NonNullable<Bridge['sleep']>): object 
   const clear = (id: number): void => {
     active.delete(id);
   };
-  return { setTimeout, setInterval, clearTimeout: clear, clearInterval: clear, queueMicrotask: enqueue(call) };
+  return {
+    setTimeout,
+    setInterval,
+    clearTimeout: clear,
+    clearInterval: clear,
+    queueMicrotask: (callback: unknown) => void runSoon(call, callback),
+  };
 }
 
-const enqueue = (call: (callback: unknown, args: readonly unknown[]) => void) => (callback: unknown) => {
-  void Promise.resolve().then(() => call(callback, []));
-};
+async function runSoon(call: (callback: unknown, args: readonly unknown[]) => void, callback: unknown): Promise<void> {
+  await null;
+  call(callback, []);
+}
