@@ -56,6 +56,11 @@ const test = base.extend<{ app: DeployedApp }>({
                 return (await query('select 2 as two'))[0].two;
               })));
               return inOthers`,
+          crowded: `const all = "select count(*)::int as count from pg_stat_activity where usename = current_user and xact_start is not null";
+              return Promise.all(Array.from({ length: 5 }, () => transaction(async (inner) => {
+                while ((await inner.query(all))[0].count < 10) await new Promise((resolve) => setTimeout(resolve, 20));
+                return query('select 1').then(() => 'rows', (error) => error.code);
+              })))`,
           tooMany: `const wait = Promise.withResolvers();
               const running = Array.from({ length: 6 }, () => transaction(() => wait.promise));
               return Promise.any(running.map((one) => one.then(() => 0, (error) => Promise.resolve(error.code)))).finally(() => {
@@ -102,6 +107,13 @@ test('uses another connection for queries outside of the transaction', async ({ 
 
 test('refuses more than five transactions at once', async ({ app }) => {
   expect((await post(app, 'tooMany')).text).toBe('53300');
+});
+
+test('does not let handlers wait for each other that have all connections', async ({ app }) => {
+  const ended = await Promise.all([post(app, 'crowded'), post(app, 'crowded')]);
+  const results = ended.flatMap(({ json }) => json as string[]);
+  expect(results).toHaveLength(10);
+  expect(results).toContain('UNAVAILABLE');
 });
 
 test('refuses queries of a transaction that has ended', async ({ app }) => {

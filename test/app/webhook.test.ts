@@ -228,6 +228,25 @@ describe('a webhook with config.verify', () => {
     ]);
   });
 
+  test('is repeated without a check of signature and key', async ({ admin, anonymous }) => {
+    const config = { ...VERIFY, idempotency: { header: 'x-key' } };
+    const app = await deployApp(admin, 'Repeated', { 'webhooks/[id].js': echo(['post'], config) });
+    await admin.put(`/apps/${app}`, { env: { SHOP_SECRET: SECRET } });
+    const headers = { 'x-signature': sign('body'), 'x-key': 'k' };
+    const path = 'a%2Fb%25?c=1&c=2';
+    const sent = await anonymous.request('POST', `/api/apps/${app}/_hook/${path}`, 'body', headers);
+    await expectBody(sent, 200, { params: { id: 'a/b%' }, query: { c: ['1', '2'] }, rawBody: 'body' });
+    await admin.put(`/apps/${app}`, { env: { SHOP_SECRET: 'replaced' } });
+    const [call] = (await admin.get(`/apps/${app}/webhooks/calls`)).body._embedded['svc:webhook-call'];
+    const replayed = await expectBody(admin.post(`/apps/${app}/webhooks/calls/${call.id}/_replay`), 200, {
+      replayOf: call.id,
+      status: 200,
+      route: '/:id',
+    });
+    // The handler ran: the response of the key was not repeated.
+    expect(replayed.peakMemory).toBeGreaterThan(0);
+  });
+
   test('fails without its variable, which only authors learn', async ({ admin, anonymous }) => {
     const app = await deployApp(admin, 'Unset', { 'webhooks/index.js': echo(['post'], VERIFY) });
     await expectError(anonymous.post(`/apps/${app}/_hook`), 500, 'The handler failed');
