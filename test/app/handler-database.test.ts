@@ -56,9 +56,10 @@ const test = base.extend<{ app: DeployedApp }>({
                 return (await query('select 2 as two'))[0].two;
               })));
               return inOthers`,
-          crowded: `const all = "select count(*)::int as count from pg_stat_activity where usename = current_user and xact_start is not null";
+          crowded: `const held = "select count(*)::int as count from pg_locks where locktype = 'advisory' and objid = 7";
               return Promise.all(Array.from({ length: 5 }, () => transaction(async (inner) => {
-                while ((await inner.query(all))[0].count < 10) await new Promise((resolve) => setTimeout(resolve, 20));
+                await inner.query('select pg_advisory_xact_lock_shared(7)');
+                while ((await inner.query(held))[0].count < 10) await new Promise((resolve) => setTimeout(resolve, 20));
                 return query('select 1').then(() => 'rows', (error) => error.code);
               })))`,
           tooMany: `const wait = Promise.withResolvers();
