@@ -116,8 +116,8 @@ export type UsageEntityType = (typeof USAGE_ENTITY_TYPES)[number];
 /** Usage to be added to the ledger. */
 export interface Usage {
   /**
-   * Identifies what is metered in its tenant: `job:<run>`, `ai:<audit>`, `<gauge>:<entity>:<day>`. Of usage with the same
-   * key only the first is recorded.
+   * Identifies what is metered in its tenant: `job:<run>`, `app:<run>`, `ai:<audit>`, `<gauge>:<entity>:<day>`. Of usage
+   * with the same key only the first is recorded.
    */
   key: string;
   resource: UsageResource;

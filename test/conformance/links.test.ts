@@ -185,9 +185,12 @@ describe('every link', () => {
     PAGES.includes(href) ||
     shapes.has(href) ||
     endpoints.some(({ row }) =>
-      new RegExp(`^/api${row.path.replace('.', '\\.').replace(/:\w+\*?/g, '[^/]+')}$`).test(
-        withoutTemplate(href).replace(/\?.*$/, ''),
-      ),
+      new RegExp(
+        `^/api${row.path
+          .replace('.', '\\.')
+          .replace(/:\w+\*/, '.+')
+          .replace(/:\w+/g, '[^/]+')}$`,
+      ).test(withoutTemplate(href).replace(/\?.*$/, '')),
     );
 
   test.for(gets.filter(({ row }) => !row.options.handler).map((endpoint) => [endpoint.row.path, endpoint] as const))(

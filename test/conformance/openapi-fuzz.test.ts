@@ -73,6 +73,9 @@ const isDeferrable = ({ responses, method }: Operation): boolean => method === '
 const isSlow = (operation: Operation): boolean =>
   isDeferrable(operation) || /_upload$|_run$|_query$/.test(operation.path);
 
+/** Operations of handlers of apps, which take any query and body. */
+const takesAnything = ({ path }: Operation): boolean => /^\/api\/apps\/\{id\}\/(?:view|_hook)\//.test(path);
+
 function createFormBody(body: Record<string, unknown>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(body))
@@ -110,7 +113,7 @@ describe('requests generated from the OpenAPI document', () => {
     test(`${operation.method} ${operation.path}`, { timeout: 60_000 }, async () => {
       const real = realValues(resourcesOf(operation));
       const slow = isSlow(operation);
-      const invalid = invalidCases(api, operation, real);
+      const invalid = takesAnything(operation) ? [] : invalidCases(api, operation, real);
       const refused = await Promise.all(invalid.map((one) => check(operation, one, true)));
       const minimal = minimalCase(api, operation, real);
       const response = await send(operation, minimal);

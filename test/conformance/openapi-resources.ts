@@ -94,15 +94,29 @@ async function createTemplateParts(admin: Client, template: string): Promise<Rec
   return { '/files/': id, '/renditions/': renditions._embedded['svc:rendition'][0].id };
 }
 
-/** Deploys an app with a webhook, and calls it. */
+/** Deploys an app with a route and a webhook of every method, and calls the webhook. */
 async function createAppParts(admin: Client, appId: string): Promise<Record<string, string>> {
   const app = `/api/apps/${appId}`;
   const javascript = { 'content-type': 'text/javascript' };
-  await admin.request('PUT', `${app}/files/webhooks/ping.js`, 'export const post = () => 1', javascript);
+  const methods = (...names: string[]) => `export const ${names.map((name) => `${name} = () => 'pong'`).join(', ')}`;
+  const webhook = methods('get', 'post', 'put');
+  await admin.request('PUT', `${app}/files/webhooks/ping.js`, webhook, javascript);
+  const route = methods('get', 'post', 'put', 'patch');
+  await admin.request(
+    'PUT',
+    `${app}/files/server/ping.js`,
+    `${route}, del = () => 'pong'; export { del as delete };`,
+    javascript,
+  );
   const { body: release } = await admin.post(`/apps/${appId}/_deploy`);
   await admin.post(`/apps/${appId}/_hook/ping`, {});
   const { body: calls } = await admin.get(`/apps/${appId}/webhooks/calls`);
-  return { '/releases/': release.releaseId, '/calls/': calls._embedded['svc:webhook-call'][0].id };
+  return {
+    '/view/': 'ping',
+    '/_hook/': 'ping',
+    '/releases/': release.releaseId,
+    '/calls/': calls._embedded['svc:webhook-call'][0].id,
+  };
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };
