@@ -122,7 +122,7 @@ function print(results: Result[]): void {
   );
 }
 
-const started = { roles: ['all'], dist, port: PORT, env: { LOG_LEVEL: 'silent' } } as const;
+const started = { roles: ['all'], dist, port: PORT, env: { LOG_LEVEL: 'silent', RATE_LIMIT_WEBHOOK: '0' } } as const;
 await withService(started, async ({ databaseUrl, postmaster, pids }) => {
   const service = pids[0]!;
   const source = await createSource(databaseUrl, Number(rows));

@@ -10,6 +10,15 @@ const DESCRIPTIONS = {
     'app; credentials of the request are ignored. `id` is the UUID or the natural id of the app.',
 };
 
+/** Examples of the parameters in the path. */
+const PARAMETERS: Readonly<Record<string, string>> = { id: 'default:order-inbox', path: 'orders' };
+/** A body, which may have any type. */
+export const APP_BODY_EXAMPLE = '{"number": "A-1042", "status": "open"}';
+
+/** Returns an example of a parameter in the path of a row that runs handlers; undefined for any other row. */
+export const exampleOfAppRow = ({ options }: Row, name: string): string | undefined =>
+  options.runsApp && PARAMETERS[name];
+
 /** Returns id, summary and description of the operation of a row; undefined for a row that runs no handlers. */
 export function namesOfAppRow({
   method,

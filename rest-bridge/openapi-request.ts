@@ -13,6 +13,7 @@ import { isJsonScalar } from '../src/core/query-language.ts';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, type ArgumentSlot } from './document.ts';
 import type { KeyedLists } from './keyed-lists.ts';
+import { APP_BODY_EXAMPLE, exampleOfAppRow } from './openapi-app.ts';
 import { bodyExample, parameterExample } from './openapi-examples.ts';
 import { operationId } from './openapi-names.ts';
 import { BYTES } from './openapi-shared.ts';
@@ -54,7 +55,7 @@ function toParameter(
   slot: ArgumentSlot | undefined,
 ): JsonSchema {
   const description = slot?.argument.description;
-  const example = parameterExample(endpoint, name);
+  const example = exampleOfAppRow(endpoint.row, name) ?? parameterExample(endpoint, name);
   return {
     name,
     in: place,
@@ -91,7 +92,7 @@ export function requestBody(components: SchemaComponents, endpoint: Endpoint): J
   if (row.method === 'GET' || row.method === 'DELETE') return undefined;
   const isForm = readsForms(endpoint);
   if (isForm && row.options.handler) return { content: { 'multipart/form-data': { schema: FILE_FORM } } };
-  if (row.options.runsApp) return { content: { '*/*': { schema: BYTES } } };
+  if (row.options.runsApp) return { content: { '*/*': { schema: BYTES, example: APP_BODY_EXAMPLE } } };
   if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: BYTES } } };
   const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
   if (!bodyArgument && keyArguments.length === 0) return undefined;

@@ -13,6 +13,9 @@ const SUBSCRIPTIONS_PER_SOCKET = 100;
 /** Refreshes that wait before the attack goes on to queue more of them. */
 const QUEUED_REFRESHES = 600;
 const QUEUED_PER_SECOND = 40;
+/** Calls of webhooks at once, and at most in a second. */
+const WEBHOOK_CONNECTIONS = 64;
+const WEBHOOKS_PER_SECOND = 2000;
 /** Rows of a file of some 10 MB. */
 const UPLOADED_ROWS = 250_000;
 
@@ -136,6 +139,37 @@ async function cancelOperations({ token }: Neighbour): Promise<void> {
   }
 }
 
+/** An app that stores each call in a transaction. */
+const INBOX = {
+  'migrations/001.sql': 'create table calls (id bigint generated always as identity primary key, body jsonb)',
+  'webhooks/calls.js': `export const post = ({ transaction, request, log }) => {
+    log.info('called');
+    return transaction(({ query }) => query('insert into calls (body) values ($1) returning id', [request.rawBody]));
+  }`,
+};
+
+/** Deploys an app with a webhook. Returns the path of the app. */
+async function deployInbox({ token }: Neighbour): Promise<string> {
+  const { id } = await call(token, '/api/apps', { body: { name: 'Inbox' } });
+  const path = `/api/apps/${String(id)}`;
+  for (const [name, content] of Object.entries(INBOX)) {
+    const body = new FormData();
+    body.append('file', new Blob([content]), 'file');
+    await call(token, `${path}/files/${name}`, { method: 'PUT', body });
+  }
+  await call(token, `${path}/_deploy`, { method: 'POST' });
+  await call(token, `${path}/_hook/calls`, { body: {} });
+  return path;
+}
+
+/** Calls a webhook again and again. The limit of calls is off, so that all of them run. */
+const floodWebhook: Way['attack'] = ({ token }, [path]) =>
+  repeat(
+    WEBHOOK_CONNECTIONS,
+    (connection, turn) => send(token, `${path}/_hook/calls`, { body: { connection, turn } }),
+    WEBHOOKS_PER_SECOND,
+  );
+
 export const WAYS: Way[] = [
   {
     key: 'a1',
@@ -220,5 +254,16 @@ export const WAYS: Way[] = [
         QUEUED_PER_SECOND,
       ),
     cleanUp: cancelOperations,
+  },
+  {
+    key: 'i',
+    title: `webhooks of an app, ${WEBHOOK_CONNECTIONS} at once`,
+    prepare: async (neighbour) => [await deployInbox(neighbour)],
+    attack: floodWebhook,
+    async cleanUp({ token }, [path]) {
+      const { stats } = await call(token, `${path}/webhooks`);
+      console.error(`Calls: ${stats.map(({ count, avgDuration }: any) => `${count} of ${avgDuration} ms`).join()}`);
+      await call(token, path!, { method: 'DELETE' });
+    },
   },
 ];

@@ -9,7 +9,7 @@ const SMALL_ROWS = 200;
 /** Datasets whose refreshes a neighbour queues. Those of one dataset run one at a time. */
 const QUEUED_DATASETS = 8;
 
-const PERMISSIONS = '["datasets:create", "datasources:create"]';
+const PERMISSIONS = '["datasets:create", "datasources:create", "apps:create"]';
 
 /** Paths of what the victim reads. */
 export interface Victim {

@@ -47,6 +47,7 @@ const test = base.extend<{ app: DeployedApp }>({
               });
               while ((await query("select from pg_stat_activity where state = 'idle in transaction' and usename = current_user")).length === 0);
               return 1`,
+          open: `return (await query("select count(*)::int from pg_stat_activity where state = 'idle in transaction' and usename = current_user"))[0].count`,
           count: `return query('select count(*) from orders where id = $1', [request.body])`,
           many: `return (await Promise.all(Array.from({ length: 50 }, (_, i) => query('select $1::int as i', [i]))))
               .map(([{ i }]) => i).reduce((sum, i) => sum + i)`,
@@ -56,6 +57,12 @@ const test = base.extend<{ app: DeployedApp }>({
                 return (await query('select 2 as two'))[0].two;
               })));
               return inOthers`,
+          crowded: `const held = "select count(*)::int as count from pg_locks where locktype = 'advisory' and objid = 7";
+              return Promise.all(Array.from({ length: 5 }, () => transaction(async (inner) => {
+                await inner.query('select pg_advisory_xact_lock_shared(7)');
+                while ((await inner.query(held))[0].count < 10) await new Promise((resolve) => setTimeout(resolve, 20));
+                return query('select 1').then(() => 'rows', (error) => error.code);
+              })))`,
           tooMany: `const wait = Promise.withResolvers();
               const running = Array.from({ length: 6 }, () => transaction(() => wait.promise));
               return Promise.any(running.map((one) => one.then(() => 0, (error) => Promise.resolve(error.code)))).finally(() => {
@@ -104,12 +111,20 @@ test('refuses more than five transactions at once', async ({ app }) => {
   expect((await post(app, 'tooMany')).text).toBe('53300');
 });
 
+test('does not let handlers wait for each other that have all connections', async ({ app }) => {
+  const ended = await Promise.all([post(app, 'crowded'), post(app, 'crowded')]);
+  const results = ended.flatMap(({ json }) => json as string[]);
+  expect(results).toHaveLength(10);
+  expect(results).toContain('UNAVAILABLE');
+});
+
 test('refuses queries of a transaction that has ended', async ({ app }) => {
   expect((await post(app, 'ended')).text).toBe('25P01');
 });
 
 test('undoes a transaction that the handler leaves behind', async ({ app }) => {
   expect((await post(app, 'abandoned')).json).toBe(1);
+  await expect.poll(async () => (await post(app, 'open')).text).toBe('0');
   expect((await post(app, 'count', { body: '5' })).json).toEqual([{ count: 0 }]);
 });
 

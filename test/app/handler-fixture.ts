@@ -7,7 +7,7 @@ import { runSql } from '../support/run-sql.ts';
 import { createApp } from './app-fixture.ts';
 
 /** What a test changes of a request. */
-export interface GivenRequest extends Partial<Omit<AppRequest, 'body'>> {
+interface GivenRequest extends Partial<Omit<AppRequest, 'body'>> {
   body?: string | Uint8Array;
   params?: Record<string, string>;
   depth?: number;
@@ -28,7 +28,7 @@ export interface DeployedApp {
   fail(module: string, request?: GivenRequest): Promise<{ status: number; code: string; message: string }>;
 }
 
-export interface HandlerResponse {
+interface HandlerResponse {
   status: number;
   headers: Readonly<Record<string, string>>;
   text: string;

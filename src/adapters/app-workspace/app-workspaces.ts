@@ -87,9 +87,7 @@ class Workspaces implements AppWorkspaces {
     });
   }
 
-  async provision(key: WorkspaceKey): Promise<void> {
-    await this.#provision(schemaNameOf(key));
-  }
+  provision = (key: WorkspaceKey): Promise<void> => this.#provision(schemaNameOf(key));
 
   async #provision(schema: string): Promise<void> {
     await this.#admin.run((query) => createWorkspace(query, this.#secrets, schema, this.#mark), { create: true });
@@ -98,14 +96,8 @@ class Workspaces implements AppWorkspaces {
   query: AppWorkspaces['query'] = (key, sql, params, signal, maxWaitMs) =>
     this.#use(key, signal, (connection) => runAlone(connection, this.#quota, { sql, params, signal }), maxWaitMs);
 
-  transaction<T>(
-    key: WorkspaceKey,
-    work: (query: WorkspaceQuery) => Promise<T>,
-    signal: AbortSignal,
-    maxWaitMs?: number,
-  ): Promise<T> {
-    return this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, signal), maxWaitMs);
-  }
+  transaction: AppWorkspaces['transaction'] = (key, work, signal, maxWaitMs) =>
+    this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, signal), maxWaitMs);
 
   sizeOf: AppWorkspaces['sizeOf'] = (key, signal) => this.#use(key, signal, (connection) => sizeOf(connection, signal));
 
@@ -174,9 +166,7 @@ class Workspaces implements AppWorkspaces {
     };
   }
 
-  async remove(key: WorkspaceKey): Promise<void> {
-    await this.#remove(schemaNameOf(key));
-  }
+  remove = (key: WorkspaceKey): Promise<void> => this.#remove(schemaNameOf(key));
 
   async #remove(schema: string): Promise<void> {
     this.#quota.forget(schema);

@@ -14,7 +14,9 @@ type Reply = (call: number, result: Packed | CallError) => void;
 export class HostCalls {
   readonly #functions: Readonly<Record<string, HostCall>>;
   readonly #reply: Reply;
-  readonly #ended = new AbortController();
+  /** Exists from the first call on, as most programs have none. */
+  #abort: AbortController | undefined;
+  #hasEnded = false;
   #running = 0;
 
   constructor(functions: Readonly<Record<string, HostCall>>, reply: Reply) {
@@ -35,19 +37,21 @@ export class HostCalls {
       .catch(callErrorOf)
       .then((result) => {
         this.#running -= 1;
-        if (!this.#ended.signal.aborted) this.#reply(call, result);
+        if (!this.#hasEnded) this.#reply(call, result);
       }, unexpected);
   }
 
-  /** Aborts the calls that run: the program has ended. */
+  /** Aborts the calls that run, and what others have left open: the program has ended. */
   abort(): void {
-    this.#ended.abort(new Error('The program has ended'));
+    this.#hasEnded = true;
+    this.#abort?.abort(new Error('The program has ended'));
   }
 
   async #run(work: HostCall, argument: Packed): Promise<Packed> {
     const value =
       'json' in argument ? (JSON.parse(argument.json) as unknown) : 'text' in argument ? argument.text : argument.bytes;
-    return packed(await work(value, this.#ended.signal));
+    this.#abort ??= new AbortController();
+    return packed(await work(value, this.#abort.signal));
   }
 }
 

@@ -28,7 +28,9 @@ export function databaseCalls(
 ): Record<'query' | 'begin' | 'commit' | 'rollBack', HostCall> {
   const open = new Map<number, OpenTransaction>();
   let last = 0;
-  const maxWaitMs = () => (open.size > 0 ? MAX_NESTED_WAIT_MS : undefined);
+  /** Transactions that are open or begin. */
+  let count = 0;
+  const maxWaitMs = () => (count > 0 ? MAX_NESTED_WAIT_MS : undefined);
   const found = (id: unknown): OpenTransaction => {
     const transaction = open.get(id as number);
     if (!transaction) throw new SqlFailure('25P01', 'The transaction has ended');
@@ -37,6 +39,7 @@ export function databaseCalls(
   const take = (id: unknown): OpenTransaction => {
     const transaction = found(id);
     open.delete(id as number);
+    count -= 1;
     return transaction;
   };
   return {
@@ -47,11 +50,16 @@ export function databaseCalls(
       return workspaces.query(key, text, values, signal, maxWaitMs());
     },
     begin: async (_, signal) => {
-      if (open.size >= MAX_TRANSACTIONS)
+      if (count >= MAX_TRANSACTIONS)
         throw new SqlFailure('53300', `More than ${MAX_TRANSACTIONS} transactions at once`);
-      const id = ++last;
-      open.set(id, await beginTransaction(workspaces, key, signal, maxWaitMs()));
-      return id;
+      const wait = maxWaitMs();
+      count += 1;
+      const transaction = await beginTransaction(workspaces, key, signal, wait).catch((error: unknown) => {
+        count -= 1;
+        throw error;
+      });
+      open.set(++last, transaction);
+      return last;
     },
     commit: async (id) => {
       const { end, ended } = take(id);

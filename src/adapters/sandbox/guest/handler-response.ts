@@ -1,7 +1,7 @@
 import { isBytes, viewOf } from './web-text.ts';
 
 /** How the body of a response was given, which determines its media type. */
-export type BodyKind = 'none' | 'json' | 'text' | 'bytes';
+type BodyKind = 'none' | 'json' | 'text' | 'bytes';
 
 /** What crosses to the service. */
 export interface PackedResponse {

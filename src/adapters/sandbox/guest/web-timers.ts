@@ -45,6 +45,6 @@ export function createTimerGlobals(sleep: NonNullable<Bridge['sleep']>): object 
 }
 
 async function runSoon(call: (callback: unknown, args: readonly unknown[]) => void, callback: unknown): Promise<void> {
-  await null;
+  await Promise.resolve();
   call(callback, []);
 }

@@ -1,0 +1,33 @@
+import { expect } from 'vitest';
+import { expectBody } from '../support/expect.ts';
+import { test } from '../support/fixture.ts';
+import { deployApp } from './echo-app.ts';
+
+/** A handler that calls the route of `next` by the API, until `n` is 0. */
+const nested = (next: string) => `
+  export const get = async ({ fetch, context, request: { query, user } }) => {
+    if (query.n === '0') return { user: user.name };
+    const response = await fetch(\`/api/apps/\${context.app.id}/${next}?n=\${query.n - 1}\`);
+    return { status: response.status, body: await response.json() };
+  };`;
+const FILES = {
+  'server/a.js': nested('view/a'),
+  'server/b.js': nested('_hook/b'),
+  'webhooks/b.js': nested('view/b'),
+};
+
+test('handlers call handlers of view routes as their caller, 3 deep', async ({ admin, ann }) => {
+  const app = await deployApp(admin, 'Nested', FILES);
+  await admin.put(`/apps/${app}/shares/${ann.username}`, { accessLevel: 1 });
+  for (const n of [0, 1, 2]) await expectBody(ann.get(`/apps/${app}/view/a?n=${n}`), 200, { user: 'ann' });
+  const tooDeep = await expectBody(ann.get(`/apps/${app}/view/a?n=3`), 503, { code: 'UNAVAILABLE' });
+  expect(tooDeep.message).toMatch(/3 deep/);
+});
+
+test('a webhook that a handler calls acts as the owner, and counts as a level', async ({ admin, ann, anonymous }) => {
+  const app = await deployApp(admin, 'Nested webhooks', FILES);
+  await admin.put(`/apps/${app}/shares/${ann.username}`, { accessLevel: 1 });
+  for (const n of [1, 2]) await expectBody(ann.get(`/apps/${app}/view/b?n=${n}`), 200, { user: 'admin' });
+  await expectBody(ann.get(`/apps/${app}/view/b?n=3`), 503, { message: expect.stringMatching(/3 deep/) });
+  await expectBody(anonymous.get(`/apps/${app}/_hook/b?n=1`), 200, { user: 'admin' });
+});
