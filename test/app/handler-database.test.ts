@@ -5,6 +5,9 @@ import { deployApp, post, withBodies, type DeployedApp } from './handler-fixture
 const ORDERS = `create table orders (id int primary key, number bigint, price numeric, at timestamptz, tags text[]);
 insert into orders values (1, 9007199254740993, 1.10, '2026-01-31 10:00Z', '{a,b}');`;
 
+/** The statement that counts idle transactions of the app, as code. */
+const IDLE = `"select count(*)::int from pg_stat_activity where state = 'idle in transaction' and usename = current_user"`;
+
 const test = base.extend<{ app: DeployedApp }>({
   app: [
     async ({ admin, service }, use) => {
@@ -45,9 +48,9 @@ const test = base.extend<{ app: DeployedApp }>({
                 await query('insert into orders values (5)');
                 await new Promise(() => {});
               });
-              while ((await query("select from pg_stat_activity where state = 'idle in transaction' and usename = current_user")).length === 0);
+              while ((await query(${IDLE}))[0].count === 0);
               return 1`,
-          open: `return (await query("select count(*)::int from pg_stat_activity where state = 'idle in transaction' and usename = current_user"))[0].count`,
+          open: `return (await query(${IDLE}))[0].count`,
           count: `return query('select count(*) from orders where id = $1', [request.body])`,
           many: `return (await Promise.all(Array.from({ length: 50 }, (_, i) => query('select $1::int as i', [i]))))
               .map(([{ i }]) => i).reduce((sum, i) => sum + i)`,
@@ -124,7 +127,8 @@ test('refuses queries of a transaction that has ended', async ({ app }) => {
 
 test('undoes a transaction that the handler leaves behind', async ({ app }) => {
   expect((await post(app, 'abandoned')).json).toBe(1);
-  await expect.poll(async () => (await post(app, 'open')).text).toBe('0');
+  const open = async () => (await post(app, 'open')).text;
+  await expect.poll(open, { timeout: 20_000 }).toBe('0');
   expect((await post(app, 'count', { body: '5' })).json).toEqual([{ count: 0 }]);
 });
 

@@ -32,7 +32,8 @@ const test = base.extend<{ app: DeployedApp; other: DeployedApp }>({
                 count = 10; globalThis.left = 1; Object.prototype.left = 2; JSON.left = 3; Array.prototype.map = () => 4;
                 URL.prototype.left = 1; TextEncoder.prototype.encode = () => new Uint8Array(9); return 'changed';
               };
-              export const put = ({ fetch, crypto, base64Encode }) => [typeof URL.prototype.left, base64Encode('a'), new TextEncoder().encode('a').length];`,
+              export const put = ({ base64Encode }) =>
+                [typeof URL.prototype.left, base64Encode('a'), new TextEncoder().encode('a').length];`,
             ...withBodies({
               memory: 'const a = []; for (;;) a.push([a.length])',
               map: 'const m = new Map(); for (let i = 0; ; i++) m.set(i, i)',
@@ -94,7 +95,8 @@ const WAITING = {
 async function startWaiting(app: DeployedApp, signal?: AbortSignal): Promise<{ outcome: Promise<HandlerOutcome> }> {
   const outcome = app.run('server/waiting.js', { ...post, signal });
   outcome.catch(() => {});
-  await expect.poll(async () => (await app.respond('server/begun.js', post)).text).toBe('1');
+  const count = async () => (await app.respond('server/begun.js', post)).text;
+  await expect.poll(count, { timeout: 20_000 }).toBe('1');
   return { outcome };
 }
 

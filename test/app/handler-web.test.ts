@@ -27,7 +27,8 @@ const SAME: Record<string, string> = {
     const of = (init) => [...new URLSearchParams(init)];
     return [params.toString(), [...params.keys()], [...params.values()], params.size, params.has('a', '2'), params.get('d'),
       of('?a=1&a=%E2%82%AC+x'), of({ a: 1, b: 'c' }), of(params), of(), \`\${params}\`]`,
-  clone: `const value = { list: [1, { a: null }], date: new Date(5), map: new Map([['a', new Set([1])]]), bytes: new Uint8Array([1, 2]).subarray(1),
+  clone: `const value = { list: [1, { a: null }], date: new Date(5), map: new Map([['a', new Set([1])]]),
+      bytes: new Uint8Array([1, 2]).subarray(1),
       error: new TypeError('no'), expression: /a/gi, none: undefined };
     value.self = value;
     const copy = structuredClone(value);

@@ -48,7 +48,8 @@ test('bodies are parsed by their type, and never refused', async ({ admin, servi
   const app = await deployApp({ admin, service }, 'Bodies', {
     'webhooks/body.js': `const show = ${show};
       export const post = ({ request }) => ({ body: show(request.body), rawBody: show(request.rawBody) });`,
-    'webhooks/file.js': `export const post = ({ request: { body } }) => ({ ...body, file: { ...body.file, bytes: [...body.file.bytes] } });`,
+    'webhooks/file.js': `export const post = ({ request: { body } }) =>
+      ({ ...body, file: { ...body.file, bytes: [...body.file.bytes] } });`,
   });
   const read = async (type: string, body: string | Uint8Array) =>
     (await app.respond('webhooks/body.js', { method: 'post', headers: { 'content-type': type }, body })).json;

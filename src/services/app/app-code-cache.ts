@@ -81,12 +81,23 @@ export const HANDLER_ENTRY = 'handler';
 export const MARKDOWN_MODULE = 'markdown-it.js';
 
 let markdownModule: string | undefined;
+/** The modules of handlers by method and path. Their texts are those of the release. */
+const programs = new WeakMap<ReleaseCode, Map<string, Record<string, string>>>();
 
 /**
  * Returns the modules that a handler reaches through its imports, and one that calls it. The library for Markdown is one
  * of them if the name `markdown` occurs.
  */
 export function handlerModules(release: ReleaseCode, handlerPath: string, method: string): Record<string, string> {
+  const known = programs.get(release) ?? new Map<string, Record<string, string>>();
+  programs.set(release, known);
+  const key = `${method} ${handlerPath}`;
+  const modules = known.get(key) ?? joinModules(release, handlerPath, method);
+  known.set(key, modules);
+  return modules;
+}
+
+function joinModules(release: ReleaseCode, handlerPath: string, method: string): Record<string, string> {
   const reached = reachedFrom(release, handlerPath);
   const usesMarkdown = Object.values(reached).some((code) => code.includes('markdown'));
   if (usesMarkdown) markdownModule ??= libraryModule('markdown-it/dist/browser/markdown-it.umd.min.js');
