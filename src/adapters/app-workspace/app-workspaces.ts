@@ -8,7 +8,6 @@ import {
   type WorkspaceInspection,
   type WorkspaceKey,
   type WorkspaceLoad,
-  type WorkspaceQuery,
   type WorkspaceState,
 } from '../../core/app-workspace.ts';
 import { upstreamFailed } from '../../core/errors.ts';
