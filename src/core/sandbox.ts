@@ -66,6 +66,8 @@ export interface SandboxTask {
   textAs?: 'string' | 'bytes';
   limits: SandboxLimits;
   signal: AbortSignal;
+  /** Called when the program starts, after the wait for a place. */
+  onStart?(): void;
 }
 
 /** What a program returned. */
@@ -100,19 +102,17 @@ export class SandboxFailure extends Error {
   readonly logs: readonly SandboxLog[];
   /** As in `SandboxResult`; 0 for a program whose process was killed. */
   readonly memoryBytes: number;
-  readonly durationMs: number;
 
   constructor(
     reason: SandboxFailureReason,
     message: string,
-    details: Partial<Pick<SandboxFailure, 'places' | 'logs' | 'memoryBytes' | 'durationMs'>> = {},
+    details: Partial<Pick<SandboxFailure, 'places' | 'logs' | 'memoryBytes'>> = {},
   ) {
     super(message);
     this.reason = reason;
     this.places = details.places ?? [];
     this.logs = details.logs ?? [];
     this.memoryBytes = details.memoryBytes ?? 0;
-    this.durationMs = details.durationMs ?? 0;
   }
 }
 

@@ -86,13 +86,13 @@ export class SandboxProcess {
       signal.throwIfAborted();
       await withClock(START_TIMEOUT_MS, startError, [this.#ready, this.#startFailure(), aborted.promise]);
       const start = performance.now();
+      task.onStart?.();
       const { timeoutMs } = task.limits;
-      const timeout = () =>
-        new SandboxFailure('timeout', `The program ran longer than ${timeoutMs} ms`, { logs, durationMs: timeoutMs });
+      const timeout = () => new SandboxFailure('timeout', `The program ran longer than ${timeoutMs} ms`, { logs });
       const end = await withClock(timeoutMs, timeout, [this.#exchange(task, logs), ended, aborted.promise]);
       isDone = end.isReusable;
+      if (end.kind === 'failed') throw new SandboxFailure(end.reason, end.message, { ...end, logs });
       const durationMs = performance.now() - start;
-      if (end.kind === 'failed') throw new SandboxFailure(end.reason, end.message, { ...end, logs, durationMs });
       return { output: outputOf(end.output), logs, memoryBytes: end.memoryBytes, durationMs };
     } finally {
       signal.removeEventListener('abort', abort);

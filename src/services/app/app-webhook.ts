@@ -1,11 +1,12 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { AppRequest, AppResponse, EndedRun, HandlerOutcome, ReceiveBody } from '../../core/app-run.ts';
 import type { RequestInfo } from '../../core/context.ts';
-import { ApiError, cancelled, defineError, unavailable } from '../../core/errors.ts';
+import { ApiError, defineError, unavailable } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { matchRoute, maxBodyOf, type RouteMatch } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
 import { openEnv, type WebhookApp } from './find-running-app.ts';
+import { disconnected } from './handler-failure.ts';
 import { runRoute, withoutDetails } from './handler-route.ts';
 import { runOnce, type IdempotencyConfig } from './webhook-idempotency.ts';
 import { createWebhookContext } from './webhook-owner.ts';
@@ -53,19 +54,19 @@ export async function callWebhook(platform: Platform, call: WebhookCall): Promis
   };
   const result = await process(platform, call, record).catch((error: unknown) => failed(error, record, info));
   record.durationMs = performance.now() - startedAt;
-  record.call.status ||= 'response' in result ? result.response.status : result.failure.status;
+  record.call.status = statusOf(result);
   await recordRun(platform, record);
   return result;
 }
 
+function statusOf(result: HandlerOutcome['result']): number {
+  if ('response' in result) return result.response.status;
+  return result.failure.code === 'CANCELLED' ? CLIENT_CLOSED_REQUEST : result.failure.status;
+}
+
 /** Returns the failure of a call that threw, and notes it in the record. Throws what is unexpected. */
 function failed(error: unknown, record: Record, { signal }: RequestInfo): { failure: ApiError } {
-  const failure = toApiError(signal.aborted ? signal.reason : error);
-  if (signal.aborted && !failure) {
-    record.error = 'The caller disconnected';
-    record.call.status = CLIENT_CLOSED_REQUEST;
-    return { failure: cancelled() };
-  }
+  const failure = toApiError(signal.aborted ? signal.reason : error) ?? (signal.aborted ? disconnected() : null);
   if (!failure) throw error;
   record.error ??= failure.message;
   return { failure };

@@ -1,7 +1,9 @@
-import type { ApiError } from '../../core/errors.ts';
-import { timedOut, upstreamFailed } from '../../core/errors.ts';
+import { ApiError, timedOut, upstreamFailed } from '../../core/errors.ts';
 import type { SandboxFailure } from '../../core/sandbox.ts';
 import { HANDLER_ENTRY, MARKDOWN_MODULE } from './app-code-cache.ts';
+
+/** Returns the error of a handler whose caller gets no response. */
+export const disconnected = (): ApiError => new ApiError(409, 'CANCELLED', 'The caller disconnected');
 
 /** Returns the error of a handler that failed, with its message for authors: the file and line, and what was thrown. */
 export function failureError(

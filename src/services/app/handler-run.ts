@@ -1,11 +1,12 @@
+import { toApiError } from '../../core/api-error.ts';
 import type { HandlerOutcome, HandlerTask } from '../../core/app-run.ts';
 import { ApiError, unavailable } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
-import { SandboxFailure, type SandboxLimits, type SandboxLog, type SandboxPurpose } from '../../core/sandbox.ts';
+import { SandboxFailure, type SandboxLimits, type SandboxPurpose } from '../../core/sandbox.ts';
 import { HANDLER_ENTRY, handlerModules, loadReleaseCode } from './app-code-cache.ts';
 import { openEnv } from './find-running-app.ts';
 import { runUntilDeleted } from './handler-ends.ts';
-import { failureError } from './handler-failure.ts';
+import { disconnected, failureError } from './handler-failure.ts';
 import { createHostCalls } from './handler-host.ts';
 import { readResponse } from './handler-response.ts';
 import { createRedaction } from './handler-secrets.ts';
@@ -24,8 +25,9 @@ const LIMITS: Omit<SandboxLimits, 'timeoutMs'> = {
 const PURPOSES: readonly SandboxPurpose[] = ['handler', 'called', 'nested'];
 
 /**
- * Runs a handler of an app in the sandbox. Returns its response or its failure. Throws UNAVAILABLE if too many handlers run,
- * or call each other, the reason of an aborted signal, and NOT_FOUND when the app is deleted meanwhile.
+ * Runs a handler of an app in the sandbox. Returns its response or its failure, also when its request ends meanwhile. Throws
+ * UNAVAILABLE if too many handlers run, or call each other, the reason of a request that ended before it started, and NOT_FOUND
+ * when the app is deleted meanwhile.
  */
 export async function runHandler(platform: Platform, task: HandlerTask): Promise<HandlerOutcome> {
   const { app, depth, route, ctx } = task;
@@ -37,8 +39,18 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
   const limits = { ...LIMITS, timeoutMs: typeof timeout === 'number' ? timeout : DEFAULT_TIMEOUT_MS };
   return runUntilDeleted(platform, app.id, ctx.request.signal, async (signal) => {
     const code = await loadReleaseCode(platform, app);
+    let startedAt: number | null = null;
+    const endWith = (
+      result: HandlerOutcome['result'],
+      { logs, memoryBytes }: Pick<SandboxFailure, 'logs' | 'memoryBytes'> = { logs: [], memoryBytes: 0 },
+    ): HandlerOutcome => ({
+      result,
+      logs: logs.map(({ level, text }) => ({ level, text: redact(text) })),
+      durationMs: startedAt === null ? 0 : performance.now() - startedAt,
+      memoryBytes,
+    });
     try {
-      const { output, logs, durationMs, memoryBytes } = await platform.sandbox.run({
+      const ended = await platform.sandbox.run({
         caller: { tenantId: app.tenantId, userId: app.id },
         purpose,
         isHandler: true,
@@ -49,19 +61,19 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
         textAs: 'bytes',
         limits,
         signal,
+        onStart: () => {
+          startedAt = performance.now();
+        },
       });
-      return { result: resultOf(output), logs: redactAll(logs, redact), durationMs, memoryBytes };
+      return endWith(resultOf(ended.output), ended);
     } catch (error) {
-      if (!(error instanceof SandboxFailure)) throw error;
-      const { logs, durationMs, memoryBytes } = error;
-      const failure = failureError(error, limits, redact);
-      return { result: { failure }, logs: redactAll(logs, redact), durationMs, memoryBytes };
+      if (error instanceof SandboxFailure) return endWith({ failure: failureError(error, limits, redact) }, error);
+      const { aborted, reason } = ctx.request.signal;
+      if (!aborted || startedAt === null) throw error;
+      return endWith({ failure: toApiError(reason) ?? disconnected() });
     }
   });
 }
-
-const redactAll = (logs: readonly SandboxLog[], redact: (text: string) => string): SandboxLog[] =>
-  logs.map(({ level, text }) => ({ level, text: redact(text) }));
 
 /** Returns what crosses to the handler: all that its argument contains as values. */
 function inputOf(platform: Platform, task: HandlerTask, env: Record<string, string>): object {
