@@ -7,15 +7,18 @@ import { platform, setPriority } from 'node:os';
  */
 const NICENESS = 5;
 
+/** Niceness of the processes of which several run at once. Beside four of `NICENESS`, reads waited for seven times as long. */
+export const MANY_NICENESS = 15;
+
 /**
  * Lowers the CPU priority of a child process that was started as detached, unless it has ended. Threads and processes
  * that it starts later inherit the priority.
  */
-export function lowerProcessPriority(pid: number | undefined): void {
+export function lowerProcessPriority(pid: number | undefined, niceness = NICENESS): void {
   if (pid === undefined) return;
-  ignoreFailure(() => setPriority(pid, NICENESS));
+  ignoreFailure(() => setPriority(pid, niceness));
   // Linux groups processes by session, and weighs the group first.
-  if (platform() === 'linux') ignoreFailure(() => writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS)));
+  if (platform() === 'linux') ignoreFailure(() => writeFileSync(`/proc/${pid}/autogroup`, String(niceness)));
 }
 
 /**

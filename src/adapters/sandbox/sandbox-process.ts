@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { unavailable, upstreamFailed } from '../../core/errors.ts';
 import { SandboxFailure, type SandboxLog, type SandboxResult, type SandboxTask } from '../../core/sandbox.ts';
 import { readGuestModules } from '../process/guest-modules.ts';
-import { lowerProcessPriority } from '../process/priority.ts';
+import { lowerProcessPriority, MANY_NICENESS } from '../process/priority.ts';
 import { programBeside } from '../process/program.ts';
 import { unprivilegedAccount } from '../process/unprivileged-account.ts';
 import { joinGuestModules } from './guest-script.ts';
@@ -201,7 +201,7 @@ function startProcess(): ChildProcess {
     ],
     env: {},
   });
-  lowerProcessPriority(child.pid);
+  lowerProcessPriority(child.pid, MANY_NICENESS);
   return child;
 }
 
