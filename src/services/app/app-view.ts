@@ -28,7 +28,6 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
   const body = await receive(maxBodyOf(route));
   const { result, logs, durationMs, memoryBytes } = await runRoute(platform, {
     app,
-    folder: 'server',
     route,
     params,
     request: { ...request, body },

@@ -115,7 +115,6 @@ async function runAsOwner(
   });
   const outcome = await runRoute(platform, {
     app,
-    folder: 'webhooks',
     route,
     params,
     request,

@@ -25,9 +25,9 @@ const LIMITS: Omit<SandboxLimits, 'timeoutMs'> = {
 const PURPOSES: readonly SandboxPurpose[] = ['handler', 'called', 'nested'];
 
 /**
- * Runs a handler of an app in the sandbox. Returns its response or its failure, also when its request ends meanwhile. Throws
- * UNAVAILABLE if too many handlers run, or call each other, the reason of a request that ended before it started, and NOT_FOUND
- * when the app is deleted meanwhile.
+ * Runs a handler of an app in the sandbox. Returns its response or its failure, also when its request ends or its app is deleted
+ * meanwhile, which is NOT_FOUND. Throws UNAVAILABLE if too many handlers run, or call each other, and the reason of what ended
+ * it before it started.
  */
 export async function runHandler(platform: Platform, task: HandlerTask): Promise<HandlerOutcome> {
   const { app, depth, route, ctx } = task;
@@ -68,9 +68,8 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
       return endWith(resultOf(ended.output), ended);
     } catch (error) {
       if (error instanceof SandboxFailure) return endWith({ failure: failureError(error, limits, redact) }, error);
-      const { aborted, reason } = ctx.request.signal;
-      if (!aborted || startedAt === null) throw error;
-      return endWith({ failure: toApiError(reason) ?? disconnected() });
+      if (!signal.aborted || startedAt === null) throw error;
+      return endWith({ failure: toApiError(signal.reason) ?? disconnected() });
     }
   });
 }
