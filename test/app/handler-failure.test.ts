@@ -225,6 +225,6 @@ test('handlers call each other three deep', async ({ app }) => {
   await expect(app.run('server/state.js', { depth: 3 })).rejects.toMatchObject({
     status: 503,
     code: 'UNAVAILABLE',
-    message: 'Handlers call each other more than 3 deep',
+    message: 'Handlers call view, _hook and _render at most 3 deep',
   });
 });

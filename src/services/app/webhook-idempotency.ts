@@ -11,8 +11,8 @@ export interface IdempotencyConfig {
   header: string;
 }
 
-/** How long a response is repeated. */
-const RETENTION = '24 hours';
+/** How long a response is repeated, as an interval of SQL. */
+export const REPLY_RETENTION = '24 hours';
 /** A run that has not ended by then was killed: it is longer than a handler may wait and run. */
 const MAX_RUN = '3 minutes';
 const MAX_BODY_BYTES = 1_000_000;
@@ -102,7 +102,7 @@ async function take(
         on conflict (app_id, key) do update set
           request = excluded.request, run_id = excluded.run_id, running_until = excluded.running_until,
           response = null, created_at = excluded.created_at
-        where r.created_at < now() - interval '${RETENTION}' or r.response is null and r.running_until < now()
+        where r.created_at < now() - interval '${REPLY_RETENTION}' or r.response is null and r.running_until < now()
         returning r.run_id as "runId", r.request, r.response`,
       values: [tenantId, id, key, digest, runId],
     });
