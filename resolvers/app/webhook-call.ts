@@ -9,7 +9,7 @@ import { invalid } from '../../src/core/input-checks.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { checkMayWrite } from '../../src/services/app/app-part.ts';
 import { ROUTE_METHODS } from '../../src/services/app/app-route-path.ts';
-import { replay } from '../../src/services/app/webhook-call-replay.ts';
+import { replayWebhookCall } from '../../src/services/app/webhook-call-replay.ts';
 import { summarizeWebhooks } from '../../src/services/app/webhook-overview.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -103,6 +103,6 @@ export class WebhookCallResolver {
     @Id('call', 'callId') callId: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.readAfterWrite(WebhookCall, await replay(ctx, appId, callId), info);
+    return ctx.read.readAfterWrite(WebhookCall, await replayWebhookCall(ctx, appId, callId), info);
   }
 }

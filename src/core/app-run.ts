@@ -125,6 +125,7 @@ export interface EndedRun {
   error: string | null;
   /** What is recorded of a webhook. */
   call?: {
+    id: string;
     method: string;
     path: string;
     status: number;
