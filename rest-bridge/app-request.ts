@@ -11,7 +11,7 @@ const SEGMENTS_BEFORE = 5;
 const HEADERS = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
 
 /** Passes a request below `view` or `_hook` to the handler of an app, and sends its response. */
-export async function appRequest({ context, request, reply, params }: AdapterCall): Promise<FastifyReply> {
+export async function passToApp({ context, request, reply, params }: AdapterCall): Promise<FastifyReply> {
   const { runApp } = context as BridgeContext;
   const response = await runApp!(params['id']!, toAppRequest(request), (maxBytes) => receiveBody(request, maxBytes));
   return sendAppResponse(reply, response);
