@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { HandlerOutcome } from '../../src/core/app-run.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { test as base } from '../support/fixture.ts';
@@ -40,6 +40,7 @@ const test = base.extend<{ app: DeployedApp; other: DeployedApp }>({
               flood: 'for (;;) await query("select 1")',
               floodAtOnce: 'for (;;) query("select 1").catch(() => {})',
               bytes: 'for (;;) await query("select $1", ["x".repeat(5_000_000)])',
+              results: 'for (;;) await query("select repeat(\'x\', 10000000)")',
               big: 'return query("select repeat(\'x\', 1000000) as x from generate_series(1, 20)")',
               rows: 'return query("select generate_series(1, 10001)")',
               waiting: `log.info("waiting"); await query("insert into note values ('begun')"); await new Promise(() => {})`,
@@ -117,12 +118,21 @@ test.for(['loop', 'wait', 'slow'])('a handler that takes too long is 504: %s', a
   expect((await app.respond('server/state.js')).json[0]).toBe(1);
 });
 
+test('a handler may run for 30 seconds by default', async ({ app, service }) => {
+  const run = vi.spyOn(service.platform.sandbox, 'run');
+  await app.respond('server/state.js');
+  await app.fail('server/loop.js');
+  expect(run.mock.calls.map(([{ limits }]) => limits.timeoutMs)).toEqual([30_000, 300]);
+  run.mockRestore();
+});
+
 test.for([
   ['memory', 'The handler needs more than 128 MB of memory'],
   ['map', 'The handler needs more than 128 MB of memory'],
   ['flood', 'The handler called functions of the service more than 1000 times'],
   ['floodAtOnce', 'The handler called functions of the service more than 1000 times'],
   ['bytes', 'The handler exchanged more than 67108864 bytes with the service'],
+  ['results', 'The handler exchanged more than 67108864 bytes with the service'],
   ['big', 'server/big.js:3: The query returns more than 16 MiB'],
   ['rows', 'server/rows.js:3: The query returns more than 10000 rows'],
 ])('what exceeds a limit is 500, and the next run is right: %s', async ([name, message], { app }) => {
