@@ -2,32 +2,16 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, ReceiveBody } from '../src/core/app-run.ts';
 import { ApiError, badInput, tooLarge } from '../src/core/errors.ts';
+import { isHiddenFromApps } from '../src/core/http-headers.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
 
 /** Number of segments before the path below `view` or `_hook`: `/api/apps/<id>/view`. */
 const SEGMENTS_BEFORE = 5;
-/** Headers of requests that handlers do not get: credentials, and what belongs to the connection of a proxy. */
-const HIDDEN_HEADERS = /^(?:authorization|cookie|proxy-.*)$/;
-/** Headers of responses that would concern the whole origin of the service, or its other responses. */
-const REFUSED_HEADERS = new Set([
-  'alt-svc',
-  'clear-site-data',
-  'content-security-policy-report-only',
-  'nel',
-  'origin-agent-cluster',
-  'report-to',
-  'reporting-endpoints',
-  'service-worker-allowed',
-  'set-cookie',
-  'set-cookie2',
-  'strict-transport-security',
-]);
-const isRefused = (name: string): boolean => REFUSED_HEADERS.has(name) || name.startsWith('access-control-');
 /** What a response of an app may do when it is opened in a browser: show itself, with no rights of the origin. */
 const HEADERS = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
 
 /** Passes a request below `view` or `_hook` to the handler of an app, and sends its response. */
-export async function appRequest({ context, request, reply, params }: AdapterCall): Promise<FastifyReply> {
+export async function passToApp({ context, request, reply, params }: AdapterCall): Promise<FastifyReply> {
   const { runApp } = context as BridgeContext;
   const response = await runApp!(params['id']!, toAppRequest(request), (maxBytes) => receiveBody(request, maxBytes));
   return sendAppResponse(reply, response);
@@ -36,7 +20,7 @@ export async function appRequest({ context, request, reply, params }: AdapterCal
 /** Returns a request as handlers get it, without its body. Throws BAD_USER_INPUT for malformed percent-encoding. */
 function toAppRequest({ method, url, headers, query }: FastifyRequest): AppRequest {
   const shown = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined || HIDDEN_HEADERS.test(name) ? [] : [[name, [value].flat().join(', ')] as const],
+    value === undefined || isHiddenFromApps(name) ? [] : [[name, [value].flat().join(', ')] as const],
   );
   return {
     method: method.toLowerCase(),
@@ -88,7 +72,7 @@ function sendAppResponse(reply: FastifyReply, { status, headers, body }: AppResp
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase();
     if (key === 'vary') void reply.header(key, [reply.getHeader(key) ?? [], value].flat().join(', '));
-    else if (!isRefused(key) && !reply.hasHeader(key)) void reply.header(key, value);
+    else if (!reply.hasHeader(key)) void reply.header(key, value);
   }
   if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
   void reply.code(status).headers(HEADERS);

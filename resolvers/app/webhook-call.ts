@@ -5,9 +5,11 @@ import { WebhookCall } from '../../entities/webhook-call.ts';
 import { AppWebhooks } from '../../entities/webhook-statistic.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
+import { invalid } from '../../src/core/input-checks.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { checkMayWrite } from '../../src/services/app/app-part.ts';
-import { replay } from '../../src/services/app/webhook-call-replay.ts';
+import { ROUTE_METHODS } from '../../src/services/app/app-route-path.ts';
+import { replayWebhookCall } from '../../src/services/app/webhook-call-replay.ts';
 import { summarizeWebhooks } from '../../src/services/app/webhook-overview.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -26,6 +28,15 @@ class WebhookCallArgs extends ChildPageArgs {
 
   @Field(() => Int, { nullable: true, description: 'Only calls whose response had this HTTP status.' })
   status?: number;
+}
+
+const METHODS: readonly string[] = ROUTE_METHODS.webhooks;
+
+/** Returns a method in lower case. Throws BAD_USER_INPUT for one that webhooks do not have. */
+function readMethod(method: string | undefined): string | undefined {
+  const name = method?.toLowerCase();
+  if (name !== undefined && !METHODS.includes(name)) throw invalid('method', 'must be get, post or put');
+  return name;
 }
 
 type AppRow = Pick<App, 'id' | 'ownerId'>;
@@ -48,7 +59,8 @@ export class AppWebhooksResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     await checkMayWrite(ctx, app);
-    return ctx.read.childPage(App, 'webhookCalls', app, info, page);
+    const args: WebhookCallArgs = { ...page, method: readMethod(page.method) };
+    return ctx.read.childPage(App, 'webhookCalls', app, info, args);
   }
 
   @Requires('id', 'ownerId')
@@ -91,6 +103,6 @@ export class WebhookCallResolver {
     @Id('call', 'callId') callId: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.readAfterWrite(WebhookCall, await replay(ctx, appId, callId), info);
+    return ctx.read.readAfterWrite(WebhookCall, await replayWebhookCall(ctx, appId, callId), info);
   }
 }

@@ -1,4 +1,4 @@
-import { appRequest } from '../app-request.ts';
+import { passToApp } from '../app-request.ts';
 import { fileContents } from '../file-contents.ts';
 import { createTagRows, embeddedTag, kind, ownedAspects } from '../kind.ts';
 import { operation } from '../operation.ts';
@@ -46,7 +46,7 @@ const release = resource<{ appId: string }>('id number active deployedAt deploye
 
 const view = '/apps/:id/view/:path*';
 const webhook = '/apps/:id/_hook/:path*';
-const HANDLED: RouteOptions = { handler: appRequest, consumes: 'bytes', produces: '*/*', optionalRest: true };
+const HANDLED: RouteOptions = { handler: passToApp, consumes: 'bytes', produces: '*/*', optionalRest: true };
 const VIEW: RouteOptions = { ...HANDLED, runsApp: 'view', permission: 'app:read' };
 const WEBHOOK: RouteOptions = { ...HANDLED, runsApp: 'webhook', permission: 'public' };
 

@@ -68,8 +68,6 @@ export type AppRole = 'viewer' | 'editor' | 'admin' | 'superuser';
 /** A handler to run. */
 export interface HandlerTask {
   app: RunningApp;
-  /** Whether it is a route of `view` or of `_hook`. */
-  folder: 'server' | 'webhooks';
   route: HandlerRoute;
   /** Parameters in the path by their names. */
   params: Readonly<Record<string, string>>;
@@ -127,6 +125,7 @@ export interface EndedRun {
   error: string | null;
   /** What is recorded of a webhook. */
   call?: {
+    id: string;
     method: string;
     path: string;
     status: number;

@@ -1,7 +1,7 @@
 import { unavailable } from './errors.ts';
 import { reportPlaces } from './metrics.ts';
 
-/** A user of a tenant, who shares bounded resources with others. Without a user, an address stands for the tenant. */
+/** A user or an app of a tenant, who shares bounded resources with others. Without a user, an address stands for the tenant. */
 export interface Caller {
   readonly tenantId: string;
   readonly userId: string;

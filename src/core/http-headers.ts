@@ -1,5 +1,5 @@
 /** Headers that belong to a connection, and those that follow from what is sent. */
-const OF_CONNECTIONS: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'expect',
@@ -15,7 +15,46 @@ const OF_CONNECTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns whether a header, in lower case, must not be copied from one message to another. */
-export const isOfConnection = (name: string): boolean => OF_CONNECTIONS.has(name);
+export const isOfConnection = (name: string): boolean => CONNECTION_HEADERS.has(name);
+
+/** Headers of responses that concern other routes of the service, its sessions or the whole origin. */
+const SERVICE_HEADERS: ReadonlySet<string> = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'date',
+  'nel',
+  'origin-agent-cluster',
+  'public-key-pins',
+  'report-to',
+  'reporting-endpoints',
+  'server',
+  'service-worker-allowed',
+  'set-cookie',
+  'set-cookie2',
+  'strict-transport-security',
+  'via',
+  'x-content-type-options',
+  'x-request-id',
+]);
+
+/** Returns whether a header of a response, in lower case, is set only by the service, and never by an app. */
+export const isReservedForService = (name: string): boolean =>
+  isOfConnection(name) || SERVICE_HEADERS.has(name) || name.startsWith('access-control-');
+
+/** Credentials, and what belongs to the connection of a proxy. */
+const HIDDEN_HEADERS = /^(?:authorization|cookie|proxy-.*)$/;
+
+/** Returns whether a header of a request, in lower case, is not passed to the handler of an app. */
+export const isHiddenFromApps = (name: string): boolean => HIDDEN_HEADERS.test(name);
+
+/** Headers by which a handler would name another caller, a browser or a proxy. */
+const ORIGIN_HEADERS =
+  /^(?:accept-encoding|authorization|cookie|forwarded|origin|traceparent|tracestate|x-real-ip|x-request-id|(?:dws|sec|x-forwarded)-.*)$/;
+
+/** Returns whether a header, in lower case, is refused in requests of handlers to the REST API. */
+export const isRefusedFromApps = (name: string): boolean => isOfConnection(name) || ORIGIN_HEADERS.test(name);
 
 /** Returns what is wrong with a header of a request; undefined for a valid one. */
 export function headerIssue(name: string, value: string): string | undefined {

@@ -1,6 +1,9 @@
 import type { AppResponse, HandlerFetch } from './app-run.ts';
 import type { Viewer } from './viewer.ts';
 
+/** Maximum size of a response to the `fetch` of a handler, in bytes. */
+export const MAX_FETCHED_BYTES = 10_000_000;
+
 /** A request of a handler to the REST API of the service. */
 export interface InternalCall {
   /** Whose handler it is. The request has their rights as a token would, without what apps may not do. */

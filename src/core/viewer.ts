@@ -29,6 +29,9 @@ export interface Viewer {
 /** Returns the principal that a viewer acts as: `user:<id>`, or `team:<id>` for work that is done for a team. */
 export const actingPrincipal = ({ principals }: Pick<Viewer, 'principals'>): string => principals[0]!;
 
+/** Returns the id of a principal: of a user or a team. */
+export const idOfPrincipal = (principal: string): string => principal.slice('user:'.length);
+
 /** Returns the id of the user who acts; null for a team. */
 export const actingUserId = (viewer: Pick<Viewer, 'principals' | 'userId'>): string | null =>
   actingPrincipal(viewer).startsWith('team:') ? null : viewer.userId;

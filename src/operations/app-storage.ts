@@ -1,6 +1,7 @@
 import type { WorkspaceKey } from '../core/app-workspace.ts';
 import { SqlFailure } from '../core/app-workspace.ts';
 import type { Platform } from '../core/platform.ts';
+import { teamPayerSql } from '../services/usage/team-payer.ts';
 import { meter } from '../services/usage/usage-meter.ts';
 
 interface UnmeteredApp extends WorkspaceKey {
@@ -15,13 +16,7 @@ const UNMETERED = `
   cross join lateral (
     select coalesce(
       case when a.owner_id like 'user:%' then substr(a.owner_id, 6)::uuid end,
-      (
-        select user_id from dws.team_member
-        where tenant_id = a.tenant_id and a.owner_id = 'team:' || team_id
-        order by role = 'admin' desc, created_at
-        limit 1
-      ),
-      (select id from dws.app_user where tenant_id = a.tenant_id and superuser order by created_at limit 1)
+      ${teamPayerSql('a.tenant_id', 'substr(a.owner_id, 6)::uuid')}
     ) as payer
   ) p
   where a.schema_name is not null and p.payer is not null and not exists (

@@ -4,6 +4,7 @@ import type { Query } from '../core/database.ts';
 import type { GenerationId } from '../core/dataset-index.ts';
 import { creationTimeOf, isUuid } from '../core/id.ts';
 import type { Platform } from '../core/platform.ts';
+import { REPLY_RETENTION } from '../services/app/webhook-idempotency.ts';
 
 /** Ages in milliseconds. */
 export interface SweepOptions {
@@ -111,8 +112,7 @@ export async function sweepAvatarParts(query: Query): Promise<void> {
   });
 }
 
-/** How long responses of webhooks are repeated, and how many of an app are kept. */
-const REPLY_RETENTION = '24 hours';
+/** Maximum number of responses of webhooks that are kept of an app. */
 const MAX_REPLIES = 10_000;
 
 /** Deletes the responses of webhooks that are no longer repeated, and the oldest of an app with too many. */

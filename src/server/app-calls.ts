@@ -42,7 +42,7 @@ export function createWebhookRunner({ platform, limiter, webhookLimiter }: Webho
       webhookLimiter.count(`app ${app.app.id}`);
       let release: (() => void) | null = null;
       try {
-        const result = await callWebhook(platform, {
+        const { result } = await callWebhook(platform, {
           app,
           request,
           replayOf: null,

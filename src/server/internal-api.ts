@@ -1,23 +1,17 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { AppResponse } from '../core/app-run.ts';
-import { ApiError, unavailable, upstreamFailed } from '../core/errors.ts';
-import { isOfConnection } from '../core/http-headers.ts';
-import type { InternalApi, InternalCall } from '../core/internal-api.ts';
+import { ApiError, upstreamFailed } from '../core/errors.ts';
+import { handlersTooDeep, MAX_HANDLER_DEPTH } from '../core/handler-depth.ts';
+import { isOfConnection, isRefusedFromApps } from '../core/http-headers.ts';
+import { MAX_FETCHED_BYTES, type InternalApi, type InternalCall } from '../core/internal-api.ts';
 import { currentTraceparent } from '../core/tracing.ts';
 import { generateSecret } from '../services/identity/credential.ts';
 
-/** Maximum size of a response. */
-const MAX_RESPONSE_BYTES = 10_000_000;
-/** How many handlers, the last of which may be a template, may run for each other. */
-const MAX_DEPTH = 3;
 /** Routes that run handlers or templates, as Fastify names them. */
 const NESTING_ROUTE = /^\/api\/(?:apps\/:\w+\/(?:view|_hook)(?:\/|$)|templates\/:\w+\/_render$)/;
 /** Header with the key of a call. Keys are random, and each is for one request of this process. */
 const KEY_HEADER = 'dws-internal-call';
-/** Headers by which a handler would name another caller, a browser or a proxy. */
-const REFUSED_HEADERS =
-  /^(?:accept-encoding|authorization|cookie|forwarded|origin|traceparent|tracestate|x-real-ip|x-request-id|(?:dws|sec|x-forwarded)-.*)$/;
 
 /** The requests of handlers to this process that were not received yet. */
 export class InternalCalls {
@@ -47,8 +41,8 @@ export class InternalCalls {
     if (!call) return undefined;
     this.#calls.delete(String(key));
     endWith(call.signal, reply);
-    if (call.depth + 1 >= MAX_DEPTH && NESTING_ROUTE.test(request.routeOptions.url ?? ''))
-      throw unavailable(`Handlers call view, _hook and _render at most ${MAX_DEPTH} deep`);
+    if (call.depth + 1 >= MAX_HANDLER_DEPTH && NESTING_ROUTE.test(request.routeOptions.url ?? ''))
+      throw handlersTooDeep();
     return call;
   }
 }
@@ -90,7 +84,7 @@ async function send(
     remoteAddress: address,
     headers: {
       'user-agent': 'data-workspace-service',
-      ...Object.fromEntries(Object.entries(headers).filter(([name]) => mayBeSent(name.toLowerCase()))),
+      ...Object.fromEntries(Object.entries(headers).filter(([name]) => !isRefusedFromApps(name.toLowerCase()))),
       [KEY_HEADER]: key,
       'x-request-id': requestId,
       ...(traceparent && { traceparent }),
@@ -109,15 +103,13 @@ async function send(
   };
 }
 
-const mayBeSent = (name: string): boolean => !isOfConnection(name) && !REFUSED_HEADERS.test(name);
-
 /** Reads a body. Throws UPSTREAM_FAILED, and ends the request, past the maximum size. */
 async function readBody(stream: Readable): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of stream as AsyncIterable<Uint8Array>) {
     size += part.length;
-    if (size > MAX_RESPONSE_BYTES) throw upstreamFailed(`The response has more than ${MAX_RESPONSE_BYTES} bytes`);
+    if (size > MAX_FETCHED_BYTES) throw upstreamFailed(`The response has more than ${MAX_FETCHED_BYTES} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { HandlerOutcome } from '../../src/core/app-run.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { test as base } from '../support/fixture.ts';
@@ -40,6 +40,7 @@ const test = base.extend<{ app: DeployedApp; other: DeployedApp }>({
               flood: 'for (;;) await query("select 1")',
               floodAtOnce: 'for (;;) query("select 1").catch(() => {})',
               bytes: 'for (;;) await query("select $1", ["x".repeat(5_000_000)])',
+              results: 'for (;;) await query("select repeat(\'x\', 10000000)")',
               big: 'return query("select repeat(\'x\', 1000000) as x from generate_series(1, 20)")',
               rows: 'return query("select generate_series(1, 10001)")',
               waiting: `log.info("waiting"); await query("insert into note values ('begun')"); await new Promise(() => {})`,
@@ -117,12 +118,21 @@ test.for(['loop', 'wait', 'slow'])('a handler that takes too long is 504: %s', a
   expect((await app.respond('server/state.js')).json[0]).toBe(1);
 });
 
+test('a handler may run for 30 seconds by default', async ({ app, service }) => {
+  const run = vi.spyOn(service.platform.sandbox, 'run');
+  await app.respond('server/state.js');
+  await app.fail('server/loop.js');
+  expect(run.mock.calls.map(([{ limits }]) => limits.timeoutMs)).toEqual([30_000, 300]);
+  run.mockRestore();
+});
+
 test.for([
   ['memory', 'The handler needs more than 128 MB of memory'],
   ['map', 'The handler needs more than 128 MB of memory'],
-  ['flood', 'More than 1000 host calls'],
-  ['floodAtOnce', 'More than 1000 host calls'],
-  ['bytes', 'More than 67108864 bytes in host calls'],
+  ['flood', 'The handler called functions of the service more than 1000 times'],
+  ['floodAtOnce', 'The handler called functions of the service more than 1000 times'],
+  ['bytes', 'The handler exchanged more than 67108864 bytes with the service'],
+  ['results', 'The handler exchanged more than 67108864 bytes with the service'],
   ['big', 'server/big.js:3: The query returns more than 16 MiB'],
   ['rows', 'server/rows.js:3: The query returns more than 10000 rows'],
 ])('what exceeds a limit is 500, and the next run is right: %s', async ([name, message], { app }) => {
@@ -191,6 +201,12 @@ test('a run whose caller disconnects ends, and its time counts', async ({ app })
   });
 });
 
+/** Expects that a run ended because its app was deleted, and that its time counts. */
+function expectDeleted({ result, durationMs }: HandlerOutcome, id: string): void {
+  expect(result).toEqual({ failure: notFound({ what: 'app', id }) });
+  expect(durationMs).toBeGreaterThan(0);
+}
+
 test('deleting the app ends its runs, and notifies the other processes', async ({ admin, service }) => {
   const app = await deployApp({ admin, service }, 'Deleted', WAITING);
   const { outcome } = await startWaiting(app);
@@ -199,7 +215,7 @@ test('deleting the app ends its runs, and notifies the other processes', async (
   await listener.query('listen dws_app');
   const notified = new Promise((resolve) => listener.once('notification', ({ payload }) => resolve(payload)));
   expect((await admin.delete(`/apps/${app.id}`)).status).toBe(204);
-  await expect(outcome).rejects.toEqual(notFound({ what: 'app', id: app.id }));
+  expectDeleted(await outcome, app.id);
   expect(await notified).toBe(app.id);
   await listener.end();
 });
@@ -211,7 +227,7 @@ test('a notification of another process ends the runs of the app that was delete
   const app = await deployApp({ admin, service }, 'Deleted elsewhere', WAITING);
   const { outcome } = await startWaiting(app);
   await runSql(service.databaseUrl, `select pg_notify('dws_app', $1)`, [app.id]);
-  await expect(outcome).rejects.toEqual(notFound({ what: 'app', id: app.id }));
+  expectDeleted(await outcome, app.id);
 });
 
 test('handlers call each other three deep', async ({ app }) => {
@@ -219,6 +235,6 @@ test('handlers call each other three deep', async ({ app }) => {
   await expect(app.run('server/state.js', { depth: 3 })).rejects.toMatchObject({
     status: 503,
     code: 'UNAVAILABLE',
-    message: 'Handlers call each other more than 3 deep',
+    message: 'Handlers call view, _hook and _render at most 3 deep',
   });
 });

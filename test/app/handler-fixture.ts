@@ -97,7 +97,6 @@ function taskOf(
   const ctx = { request: { signal: signal ?? new AbortController().signal } } as Context;
   return {
     app,
-    folder: module.startsWith('server/') ? 'server' : 'webhooks',
     route,
     params,
     request: { method, path: route.path, query: {}, headers: {}, ...request, body: Buffer.from(body) },

@@ -48,7 +48,15 @@ export const callOf = (
 ): EndedRun =>
   runOf(app, {
     ...values,
-    call: { method: 'post', path: '/orders/7', status: 200, request: requestOf(), replayOf: null, ...call },
+    call: {
+      id: newId(),
+      method: 'post',
+      path: '/orders/7',
+      status: 200,
+      request: requestOf(),
+      replayOf: null,
+      ...call,
+    },
   });
 
 /** Records runs one after the other, so that their order is known. */

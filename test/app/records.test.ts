@@ -95,6 +95,8 @@ test('calls of webhooks are listed newest first, in both APIs', async ({ admin, 
     );
   expect(await statuses('status=404')).toEqual([404]);
   expect(await statuses('method=post')).toEqual([500, 201]);
+  expect(await statuses('method=POST')).toEqual([500, 201]);
+  await expectError(admin.get(`/apps/${id}/webhooks/calls?method=patch`), 400, 'method must be get, post or put');
   expect(await statuses('route=/orders/:id&limit=1&start=1')).toEqual([201]);
   const [newest] = calls;
   await expectBody(admin.get(`/apps/${id}/webhooks/calls/${newest.id}`), 200, {

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import type { AppRequest, AppResponse } from '../../src/core/app-run.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { sweepWebhookReplies } from '../../src/operations/janitor.ts';
-import { findWebhookApp } from '../../src/services/app/find-running-app.ts';
+import { findWebhookApp, type WebhookApp } from '../../src/services/app/find-running-app.ts';
 import { runOnce } from '../../src/services/app/webhook-idempotency.ts';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
@@ -20,14 +20,19 @@ const FILES = {
 const RUNS = 'A call with the same idempotency key is running';
 const OTHER = 'The value of the header X-Delivery was used for another request';
 
+type Run = () => Promise<{ response: AppResponse } | { failure: ReturnType<typeof upstreamFailed> }>;
+
 /** Runs `run` once for a key, as a webhook of an app. */
-async function once(
+async function once(service: Pick<Service, 'platform'>, appId: string, request: Partial<AppRequest>, run: Run) {
+  return onceOf(service, (await findWebhookApp(service.platform.system, appId))!, request, run);
+}
+
+function onceOf(
   { platform }: Pick<Service, 'platform'>,
-  appId: string,
+  { app, webhooks }: WebhookApp,
   request: Partial<AppRequest>,
-  run: () => Promise<{ response: AppResponse } | { failure: ReturnType<typeof upstreamFailed> }>,
+  run: Run,
 ) {
-  const { app, webhooks } = (await findWebhookApp(platform.system, appId))!;
   return runOnce(
     platform,
     {
@@ -190,6 +195,16 @@ describe('a run with a key', () => {
     resolve(await responseOf('first')());
     await late;
     expect(await once(service, app, {}, neverRun)).toMatchObject({ response: { body: Buffer.from('second') } });
+  });
+});
+
+test('a run with a key of an app that was deleted meanwhile is 404', async ({ admin, service }) => {
+  const id = await deployApp(admin, 'Deleted', FILES);
+  const found = (await findWebhookApp(service.platform.system, id))!;
+  expect((await admin.delete(`/apps/${id}`)).status).toBe(204);
+  await expect(onceOf(service, found, {}, neverRun)).rejects.toMatchObject({
+    status: 404,
+    message: 'There is no route POST /',
   });
 });
 

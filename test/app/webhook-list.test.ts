@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { expectBody, expectError } from '../support/expect.ts';
+import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import { createApp } from './app-fixture.ts';
@@ -120,6 +120,12 @@ test('calls from outside are recorded before the response, also those that no ha
   const none = { peakMemory: 0, replayable: false };
   expect(await call('PUT', '/hello')).toMatchObject({ ...none, method: 'put', status: 405 });
   expect(await call('GET', '/none')).toMatchObject({ ...none, route: null, path: '/none', status: 404 });
+  // Calls without a route are not counted.
+  const { stats } = (await admin.get(`/apps/${id}/webhooks`)).body;
+  expect(stats).toMatchObject([
+    { method: 'get', path: '/hello', count: 1, errorCount: 0 },
+    { method: 'post', path: '/hello', count: 1, errorCount: 1 },
+  ]);
   await admin.get(`/apps/${id}/view/lines`);
   const lines = (await admin.get(`/apps/${id}/logs`)).body._embedded['svc:app-log'];
   expect(lines).toMatchObject([
@@ -133,4 +139,14 @@ test('calls from outside are recorded before the response, also those that no ha
   );
   const actor = `user:${admin.id}`;
   expect(events).toEqual(['webhook', 'webhook', 'view'].map((trigger) => ({ trigger, actor })));
+});
+
+test('a call of an app that is not deployed cannot be replayed', async ({ admin, service }) => {
+  const id = await createApp(admin, 'Undeployed');
+  await recordInOrder(service, [callOf(await appOf(service, id))]);
+  const [call] = (await admin.get(`/apps/${id}/webhooks/calls`)).body._embedded['svc:webhook-call'];
+  await expectError(admin.post(`/apps/${id}/webhooks/calls/${call.id}/_replay`), 409, 'The app is not deployed');
+  expect((await admin.get(`/apps/${id}/webhooks/calls`)).body.count).toBe(1);
+  const replay = `mutation { replayWebhookCall(appId: "${id}", callId: "${call.id}") { id } }`;
+  await expectGraphqlError(admin.gql(replay), 'CONFLICT', /The app is not deployed/);
 });

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { startService } from '../support/service.ts';
+import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createApp } from './app-fixture.ts';
 import { deployApp, echo, sendRaw, startSecond, WEBHOOK_METHODS } from './echo-app.ts';
@@ -268,14 +268,19 @@ describe('a call of a webhook', () => {
     'webhooks/large.js': `export const post = ({ rawBody }) => 1; export const config = { maxBody: 10_000_000 };`,
   };
 
-  test('ends when its caller disconnects, and releases its key', async ({ admin, anonymous }) => {
+  const waitForKey = (service: Service, app: string) =>
+    expect
+      .poll(() => systemQuery(service, `select from dws.webhook_reply where app_id = $1`, app), LONG)
+      .toHaveLength(1);
+
+  test('ends when its caller disconnects, and releases its key', async ({ admin, anonymous, service }) => {
     const app = await deployApp(admin, 'Slow', FILES);
     const path = `/api/apps/${app}/_hook/slow`;
     const headers = { 'x-key': 'k' };
     const leaving = new AbortController();
     const left = fetch(`${anonymous.url}${path}?hang=1`, { method: 'POST', headers, signal: leaving.signal });
-    const again = () => anonymous.request('POST', `${path}?hang=1`, undefined, headers);
-    await expect.poll(async () => (await Promise.race([again(), left])).status, LONG).toBe(409);
+    await waitForKey(service, app);
+    await expectStatus(anonymous.request('POST', `${path}?hang=1`, undefined, headers), 409);
     leaving.abort();
     await expect(left).rejects.toThrow(/abort/);
     const ended = async () => (await recordedCalls(admin, app)).find(({ status }) => status === 499);
@@ -286,10 +291,15 @@ describe('a call of a webhook', () => {
   test('is 404 when its app is deleted while it runs', async ({ admin, anonymous, service }) => {
     const app = await deployApp(admin, 'Deleted', FILES);
     const running = anonymous.post(`/apps/${app}/_hook/slow?hang=1`, undefined, { 'x-key': 'k' });
-    const claims = () => systemQuery(service, `select from dws.webhook_reply where app_id = $1`, app);
-    await expect.poll(claims, LONG).toHaveLength(1);
+    await waitForKey(service, app);
     await expectStatus(admin.delete(`/apps/${app}`), 204);
     await expectError(running, 404, 'There is no route POST /slow');
+    const charged = `
+      select resource_type as resource, actor, quantity > 0 as "isPositive" from dws.usage_event
+      where entity_id = $1`;
+    expect(await systemQuery(service, charged, app)).toEqual([
+      { resource: 'app_compute', actor: `user:${admin.id}`, isPositive: true },
+    ]);
   });
 
   test('is 503 while bodies of others occupy the memory of its app', async ({ admin, anonymous }) => {

@@ -62,27 +62,36 @@ export async function openDump(
       tables,
       sequences: await readSequences(query, schema),
     },
-    async *rowsOf({ name, columns }) {
-      if (columns.length === 0) return;
-      const table = `${id(schema)}.${id(name)}`;
-      try {
-        await query('savepoint before_rows');
-        // Policies that are forced apply to the owner. The savepoint returns them, and releases the lock of the change.
-        if (forced.has(name)) await query(`alter table only ${table} no force row level security`);
-        const next = copyOut(connection.client, `copy ${table} (${columns.map(id).join(', ')}) to stdout`);
-        for (;;) {
-          const part = await connection.use(signal, COPY_TIMEOUT_MS, next);
-          if (part === undefined) break;
-          yield part;
-        }
-        await query('rollback to savepoint before_rows');
-      } catch (error) {
-        throw ofTable(name, error);
-      }
-    },
+    rowsOf: (table) => readRows(connection, schema, { ...table, isForced: forced.has(table.name) }, signal),
     // Ending the connection undoes the transaction.
     close: () => connection.close(),
   };
+}
+
+/** Reads the rows of a table within the transaction of a dump. */
+async function* readRows(
+  connection: WorkspaceConnection,
+  schema: string,
+  { name, columns, isForced }: WorkspaceTable & { isForced: boolean },
+  signal: AbortSignal,
+): ReturnType<WorkspaceDump['rowsOf']> {
+  if (columns.length === 0) return;
+  const query = copyQuery(connection, signal);
+  const table = `${id(schema)}.${id(name)}`;
+  try {
+    await query('savepoint before_rows');
+    // Policies that are forced apply to the owner. The savepoint returns them, and releases the lock of the change.
+    if (isForced) await query(`alter table only ${table} no force row level security`);
+    const next = copyOut(connection.client, `copy ${table} (${columns.map(id).join(', ')}) to stdout`);
+    for (;;) {
+      const part = await connection.use(signal, COPY_TIMEOUT_MS, next);
+      if (part === undefined) break;
+      yield part;
+    }
+    await query('rollback to savepoint before_rows');
+  } catch (error) {
+    throw ofTable(name, error);
+  }
 }
 
 /** Returns the error of a table with its name. */

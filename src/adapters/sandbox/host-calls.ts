@@ -29,7 +29,7 @@ export class HostCalls {
     const work = Object.hasOwn(this.#functions, name) ? this.#functions[name] : undefined;
     if (!work || this.#running >= MAX_CALLS_AT_ONCE)
       return this.#reply(call, {
-        error: work ? 'Too many host calls at once' : 'There is no such host call',
+        error: work ? 'Too many functions of the service run at once' : 'The service has no such function',
         code: '',
       });
     this.#running += 1;

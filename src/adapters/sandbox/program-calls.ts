@@ -1,5 +1,6 @@
 import type * as IsolatedVm from 'isolated-vm';
 import type { SandboxLimits } from '../../core/sandbox.ts';
+import { tooManyBytes, tooManyCalls } from './guest/call-limits.ts';
 import { jsonViolation } from './json-bounds.ts';
 import type { CallError, FromSandbox, Packed } from './sandbox-message.ts';
 
@@ -40,8 +41,9 @@ export class ProgramCalls {
   async run(name: string, kind: string, value: unknown, isSync: boolean): Promise<unknown> {
     const argument = packedOf(kind, value);
     const call = ++this.#count;
-    if (call > this.#limits.hostCalls || !argument) return this.#never('Too many host calls');
-    if (this.#isTooMuch(argument)) return this.#never('The host calls exchange too many bytes');
+    const { hostCalls, hostBytes } = this.#limits;
+    if (call > hostCalls || !argument) return this.#never(tooManyCalls(hostCalls));
+    if (this.#isTooMuch(argument)) return this.#never(tooManyBytes(hostBytes));
     const violation = 'json' in argument ? jsonViolation(argument.json) : undefined;
     if (violation) return `E\nThe argument of ${name} ${violation}`;
     const { promise, resolve } = Promise.withResolvers<Packed | CallError>();
@@ -49,7 +51,7 @@ export class ProgramCalls {
     this.#send({ kind: 'call', call, name, argument });
     const result = await promise;
     if ('error' in result) return `E${result.code}\n${result.error}`;
-    if (this.#isTooMuch(result)) return this.#never(`More than ${this.#limits.hostBytes} bytes in host calls`);
+    if (this.#isTooMuch(result)) return this.#never(tooManyBytes(hostBytes));
     if ('text' in result) return `T${result.text}`;
     if ('json' in result) return `J${result.json}`;
     return isSync ? new this.#ivm.ExternalCopy(result.bytes) : result.bytes;

@@ -18,6 +18,7 @@ const PROGRAM = programBeside(import.meta.url, 'sandbox-program');
 const PRELUDE = [
   'prelude',
   'bridge',
+  'call-limits',
   'guest-console',
   'host-calls',
   'result',

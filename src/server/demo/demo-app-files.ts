@@ -57,6 +57,7 @@ const WEBHOOK = `import { readOrder, totalOf } from '../lib/order.ts';
 
 /** Receives an order of the shop. A shop that repeats its call gets the same order, which is stored once. */
 export async function post({ request, env, crypto, respond, transaction, log }) {
+  // Shorter: \`config.verify\` checks the signature before the code runs.
   const signature = request.headers['x-signature'] ?? '';
   if (!crypto.verifyHmac('sha256', env.ORDER_SECRET, request.rawBody, signature))
     return respond(401, { error: 'The signature is wrong' });

@@ -3,6 +3,7 @@ import { parseModules } from '../../adapters/app-code/parse-modules.ts';
 import { libraryModule } from '../../adapters/template-engine/library-module.ts';
 import type { RunningApp } from '../../core/app-run.ts';
 import { notFound } from '../../core/errors.ts';
+import { perPlatform } from '../../core/per-platform.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isCode } from './app-route-path.ts';
 
@@ -48,14 +49,11 @@ class ReleaseCache {
   }
 }
 
-const caches = new WeakMap<Platform, ReleaseCache>();
+const cacheOf = perPlatform(() => new ReleaseCache());
 
 /** Returns the modules of the active release of an app. Throws NOT_FOUND for a release that was deleted. */
-export function loadReleaseCode(platform: Platform, app: RunningApp): Promise<ReleaseCode> {
-  const cache = caches.get(platform) ?? new ReleaseCache();
-  caches.set(platform, cache);
-  return cache.get(app.releaseId, () => loadCode(platform, app));
-}
+export const loadReleaseCode = (platform: Platform, app: RunningApp): Promise<ReleaseCode> =>
+  cacheOf(platform).get(app.releaseId, () => loadCode(platform, app));
 
 async function loadCode(platform: Platform, { id, tenantId, releaseId }: RunningApp): Promise<ReleaseCode> {
   const files = await platform.database.query<{ path: string; fileId: string }>(tenantId, {

@@ -2,8 +2,8 @@ import type { AppLogLevel } from '../../../entities/app-log.ts';
 import type { EndedRun } from '../../core/app-run.ts';
 import { storedText } from './app-record-text.ts';
 
-/** Maximum size of the lines of one run, in bytes of UTF-8, and their maximum number. */
-const MAX_BYTES = 65_536;
+/** Maximum size of the lines of one run, in bytes of UTF-8. */
+export const MAX_LOG_BYTES = 65_536;
 const MAX_LINES = 1000;
 
 /** Status from which on a failure is that of the app or the service. */
@@ -21,7 +21,7 @@ export function runLines({ logs, error, ...run }: EndedRun): { level: AppLogLeve
   for (const { level, text } of logs) {
     const message = text.replaceAll('\0', '\u{fffd}').toWellFormed();
     bytes += Buffer.byteLength(message);
-    if (bytes > MAX_BYTES || lines.length === MAX_LINES) {
+    if (bytes > MAX_LOG_BYTES || lines.length === MAX_LINES) {
       lines.push(CUT);
       break;
     }

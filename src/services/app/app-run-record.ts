@@ -1,4 +1,5 @@
 import type { EndedRun } from '../../core/app-run.ts';
+import { perPlatform } from '../../core/per-platform.ts';
 import type { Platform } from '../../core/platform.ts';
 import { meter } from '../usage/usage-meter.ts';
 import { AppRecordPruner } from './app-record-pruner.ts';
@@ -11,7 +12,7 @@ const MAX_BYTES = 8_000_000;
 
 interface WaitingRecord {
   record: RunRecord;
-  recorded: () => void;
+  recorded: (isRecorded: boolean) => void;
 }
 
 /** The records of a process. Those of a tenant that arrive while a transaction writes share the next one. */
@@ -27,7 +28,7 @@ class RunRecorder {
     this.#platform = platform;
   }
 
-  add(run: EndedRun): Promise<void> {
+  add(run: EndedRun): Promise<boolean> {
     const { tenantId } = run.app;
     return new Promise((recorded) => {
       const entry = { record: toRecord(this.#platform.secrets, run), recorded };
@@ -49,9 +50,9 @@ class RunRecorder {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batchLength(waiting));
       const records = batch.map(({ record }) => record);
-      await this.#attempt(() => this.#write(tenantId, records));
-      for (const { recorded } of batch) recorded();
-      await this.#attempt(() => this.#pruner.prune(this.#platform.database, tenantId, records));
+      const isRecorded = await this.#attempt('record runs', () => this.#write(tenantId, records));
+      for (const { recorded } of batch) recorded(isRecorded);
+      await this.#attempt('prune records', () => this.#pruner.prune(this.#platform.database, tenantId, records));
     }
     this.#waiting.delete(tenantId);
   }
@@ -64,11 +65,14 @@ class RunRecorder {
     });
   }
 
-  async #attempt(work: () => Promise<void>): Promise<void> {
+  /** Does work that must not fail. Returns whether it succeeded. */
+  async #attempt(what: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
+      return true;
     } catch (error) {
-      this.#platform.log.error({ err: error }, 'Could not record runs of apps');
+      this.#platform.log.error({ err: error }, `Could not ${what} of apps`);
+      return false;
     }
   }
 }
@@ -80,18 +84,14 @@ function batchLength(waiting: readonly WaitingRecord[]): number {
   return Math.min(MAX_RUNS, length < 0 ? waiting.length : Math.max(1, length));
 }
 
-const recorders = new WeakMap<Platform, RunRecorder>();
+const recorderOf = perPlatform((platform) => new RunRecorder(platform));
 
 /**
  * Records what a run of an app did: its log, the call of a webhook and the compute time. Resolves when the records are
- * committed, and also when they cannot be: that is logged. Nothing but the compute time is recorded for an app that was
+ * committed with true, and with false when they cannot be, which is logged. Nothing but the compute time is recorded for an app that was
  * deleted meanwhile.
  */
-export function recordRun(platform: Platform, run: EndedRun): Promise<void> {
-  let recorder = recorders.get(platform);
-  if (!recorder) recorders.set(platform, (recorder = new RunRecorder(platform)));
-  return recorder.add(run);
-}
+export const recordRun = (platform: Platform, run: EndedRun): Promise<boolean> => recorderOf(platform).add(run);
 
 /** Waits until all runs of the process are recorded. */
-export const finishRunRecords = async (platform: Platform): Promise<void> => recorders.get(platform)?.finish();
+export const finishRunRecords = (platform: Platform): Promise<void> => recorderOf(platform).finish();

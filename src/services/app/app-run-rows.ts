@@ -7,7 +7,7 @@ import { storedText } from './app-record-text.ts';
 import { sealRequest } from './webhook-call-request.ts';
 
 /** The call of a webhook as it is stored. */
-interface CallRecord {
+interface StoredCall {
   id: string;
   method: string;
   path: string;
@@ -31,7 +31,7 @@ export interface RunRecord {
   memoryBytes: number;
   error: string | null;
   lines: readonly { level: AppLogLevel; message: string }[];
-  call: CallRecord | null;
+  call: StoredCall | null;
   /** About how many bytes a transaction sends for it. */
   bytes: number;
 }
@@ -64,7 +64,7 @@ export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
     lines,
     call: call
       ? {
-          id: newId(),
+          id: call.id,
           method: storedText(call.method),
           path: storedText(call.path),
           status: call.status,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Transaction } from '../../core/platform.ts';
 import type { Usage } from '../../core/usage.ts';
+import { teamPayerSql } from '../usage/team-payer.ts';
 import type { RunRecord } from './app-run-rows.ts';
 
 const MAX_KNOWN_USERS = 10_000;
@@ -36,15 +37,7 @@ export class ComputeCharger {
     if (unknown.length === 0) return new Map();
     const rows = await tx.query<{ id: string; isTeam: boolean; payer: string | null }>({
       text: `
-        select p.id, t.id is not null as "isTeam", coalesce(
-          (
-            select user_id from dws.team_member
-            where tenant_id = $1 and team_id = t.id
-            order by role = 'admin' desc, created_at
-            limit 1
-          ),
-          (select id from dws.app_user where tenant_id = $1 and superuser order by created_at limit 1)
-        ) as payer
+        select p.id, t.id is not null as "isTeam", ${teamPayerSql('$1', 't.id')} as payer
         from unnest($2::uuid[]) p (id)
         left join dws.team t on t.tenant_id = $1 and t.id = p.id`,
       values: [tenantId, unknown],

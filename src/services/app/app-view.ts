@@ -2,7 +2,7 @@ import type { AppRequest, AppResponse, AppRole, HandlerUser, ReceiveBody } from 
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import { levelAllows, type Level } from '../../core/permissions.ts';
-import type { Viewer } from '../../core/viewer.ts';
+import { actingUserId, type Viewer } from '../../core/viewer.ts';
 import { matchRoute, maxBodyOf, noRouteFor } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
 import { findViewedApp } from './find-running-app.ts';
@@ -28,7 +28,6 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
   const body = await receive(maxBodyOf(route));
   const { result, logs, durationMs, memoryBytes } = await runRoute(platform, {
     app,
-    folder: 'server',
     route,
     params,
     request: { ...request, body },
@@ -52,10 +51,10 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
 }
 
 /** Returns whom a handler sees as its user. A team acts by itself in a call of one of its apps. */
-const userOf = ({ userId, username, principals }: Viewer): HandlerUser => ({
-  id: userId,
-  name: username,
-  type: principals.includes(`team:${userId}`) ? 'team' : 'user',
+const userOf = (viewer: Viewer): HandlerUser => ({
+  id: viewer.userId,
+  name: viewer.username,
+  type: actingUserId(viewer) === null ? 'team' : 'user',
 });
 
 function rolesAt(level: Level, { superuser }: Viewer): AppRole[] {

@@ -1,8 +1,10 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { AppRequest, AppResponse, EndedRun, HandlerOutcome, ReceiveBody } from '../../core/app-run.ts';
 import type { RequestInfo } from '../../core/context.ts';
-import { ApiError, defineError, unavailable } from '../../core/errors.ts';
+import { defineError, unavailable, upstreamFailed, type ApiError } from '../../core/errors.ts';
+import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
+import { idOfPrincipal } from '../../core/viewer.ts';
 import { matchRoute, maxBodyOf, type RouteMatch } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
 import { openEnv, type WebhookApp } from './find-running-app.ts';
@@ -30,33 +32,40 @@ const noOwner = () => unavailable('The app has no owner who can act');
 const CLIENT_CLOSED_REQUEST = 499;
 
 /** What becomes of a call: the record of it, filled by its steps. */
-type Record = Omit<EndedRun, 'call'> & { call: NonNullable<EndedRun['call']> };
+type CallRecord = Omit<EndedRun, 'call'> & { call: NonNullable<EndedRun['call']> };
+
+/** What a caller of a webhook gets: its failure has no details. */
+interface WebhookResult {
+  result: HandlerOutcome['result'];
+  /** Id of the recorded call; null if it could not be recorded. */
+  callId: string | null;
+}
 
 /**
- * Runs a webhook of an app as its owner, and records the call before it returns. Returns the failure as callers see it;
- * its message for authors is in the record.
+ * Runs a webhook of an app as its owner, and records the call before it returns. The message for authors of a failure is
+ * in the record.
  */
-export async function callWebhook(platform: Platform, call: WebhookCall): Promise<HandlerOutcome['result']> {
+export async function callWebhook(platform: Platform, call: WebhookCall): Promise<WebhookResult> {
   const { app: found, request, replayOf, info } = call;
   const startedAt = performance.now();
   const { method, path } = request;
-  const record: Record = {
+  const record: CallRecord = {
     app: found.app,
     route: null,
     requestId: info.id,
-    payerId: found.app.ownerId.slice('user:'.length),
+    payerId: idOfPrincipal(found.app.ownerId),
     durationMs: 0,
     computeMs: 0,
     memoryBytes: 0,
     logs: [],
     error: null,
-    call: { method, path, status: 0, request: null, replayOf },
+    call: { id: newId(), method, path, status: 0, request: null, replayOf },
   };
-  const result = await process(platform, call, record).catch((error: unknown) => failed(error, record, info));
+  const result = await takeSteps(platform, call, record).catch((error: unknown) => failed(error, record, info));
   record.durationMs = performance.now() - startedAt;
   record.call.status = statusOf(result);
-  await recordRun(platform, record);
-  return result;
+  const isRecorded = await recordRun(platform, record);
+  return { result, callId: isRecorded ? record.call.id : null };
 }
 
 function statusOf(result: HandlerOutcome['result']): number {
@@ -65,7 +74,7 @@ function statusOf(result: HandlerOutcome['result']): number {
 }
 
 /** Returns the failure of a call that threw, and notes it in the record. Throws what is unexpected. */
-function failed(error: unknown, record: Record, { signal }: RequestInfo): { failure: ApiError } {
+function failed(error: unknown, record: CallRecord, { signal }: RequestInfo): { failure: ApiError } {
   const failure = toApiError(signal.aborted ? signal.reason : error) ?? (signal.aborted ? disconnected() : null);
   if (!failure) throw error;
   record.error ??= failure.message;
@@ -73,7 +82,7 @@ function failed(error: unknown, record: Record, { signal }: RequestInfo): { fail
 }
 
 /** Takes the steps of a call in their order. Throws the failures of those before the handler runs. */
-async function process(platform: Platform, call: WebhookCall, record: Record): Promise<HandlerOutcome['result']> {
+async function takeSteps(platform: Platform, call: WebhookCall, record: CallRecord): Promise<HandlerOutcome['result']> {
   const { app: found, replayOf } = call;
   const match = matchRoute(found.webhooks, call.request);
   record.route = match.route.path;
@@ -93,12 +102,12 @@ function checkSignature(
   { app }: WebhookApp,
   config: VerifyConfig,
   request: AppRequest,
-  record: Record,
+  record: CallRecord,
 ): void {
   const secret = openEnv(secrets, app).get(config.secret);
   if (secret === undefined) {
     record.error = `The environment variable ${config.secret} of config.verify is missing`;
-    throw new ApiError(500, 'UPSTREAM_FAILED', 'The handler failed');
+    throw withoutDetails(upstreamFailed(record.error));
   }
   if (!isSigned(config, secret, request)) throw wrongSignature();
 }
@@ -107,7 +116,7 @@ async function runAsOwner(
   platform: Platform,
   { app: { app, owner }, request, info }: WebhookCall,
   { route, params }: RouteMatch,
-  record: Record,
+  record: CallRecord,
 ): Promise<{ response: AppResponse } | { failure: ApiError }> {
   if (!owner) throw noOwner();
   const ctx = await createWebhookContext(platform, app, info).catch((error: unknown) => {
@@ -115,7 +124,6 @@ async function runAsOwner(
   });
   const outcome = await runRoute(platform, {
     app,
-    folder: 'webhooks',
     route,
     params,
     request,

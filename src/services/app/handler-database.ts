@@ -21,56 +21,72 @@ interface OpenTransaction {
 /** Why a transaction is undone that the handler ends with an error. */
 class RolledBack extends Error {}
 
+/** The transactions of one run of a handler. */
+class HandlerTransactions {
+  readonly #begin: (signal: AbortSignal, maxWaitMs: number | undefined) => Promise<OpenTransaction>;
+  readonly #open = new Map<number, OpenTransaction>();
+  #last = 0;
+  /** Transactions that are open or begin. */
+  #count = 0;
+
+  constructor(begin: (signal: AbortSignal, maxWaitMs: number | undefined) => Promise<OpenTransaction>) {
+    this.#begin = begin;
+  }
+
+  /** Longest wait for a connection; undefined for the default. */
+  get maxWaitMs(): number | undefined {
+    return this.#count > 0 ? MAX_NESTED_WAIT_MS : undefined;
+  }
+
+  /** Begins a transaction. Returns its id. */
+  async begin(signal: AbortSignal): Promise<number> {
+    if (this.#count >= MAX_TRANSACTIONS)
+      throw new SqlFailure('53300', `More than ${MAX_TRANSACTIONS} transactions at once`);
+    const begun = this.#begin(signal, this.maxWaitMs);
+    this.#count += 1;
+    const transaction = await begun.catch((error: unknown) => {
+      this.#count -= 1;
+      throw error;
+    });
+    this.#open.set(++this.#last, transaction);
+    return this.#last;
+  }
+
+  /** Returns an open transaction. */
+  get(id: unknown): OpenTransaction {
+    const transaction = this.#open.get(id as number);
+    if (!transaction) throw new SqlFailure('25P01', 'The transaction has ended');
+    return transaction;
+  }
+
+  /** Ends an open transaction, which is undone with an error. */
+  async end(id: unknown, error?: Error): Promise<void> {
+    const { end, ended } = this.get(id);
+    this.#open.delete(id as number);
+    this.#count -= 1;
+    end(error);
+    await ended;
+  }
+}
+
 /** The host calls for the database of an app, in one run of a handler. */
 export function databaseCalls(
   workspaces: Platform['workspaces'],
   key: WorkspaceKey,
 ): Record<'query' | 'begin' | 'commit' | 'rollBack', HostCall> {
-  const open = new Map<number, OpenTransaction>();
-  let last = 0;
-  /** Transactions that are open or begin. */
-  let count = 0;
-  const maxWaitMs = () => (count > 0 ? MAX_NESTED_WAIT_MS : undefined);
-  const found = (id: unknown): OpenTransaction => {
-    const transaction = open.get(id as number);
-    if (!transaction) throw new SqlFailure('25P01', 'The transaction has ended');
-    return transaction;
-  };
-  const take = (id: unknown): OpenTransaction => {
-    const transaction = found(id);
-    open.delete(id as number);
-    count -= 1;
-    return transaction;
-  };
+  const transactions = new HandlerTransactions((signal, maxWaitMs) =>
+    beginTransaction(workspaces, key, signal, maxWaitMs),
+  );
   return {
     query: async (argument, signal) => {
       const { sql, params, transaction } = argument as Record<string, unknown>;
       const [text, values] = [String(sql), Array.isArray(params) ? (params as unknown[]) : []];
-      if (typeof transaction === 'number') return found(transaction).query(text, values);
-      return workspaces.query(key, text, values, signal, maxWaitMs());
+      if (typeof transaction === 'number') return transactions.get(transaction).query(text, values);
+      return workspaces.query(key, text, values, signal, transactions.maxWaitMs);
     },
-    begin: async (_, signal) => {
-      if (count >= MAX_TRANSACTIONS)
-        throw new SqlFailure('53300', `More than ${MAX_TRANSACTIONS} transactions at once`);
-      const wait = maxWaitMs();
-      count += 1;
-      const transaction = await beginTransaction(workspaces, key, signal, wait).catch((error: unknown) => {
-        count -= 1;
-        throw error;
-      });
-      open.set(++last, transaction);
-      return last;
-    },
-    commit: async (id) => {
-      const { end, ended } = take(id);
-      end();
-      await ended;
-    },
-    rollBack: async (id) => {
-      const { end, ended } = take(id);
-      end(new RolledBack());
-      await ended;
-    },
+    begin: async (_, signal) => transactions.begin(signal),
+    commit: async (id) => transactions.end(id),
+    rollBack: async (id) => transactions.end(id, new RolledBack()),
   };
 }
 

@@ -4,6 +4,7 @@ import { newId } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { InputRule } from '../../core/input-rules.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../core/json-depth.ts';
+import { actingPrincipal } from '../../core/viewer.ts';
 import { lockKey } from '../resource/lock-key.ts';
 import { readText } from './handler-arguments.ts';
 
@@ -41,7 +42,7 @@ export async function emitEvent(
           where tenant_id = $1 and app_id = $2 and created_at > now() - interval '1 hour'
         ) < $8
         returning id`,
-      values: [app.tenantId, app.id, newId(), checkedName, json, ctx.viewer.principals[0], depth, MAX_EVENTS],
+      values: [app.tenantId, app.id, newId(), checkedName, json, actingPrincipal(ctx.viewer), depth, MAX_EVENTS],
     });
     if (inserted.length === 0) throw tooMany(`An app emits at most ${MAX_EVENTS} events in an hour`);
   });

@@ -20,8 +20,9 @@ export function failureError(
     case 'crash':
       return upstreamFailed('The process of the handler ended unexpectedly', details);
     case 'output':
-    case 'host-calls':
       return upstreamFailed(failure.message, details);
+    case 'host-calls':
+      return upstreamFailed(failure.message.replace(/^The program\b/, 'The handler'), details);
     case 'exception': {
       const place = failure.places.find(({ module }) => module !== HANDLER_ENTRY && module !== MARKDOWN_MODULE);
       const text = redact(failure.message);

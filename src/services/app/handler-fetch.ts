@@ -1,10 +1,9 @@
 import type { AppResponse, HandlerFetch, HandlerTask } from '../../core/app-run.ts';
 import { badInput, unavailable } from '../../core/errors.ts';
 import { headerIssue, isOfConnection } from '../../core/http-headers.ts';
+import { MAX_FETCHED_BYTES } from '../../core/internal-api.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Maximum size of a response from outside. */
-const MAX_RESPONSE_BYTES = 10_000_000;
 /** Stands for the service, to resolve paths. */
 const BASE = 'http://service.invalid';
 
@@ -26,7 +25,7 @@ export async function fetchForHandler(
   }
   const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfConnection(name.toLowerCase())));
   if (!/^[/\\]/.test(url)) {
-    const call = { method, headers: sent, body, signal, maxBytes: MAX_RESPONSE_BYTES };
+    const call = { method, headers: sent, body, signal, maxBytes: MAX_FETCHED_BYTES };
     return receive(await platform.outbound.fetch(url, call));
   }
   if (!platform.internalApi) throw unavailable('This process of the service has no API');

@@ -1,19 +1,9 @@
 import type { AppResponse } from '../../core/app-run.ts';
 import { upstreamFailed } from '../../core/errors.ts';
+import { headerIssue, isReservedForService } from '../../core/http-headers.ts';
 
 const MAX_HEADERS = 100;
 const MAX_HEADER_BYTES = 16 * 1024;
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-/** A value of a header: visible characters of Latin-1, blanks and tabs. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** Headers that only the service sets, because they concern the connection, its other routes or its sessions. */
-const RESERVED = new Set(
-  `connection content-length date keep-alive proxy-authenticate proxy-connection te trailer transfer-encoding upgrade
-  alt-svc clear-site-data content-security-policy content-security-policy-report-only nel public-key-pins report-to
-  reporting-endpoints server service-worker-allowed set-cookie set-cookie2 strict-transport-security via
-  x-content-type-options x-request-id`.split(/\s+/),
-);
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   json: 'application/json; charset=utf-8',
@@ -48,13 +38,13 @@ function readHeaders(headers: unknown): Record<string, string> {
   let bytes = 0;
   for (const [name, value] of given) {
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-    if (!NAME.test(name) || typeof text !== 'string' || !VALUE.test(text))
+    if (typeof text !== 'string' || headerIssue(name, text) !== undefined)
       throw upstreamFailed(`The response has an invalid header ${JSON.stringify(name)}`);
     bytes += name.length + text.length;
     if (bytes > MAX_HEADER_BYTES)
       throw upstreamFailed(`The response has more than ${MAX_HEADER_BYTES} bytes of headers`);
     const key = name.toLowerCase();
-    if (!RESERVED.has(key) && key !== '__proto__') read[key] = text;
+    if (!isReservedForService(key) && key !== '__proto__') read[key] = text;
   }
   return read;
 }

@@ -6,11 +6,19 @@ import { noRouteFor } from './app-route-match.ts';
 import { runHandler } from './handler-run.ts';
 
 /** Runs the handler of a route like `runHandler`. An app that is deleted meanwhile has no route any more. */
-export const runRoute = (platform: Platform, task: HandlerTask): Promise<HandlerOutcome> =>
-  runHandler(platform, task).catch((error: unknown) => {
-    throw toApiError(error)?.code === 'NOT_FOUND' ? noRouteFor(task.request) : error;
+export async function runRoute(platform: Platform, task: HandlerTask): Promise<HandlerOutcome> {
+  const isDeleted = (error: unknown): boolean => toApiError(error)?.code === 'NOT_FOUND';
+  const outcome = await runHandler(platform, task).catch((error: unknown) => {
+    throw isDeleted(error) ? noRouteFor(task.request) : error;
   });
+  const { result } = outcome;
+  return 'failure' in result && isDeleted(result.failure)
+    ? { ...outcome, result: { failure: noRouteFor(task.request) } }
+    : outcome;
+}
 
 /** Returns a failure as those see it who may not see the code of the app. */
-export const withoutDetails = ({ status, code, headers }: ApiError): ApiError =>
-  new ApiError(status, code, 'The handler failed', { headers });
+export const withoutDetails = (failure: ApiError): ApiError =>
+  failure.code === 'NOT_FOUND'
+    ? failure
+    : new ApiError(failure.status, failure.code, 'The handler failed', { headers: failure.headers });

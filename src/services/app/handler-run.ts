@@ -1,9 +1,11 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { HandlerOutcome, HandlerTask } from '../../core/app-run.ts';
-import { ApiError, unavailable } from '../../core/errors.ts';
+import { ApiError } from '../../core/errors.ts';
+import { handlersTooDeep, MAX_HANDLER_DEPTH } from '../../core/handler-depth.ts';
 import type { Platform } from '../../core/platform.ts';
 import { SandboxFailure, type SandboxLimits, type SandboxPurpose } from '../../core/sandbox.ts';
 import { HANDLER_ENTRY, handlerModules, loadReleaseCode } from './app-code-cache.ts';
+import { MAX_LOG_BYTES } from './app-log-lines.ts';
 import { openEnv } from './find-running-app.ts';
 import { runUntilDeleted } from './handler-ends.ts';
 import { disconnected, failureError } from './handler-failure.ts';
@@ -16,23 +18,22 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const LIMITS: Omit<SandboxLimits, 'timeoutMs'> = {
   memoryBytes: 128 * MEBIBYTE,
   outputBytes: 6_000_000,
-  logBytes: 64 * 1024,
+  logBytes: MAX_LOG_BYTES,
   hostCalls: 1000,
   hostBytes: 64 * MEBIBYTE,
 };
 
 /** The places of handlers by how many handlers called each other. Those that are called never wait for their callers. */
-const PURPOSES: readonly SandboxPurpose[] = ['handler', 'called', 'nested'];
+const PURPOSES: readonly SandboxPurpose[] & { length: typeof MAX_HANDLER_DEPTH } = ['handler', 'called', 'nested'];
 
 /**
- * Runs a handler of an app in the sandbox. Returns its response or its failure, also when its request ends meanwhile. Throws
- * UNAVAILABLE if too many handlers run, or call each other, the reason of a request that ended before it started, and NOT_FOUND
- * when the app is deleted meanwhile.
+ * Runs a handler of an app in the sandbox. Returns its response or its failure, also when its request ends or its app is deleted
+ * meanwhile, which is NOT_FOUND. Throws UNAVAILABLE if too many handlers run, or call each other, and the reason of what ended
+ * it before it started.
  */
 export async function runHandler(platform: Platform, task: HandlerTask): Promise<HandlerOutcome> {
   const { app, depth, route, ctx } = task;
-  const purpose = PURPOSES[depth];
-  if (!purpose) throw unavailable(`Handlers call each other more than ${PURPOSES.length} deep`);
+  if (depth >= MAX_HANDLER_DEPTH) throw handlersTooDeep();
   const env = Object.fromEntries(openEnv(platform.secrets, app));
   const redact = createRedaction(Object.values(env));
   const { timeout } = route.config;
@@ -52,7 +53,7 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
     try {
       const ended = await platform.sandbox.run({
         caller: { tenantId: app.tenantId, userId: app.id },
-        purpose,
+        purpose: PURPOSES[depth]!,
         isHandler: true,
         modules: handlerModules(code, route.handlerPath, route.method),
         entry: HANDLER_ENTRY,
@@ -68,9 +69,8 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
       return endWith(resultOf(ended.output), ended);
     } catch (error) {
       if (error instanceof SandboxFailure) return endWith({ failure: failureError(error, limits, redact) }, error);
-      const { aborted, reason } = ctx.request.signal;
-      if (!aborted || startedAt === null) throw error;
-      return endWith({ failure: toApiError(reason) ?? disconnected() });
+      if (!signal.aborted || startedAt === null) throw error;
+      return endWith({ failure: toApiError(signal.reason) ?? disconnected() });
     }
   });
 }

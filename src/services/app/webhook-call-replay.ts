@@ -9,9 +9,10 @@ import { openRequest } from './webhook-call-request.ts';
 
 /**
  * Repeats a call of a webhook of an app: the current release gets the same request, without a check of its signature.
- * Returns the id of the new call. Throws CONFLICT if the request is not kept.
+ * Returns the id of the new call. Throws CONFLICT if the request is not kept, and UNAVAILABLE
+ * if the new call could not be recorded.
  */
-export async function replay(ctx: Context, appId: string, callId: string): Promise<string> {
+export async function replayWebhookCall(ctx: Context, appId: string, callId: string): Promise<string> {
   const { platform, request: outer } = ctx;
   const { app, sealed } = await ctx.transaction(async (tx) => {
     const found = await loadResource(ctx, tx, APP, appId, 'app:write');
@@ -27,20 +28,12 @@ export async function replay(ctx: Context, appId: string, callId: string): Promi
   });
   const deployed = await findWebhookApp(platform.system, app.id);
   if (!deployed) throw conflict('The app is not deployed');
-  await callWebhook(platform, {
+  const { callId: replayedId } = await callWebhook(platform, {
     app: deployed,
     request: openRequest(platform.secrets, sealed),
     replayOf: callId,
     info: outer,
   });
-  const [replayed] = await ctx.query<{ id: string }>({
-    text: `
-      select id from dws.webhook_call
-      where tenant_id = $1 and app_id = $2 and replay_of_id = $3 and request_id = $4
-      order by at desc, id desc
-      limit 1`,
-    values: [app.tenantId, app.id, callId, outer.id],
-  });
-  if (!replayed) throw unavailable('The call was replayed, but could not be recorded');
-  return replayed.id;
+  if (replayedId === null) throw unavailable('The call was replayed, but could not be recorded');
+  return replayedId;
 }

@@ -3,6 +3,7 @@ import type { AppRequest, AppResponse, HandlerRoute, RunningApp } from '../../co
 import { badInput, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
+import { noRouteFor } from './app-route-match.ts';
 
 /** The `config.idempotency` of a webhook. */
 export interface IdempotencyConfig {
@@ -10,8 +11,8 @@ export interface IdempotencyConfig {
   header: string;
 }
 
-/** How long a response is repeated. */
-const RETENTION = '24 hours';
+/** How long a response is repeated, as an interval of SQL. */
+export const REPLY_RETENTION = '24 hours';
 /** A run that has not ended by then was killed: it is longer than a handler may wait and run. */
 const MAX_RUN = '3 minutes';
 const MAX_BODY_BYTES = 1_000_000;
@@ -41,7 +42,7 @@ const digestOf = (...parts: (string | Uint8Array)[]): string =>
  * Runs a webhook once for each value of its idempotency header, and returns the response of the first run for 24 hours.
  * Responses from 500 on are not kept. Throws CONFLICT while the first run lasts: a call that waits for it would occupy the
  * connection of a public caller, and runs of other processes cannot be awaited. Throws BAD_USER_INPUT for another request
- * with the same key.
+ * with the same key, and NOT_FOUND for an app that was deleted meanwhile.
  */
 export async function runOnce<T extends { response: AppResponse } | { failure: { status: number } }>(
   { database, secrets }: Pick<Platform, 'database' | 'secrets'>,
@@ -56,6 +57,7 @@ export async function runOnce<T extends { response: AppResponse } | { failure: {
   const digest = digestOf(`${method} ${path}\n${JSON.stringify(request.query)}\n`, body);
   const runId = newId();
   const claim = await take(query, app, { key, digest, runId });
+  if (!claim) throw noRouteFor(request);
   if (claim.runId !== runId) return { response: responseOf(claim, digest, header, secrets) };
   const own = [app.tenantId, app.id, key, runId];
   const release = () =>
@@ -84,12 +86,12 @@ const toStored = ({ status, headers, body }: AppResponse): StoredResponse => ({
   body: body.length > MAX_BODY_BYTES ? null : Buffer.from(body).toString('base64'),
 });
 
-/** Takes a key for a run, unless another run has it. Returns the claim of the run that has it. */
+/** Takes a key for a run, unless another run has it. Returns the claim of the run that has it; null without the app. */
 async function take(
   query: Platform['system']['query'],
   { id, tenantId }: RunningApp,
   { key, digest, runId }: { key: string; digest: string; runId: string },
-): Promise<Claim> {
+): Promise<Claim | null> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const [taken] = await query<Claim>({
       text: `
@@ -100,19 +102,21 @@ async function take(
         on conflict (app_id, key) do update set
           request = excluded.request, run_id = excluded.run_id, running_until = excluded.running_until,
           response = null, created_at = excluded.created_at
-        where r.created_at < now() - interval '${RETENTION}' or r.response is null and r.running_until < now()
+        where r.created_at < now() - interval '${REPLY_RETENTION}' or r.response is null and r.running_until < now()
         returning r.run_id as "runId", r.request, r.response`,
       values: [tenantId, id, key, digest, runId],
     });
     if (taken) return taken;
-    const [other] = await query<Claim>({
+    const [other] = await query<Claim | { runId: null }>({
       text: `
-        select run_id as "runId", request, response
-        from dws.webhook_reply
-        where tenant_id = $1 and app_id = $2 and key = $3`,
+        select r.run_id as "runId", r.request, r.response
+        from dws.app a
+        left join dws.webhook_reply r on r.tenant_id = a.tenant_id and r.app_id = a.id and r.key = $3
+        where a.tenant_id = $1 and a.id = $2`,
       values: [tenantId, id, key],
     });
-    if (other) return other;
+    if (!other) return null;
+    if (other.runId !== null) return other;
   }
   throw stillRuns();
 }

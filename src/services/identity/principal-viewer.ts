@@ -1,6 +1,6 @@
 import { refused } from '../../core/errors.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
-import type { Viewer } from '../../core/viewer.ts';
+import { idOfPrincipal, type Viewer } from '../../core/viewer.ts';
 import { actingTeam } from '../resource/access-level.ts';
 import { USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
 
@@ -18,7 +18,7 @@ const JOB_CREDENTIAL = {
  * principal and for a disabled user.
  */
 export const loadPrincipalViewer = (system: SystemDatabase, tenantId: string, principal: string): Promise<Viewer> =>
-  (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, principal.slice('user:'.length));
+  (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, idOfPrincipal(principal));
 
 /** Returns the principal of an id that is of a user or a team, as operations have it of who requested them. */
 export async function principalOf(system: SystemDatabase, tenantId: string, id: string): Promise<string> {

@@ -4,6 +4,7 @@ import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 import { missedRun, nextRun, type Schedule } from '../../core/schedule/schedule.ts';
+import { idOfPrincipal } from '../../core/viewer.ts';
 import { notify } from '../resource/notification.ts';
 import { concurrencyKeyOf } from './job-run-start.ts';
 import { scheduleOf } from './job-schedule.ts';
@@ -171,7 +172,7 @@ async function insertOperations({ queue }: Platform, query: Query, runs: readonl
     values: [
       runs.map(({ operationId }) => operationId),
       runs.map(({ job }) => job.tenantId),
-      runs.map(({ job }) => job.ownerId.slice('user:'.length)),
+      runs.map(({ job }) => idOfPrincipal(job.ownerId)),
       jobIds,
       runs.map(({ id }) => id),
       jobIds.map(concurrencyKeyOf),

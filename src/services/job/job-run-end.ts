@@ -3,8 +3,10 @@ import { JOB } from '../../../entities/owned-kinds.ts';
 import type { OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Usage } from '../../core/usage.ts';
+import { idOfPrincipal } from '../../core/viewer.ts';
 import { recordActivities } from '../resource/activity.ts';
 import { notify } from '../resource/notification.ts';
+import { teamPayerSql } from '../usage/team-payer.ts';
 import { meter } from '../usage/usage-meter.ts';
 
 /** Number of runs that are kept of each job. */
@@ -133,13 +135,7 @@ async function updateRun(
         round((e.duration / 1000)::numeric, 3)::text as seconds, e.duration, coalesce(j.parent_id, j.id) as "chargedId",
         coalesce(
           case when j.owner_id like 'user:%' then substr(j.owner_id, 6)::uuid else e.user_id end,
-          (
-            select user_id from dws.team_member
-            where tenant_id = $1 and team_id = substr(j.owner_id, 6)::uuid
-            order by role = 'admin' desc, created_at
-            limit 1
-          ),
-          (select id from dws.app_user where tenant_id = $1 and superuser order by created_at limit 1)
+          ${teamPayerSql('$1', 'substr(j.owner_id, 6)::uuid')}
         ) as payer,
         (
           select status from dws.job_run
@@ -169,7 +165,7 @@ async function reportFailure(
   { tenantId, jobId }: EndedRun,
   { name, ownerId, data, formerStatus }: EndedRow,
 ): Promise<void> {
-  const owner = { tenantId, userId: ownerId.slice('user:'.length), username: '' };
+  const owner = { tenantId, userId: idOfPrincipal(ownerId), username: '' };
   recordActivities(owner, tx, JOB, 'run.failed', [{ id: jobId, name, ownerId }], () => `A run of ${name} failed`);
   if (formerStatus === 'failed' || data.notifyOnFailure === false) return;
   await notify(tx, tenantId, [ownerId], {

@@ -6,6 +6,7 @@ import { forbidden, refused } from '../../core/errors.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { idOfPrincipal } from '../../core/viewer.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
@@ -58,7 +59,7 @@ async function loadTimezone({ viewer }: Context, tx: Transaction, ownerId?: stri
   if (!principal.startsWith('user:')) return DEFAULT_TIMEZONE;
   const [user] = await tx.query<{ timezone: string | null }>({
     text: `select timezone from dws.app_user where tenant_id = $1 and id = $2`,
-    values: [viewer.tenantId, principal.slice('user:'.length)],
+    values: [viewer.tenantId, idOfPrincipal(principal)],
   });
   return user?.timezone || DEFAULT_TIMEZONE;
 }

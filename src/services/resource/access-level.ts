@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { isRestricted, LEVEL, LEVEL_OF_ROLE, type Level, type TeamRole } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { Viewer } from '../../core/viewer.ts';
+import { idOfPrincipal, type Viewer } from '../../core/viewer.ts';
 
 /** SQL for the rows that a draft or snapshot may have as its parent. Ids are unique across kinds. */
 const PARENTS = OWNED_KINDS.filter(({ hasParents }) => hasParents)
@@ -69,7 +69,7 @@ export async function findGrantee(
   tenantId: string,
   principal: string,
 ): Promise<Grantee | null> {
-  const id = principal.slice('user:'.length);
+  const id = idOfPrincipal(principal);
   if (principal.startsWith('team:'))
     return { superuser: false, tenantId, userId: '', teamRoles: { [id]: 'member' }, principals: [principal] };
   const [user] = await query<{ superuser: boolean; teamRoles: Record<string, TeamRole> }>({

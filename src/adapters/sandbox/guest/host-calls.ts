@@ -1,4 +1,5 @@
 import type { Bridge, GuestLimits } from './bridge.ts';
+import { tooManyBytes, tooManyCalls } from './call-limits.ts';
 import {
   bareObject,
   bytesOf,
@@ -73,10 +74,10 @@ class CallBudget {
       throw new SavedError(message);
     };
     this.flatten = (argument) => {
-      if (++calls > hostCalls) stop(`More than ${hostCalls} host calls`);
+      if (++calls > hostCalls) stop(tooManyCalls(hostCalls));
       const flat = flattenArgument(argument);
       bytes += typeof flat.value === 'string' ? flat.value.length : sizeOf(flat.value);
-      if (bytes > hostBytes) stop(`More than ${hostBytes} bytes in host calls`);
+      if (bytes > hostBytes) stop(tooManyBytes(hostBytes));
       return flat;
     };
   }
