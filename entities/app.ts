@@ -45,4 +45,12 @@ export class App extends OwnedRow {
   })
   @Property({ type: 'text', nullable: true })
   schemaName?: string | null;
+
+  @Field(() => Boolean, {
+    description:
+      'Whether its owner has accepted it. An app that another user gave to its owner is not: its webhooks, mails and ' +
+      'notifications, which have the rights of the owner, are off until the owner deploys it or returns to a release.',
+  })
+  @Property({ type: 'boolean' })
+  accepted: boolean = true;
 }

@@ -71,7 +71,7 @@ export const APP: OwnedKind<App> = {
   what: 'app',
   table: 'app',
   icon: 'app-window',
-  silent: ['envNames'],
+  silent: ['envNames', 'accepted'],
 };
 export const JOB: OwnedKind<Job> = {
   entity: Job,

@@ -56,6 +56,7 @@ grant delete, insert, select, update on dws.api_token to dws_app;
 grant delete, insert, select, update on dws.api_token to dws_system;
 
 create table dws.app (
+  accepted boolean not null default true,
   created_at timestamp with time zone not null default now(),
   deployed_at timestamp with time zone,
   description text,
@@ -83,6 +84,7 @@ CREATE INDEX app_owner ON dws.app USING btree (tenant_id, owner_id);
 CREATE UNIQUE INDEX app_slug ON dws.app USING btree (tenant_id, slug);
 create policy system on dws.app for all to dws_system using (true) with check (true);
 create policy tenant on dws.app for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER change_owner BEFORE UPDATE OF owner_id ON dws.app FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.change_app_owner();
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.app FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER own_datasource AFTER UPDATE OF owner_id ON dws.app FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.own_app_datasource();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app FOR EACH ROW EXECUTE FUNCTION dws.search_app();
@@ -539,6 +541,15 @@ AS $function$
       begin
         update dws.job set accepted = true where tenant_id = new.tenant_id and parent_id = new.id and not accepted;
         return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.change_app_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        new.accepted := new.owner_id not like 'user:%';
+        return new;
       end $function$;
 
 CREATE OR REPLACE FUNCTION dws.change_job_owner()

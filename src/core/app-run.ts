@@ -40,6 +40,8 @@ export interface RunningApp {
   name: string;
   /** Principal: `user:<id>` or `team:<id>`. */
   ownerId: string;
+  /** Whether the owner has accepted the app. */
+  accepted: boolean;
   /** The active release. */
   releaseId: string;
   /** The encrypted environment; null if it is empty. */

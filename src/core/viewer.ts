@@ -48,5 +48,9 @@ export function checkNoApp({ authMethod }: Pick<Viewer, 'authMethod'>): void {
   if (authMethod === 'app') throw appRefused();
 }
 
+/** Returns whether a principal is a user other than the viewer. */
+export const isOtherUser = ({ userId }: Pick<Viewer, 'userId'>, principal: string): boolean =>
+  principal.startsWith('user:') && principal !== `user:${userId}`;
+
 /** Formats a principal for responses: users as their bare id, teams as `team:<id>`. */
 export const printPrincipal = (principal: string): string => principal.replace(/^user:/, '');

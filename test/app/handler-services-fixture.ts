@@ -47,7 +47,7 @@ export async function servicesFor(
 async function findApp(service: Service, appId: string): Promise<RunningApp> {
   const [app] = await systemQuery<Record<string, unknown> & Omit<RunningApp, 'releaseId' | 'env'>>(
     service,
-    `select a.id, a.tenant_id as "tenantId", t.slug as tenant, a.slug, a.name, a.owner_id as "ownerId"
+    `select a.id, a.tenant_id as "tenantId", t.slug as tenant, a.slug, a.name, a.owner_id as "ownerId", a.accepted
     from dws.app a
     join dws.tenant t on t.id = a.tenant_id
     where a.id = $1`,

@@ -173,9 +173,18 @@ describe('the owner of an app', () => {
     await admin.put('/users/cara', { enabled: true });
     await expectUser(CARA);
     await expectStatus(admin.put(`/apps/${app}/owner`, { ownerId: dora.id }), 200);
+    await expectUser(NOBODY);
+    await expectStatus(dora.post(`/apps/${app}/_deploy`), 200);
     await expectUser({ id: dora.id, name: 'dora', type: 'user' });
     expect((await recordedCalls(admin, app)).filter(({ status }) => status === 503)).toEqual(
-      [1, 2].map(() => ({ method: 'post', path: '/', route: '/', status: 503, error: NO_OWNER, replayable: true })),
+      [1, 2, 3, 4].map(() => ({
+        method: 'post',
+        path: '/',
+        route: '/',
+        status: 503,
+        error: NO_OWNER,
+        replayable: true,
+      })),
     );
     await second.close();
   });

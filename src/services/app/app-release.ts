@@ -73,8 +73,14 @@ export async function createRelease(
   );
   await insertFiles(tx, release, files);
   app.deployedAt = release.deployedAt;
+  acceptBy(app, deployedBy);
   await activate(tx, app, release);
   return { release, formerFiles: await deleteOldest(tx, app) };
+}
+
+/** Marks an app as accepted that its owner deploys, or returns to a release. */
+function acceptBy(app: App, userId: string): void {
+  app.accepted ||= app.ownerId === `user:${userId}`;
 }
 
 /** Inserts the files of a release, whose contents it shares with the app. */
@@ -138,6 +144,7 @@ export const rollBack = (ctx: Context, appId: string, releaseId: string): Promis
     const app = await loadForMigrations(ctx, tx, appId, 'app:write', { ifMatch: ctx.ifMatch });
     const release = isUuid(releaseId) ? await tx.findOne(AppRelease, { id: releaseId, appId: app.id }) : null;
     if (!release) throw notFound({ what: 'release of the app', id: releaseId });
+    acceptBy(app, ctx.viewer.userId);
     if (!release.active || app.status !== 'deployed') await activate(tx, app, release);
     return release.id;
   });

@@ -118,7 +118,7 @@ async function runAsOwner(
   { route, params }: RouteMatch,
   record: CallRecord,
 ): Promise<{ response: AppResponse } | { failure: ApiError }> {
-  if (!owner) throw noOwner();
+  if (!owner || !app.accepted) throw noOwner();
   const ctx = await createWebhookContext(platform, app, info).catch((error: unknown) => {
     throw toApiError(error)?.code === 'FORBIDDEN' ? noOwner() : error;
   });

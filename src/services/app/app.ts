@@ -7,10 +7,12 @@ import { invalid } from '../../core/input-checks.ts';
 import { MASK } from '../../core/mask.ts';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { isOtherUser } from '../../core/viewer.ts';
 import { cancelRunning } from '../operation/operation.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
+import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { concurrencyKeyOf, loadForMigrations } from './app-part.ts';
 
@@ -19,7 +21,11 @@ type Env = ReadonlyMap<string, string>;
 /** Creates an app without a deployment. Returns its id. */
 export async function create(ctx: Context, { env, ...input }: CreateAppInput): Promise<string> {
   const sealed = sealEnv(ctx, mergeEnv(new Map(), env ?? {}));
-  return ctx.transaction(async (tx) => (await createOwned(ctx, tx, APP, input, sealed)).id);
+  return ctx.transaction(async (tx) => {
+    const ownerId = input.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, input.ownerId) : undefined;
+    const accepted = !ownerId || !isOtherUser(ctx.viewer, ownerId);
+    return (await createOwned(ctx, tx, APP, { ...input, ownerId }, { ...sealed, accepted })).id;
+  });
 }
 
 /** Updates an app. Its code gets a new environment from its next call. Returns its id. */

@@ -29,7 +29,7 @@ const APP_SLUG = new RegExp(`^${SLUG}$`);
 const NATURAL_ID = new RegExp(`^(${SLUG}):(${SLUG})$`);
 
 const COLUMNS = `
-  a.id, a.tenant_id as "tenantId", t.slug as tenant, a.slug, a.name, a.owner_id as "ownerId", a.env,
+  a.id, a.tenant_id as "tenantId", t.slug as tenant, a.slug, a.name, a.owner_id as "ownerId", a.accepted, a.env,
   r.id as "releaseId"`;
 const DEPLOYED = `
   dws.app a

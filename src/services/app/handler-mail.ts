@@ -4,12 +4,12 @@ import { newId } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { optionalTextRule, textRule, type InputRule } from '../../core/input-rules.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { loadPrincipalViewer } from '../identity/principal-viewer.ts';
 import { checkMailLimits, checkMailsOfApp } from '../resource/hourly-limits.ts';
 import { htmlToText } from '../resource/html-text.ts';
 import { findMailRecipients, lockMailUsers } from '../resource/mail-recipients.ts';
 import { queueMails, type AddressedMail } from '../resource/mail.ts';
 import { resolveRecipients } from '../resource/recipients.ts';
+import { loadOwner } from './app-owner.ts';
 import { readObject, readText, readTexts } from './handler-arguments.ts';
 
 const MAX_RECIPIENTS = 20;
@@ -30,7 +30,7 @@ interface Body {
 
 /**
  * Queues the mails of an app for its owner, one for each recipient, all of them or none. Throws BAD_USER_INPUT for a mail
- * that is not valid or reaches no one, NOT_FOUND for an unknown user, FORBIDDEN if the owner is disabled, RATE_LIMITED for
+ * that is not valid or reaches no one, NOT_FOUND for an unknown user, FORBIDDEN if the owner cannot act, RATE_LIMITED for
  * too many mails.
  */
 export async function sendMail({ app, ctx }: Pick<HandlerTask, 'app' | 'ctx'>, mail: unknown): Promise<void> {
@@ -39,7 +39,7 @@ export async function sendMail({ app, ctx }: Pick<HandlerTask, 'app' | 'ctx'>, m
   const names = readTexts(to, 'to', MAX_RECIPIENTS, RECIPIENT_RULE);
   const checkedSubject = readText(subject, 'subject', SUBJECT_RULE);
   const checkedBody = readBody(body);
-  const owner = await loadPrincipalViewer(platform.system, app.tenantId, app.ownerId);
+  const owner = await loadOwner(platform, app);
   const footer = `Sent by the app "${app.name}" of ${owner.username}`;
   await ctx.transaction(async (tx) => {
     const mails = await addressMails(tx, app.tenantId, names);

@@ -4,11 +4,11 @@ import { invalid } from '../../core/input-checks.ts';
 import { textRule } from '../../core/input-rules.ts';
 import { LEVEL } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { loadPrincipalViewer } from '../identity/principal-viewer.ts';
 import { accessLevelInTransaction, findGrantee } from '../resource/access-level.ts';
 import { limitNotifications } from '../resource/hourly-limits.ts';
 import { notify } from '../resource/notification.ts';
 import { resolveRecipients } from '../resource/recipients.ts';
+import { loadOwner } from './app-owner.ts';
 import { readObject, readText, readTexts } from './handler-arguments.ts';
 
 const MAX_PRINCIPALS = 100;
@@ -18,7 +18,7 @@ const LINK_RULE = textRule(2000);
 
 /**
  * Notifies readers of an app for its owner. Returns the number of notified users. Throws BAD_USER_INPUT naming the
- * principals that cannot read the app, NOT_FOUND for an unknown one, FORBIDDEN if the owner is disabled, RATE_LIMITED for
+ * principals that cannot read the app, NOT_FOUND for an unknown one, FORBIDDEN if the owner cannot act, RATE_LIMITED for
  * too many notifications.
  */
 export async function notifyReaders(
@@ -34,7 +34,7 @@ export async function notifyReaders(
     link: link === undefined || link === null ? null : checkLink(link),
     resource: { kind: 'app', id: app.id },
   };
-  await loadPrincipalViewer(ctx.platform.system, app.tenantId, app.ownerId);
+  await loadOwner(ctx.platform, app);
   return ctx.transaction(async (tx) => {
     const found = await resolveRecipients(tx, app.tenantId, names, { path: 'principals', addresses: false });
     await checkReaders(tx, app, names, found);

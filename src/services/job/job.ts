@@ -6,7 +6,7 @@ import { forbidden, refused } from '../../core/errors.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { idOfPrincipal } from '../../core/viewer.ts';
+import { idOfPrincipal, isOtherUser } from '../../core/viewer.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
@@ -37,7 +37,7 @@ export function create(
   const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
   return ctx.transaction(async (tx) => {
     const ownerId = owned.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, owned.ownerId) : undefined;
-    content.accepted = !ownerId || !isOtherUser(ctx, ownerId);
+    content.accepted = !ownerId || !isOtherUser(ctx.viewer, ownerId);
     if (enabled && !content.accepted) throw notEnabled();
     const zone = timezone ?? (await loadTimezone(ctx, tx, ownerId));
     changeSchedule(content as Job, { interval, intervalType, timezone: zone, startOn, endOn, enabled });
@@ -49,9 +49,6 @@ export function create(
 
 /** Creates the error of a job that is given to a user and enabled in one call. */
 const notEnabled = () => invalid('enabled', 'must be set by the new owner');
-
-const isOtherUser = ({ viewer }: Context, principal: string): boolean =>
-  principal.startsWith('user:') && principal !== `user:${viewer.userId}`;
 
 /** Returns the time zone of the owner, by default the caller. Teams and users without one have UTC. */
 async function loadTimezone({ viewer }: Context, tx: Transaction, ownerId?: string): Promise<string> {
