@@ -10,10 +10,10 @@ export type AppLogLevel = SandboxLog['level'];
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly AppLogLevel[];
 
 const DESCRIPTION_OF: Readonly<Record<AppLogLevel, string>> = {
-  debug: 'Details.',
-  info: 'What happened.',
-  warn: 'Something to look at.',
-  error: 'An error. The failure of a handler is a line of this level, too.',
+  debug: 'Debugging details.',
+  info: 'Normal event.',
+  warn: 'Possible problem.',
+  error: 'Error. Failures of handlers have this level too.',
 };
 
 export const AppLogLevelEnum = wordEnum(
@@ -24,7 +24,12 @@ export const AppLogLevelEnum = wordEnum(
 );
 
 /** A line in the log of an app (docs/contract.md#records-of-apps). */
-@ObjectType({ description: 'A line in the log of an app. It is deleted after 7 days.', implements: Node })
+@ObjectType({
+  description:
+    'A line in the log of an app. It is deleted after 7 days, or before if the newer lines of the app are more than ' +
+    '50,000 or have more than 100 MB.',
+  implements: Node,
+})
 @Entity()
 export class AppLog {
   @Field(() => ID, { description: 'UUID, version 7.' })
@@ -38,7 +43,7 @@ export class AppLog {
   @Property({ type: 'uuid' })
   appId!: string;
 
-  @Field(() => DateTime, { description: 'End of the run that logged it.' })
+  @Field(() => DateTime, { description: 'Time at which its run ended.' })
   @Property({ type: 'timestamptz' })
   at!: Date;
 
@@ -52,7 +57,7 @@ export class AppLog {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Path of the route whose handler ran, e.g. `/orders/:id`. Null if there is none.',
+    description: 'Path of the route whose handler ran, e.g. `/orders/:id`. Null if no route has the path and method.',
   })
   @Property({ type: 'text', nullable: true })
   route?: string | null;

@@ -39,7 +39,7 @@ export class Notification extends TenantRow {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Where the message leads: a path of a front-end or an https URL. Null for none.',
+    description: 'Link of the message: a path of the front-end or an https URL. Null if it has none.',
   })
   @Property({ type: 'text', nullable: true })
   link?: string | null;

@@ -36,12 +36,13 @@ export class WebhookCall {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Path of the route, e.g. `/orders/:id`. Null if no route had the path.',
+    description:
+      'Path of the route, e.g. `/orders/:id`. Null if no route has the path and method. Such calls are not counted.',
   })
   @Property({ type: 'text', nullable: true })
   route?: string | null;
 
-  @Field(() => Int, { description: 'HTTP status of the response.' })
+  @Field(() => Int, { description: 'HTTP status of the response. 499 if the caller disconnected.' })
   @Property({ type: 'integer' })
   status!: number;
 
@@ -49,11 +50,14 @@ export class WebhookCall {
   @Property({ type: 'double' })
   duration!: number;
 
-  @Field(() => Float, { description: 'Memory that the handler took at most, in bytes; 0 if none ran.' })
+  @Field(() => Float, { description: 'Peak memory of the handler, in bytes. 0 if no handler ran.' })
   @Property({ type: 'bigint' })
   peakMemory!: number;
 
-  @Field(() => String, { nullable: true, description: 'Why it failed, for authors. Null if it did not.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Error message for authors of the app. Null if the call did not fail.',
+  })
   @Property({ type: 'text', nullable: true })
   error?: string | null;
 
@@ -63,7 +67,8 @@ export class WebhookCall {
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Id of the call that was replayed, which may be deleted since. Null for a call from outside.',
+    description:
+      'Id of the call that was replayed. That call may have been deleted. Null if this call is not a replay.',
   })
   @Property({ type: 'uuid', nullable: true })
   replayOfId?: string | null;

@@ -33,8 +33,8 @@ export class AppWebhooks {
 
   @Field(() => [WebhookStatistic], {
     description:
-      'Calls of the last 30 days in UTC, today included, latest day first, by path and method. Calls whose path no ' +
-      'route had are not counted.',
+      'Calls of the last 30 days in UTC, today included, latest day first, by path and method. Calls without a route ' +
+      'of their path and method are not counted.',
   })
   stats!: WebhookStatistic[];
 }

@@ -123,7 +123,7 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
     "  { id: 'A-1001', sku: 'MUG-RED', quantity: 3 },",
     "  { id: 'EXAMPLE-1', sku: 'MUG-BLUE', quantity: 2 }",
     ']',
-    isFirst ? "[ 'post /orders: 3 calls, 1 refused' ]" : "[ 'post /orders: 6 calls, 2 refused' ]",
+    isFirst ? "[ 'post /orders: 3 calls, 1 errors' ]" : "[ 'post /orders: 6 calls, 2 errors' ]",
   ],
   'For schema registries': () => [/^etag: "[\w-]{22}"$/i, '304', /^\d{6}$/, 'No changes.'],
 };

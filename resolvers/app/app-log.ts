@@ -23,7 +23,7 @@ class AppLogArgs extends ChildPageArgs {
 export class AppLogResolver {
   @Requires('id', 'ownerId')
   @FieldResolver(() => AppLogPage, {
-    description: 'What its handlers logged and why they failed, newest first. Requires `app:write`.',
+    description: 'Log lines of its handlers and their failures, newest first. Requires `app:write`.',
   })
   async logs(
     @Ctx() ctx: Context,

@@ -20,7 +20,10 @@ const WebhookCallPage = pageOf(WebhookCall, 'WebhookCall');
 /** Filter and page of the calls of webhooks. */
 @ArgsType()
 class WebhookCallArgs extends ChildPageArgs {
-  @Field(() => String, { nullable: true, description: 'Only calls with this method, in lower case.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Only calls with this method: `get`, `post` or `put`, in any case.',
+  })
   method?: string;
 
   @Field(() => String, { nullable: true, description: 'Only calls of the route with this path, e.g. `/orders/:id`.' })
@@ -66,7 +69,7 @@ export class AppWebhooksResolver {
   @Requires('id', 'ownerId')
   @FieldResolver(() => WebhookCall, {
     nullable: true,
-    description: 'A call of a webhook, by its id. Requires `app:write`.',
+    description: 'A call of a webhook, by its id. Requires `app:write`. Throws `NOT_FOUND`.',
   })
   async webhookCall(
     @Ctx() ctx: Context,
@@ -85,7 +88,8 @@ export class AppWebhooksResolver {
 export class WebhookCallResolver {
   @Requires('replayable')
   @FieldResolver(() => Boolean, {
-    description: 'Whether it can be replayed. Requests are kept if their body has at most 256 KB, up to 100 MB an app.',
+    description:
+      'Whether it can be replayed. Requests are kept if their body has at most 256 KiB, up to 100 MB an app.',
   })
   replayable(@Root() { replayable }: { replayable: boolean }): boolean {
     return replayable;
@@ -95,7 +99,9 @@ export class WebhookCallResolver {
   @Mutation(() => WebhookCall, {
     description:
       'Repeats a call of a webhook: the active release handles the same request, without a check of its signature or ' +
-      'its idempotency key. Returns the new call. Fails with `CONFLICT` if the request is not kept.',
+      'its idempotency key. The handler acts as the owner of the app, with all effects of a call. Waits for it, and ' +
+      'returns the new call. Does not count for `RATE_LIMIT_WEBHOOK`. Throws `CONFLICT` if the app is not deployed or ' +
+      'the request is not kept.',
   })
   async replayWebhookCall(
     @Ctx() ctx: Context,

@@ -33,7 +33,7 @@ registerEnumType(AuthMethodEnum, {
   valuesConfig: {
     SESSION: { description: 'Session cookie.' },
     TOKEN: { description: 'API token.' },
-    APP: { description: 'None: a handler of an app acts for the caller.' },
+    APP: { description: 'Handler of an app that acts for the caller, without a credential.' },
   },
 });
 

@@ -76,7 +76,12 @@ relationField(AppRelease, 'app', App, 'App of the release.');
 relationField(AppRelease, 'user', User, 'User who deployed it. Null for a deleted user.');
 relationField(AppLog, 'app', App, 'App that logged it.');
 relationField(WebhookCall, 'app', App, 'App of the webhook.');
-relationField(WebhookCall, 'replayOf', WebhookCall, 'The call that was replayed. Null if it is deleted, or for none.');
+relationField(
+  WebhookCall,
+  'replayOf',
+  WebhookCall,
+  'The call that was replayed. Null if it was deleted, or if this call is not a replay.',
+);
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
 relationField(TemplateInput, 'template', Template, 'Template of the input.');

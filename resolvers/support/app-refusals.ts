@@ -1,6 +1,6 @@
 /**
- * Mutations that create credentials, sessions or users, change what users may do, or move what they own. Those of shares
- * and owners have a name for each kind.
+ * Mutations that create credentials or sessions, manage users, teams or identity providers, or change what users may do.
+ * Those of shares and owners have a name for each kind.
  */
 const REFUSED: ReadonlySet<string> = new Set([
   'login',

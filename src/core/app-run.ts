@@ -57,7 +57,7 @@ export interface HandlerRoute {
   config: Record<string, unknown>;
 }
 
-/** Whom a handler sees as the user of its request. */
+/** The user of a request, as handlers get it. */
 export interface HandlerUser {
   id: string;
   name: string;
@@ -100,7 +100,7 @@ export interface HandlerFetch {
   body: Uint8Array | null;
 }
 
-/** What handlers can do outside of their app. Arguments are JSON that nothing is known of; errors have a sentence. */
+/** What handlers can do outside of their app. Arguments are unchecked JSON. Errors are `ApiError`s. */
 export interface HandlerServices {
   fetch(request: HandlerFetch, signal: AbortSignal): Promise<AppResponse>;
   emit(name: unknown, payload: unknown): Promise<void>;
@@ -112,7 +112,7 @@ export interface HandlerServices {
 /** A run of a handler that has ended, or a webhook call that started none. */
 export interface EndedRun {
   app: Pick<RunningApp, 'id' | 'tenantId' | 'ownerId'>;
-  /** Path of the route, e.g. `/orders/:id`; null if none fits. */
+  /** Path of the route, e.g. `/orders/:id`; null if none has the path and method. */
   route: string | null;
   requestId: string;
   /** Id of the user or team that is charged. */

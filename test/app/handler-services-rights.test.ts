@@ -11,7 +11,9 @@ import { createForm, ORDERS } from '../support/upload-form.ts';
 import { createApp } from './app-fixture.ts';
 import { callApi, servicesFor } from './handler-services-fixture.ts';
 
-const REFUSAL = 'An app cannot create credentials or users, or change permissions, shares and owners';
+const REFUSAL =
+  'An app cannot create credentials, create or delete teams, manage users or identity providers, or change ' +
+  'permissions, shares and owners';
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
 const ALLOWED = `

@@ -47,7 +47,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   'config.idempotency': ['header'],
 };
 
-/** Returns what is wrong with the `config` that a module exports. It is JSON that nothing is known of. */
+/** Returns what is wrong with the `config` that a module exports, which is unchecked JSON. */
 export const configProblems = (folder: RouteFolder, config: unknown): string[] =>
   problemsIn(SHAPES[folder], config, 'config');
 

@@ -50,7 +50,7 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
 }
 
-/** Returns whom a handler sees as its user. A team acts by itself in a call of one of its apps. */
+/** Returns the user of a request as handlers get it. A team is the caller when a webhook of its app calls a view route. */
 const userOf = (viewer: Viewer): HandlerUser => ({
   id: viewer.userId,
   name: viewer.username,

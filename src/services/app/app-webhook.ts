@@ -31,7 +31,7 @@ const noOwner = () => unavailable('The app has no owner who can act');
 /** Status that is recorded for a caller who disconnected, who gets no response. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-/** What becomes of a call: the record of it, filled by its steps. */
+/** The record of a call. Each step of the call adds what it knows. */
 type CallRecord = Omit<EndedRun, 'call'> & { call: NonNullable<EndedRun['call']> };
 
 /** What a caller of a webhook gets: its failure has no details. */

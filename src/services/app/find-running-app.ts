@@ -18,7 +18,7 @@ export interface ViewedApp {
 export interface WebhookApp {
   app: RunningApp;
   webhooks: HandlerRoute[];
-  /** As whom its webhooks run; null if the owner is disabled or was deleted. */
+  /** The owner, as whom its webhooks run; null if it is disabled or was deleted. */
   owner: HandlerUser | null;
 }
 

@@ -1,6 +1,6 @@
 import { MASK } from '../../core/mask.ts';
 
-/** Shorter values are words that occur for other reasons. */
+/** Minimum length of the values that are replaced. Shorter ones, such as `1` or `yes`, also occur in texts by chance. */
 const MIN_CHARACTERS = 4;
 
 /** Returns a function that replaces the values of an environment in texts, also as they are in JSON. */

@@ -16,7 +16,7 @@ export const REPLY_RETENTION = '24 hours';
 /** A run that has not ended by then was killed: it is longer than a handler may wait and run. */
 const MAX_RUN = '3 minutes';
 const MAX_BODY_BYTES = 1_000_000;
-/** How often a key is tried to take that others take and release meanwhile. */
+/** Maximum number of attempts to claim a key. */
 const MAX_TRIES = 3;
 
 interface Claim extends Record<string, unknown> {
