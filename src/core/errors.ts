@@ -92,7 +92,7 @@ export const sessionRequired = defineError(
 export const appRefused = defineError(
   403,
   'FORBIDDEN',
-  () => 'An app cannot create credentials or users, or change permissions, shares and owners',
+  () => 'An app cannot create credentials or users, or change apps, jobs, permissions, shares and owners',
 );
 export const refused = defineError(403, 'FORBIDDEN', (message: string) => message);
 export const notFound = defineError(

@@ -49,12 +49,15 @@ test('a view calls the API as its caller, and a webhook as the owner of the app'
   expect(events).toMatchObject([
     { action: 'createReport', userId: ann.id, channel: 'app', address: '127.0.0.1', requestId: 'view-1' },
   ]);
-  const token = { ...create, url: '/api/tokens', body: { name: 'x' } };
-  for (const path of ['view', '_hook'])
-    await expectBody(admin.post(`/apps/${id}/${path}/call`, token), 200, {
-      status: 403,
-      text: expect.stringContaining('An app cannot create credentials'),
-    });
+  const tokens = { ...create, url: '/api/tokens', body: { name: 'x' } };
+  const apps = { ...create, url: '/api/apps', body: { name: 'Door' } };
+  for (const refused of [tokens, apps])
+    for (const path of ['view', '_hook'])
+      await expectBody(admin.post(`/apps/${id}/${path}/call`, refused), 200, {
+        status: 403,
+        text: expect.stringContaining('An app cannot create credentials'),
+      });
+  await expectStatus(admin.get('/apps/default:door'), 404);
 });
 
 test('a called handler sees the headers that the other one set, and no key', async ({ admin }) => {
