@@ -43,7 +43,8 @@ const SERVICE_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** CORS, and headers by which proxies authenticate, send files of their own, or change how they buffer and cache. */
-const PROXY_HEADERS = /^(?:access-control-.*|proxy-.*|x-accel-.*|x-lighttpd-.*|x-sendfile.*|surrogate-.*|(?:.*-)?cdn-cache-control)$/;
+const PROXY_HEADERS =
+  /^(?:access-control-.*|proxy-.*|x-accel-.*|x-lighttpd-.*|x-sendfile.*|surrogate-.*|(?:.*-)?cdn-cache-control)$/;
 
 /** Returns whether a header of a response, in lower case, is set only by the service, and never by an app. */
 export const isReservedForService = (name: string): boolean =>
@@ -52,7 +53,9 @@ export const isReservedForService = (name: string): boolean =>
 /** Returns a value of `Cache-Control` with which shared caches do not store a response. */
 export function toPrivateCacheControl(value: string): string {
   const directives = value.split(',').map((directive) => directive.trim());
-  const kept = directives.filter((directive) => directive !== '' && !/^(?:public|private|s-maxage=.*)$/i.test(directive));
+  const kept = directives.filter(
+    (directive) => directive !== '' && !/^(?:public|private|s-maxage=.*)$/i.test(directive),
+  );
   return kept.some((directive) => /^no-store$/i.test(directive)) ? kept.join(', ') : ['private', ...kept].join(', ');
 }
 

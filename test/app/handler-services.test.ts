@@ -96,36 +96,6 @@ test('a request of another origin with a session reads only', async ({ service, 
   await expectBody(admin.get(`/apps/${id}/view/x`, foreign), 200, { read: 200, created: 201 });
 });
 
-test('a view from another site emits, notifies and mails nothing, but its webhook does', async ({ service, admin }) => {
-  const handler = `
-    export const get = ({ emit, notify, email }) =>
-      Promise.all([
-        emit('opened', null),
-        notify('admin', { message: 'Opened' }),
-        email({ to: 'a@example.com', subject: 'Opened', text: 'x' }),
-      ].map((sent) => sent.then(() => 'sent', ({ message }) => message)));`;
-  const id = await deployApp(admin, 'Foreign', { 'server/x.ts': handler, 'webhooks/x.ts': handler });
-  const session = await service.login('admin');
-  const call = async (path: string, headers = {}) => (await session.get(`/apps/${id}/${path}/x`, headers)).body;
-  const foreign = { 'sec-fetch-site': 'cross-site' };
-  const count = async () =>
-    (
-      await systemQuery(
-        service,
-        `select (select count(*)::int from dws.app_event where app_id = $1) as events,
-          (select count(*)::int from dws.mail where subject = 'Opened') as mails,
-          (select count(*)::int from dws.notification where message = 'Opened') as notifications`,
-        id,
-      )
-    )[0];
-  const refusal = 'A request with a session cookie must come from the same origin';
-  expect(await call('view', foreign)).toEqual([refusal, refusal, refusal]);
-  expect(await count()).toEqual({ events: 0, mails: 0, notifications: 0 });
-  expect(await call('view')).toEqual(['sent', 'sent', 'sent']);
-  expect(await call('_hook', foreign)).toEqual(['sent', 'sent', 'sent']);
-  expect(await count()).toEqual({ events: 2, mails: 2, notifications: 2 });
-});
-
 test.for(['view', '_hook'])('handlers call each other by %s 3 deep', async (by, { admin }) => {
   const id = await deployApp(admin, 'Deep', { 'server/deep.ts': DEEP, 'webhooks/deep.ts': DEEP });
   const send = (deep: number) => admin.post(`/apps/${id}/${by}/deep`, { deep, by, last: '/api/me' });
@@ -187,4 +157,34 @@ test('a handler emits, notifies and mails', async ({ service, admin, ann, bob })
     'name must be a text',
     'name must have 1 to 100 letters, digits and _ . : -',
   ]);
+});
+
+test('a view from another site emits, notifies and mails nothing, but its webhook does', async ({ service, admin }) => {
+  const handler = `
+    export const get = ({ emit, notify, email }) =>
+      Promise.all([
+        emit('opened', null),
+        notify('admin', { message: 'Opened' }),
+        email({ to: 'a@example.com', subject: 'Opened', text: 'x' }),
+      ].map((sent) => sent.then(() => 'sent', ({ message }) => message)));`;
+  const id = await deployApp(admin, 'Foreign', { 'server/x.ts': handler, 'webhooks/x.ts': handler });
+  const session = await service.login('admin');
+  const call = async (path: string, headers = {}) => (await session.get(`/apps/${id}/${path}/x`, headers)).body;
+  const foreign = { 'sec-fetch-site': 'cross-site' };
+  const count = async () =>
+    (
+      await systemQuery(
+        service,
+        `select (select count(*)::int from dws.app_event where app_id = $1) as events,
+          (select count(*)::int from dws.mail where subject = 'Opened') as mails,
+          (select count(*)::int from dws.notification where message = 'Opened') as notifications`,
+        id,
+      )
+    )[0];
+  const refusal = 'A request with a session cookie must come from the same origin';
+  expect(await call('view', foreign)).toEqual([refusal, refusal, refusal]);
+  expect(await count()).toEqual({ events: 0, mails: 0, notifications: 0 });
+  expect(await call('view')).toEqual(['sent', 'sent', 'sent']);
+  expect(await call('_hook', foreign)).toEqual(['sent', 'sent', 'sent']);
+  expect(await count()).toEqual({ events: 2, mails: 2, notifications: 2 });
 });
