@@ -1,6 +1,7 @@
 /**
- * Mutations that create credentials or sessions, manage users, teams or identity providers, or change what users may do.
- * Those of shares and owners have a name for each kind.
+ * Mutations that create or end credentials and sessions, manage users, teams or identity providers, change what users may do,
+ * or move what they own. Those of shares and owners have a name for each kind. Apps and jobs act for their owner later, as
+ * credentials do, so that mutations that create or change them are refused, too. Deleting one gives no rights.
  */
 const REFUSED: ReadonlySet<string> = new Set([
   'login',
@@ -10,6 +11,8 @@ const REFUSED: ReadonlySet<string> = new Set([
   'resetPassword',
   'changePassword',
   'createToken',
+  'deleteToken',
+  'deleteSession',
   'createIdentityProvider',
   'updateIdentityProvider',
   'deleteIdentityProvider',
@@ -23,6 +26,29 @@ const REFUSED: ReadonlySet<string> = new Set([
   'setTeamMember',
   'removeTeamMember',
   'setDatasetFieldSecurity',
+  'createApp',
+  'updateApp',
+  'setAppFile',
+  'deleteAppFile',
+  'deployApp',
+  'migrateApp',
+  'rollbackApp',
+  'replayWebhookCall',
+  'createJob',
+  'updateJob',
+  'editJob',
+  'commitJobDraft',
+  'createJobAction',
+  'updateJobAction',
+  'deleteJobAction',
+  'setJobActionFile',
+  'setJobActionOrder',
+  'createJobActionCondition',
+  'updateJobActionCondition',
+  'deleteJobActionCondition',
+  'createJobDataset',
+  'updateJobDataset',
+  'deleteJobDataset',
 ]);
 const SHARES_AND_OWNERS = /^(?:(?:un)?share[A-Z]\w*|set[A-Z]\w*Owner)$/;
 

@@ -93,7 +93,7 @@ export const appRefused = defineError(
   403,
   'FORBIDDEN',
   () =>
-    'An app cannot create credentials, create or delete teams, manage users or identity providers, or change ' +
+    'An app cannot create credentials, create or delete teams, manage users or identity providers, or change apps, jobs, ' +
     'permissions, shares and owners',
 );
 export const refused = defineError(403, 'FORBIDDEN', (message: string) => message);

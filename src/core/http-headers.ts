@@ -17,7 +17,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 /** Returns whether a header, in lower case, must not be copied from one message to another. */
 export const isOfConnection = (name: string): boolean => CONNECTION_HEADERS.has(name);
 
-/** Headers of responses that concern other routes of the service, its sessions or the whole origin. */
+/** Headers of responses that concern other routes of the service, its sessions or the whole origin, or act in browsers. */
 const SERVICE_HEADERS: ReadonlySet<string> = new Set([
   'alt-svc',
   'clear-site-data',
@@ -27,21 +27,37 @@ const SERVICE_HEADERS: ReadonlySet<string> = new Set([
   'nel',
   'origin-agent-cluster',
   'public-key-pins',
+  'refresh',
   'report-to',
   'reporting-endpoints',
   'server',
   'service-worker-allowed',
   'set-cookie',
   'set-cookie2',
+  'speculation-rules',
   'strict-transport-security',
   'via',
+  'www-authenticate',
   'x-content-type-options',
   'x-request-id',
 ]);
 
+/** CORS, and headers by which proxies authenticate, send files of their own, or change how they buffer and cache. */
+const PROXY_HEADERS =
+  /^(?:access-control-.*|proxy-.*|x-accel-.*|x-lighttpd-.*|x-sendfile.*|surrogate-.*|(?:.*-)?cdn-cache-control)$/;
+
 /** Returns whether a header of a response, in lower case, is set only by the service, and never by an app. */
 export const isReservedForService = (name: string): boolean =>
-  isOfConnection(name) || SERVICE_HEADERS.has(name) || name.startsWith('access-control-');
+  isOfConnection(name) || SERVICE_HEADERS.has(name) || PROXY_HEADERS.test(name);
+
+/** Returns a value of `Cache-Control` with which shared caches do not store a response. */
+export function toPrivateCacheControl(value: string): string {
+  const directives = value.split(',').map((directive) => directive.trim());
+  const kept = directives.filter(
+    (directive) => directive !== '' && !/^(?:public|private|s-maxage=.*)$/i.test(directive),
+  );
+  return kept.some((directive) => /^no-store$/i.test(directive)) ? kept.join(', ') : ['private', ...kept].join(', ');
+}
 
 /** Credentials, and what belongs to the connection of a proxy. */
 const HIDDEN_HEADERS = /^(?:authorization|cookie|proxy-.*)$/;

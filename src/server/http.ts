@@ -10,6 +10,7 @@ import type { BridgeContext } from '../../rest-bridge/call.ts';
 import { registerRest, type RestOptions } from '../../rest-bridge/fastify.ts';
 import { sendError } from '../../rest-bridge/send-error.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
+import { checkOrigin } from '../core/check-origin.ts';
 import type { Context, PublicContext } from '../core/context.ts';
 import { unauthenticated } from '../core/errors.ts';
 import { parseInOwnTurn } from '../core/large-json.ts';
@@ -30,7 +31,6 @@ import { queuePipelinedRequests } from './pipelined-requests.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory, type CreateContext } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
-import { checkOrigin } from './request.ts';
 import { ROWS } from './routes.ts';
 import { registerSecurityHeaders } from './security-headers.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
@@ -77,16 +77,25 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
     },
     permissionOf: permissionNames(schema),
     sendErrorPage: sendLoginErrorPage,
-    contextFor: createRestContextFactory(createContext, createWebhookRunner({ platform, limiter, webhookLimiter })),
+    contextFor: createRestContextFactory(createContext, {
+      runView: createViewRunner(),
+      runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter }),
+    }),
   });
   registerRelationPages(app, { endpoints, platform, createContext });
   await app.register(registerPages, { schema, endpoints, platform, createContext });
   return app;
 }
 
+/** The functions that run handlers of apps. */
+interface AppRunners {
+  runView: ReturnType<typeof createViewRunner>;
+  runWebhook: ReturnType<typeof createWebhookRunner>;
+}
+
 /** Creates the factory of the contexts of REST requests. It throws 401 and 403 before the body is received. */
 const createRestContextFactory =
-  (createContext: CreateContext, runWebhook: ReturnType<typeof createWebhookRunner>): RestOptions['contextFor'] =>
+  (createContext: CreateContext, { runView, runWebhook }: AppRunners): RestOptions['contextFor'] =>
   async (request, reply, endpoint): Promise<PublicContext & BridgeContext> => {
     const { runsApp } = endpoint.row.options;
     if (runsApp === 'webhook') {
@@ -96,7 +105,7 @@ const createRestContextFactory =
     const context = await createContext(request, reply, 'rest');
     if (!context.viewer && !endpoint.public) throw unauthenticated();
     if (endpoint.row.method !== 'GET') checkOrigin(context.request);
-    return runsApp === 'view' ? { ...context, runApp: createViewRunner(context as Context) } : context;
+    return runsApp === 'view' ? { ...context, runApp: runView(context as Context) } : context;
   };
 
 /**

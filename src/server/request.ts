@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditedMutation, AuditChannel } from '../core/audit.ts';
 import type { RequestInfo } from '../core/context.ts';
-import { refused } from '../core/errors.ts';
 import type { GraphqlOperation } from '../core/metrics.ts';
 import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
 import { LOGIN_LIFETIME_MS } from '../services/identity/provider-login-state.ts';
@@ -116,11 +115,6 @@ export function isCrossSite(
 ): boolean {
   if (origin && allowed.includes(origin)) return false;
   return site !== undefined ? site !== 'same-origin' : origin === undefined || !sameHost(origin, host);
-}
-
-/** Throws 403 for a request from another origin with the session cookie, which browsers send automatically. */
-export function checkOrigin(request: RequestInfo): void {
-  if (request.crossSite) throw refused('A request with a session cookie must come from the same origin');
 }
 
 /** Returns whether the header `Origin` names the host of the request. */

@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpRequest, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
 import { createApp } from './app-fixture.ts';
@@ -72,3 +72,21 @@ export const sendRaw = (
     if (body !== undefined) request.write(body);
     if (!unfinished) request.end();
   });
+
+/** Begins requests with bodies of 10 MB that never arrive. Returns the status of the first response. */
+export function openBodies(client: Client, path: string, count: number) {
+  const { hostname, port } = new URL(client.url);
+  const requests = Array.from({ length: count }, () => {
+    const headers = { ...client.headers, 'content-length': '10000000' };
+    const request = httpRequest({ hostname, port, path: `/api${path}`, method: 'POST', headers });
+    request.on('error', () => {});
+    request.write('x');
+    return request;
+  });
+  const statusOf = (request: ClientRequest) =>
+    new Promise((resolve) => request.once('response', ({ statusCode }) => resolve(statusCode)));
+  return {
+    firstStatus: Promise.race(requests.map(statusOf)),
+    close: () => requests.forEach((request) => request.destroy()),
+  };
+}

@@ -4,7 +4,8 @@ import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { startService } from '../support/service.ts';
 import { createForm, ORDERS } from '../support/upload-form.ts';
-import { createApp, getFile } from './app-fixture.ts';
+import { createRenderable } from '../template/render-fixture.ts';
+import { createApp } from './app-fixture.ts';
 import { callApi, OUTER, parse, servicesFor } from './handler-services-fixture.ts';
 
 const NEVER = new AbortController().signal;
@@ -161,16 +162,15 @@ test('a request that is not valid is refused before it is sent', async ({ servic
 });
 
 test('files are uploaded as bytes and as forms', async ({ service, admin }) => {
-  const appId = await createApp(admin, 'Uploads');
-  const services = await servicesFor(service, admin, appId);
+  const { path } = await createRenderable(admin, { assets: { 'a b.png': 'old' } });
+  const url = `/api${path}/files/a%20b.png/contents`;
+  const services = await servicesFor(service, admin, await createApp(admin, 'Uploads'));
   const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 256));
   const put = { method: 'PUT', headers: { 'Content-Type': 'image/png' }, body: bytes };
-  expect((await services.fetch({ ...put, url: `/api/apps/${appId}/files/a%20b/x.png` }, NEVER)).status).toBe(201);
-  expect(Buffer.from(await (await getFile(admin, appId, 'a%20b/x.png')).arrayBuffer())).toEqual(bytes);
-  const read = await services.fetch(
-    { method: 'GET', url: `/api/apps/${appId}/files/a%20b/x.png`, headers: {}, body: null },
-    NEVER,
-  );
+  expect((await services.fetch({ ...put, url }, NEVER)).status).toBe(200);
+  const stored = await fetch(`${admin.url}${url}`, { headers: admin.headers });
+  expect(Buffer.from(await stored.arrayBuffer())).toEqual(bytes);
+  const read = await services.fetch({ method: 'GET', url, headers: {}, body: null }, NEVER);
   expect(Buffer.from(read.body)).toEqual(bytes);
 
   const form = new Request('http://x', { method: 'POST', body: createForm(ORDERS) });

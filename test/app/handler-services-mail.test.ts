@@ -20,7 +20,7 @@ const queuedMails = (service: Service, appId: string): Promise<Queued[]> =>
   systemQuery<Queued>(
     service,
     `select recipient as to, user_id as "userId", sender_id as "senderId", source from dws.mail
-    where source like 'app:' || $1 || ':%' order by created_at, recipient collate "C"`,
+    where source like 'app:' || $1 || ':%' order by recipient collate "C"`,
     appId,
   );
 

@@ -12,28 +12,25 @@ import { createApp } from './app-fixture.ts';
 import { callApi, servicesFor } from './handler-services-fixture.ts';
 
 const REFUSAL =
-  'An app cannot create credentials, create or delete teams, manage users or identity providers, or change ' +
+  'An app cannot create credentials, create or delete teams, manage users or identity providers, or change apps, jobs, ' +
   'permissions, shares and owners';
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
 const ALLOWED = `
   benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun cancelOperation
-  commitDatasetDraft commitJobDraft commitTemplateDraft copyDataset createApp createDataset createDatasetReference
-  createDatasource createDatasourceLink createFolder createJob createJobAction createJobActionCondition
-  createJobDataset createReport createSavedFilter createSavedQuery createSnapshot createSuite createTag
-  createTeamComment createTemplate createTemplateFile createVisual deleteApp deleteAppFile deleteAvatar deleteDataset
+  commitDatasetDraft commitTemplateDraft copyDataset createDataset createDatasetReference createDatasource
+  createDatasourceLink createFolder createReport createSavedFilter createSavedQuery createSnapshot createSuite
+  createTag createTeamComment createTemplate createTemplateFile createVisual deleteApp deleteAvatar deleteDataset
   deleteDatasetDraft deleteDatasetReference deleteDatasetUserSettings deleteDatasource deleteDatasourceLink
-  deleteFolder deleteJob deleteJobAction deleteJobActionCondition deleteJobDataset deleteReport deleteSavedFilter
-  deleteSavedQuery deleteSession deleteSnapshot deleteSuite deleteTag deleteTeamComment deleteTemplate
-  deleteTemplateDraft deleteTemplateFile deleteToken deleteVisual deployApp editDataset editJob editTemplate logout
-  markFeedViewed migrateApp previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource
-  refreshDataset refreshDatasetInternal renderTemplate replayWebhookCall retryJobRun rollbackApp runDataset runJob runSavedQuery
-  setAppFile setAvatar setDatasetUserSettings setJobActionFile setJobActionOrder setTemplateFile
-  setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
-  testDatasource updateApp updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
-  updateJob updateJobAction updateJobActionCondition updateJobDataset updateMe updateNotification updateReport
-  updateSavedFilter updateSavedQuery updateSnapshot updateSuite updateTag updateTeam updateTemplate
-  updateTemplateFile updateVisual uploadAvatarPart uploadDataset uploadDatasource uploadTemplateFile`
+  deleteFolder deleteJob deleteReport deleteSavedFilter deleteSavedQuery deleteSnapshot deleteSuite deleteTag
+  deleteTeamComment deleteTemplate deleteTemplateDraft deleteTemplateFile deleteVisual editDataset editTemplate logout
+  markFeedViewed previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset
+  refreshDatasetInternal renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings
+  setTemplateFile setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme
+  syncDatasetFields testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource
+  updateFolder updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
+  updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset uploadDatasource
+  uploadTemplateFile`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;
@@ -52,6 +49,13 @@ const BODIES: Readonly<Record<string, object>> = {
   setSuperuser: { superuser: true },
   createTeam: { name: 'New' },
   setTeamMember: { role: 'admin' },
+  createApp: { name: 'Door' },
+  rollbackApp: { releaseId: 'x' },
+  createJob: { name: 'Door', type: 'actions' },
+  createJobAction: { name: 'Door', type: 'email' },
+  setJobActionOrder: { actions: [] },
+  createJobActionCondition: { type: 'always' },
+  createJobDataset: { alias: 'door', datasetId: 'x' },
 };
 const bodyOf = (mutation: string): object =>
   BODIES[mutation] ??
@@ -77,7 +81,9 @@ describe('refused routes', () => {
       `select (select count(*)::int from dws.session) as sessions, (select count(*)::int from dws.share) as shares,
         (select count(*)::int from dws.team) as teams, (select count(*)::int from dws.password_reset) as resets,
         (select count(*)::int from dws.api_token) as tokens, (select count(*)::int from dws.app_user) as users,
-        (select count(*)::int from dws.app_user where superuser) as superusers`,
+        (select count(*)::int from dws.app_user where superuser) as superusers,
+        (select count(*)::int from dws.app) as apps, (select count(*)::int from dws.app_file) as files,
+        (select count(*)::int from dws.job) as jobs`,
     );
 
   test.for(ROUTES)('change nothing: $method $path', async ({ method, path, mutation }, { service, admin, ann }) => {

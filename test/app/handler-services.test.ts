@@ -49,12 +49,15 @@ test('a view calls the API as its caller, and a webhook as the owner of the app'
   expect(events).toMatchObject([
     { action: 'createReport', userId: ann.id, channel: 'app', address: '127.0.0.1', requestId: 'view-1' },
   ]);
-  const token = { ...create, url: '/api/tokens', body: { name: 'x' } };
-  for (const path of ['view', '_hook'])
-    await expectBody(admin.post(`/apps/${id}/${path}/call`, token), 200, {
-      status: 403,
-      text: expect.stringContaining('An app cannot create credentials'),
-    });
+  const tokens = { ...create, url: '/api/tokens', body: { name: 'x' } };
+  const apps = { ...create, url: '/api/apps', body: { name: 'Door' } };
+  for (const refused of [tokens, apps])
+    for (const path of ['view', '_hook'])
+      await expectBody(admin.post(`/apps/${id}/${path}/call`, refused), 200, {
+        status: 403,
+        text: expect.stringContaining('An app cannot create credentials'),
+      });
+  await expectStatus(admin.get('/apps/default:door'), 404);
 });
 
 test('a called handler sees the headers that the other one set, and no key', async ({ admin }) => {
@@ -154,4 +157,34 @@ test('a handler emits, notifies and mails', async ({ service, admin, ann, bob })
     'name must be a text',
     'name must have 1 to 100 letters, digits and _ . : -',
   ]);
+});
+
+test('a view from another site emits, notifies and mails nothing, but its webhook does', async ({ service, admin }) => {
+  const handler = `
+    export const get = ({ emit, notify, email }) =>
+      Promise.all([
+        emit('opened', null),
+        notify('admin', { message: 'Opened' }),
+        email({ to: 'a@example.com', subject: 'Opened', text: 'x' }),
+      ].map((sent) => sent.then(() => 'sent', ({ message }) => message)));`;
+  const id = await deployApp(admin, 'Foreign', { 'server/x.ts': handler, 'webhooks/x.ts': handler });
+  const session = await service.login('admin');
+  const call = async (path: string, headers = {}) => (await session.get(`/apps/${id}/${path}/x`, headers)).body;
+  const foreign = { 'sec-fetch-site': 'cross-site' };
+  const count = async () =>
+    (
+      await systemQuery(
+        service,
+        `select (select count(*)::int from dws.app_event where app_id = $1) as events,
+          (select count(*)::int from dws.mail where subject = 'Opened') as mails,
+          (select count(*)::int from dws.notification where message = 'Opened') as notifications`,
+        id,
+      )
+    )[0];
+  const refusal = 'A request with a session cookie must come from the same origin';
+  expect(await call('view', foreign)).toEqual([refusal, refusal, refusal]);
+  expect(await count()).toEqual({ events: 0, mails: 0, notifications: 0 });
+  expect(await call('view')).toEqual(['sent', 'sent', 'sent']);
+  expect(await call('_hook', foreign)).toEqual(['sent', 'sent', 'sent']);
+  expect(await count()).toEqual({ events: 2, mails: 2, notifications: 2 });
 });

@@ -156,15 +156,16 @@ test('texts that Postgres refuses are replaced, and long ones cut', async ({ adm
   const app = await appOf(service, id);
   const run = callOf(
     app,
-    { path: `/a\0b${'c'.repeat(20_000)}` },
-    { error: 'x\0\ud800', logs: [{ level: 'info', text: 'l\0\udfff' }] },
+    { path: `/a\0b\u001b\u0085${'c'.repeat(20_000)}` },
+    { error: 'x\0\ud800\u001b[2J\ty\nz', logs: [{ level: 'info', text: 'l\0\udfff' }] },
   );
   await recordRun(service.platform, run);
   const [call] = (await admin.get(`/apps/${id}/webhooks/calls`)).body._embedded['svc:webhook-call'];
-  expect(call.path).toBe(`/a\u{fffd}b${'c'.repeat(16_379)}…`);
-  expect(call.error).toBe('x\u{fffd}\u{fffd}');
+  expect(call.path).toBe(`/a\u{fffd}b\u{fffd}\u{fffd}${'c'.repeat(1993)}…`);
+  const error = 'x\u{fffd}\u{fffd}\u{fffd}[2J\ty\nz';
+  expect(call.error).toBe(error);
   const lines = (await admin.get(`/apps/${id}/logs`)).body._embedded['svc:app-log'];
-  expect(lines.map(({ message }: { message: string }) => message)).toEqual(['x\u{fffd}\u{fffd}', 'l\u{fffd}\u{fffd}']);
+  expect(lines.map(({ message }: { message: string }) => message)).toEqual([error, 'l\u{fffd}\u{fffd}']);
 });
 
 test('a run logs at most 64 KB and 1000 lines', async ({ admin, service }) => {
@@ -224,6 +225,28 @@ test('the last 10,000 calls and 50,000 lines of an app are kept', async ({ admin
   const { body } = await admin.get(`/apps/${id}/webhooks/calls?limit=1&start=9999`);
   expect(body).toMatchObject({ count: 1, total: 10_000 });
   expect(body._embedded['svc:webhook-call'][0].path).toBe('/9999');
+});
+
+test('paths and messages of the calls of an app have at most 100 MB', async ({ admin, service }) => {
+  const id = await createApp(admin, 'Long texts');
+  const app = await appOf(service, id);
+  await runSql(
+    service.databaseUrl,
+    `insert into dws.webhook_call
+      (id, tenant_id, app_id, at, method, path, status, duration, peak_memory, request_id, error, request)
+    select gen_random_uuid(), $1, $2, now() - n * interval '1 second', 'post', repeat('p', 1000000), 404, 1, 1, n,
+      repeat('e', 999000), 'x'
+    from generate_series(1, 60) n`,
+    [app.tenantId, id],
+  );
+  await recordRun(service.platform, callOf(app));
+  await finishRunRecords(service.platform);
+  const kept = await systemQuery<{ request_id: string }>(
+    service,
+    'select request_id from dws.webhook_call where app_id = $1 and status = 404 order by request_id::int',
+    id,
+  );
+  expect(kept.map((call) => Number(call.request_id))).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
 });
 
 test('requests are kept up to 256 KB, and encrypted', async ({ admin, service }) => {

@@ -4,9 +4,10 @@ import type { Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { startService } from '../support/service.ts';
-import { deployApp, echo, sendRaw, VIEW_METHODS } from './echo-app.ts';
+import { deployApp, echo, openBodies, sendRaw, VIEW_METHODS } from './echo-app.ts';
 
 const MEGABYTE = 1_000_000;
+const LARGE = 'export const post = () => 1; export const config = { maxBody: 10_000_000 };';
 let view: string;
 
 beforeEach<{ admin: Client; ann: Client }>(async ({ admin, ann }) => {
@@ -14,7 +15,7 @@ beforeEach<{ admin: Client; ann: Client }>(async ({ admin, ann }) => {
   const id = await deployApp(admin, 'Messages', {
     'server/index.js': echo(VIEW_METHODS),
     'server/small.js': echo(['post'], { maxBody: 10 }),
-    'server/large.js': echo(['post'], { maxBody: 10_000_000 }),
+    'server/large.js': LARGE,
   });
   await admin.put(`/apps/${id}/shares/${ann.username}`, { accessLevel: 1 });
   view = `/apps/${id}/view`;
@@ -80,6 +81,21 @@ describe('a request', () => {
   });
 });
 
+test('bodies of an app, by any of its names, occupy limited memory', async ({ ann, admin }) => {
+  const other = await deployApp(admin, 'Beside', { 'server/large.js': LARGE });
+  // One more than has space, so that one of them is refused.
+  const bodies = openBodies(ann, `${view}/large`, 7);
+  expect(await bodies.firstStatus).toBe(503);
+  const large = async (path: string) =>
+    (await sendRaw(admin, 'POST', `${path}/large`, { body: Buffer.alloc(8_000_000) })).status;
+  for (const path of [view, '/apps/default:messages/view']) expect(await large(path)).toBe(503);
+  expect(await large(`/apps/${other}/view`)).toBe(200);
+  const gets = await Promise.all(Array.from({ length: 20 }, () => ann.get(view)));
+  expect(new Set(gets.map(({ status }) => status))).toEqual(new Set([200]));
+  bodies.close();
+  await expect.poll(() => large(view), { timeout: 20_000 }).toBe(200);
+});
+
 describe('a response', () => {
   test('has the status and headers of the handler, and no rights of the origin', async ({ ann }) => {
     const { status, headers, body } = await respond(ann, {
@@ -87,7 +103,7 @@ describe('a response', () => {
       headers: {
         'content-type': 'text/html',
         'x-own': 'b',
-        'cache-control': 'max-age=60',
+        'cache-control': 'private, max-age=60',
         location: '/x',
         vary: 'x-a',
       },
@@ -97,7 +113,7 @@ describe('a response', () => {
     expect(headers).toMatchObject({
       'content-type': 'text/html',
       'x-own': 'b',
-      'cache-control': 'max-age=60',
+      'cache-control': 'private, max-age=60',
       location: '/x',
       'content-security-policy': 'sandbox',
       'x-content-type-options': 'nosniff',
@@ -119,6 +135,16 @@ describe('a response', () => {
       'Access-Control-Allow-Origin': '*',
       'alt-svc': 'h2="evil.example:443"',
       'service-worker-allowed': '/',
+      'X-Accel-Redirect': '/internal/file',
+      'x-accel-expires': '3600',
+      'surrogate-control': 'max-age=60',
+      'CDN-Cache-Control': 'max-age=60',
+      'X-Sendfile': '/etc/passwd',
+      'x-lighttpd-send-file': '/etc/passwd',
+      'www-authenticate': 'Basic realm="x"',
+      'proxy-status': 'x',
+      Refresh: '0; url=https://evil.example',
+      'speculation-rules': '"/rules.json"',
     };
     const { status, headers } = await respond(ann, { headers: own, body: 'x' }, { 'x-request-id': 'ours' });
     expect(status).toBe(200);
@@ -138,6 +164,16 @@ describe('a response', () => {
       expect([response.status, String(response.body)]).toEqual([status, '']);
       expect([headers['cache-control'], headers.etag]).toEqual(['no-store', '"1"']);
     }
+  });
+
+  test('is never public for shared caches', async ({ ann }) => {
+    const cacheControlOf = async (given: string) =>
+      (await respond(ann, { headers: { 'Cache-Control': given }, body: 'x' })).headers['cache-control'];
+    expect(await cacheControlOf('public, max-age=60')).toBe('private, max-age=60');
+    expect(await cacheControlOf('max-age=60, PUBLIC , s-maxage=9')).toBe('private, max-age=60');
+    expect(await cacheControlOf('max-age=60')).toBe('private, max-age=60');
+    expect(await cacheControlOf('private, max-age=60')).toBe('private, max-age=60');
+    expect(await cacheControlOf('no-store')).toBe('no-store');
   });
 
   test('is compressed as the client accepts it', async ({ ann }) => {

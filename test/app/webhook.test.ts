@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { request as httpRequest, type ClientRequest } from 'node:http';
 import { describe, expect } from 'vitest';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
@@ -7,7 +6,7 @@ import { test } from '../support/fixture.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createApp } from './app-fixture.ts';
-import { deployApp, echo, sendRaw, startSecond, WEBHOOK_METHODS } from './echo-app.ts';
+import { deployApp, echo, openBodies, sendRaw, startSecond, WEBHOOK_METHODS } from './echo-app.ts';
 import { recordedCalls } from './webhook-calls.ts';
 
 const UNKNOWN = '019a0000-0000-7000-8000-000000000000';
@@ -314,23 +313,14 @@ describe('a call of a webhook', () => {
   test('is 503 while bodies of others occupy the memory of its app', async ({ admin, anonymous }) => {
     const app = await deployApp(admin, 'Flooded', FILES);
     const path = `/apps/${app}/_hook/large`;
-    const { hostname, port } = new URL(anonymous.url);
     // One more than has space, so that one of them is refused.
-    const sending = Array.from({ length: 7 }, () => {
-      const headers = { 'content-length': '10000000' };
-      const request = httpRequest({ hostname, port, path: `/api${path}`, method: 'POST', headers });
-      request.on('error', () => {});
-      request.write('x');
-      return request;
-    });
-    const statusOf = (request: ClientRequest) =>
-      new Promise((resolve) => request.once('response', ({ statusCode }) => resolve(statusCode)));
-    expect(await Promise.race(sending.map(statusOf))).toBe(503);
+    const bodies = openBodies(anonymous, path, 7);
+    expect(await bodies.firstStatus).toBe(503);
     const large = () => sendRaw(anonymous, 'POST', path, { body: Buffer.alloc(8_000_000) });
     expect((await large()).status).toBe(503);
     // Small ones pass.
     await expectStatus(anonymous.request('POST', `/api${path}`, 'x'), 200);
-    for (const request of sending) request.destroy();
+    bodies.close();
     await expect.poll(async () => (await large()).status, LONG).toBe(200);
   });
 });

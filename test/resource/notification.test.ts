@@ -16,7 +16,7 @@ describe('a notification', () => {
   const LIST = `{
     notifications {
       total
-      items { id type message resource { kind id } read readAt createdAt updatedAt version }
+      items { id type message link resource { kind id } read readAt createdAt updatedAt version }
     }
   }`;
 

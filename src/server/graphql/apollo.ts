@@ -12,13 +12,13 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { BREAK, visit, type DocumentNode, type ExecutionResult, type GraphQLError, type GraphQLSchema } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
+import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, MAX_TOKENS } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
-import { checkOrigin } from '../request.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import { checkVariables } from './variables.ts';

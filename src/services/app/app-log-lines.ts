@@ -1,6 +1,6 @@
 import type { AppLogLevel } from '../../../entities/app-log.ts';
 import type { EndedRun } from '../../core/app-run.ts';
-import { storedText } from './app-record-text.ts';
+import { storedError } from './app-record-text.ts';
 
 /** Maximum size of the lines of one run, in bytes of UTF-8. */
 export const MAX_LOG_BYTES = 65_536;
@@ -28,6 +28,6 @@ export function runLines({ logs, error, ...run }: EndedRun): { level: AppLogLeve
     lines.push({ level, message });
   }
   const isRefused = run.computeMs === 0 && run.call !== undefined && run.call.status < FIRST_SERVER_ERROR;
-  if (error !== null && !isRefused) lines.push({ level: 'error', message: storedText(error) });
+  if (error !== null && !isRefused) lines.push({ level: 'error', message: storedError(error) });
   return lines;
 }

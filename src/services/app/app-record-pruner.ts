@@ -2,7 +2,10 @@ import type { Statement } from '../../core/database.ts';
 import type { TenantDatabase } from '../../core/platform.ts';
 import type { RunRecord } from './app-run-rows.ts';
 
-/** Calls and lines that are kept of each app, and the bytes of encrypted requests and lines. */
+/**
+ * Calls and lines that are kept of each app, and the bytes of lines and of calls: with their requests, beyond which only
+ * requests are deleted, and without.
+ */
 const MAX_CALLS = 10_000;
 const MAX_LINES = 50_000;
 const MAX_BYTES = 100_000_000;
@@ -14,17 +17,22 @@ const LINES_PER_PRUNE = 5000;
 const MAX_COUNTED = 10_000;
 
 const PRUNE_CALLS = `
-  with counted as (
-    select id, row_number() over newest as number, sum(coalesce(octet_length(request), 0)) over newest as bytes
+  with sized as (
+    select id, at, octet_length(path) + coalesce(octet_length(error), 0) as text_bytes,
+      coalesce(octet_length(request), 0) as request_bytes
     from dws.webhook_call
     where tenant_id = $1 and app_id = $2
+  ), counted as (
+    select id, sum(text_bytes + request_bytes) over newest as bytes,
+      row_number() over newest > ${MAX_CALLS} or sum(text_bytes) over newest > ${MAX_BYTES} as is_old
+    from sized
     window newest as (order by at desc, id desc)
   ), deleted as (
-    delete from dws.webhook_call where tenant_id = $1 and id in (select id from counted where number > ${MAX_CALLS})
+    delete from dws.webhook_call where tenant_id = $1 and id in (select id from counted where is_old)
   )
   update dws.webhook_call set request = null
   where tenant_id = $1 and request is not null
-    and id in (select id from counted where number <= ${MAX_CALLS} and bytes > ${MAX_BYTES})`;
+    and id in (select id from counted where not is_old and bytes > ${MAX_BYTES})`;
 
 const PRUNE_LINES = `
   delete from dws.app_log where tenant_id = $1 and id in (

@@ -1,8 +1,19 @@
-/** Maximum length of a stored text, in UTF-16 code units. Longer than any path that the server receives. */
+/** Maximum length of a stored text, in UTF-16 code units. */
 const MAX_LENGTH = 16_384;
+/** Maximum length of a stored path. Unknown callers choose paths. */
+const MAX_PATH_LENGTH = 2000;
 
-/** Returns a text as a column can contain it: without NUL, and at most `MAX_LENGTH` long. */
-export function storedText(text: string): string {
-  const short = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 1)}…` : text;
+/** Returns a text as a column can contain it: without NUL, and at most `maxLength` long. */
+export function storedText(text: string, maxLength = MAX_LENGTH): string {
+  const short = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
   return short.replaceAll('\0', '\u{fffd}').toWellFormed();
 }
+
+/** Returns a path of a caller as a record contains it. */
+export const storedPath = (path: string): string => withoutControls(storedText(path, MAX_PATH_LENGTH));
+
+/** Returns an error of a call as its record contains it. It may quote its caller. Lines and tabs stay. */
+export const storedError = (error: string): string => withoutControls(storedText(error), /[^\P{Cc}\n\t]/gu);
+
+/** Returns a text with a visible character in place of those that terminals obey. */
+const withoutControls = (text: string, controls = /\p{Cc}/gu): string => text.replace(controls, '\u{fffd}');

@@ -3,7 +3,7 @@ import type { EndedRun } from '../../core/app-run.ts';
 import { newId } from '../../core/id.ts';
 import type { SecretBox, Transaction } from '../../core/platform.ts';
 import { runLines } from './app-log-lines.ts';
-import { storedText } from './app-record-text.ts';
+import { storedError, storedPath, storedText } from './app-record-text.ts';
 import { sealRequest } from './webhook-call-request.ts';
 
 /** The call of a webhook as it is stored. */
@@ -50,6 +50,9 @@ export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
   const { call } = run;
   const lines = runLines(run);
   const request = call?.request ? sealRequest(secrets, call.request) : null;
+  const path = storedPath(call?.path ?? '');
+  const error = run.error === null ? null : storedError(run.error);
+  const textLength = path.length + (error?.length ?? 0) + (request?.length ?? 0);
   return {
     id: newId(),
     appId: run.app.id,
@@ -60,19 +63,19 @@ export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
     durationMs: toMicroseconds(run.durationMs),
     computeMs: toMicroseconds(run.computeMs ?? run.durationMs),
     memoryBytes: Math.max(0, Math.round(run.memoryBytes)),
-    error: run.error === null ? null : storedText(run.error),
+    error,
     lines,
     call: call
       ? {
           id: call.id,
           method: storedText(call.method),
-          path: storedText(call.path),
+          path,
           status: call.status,
           replayOf: call.replayOf,
           request,
         }
       : null,
-    bytes: (request?.length ?? 0) + lines.reduce((sum, { message }) => sum + message.length + LINE_BYTES, LINE_BYTES),
+    bytes: textLength + lines.reduce((sum, { message }) => sum + message.length + LINE_BYTES, LINE_BYTES),
   };
 }
 

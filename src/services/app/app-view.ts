@@ -1,6 +1,7 @@
-import type { AppRequest, AppResponse, AppRole, HandlerUser, ReceiveBody } from '../../core/app-run.ts';
+import type { AppRequest, AppResponse, AppRole, HandlerUser } from '../../core/app-run.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
+import { toPrivateCacheControl } from '../../core/http-headers.ts';
 import { levelAllows, type Level } from '../../core/permissions.ts';
 import { actingUserId, type Viewer } from '../../core/viewer.ts';
 import { matchRoute, maxBodyOf, noRouteFor } from './app-route-match.ts';
@@ -11,7 +12,7 @@ import { runRoute, withoutDetails } from './handler-route.ts';
 /** A request for a route below `view`. Its body is received when the route is known. */
 export interface ViewCall {
   request: AppRequest;
-  receive: ReceiveBody;
+  receive: (maxBytes: number, appId: string) => Promise<Uint8Array>;
 }
 
 /**
@@ -25,7 +26,7 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
   if (!found) throw noRouteFor(request);
   const { app, routes, level } = found;
   const { route, params } = matchRoute(routes, request);
-  const body = await receive(maxBodyOf(route));
+  const body = await receive(maxBodyOf(route), app.id);
   const { result, logs, durationMs, memoryBytes } = await runRoute(platform, {
     app,
     route,
@@ -46,8 +47,15 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     logs,
     error: 'failure' in result ? result.failure.message : null,
   });
-  if ('response' in result) return result.response;
+  if ('response' in result) return withPrivateCache(result.response);
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
+}
+
+/** Returns a response as only its caller may store it. */
+function withPrivateCache({ headers, ...response }: AppResponse): AppResponse {
+  const given = headers['cache-control'];
+  if (given === undefined) return { ...response, headers };
+  return { ...response, headers: { ...headers, 'cache-control': toPrivateCacheControl(given) } };
 }
 
 /** Returns the user of a request as handlers get it. A team is the caller when a webhook of its app calls a view route. */
