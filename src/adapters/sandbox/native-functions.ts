@@ -7,7 +7,7 @@ import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from
 const ALGORITHMS = ['sha1', 'sha256', 'sha384', 'sha512'];
 const MAX_RANDOM_BYTES = 65_536;
 const HEX = /^(?:[\da-f]{2})+$/i;
-const BASE64 = /^[\w+/-]+={0,2}$/;
+const BASE64 = /^[\w+/-]*={0,2}$/;
 
 const FUNCTIONS: Readonly<Record<string, (...args: never[]) => unknown>> = {
   encode: (text: string) => bytes(Buffer.from(text)),
@@ -18,7 +18,11 @@ const FUNCTIONS: Readonly<Record<string, (...args: never[]) => unknown>> = {
   encodingOf: (label: string) => new TextDecoder(label).encoding,
   toBase64: (content: string | Uint8Array) => bufferOf(content).toString('base64'),
   /** Null if the text is no Base64. */
-  fromBase64: (text: string) => (/^[\w+/\s-]*=*\s*$/.test(text) ? bytes(Buffer.from(text, 'base64')) : null),
+  fromBase64(text: string) {
+    // Without blanks, the expression takes time in proportion to the text.
+    const compact = text.replaceAll(/\s/g, '');
+    return BASE64.test(compact) ? bytes(Buffer.from(compact, 'base64')) : null;
+  },
   /** Latin-1 texts have a character for each byte. */
   fromLatin1: (text: string) => bytes(Buffer.from(text, 'latin1')),
   toLatin1: (content: Uint8Array) => Buffer.from(content).toString('latin1'),
