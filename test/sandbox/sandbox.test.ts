@@ -289,6 +289,19 @@ describe('places', () => {
     await own.close();
   });
 
+  test.each(['handler', 'called', 'nested'] as const)('of a %s are left to other tenants by one', async (purpose) => {
+    const own = openSandbox({ handlers: 4 });
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const host = { wait: () => promise };
+    const greedy = ['one', 'two', 'three'].flatMap((userId) =>
+      [1, 2].map(() => runBody(own, 'await host.wait(1); return 1', { host, purpose, caller: { tenantId: 'a', userId } })),
+    );
+    expect((await runBody(own, 'return 2', { purpose, caller: { tenantId: 'b', userId: 'one' } })).output).toBe(2);
+    resolve(null);
+    expect((await Promise.all(greedy)).map(({ output }) => output)).toEqual([1, 1, 1, 1, 1, 1]);
+    await own.close();
+  });
+
   test.each([
     ['handler', 'called'],
     ['called', 'nested'],
