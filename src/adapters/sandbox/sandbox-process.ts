@@ -40,6 +40,8 @@ const PRELUDE = [
   'web-url',
 ];
 const START_TIMEOUT_MS = 20_000;
+/** Maximum heap of the process beside that of the program: copies of input, output and arguments of calls. */
+const OWN_HEAP_MB = 256;
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;
 /** What V8 writes when it ends a process whose memory is exhausted. */
@@ -198,6 +200,7 @@ function startProcess(): ChildProcess {
       '--permission',
       '--allow-addons',
       ...readable.map((path) => `--allow-fs-read=${path}`),
+      `--max-old-space-size=${OWN_HEAP_MB}`,
       '--no-node-snapshot',
       '--disable-warning=ExperimentalWarning',
       '--disable-warning=SecurityWarning',
