@@ -1,4 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
+import { callNative } from '../../src/adapters/sandbox/native-functions.ts';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import type { SandboxTask } from '../../src/core/sandbox.ts';
 import { failureOf, LIMITS, runBody } from './sandbox-fixture.ts';
@@ -54,4 +55,14 @@ test('a query has at most 49,000 parameters, an address a million characters', a
 
 test('bytes that are part of a buffer cross alone', async () => {
   expect(await outputOf(`return new TextDecoder().decode(new Uint8Array(3e7).fill(97).subarray(5, 8))`)).toBe('aaa');
+});
+
+test('only listed functions run, and only with texts, bytes, numbers and booleans', () => {
+  expect(callNative('toBase64', 'a')).toBe('YQ==');
+  expect(['toString', 'constructor', 'valueOf', '__proto__', 'other'].map((name) => callNative(name, 'a'))).toEqual(
+    Array(5).fill(null),
+  );
+  expect([{ length: 1e9 }, ['a'], new Map()].map((value) => callNative('toBase64', value))).toEqual(
+    Array(3).fill(null),
+  );
 });

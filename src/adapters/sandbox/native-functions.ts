@@ -76,7 +76,7 @@ const FUNCTIONS: Readonly<Record<string, (...args: never[]) => unknown>> = {
  */
 export function callNative(name: string, ...args: unknown[]): unknown {
   const isAllowed = (arg: unknown) => arg === null || typeof arg !== 'object' || arg instanceof Uint8Array;
-  if (!args.every(isAllowed)) return null;
+  if (!Object.hasOwn(FUNCTIONS, name) || !args.every(isAllowed)) return null;
   try {
     return (FUNCTIONS[name] as (...args: unknown[]) => unknown)(...args);
   } catch {
