@@ -31,6 +31,8 @@ interface GateOptions {
   places: number;
   /** Default: half of the places, and at least one. */
   maxPerCaller?: number;
+  /** Default: all places. */
+  maxPerTenant?: number;
   maxWaiting: number;
   /** The plural of a task in the error for too many of them, e.g. `exports`. */
   taskNoun: string;
@@ -40,7 +42,8 @@ interface GateOptions {
 const MEAN_WEIGHT = 0.2;
 
 /**
- * Shares a number of places among tenants and callers. A caller occupies at most half of the places, and at least one.
+ * Shares a number of places among tenants and callers. A caller occupies at most half of the places, and at least one; a
+ * tenant may have a limit, too, so that the callers of one tenant leave places to the others.
  * A free place goes to the waiting tenant that occupies the fewest, then to the one whose last turn is the longest ago;
  * likewise among the callers of a tenant. The tasks of a caller start in the order of their arrival. When too many
  * tasks wait, the last task of the caller with the most waiting tasks, in the tenant with the most, is refused. So a
@@ -49,6 +52,7 @@ const MEAN_WEIGHT = 0.2;
 export class FairGate {
   readonly #places: number;
   readonly #maxPerCaller: number;
+  readonly #maxPerTenant: number;
   readonly #maxWaiting: number;
   readonly #taskNoun: string;
   readonly #tenants = new Map<string, TenantUsage>();
@@ -57,9 +61,10 @@ export class FairGate {
   #turn = 0;
   #meanDuration = 0;
 
-  constructor({ places, maxPerCaller, maxWaiting, taskNoun }: GateOptions) {
+  constructor({ places, maxPerCaller, maxPerTenant, maxWaiting, taskNoun }: GateOptions) {
     this.#places = places;
     this.#maxPerCaller = maxPerCaller ?? Math.max(1, Math.floor(places / 2));
+    this.#maxPerTenant = maxPerTenant ?? places;
     this.#maxWaiting = maxWaiting;
     this.#taskNoun = taskNoun;
   }
@@ -155,11 +160,12 @@ export class FairGate {
   #next(): { tenant: TenantUsage; usage: CallerUsage } | undefined {
     let next: { tenant: TenantUsage; usage: CallerUsage } | undefined;
     for (const tenant of this.#tenants.values()) {
-      if (tenant.waiting === 0 || (next && !precedes(tenant, next.tenant))) continue;
+      const mayStart = tenant.waiting > 0 && tenant.running < this.#maxPerTenant;
+      if (!mayStart || (next && !precedes(tenant, next.tenant))) continue;
       let first: CallerUsage | undefined;
       for (const usage of tenant.callers.values()) {
-        const mayStart = usage.waiting > 0 && usage.running < this.#maxPerCaller;
-        if (mayStart && (!first || precedes(usage, first))) first = usage;
+        const isNext = usage.waiting > 0 && usage.running < this.#maxPerCaller;
+        if (isNext && (!first || precedes(usage, first))) first = usage;
       }
       if (first) next = { tenant, usage: first };
     }
@@ -202,6 +208,9 @@ export class FairGate {
     if (isIdle(tenant) && this.#tenants.get(tenantId) === tenant) this.#tenants.delete(tenantId);
   }
 }
+
+/** Returns the share of a tenant that leaves a quarter of the places to others: at least one place to each. */
+export const threeQuartersOf = (places: number): number => Math.max(1, places - Math.max(1, Math.floor(places / 4)));
 
 const emptyUsage = (): Usage => ({ running: 0, waiting: 0, lastTurn: 0 });
 

@@ -62,6 +62,8 @@ export interface SandboxTask {
    * until the result is there.
    */
   host?: Readonly<Record<string, HostCall>>;
+  /** Texts that are masked in logged lines and in the messages of exceptions, if they have at least 4 characters. */
+  secrets?: readonly string[];
   /** Default: `string`. */
   textAs?: 'string' | 'bytes';
   limits: SandboxLimits;

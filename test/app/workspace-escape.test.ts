@@ -96,6 +96,8 @@ const forbidden = (schema: string, other: string, login: string): string[] => [
   `select lo_export(1, '/tmp/out')`,
   'select lo_create(0)',
   `select lo_from_bytea(0, 'x')`,
+  `select pg_logical_emit_message(false, 'a', 'x')`,
+  `select pg_logical_emit_message(true, 'a', 'x'::bytea)`,
   `create function mine() returns int language c as '/tmp/x.so', 'f'`,
   `load '/tmp/x.so'`,
   'alter system set work_mem = 1',

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { newId } from '../../src/core/id.ts';
 import { appsUrl, newApp, never, outcomeOf, schemaOf, useWorkspaces } from './workspace-fixture.ts';
 
 const own = useWorkspaces();
@@ -204,6 +205,38 @@ test('twenty connections serve more apps than that, at once', async () => {
   const roles = keys.map(schemaOf);
   const open = await own.sql('select from pg_stat_activity where usename = any($1)', [roles]);
   expect(open.length).toBeLessThanOrEqual(20);
+});
+
+test('the apps of one tenant leave connections to the others', async () => {
+  const [one, two, three] = [await own.create(), await own.create(), await own.create()];
+  const other = { ...newApp(), tenantId: newId() };
+  await own.workspaces.provision(other);
+  const locker = new pg.Client({ connectionString: appsUrl(own.database.url) });
+  await locker.connect();
+  await locker.query('select pg_advisory_lock(15)');
+  const greedy = [one, two, three].flatMap((key) =>
+    Array.from({ length: 8 }, () => outcomeOf(own.run(key, 'select pg_advisory_xact_lock_shared(15)'))),
+  );
+  const roles = [one, two, three].map(schemaOf);
+  const waiting = async () =>
+    (
+      await own.sql(
+        `select from pg_stat_activity where usename = any($1) and state = 'active' and wait_event = 'advisory'`,
+        [roles],
+      )
+    ).length;
+  let most = 0;
+  while (most < 15) most = await waiting();
+  let isServed = false;
+  const served = own.run(other, 'select 1 as one').finally(() => {
+    isServed = true;
+  });
+  do most = Math.max(most, await waiting());
+  while (!isServed);
+  expect(await served).toEqual([{ one: 1 }]);
+  expect(most).toBe(15);
+  await locker.end();
+  await Promise.all(greedy);
 });
 
 test('a removed workspace leaves nothing, and one of an unknown app is swept', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ApiError } from '../../src/core/errors.ts';
-import { FairGate, type Caller } from '../../src/core/fair-gate.ts';
+import { FairGate, threeQuartersOf, type Caller } from '../../src/core/fair-gate.ts';
 
 const NEVER = new AbortController().signal;
 const ANN: Caller = { tenantId: 'one', userId: 'ann' };
@@ -9,8 +9,8 @@ const AMY: Caller = { tenantId: 'one', userId: 'amy' };
 const BEN: Caller = { tenantId: 'two', userId: 'ben' };
 
 /** A gate whose tasks run until the test ends them. `running` names them in the order of their start. */
-function createGate(places: number, maxWaiting = 100) {
-  const gate = new FairGate({ places, maxWaiting, taskNoun: 'exports' });
+function createGate(places: number, maxWaiting = 100, maxPerTenant = places) {
+  const gate = new FairGate({ places, maxPerTenant, maxWaiting, taskNoun: 'exports' });
   const running: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -63,6 +63,22 @@ describe('places', () => {
     const gate = createGate(4);
     await enterAll(gate, { ann1: ANN, ann2: ANN, ann3: ANN, amy1: AMY, ben1: BEN });
     expect(gate.running).toEqual(['ann1', 'ann2', 'amy1', 'ben1']);
+  });
+
+  test('a tenant with a limit leaves places to others, however many callers it has', async () => {
+    const gate = createGate(4, 100, 3);
+    await enterAll(gate, { ann1: ANN, ann2: ANN, amy1: AMY, amy2: AMY });
+    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1']);
+    await enterAll(gate, { ben1: BEN });
+    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1', 'ben1']);
+    await gate.end('ben1');
+    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1']);
+    await gate.end('ann1');
+    expect(gate.running).toEqual(['ann2', 'amy1', 'amy2']);
+  });
+
+  test('a tenant gets three quarters of them, and at least one', () => {
+    expect([1, 2, 3, 4, 8, 20].map(threeQuartersOf)).toEqual([1, 1, 2, 3, 6, 15]);
   });
 
   test('a failed task frees its place', async () => {

@@ -100,6 +100,30 @@ describe('a program', () => {
     expect(logs).toHaveLength(2);
   });
 
+  test('that logs or throws secrets shows a mask instead, also as they are in JSON', async () => {
+    const secrets = ['one "secret"', 'secretive', 'abc', 'inner', 'an inner part'];
+    const body = `console.log(input[0], input, 'abc'); console.warn('an inner part, inner' + input[1] + input[1]);
+      throw new TypeError('no ' + input[0] + ' is ' + input[1])`;
+    const failure = await failureOf(runBody(sandbox, body, { input: secrets.slice(0, 2), secrets }));
+    expect(failure).toMatchObject({
+      reason: 'exception',
+      message: 'TypeError: no •••• is ••••',
+      logs: [
+        { level: 'info', text: '•••• ["••••","••••"] abc' },
+        { level: 'warn', text: '••••, ••••' },
+      ],
+    });
+  });
+
+  test('whose many secrets overlap ends as usual', async () => {
+    const secrets = Array.from({ length: 100 }, (_, i) => 'x'.repeat(8000 - i));
+    const body = `console.log('x'.repeat(65_000) + '.'); throw new Error('x'.repeat(2000) + '.')`;
+    const limits = { ...LIMITS, logBytes: 65_536 };
+    const { logs, message } = await failureOf(runBody(sandbox, body, { secrets: [...secrets, 'xxxx'], limits }));
+    expect(logs).toEqual([{ level: 'info', text: '••••.' }]);
+    expect(message).toBe('••••');
+  });
+
   test('that is killed keeps the lines that it has logged', async () => {
     const failure = await failureOf(
       runBody(sandbox, `console.log("before"); await host.report(1); ${FOREVER}`, {
@@ -286,6 +310,21 @@ describe('places', () => {
     expect((await runBody(own, 'return 2')).output).toBe(2);
     resolve(null);
     expect((await Promise.all(greedy)).map(({ output }) => output)).toEqual([1, 1, 1, 1, 1]);
+    await own.close();
+  });
+
+  test.each(['handler', 'called', 'nested'] as const)('of a %s are left to other tenants by one', async (purpose) => {
+    const own = openSandbox({ handlers: 4 });
+    const { promise, resolve } = Promise.withResolvers<null>();
+    const host = { wait: () => promise };
+    const greedy = ['one', 'two', 'three'].flatMap((userId) =>
+      [1, 2].map(() =>
+        runBody(own, 'await host.wait(1); return 1', { host, purpose, caller: { tenantId: 'a', userId } }),
+      ),
+    );
+    expect((await runBody(own, 'return 2', { purpose, caller: { tenantId: 'b', userId: 'one' } })).output).toBe(2);
+    resolve(null);
+    expect((await Promise.all(greedy)).map(({ output }) => output)).toEqual([1, 1, 1, 1, 1, 1]);
     await own.close();
   });
 

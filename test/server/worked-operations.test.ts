@@ -75,7 +75,7 @@ describe('on the demo', { timeout: 180_000 }, () => {
 
   test('the queries return datasets, rows, figures and errors beside data', async () => {
     const { datasets } = (await run('Datasets')).data;
-    expect(datasets).toMatchObject({ total: 3, hasNextPage: false });
+    expect(datasets).toMatchObject({ total: 4, hasNextPage: false });
     expect(datasets.items.map(({ name, records }: any) => [name, records > 0])).toEqual([
       ['Customers', true],
       ['Orders of the last year', true],

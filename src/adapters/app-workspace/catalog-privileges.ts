@@ -26,7 +26,10 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'information_schema.domains': ['domain_default'],
 };
 
-/** Functions of Postgres that return definitions by an id, and those that create large objects, which have no schema. */
+/**
+ * Functions of Postgres that return definitions by an id, and those that write beside the quota of an app: large objects, which
+ * have no schema, and messages in the log of changes.
+ */
 const FUNCTIONS: readonly string[] = [
   'pg_get_constraintdef',
   'pg_get_function_arg_default',
@@ -44,6 +47,7 @@ const FUNCTIONS: readonly string[] = [
   'lo_creat',
   'lo_create',
   'lo_from_bytea',
+  'pg_logical_emit_message',
 ];
 
 /** A relation of the catalog of which all roles can read a listed column. `visible` are its other columns as SQL. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { FairGate, type Caller } from '../../core/fair-gate.ts';
+import { FairGate, threeQuartersOf, type Caller } from '../../core/fair-gate.ts';
 import { WorkspaceConnection, type Terminate } from './workspace-connection.ts';
 
 /** Connections of one process, of all apps together. */
@@ -24,6 +24,7 @@ export class WorkspacePool {
   readonly #options: PoolOptions;
   readonly #gate = FairGate.shared({
     places: MAX_CONNECTIONS,
+    maxPerTenant: threeQuartersOf(MAX_CONNECTIONS),
     maxWaiting: MAX_WAITING,
     taskNoun: 'queries of apps',
   });

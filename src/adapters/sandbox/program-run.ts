@@ -1,6 +1,7 @@
 import type * as IsolatedVm from 'isolated-vm';
 import type { SandboxFailureReason, SandboxLog, SandboxPlace } from '../../core/sandbox.ts';
 import { jsonViolation } from './json-bounds.ts';
+import { createMasking } from './mask-secrets.ts';
 import { ModuleLinker } from './module-linker.ts';
 import { callNative } from './native-functions.ts';
 import { ProgramCalls } from './program-calls.ts';
@@ -48,6 +49,7 @@ export class ProgramRun {
   readonly #snapshot: IsolatedVm.ExternalCopy<ArrayBuffer>;
   readonly #task: ProgramTask;
   readonly #send: (message: FromSandbox) => void;
+  readonly #mask: (text: string) => string;
   readonly #calls: ProgramCalls;
   readonly #timers: ProgramTimers;
   readonly #exceeded = Promise.withResolvers<never>();
@@ -65,6 +67,7 @@ export class ProgramRun {
     this.#ivm = ivm;
     this.#snapshot = snapshot;
     this.#task = task;
+    this.#mask = createMasking(task.secrets, task.mask);
     this.#send = (message) => {
       if (!this.#hasEnded) send(message);
     };
@@ -197,7 +200,9 @@ export class ProgramRun {
     if (NO_SPACE.test(message)) return this.#failed('memory', this.memoryMessage);
     const isReusable = reason === 'exception';
     const memoryBytes = reason === 'memory' ? this.memoryBytes : this.#peakMemory;
-    const shortened = message.slice(0, MAX_MESSAGE_CHARACTERS);
+    // Twice the length, as a secret may cross the end.
+    const start = message.slice(0, 2 * MAX_MESSAGE_CHARACTERS);
+    const shortened = (reason === 'exception' ? this.#mask(start) : start).slice(0, MAX_MESSAGE_CHARACTERS);
     return { kind: 'failed', reason, message: shortened, places, memoryBytes, isReusable };
   }
 
@@ -205,9 +210,10 @@ export class ProgramRun {
     this.#exceeded.reject(new LimitExceeded(reason as SandboxFailureReason, message));
   }
 
-  #log(level: string, text: string): void {
+  #log(level: string, logged: string): void {
     const space = this.#task.limits.logBytes - this.#logBytes;
     if (space <= 0 || !LEVELS.includes(level)) return;
+    const text = this.#mask(logged);
     const bytes = Buffer.from(text);
     const cut = bytes.length > space ? bytes.toString('utf8', 0, space).replace(/\uFFFD+$/, '') : text;
     this.#logBytes += bytes.length;

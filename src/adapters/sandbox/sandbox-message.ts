@@ -8,6 +8,9 @@ export interface ProgramTask {
   /** Names of the host calls. */
   calls: readonly string[];
   isHandler: boolean;
+  /** Texts that are masked before a line or a message leaves the process, and what replaces them. */
+  secrets: readonly string[];
+  mask: string;
   textAs: 'string' | 'bytes';
   limits: SandboxLimits;
 }

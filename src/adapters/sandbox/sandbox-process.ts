@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unavailable, upstreamFailed } from '../../core/errors.ts';
+import { MASK } from '../../core/mask.ts';
 import { SandboxFailure, type SandboxLog, type SandboxResult, type SandboxTask } from '../../core/sandbox.ts';
 import { readGuestModules } from '../process/guest-modules.ts';
 import { lowerProcessPriority, MANY_NICENESS } from '../process/priority.ts';
@@ -39,6 +40,8 @@ const PRELUDE = [
   'web-url',
 ];
 const START_TIMEOUT_MS = 20_000;
+/** Maximum heap of the process beside that of the program: copies of input, output and arguments of calls. */
+const OWN_HEAP_MB = 256;
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;
 /** What V8 writes when it ends a process whose memory is exhausted. */
@@ -122,22 +125,23 @@ export class SandboxProcess {
   /** Sends a task, runs its host calls, and returns how the program ended. */
   async #exchange(task: SandboxTask, logs: SandboxLog[]): Promise<ProgramEnd> {
     const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
-    const calls = new HostCalls(task.host ?? {}, (call, result) => this.#send({ kind: 'reply', call, result }));
+    const hostCalls = new HostCalls(task.host ?? {}, (call, result) => this.#send({ kind: 'reply', call, result }));
     const receive = (message: FromSandbox) => {
       if (message.kind === 'log') logs.push(message.log);
-      else if (message.kind === 'call') calls.start(message);
+      else if (message.kind === 'call') hostCalls.start(message);
       else if (message.kind !== 'ready') resolve(message);
     };
     this.#child.on('message', receive);
     try {
-      const { modules, entry, input, isHandler = false, textAs = 'string', limits } = task;
+      const { modules, entry, input, isHandler = false, secrets = [], textAs = 'string', limits } = task;
+      const calls = Object.keys(task.host ?? {});
       this.#send({
         kind: 'run',
-        task: { modules, entry, input, calls: Object.keys(task.host ?? {}), isHandler, textAs, limits },
+        task: { modules, entry, input, calls, isHandler, secrets, mask: MASK, textAs, limits },
       });
       return await promise;
     } finally {
-      calls.abort();
+      hostCalls.abort();
       this.#child.off('message', receive);
     }
   }
@@ -196,6 +200,7 @@ function startProcess(): ChildProcess {
       '--permission',
       '--allow-addons',
       ...readable.map((path) => `--allow-fs-read=${path}`),
+      `--max-old-space-size=${OWN_HEAP_MB}`,
       '--no-node-snapshot',
       '--disable-warning=ExperimentalWarning',
       '--disable-warning=SecurityWarning',

@@ -4,6 +4,7 @@
  * isolated-vm, since the permission model lets it read nothing else.
  */
 import { createRequire } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 import type * as IsolatedVm from 'isolated-vm';
 import { ProgramRun } from './program-run.ts';
 import type { FromSandbox, ToSandbox } from './sandbox-message.ts';
@@ -20,6 +21,9 @@ const end = (): void => {
 const send = (message: FromSandbox, sent: () => void = () => {}): void => {
   if (process.connected) process.send!(message, undefined, undefined, sent);
 };
+
+// The limit of this process, which its heap has taken over, would replace that of the isolates.
+setFlagsFromString('--max-old-space-size=0');
 
 const [library, account] = process.argv.slice(2) as [string, string];
 const ivm = createRequire(import.meta.url)(library) as typeof IsolatedVm;

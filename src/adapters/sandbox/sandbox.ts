@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { FairGate } from '../../core/fair-gate.ts';
+import { FairGate, threeQuartersOf } from '../../core/fair-gate.ts';
 import type { Sandbox, SandboxPurpose, SandboxResult, SandboxTask } from '../../core/sandbox.ts';
 import { SandboxProcess, stoppingError } from './sandbox-process.ts';
 
@@ -22,6 +22,8 @@ export const openSandbox = (options: SandboxOptions = {}): Sandbox => new Proces
 
 const MAX_WAITING = 200;
 const MAX_WAIT_MS = 30_000;
+/** Places of handlers that a handler calls, and of those that these call. A tenant occupies one of each. */
+const CALLED_PLACES = 2;
 
 class ProcessSandbox implements Sandbox {
   readonly #gates: Readonly<Record<SandboxPurpose, FairGate>>;
@@ -35,14 +37,15 @@ class ProcessSandbox implements Sandbox {
   readonly #startProcess = AsyncResource.bind(() => new SandboxProcess());
 
   constructor({ handlers = 8, engines = 2, maxWaitMs = MAX_WAIT_MS, idleMs = 60_000 }: SandboxOptions) {
-    const gate = (places: number, taskNoun: string) => FairGate.shared({ places, maxWaiting: MAX_WAITING, taskNoun });
+    const gate = (taskNoun: string, places: number, maxPerTenant = places) =>
+      FairGate.shared({ places, maxPerTenant, maxWaiting: MAX_WAITING, taskNoun });
     this.#gates = {
-      handler: gate(handlers, 'handlers'),
-      called: gate(1, 'called handlers'),
-      nested: gate(1, 'nested handlers'),
-      engine: gate(engines, 'programs'),
+      handler: gate('handlers', handlers, threeQuartersOf(handlers)),
+      called: gate('called handlers', CALLED_PLACES, 1),
+      nested: gate('nested handlers', CALLED_PLACES, 1),
+      engine: gate('programs', engines),
     };
-    this.#places = handlers + engines + 2;
+    this.#places = handlers + engines + 2 * CALLED_PLACES;
     this.#idleMs = idleMs;
     this.#maxWaitMs = maxWaitMs;
   }

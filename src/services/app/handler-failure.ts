@@ -9,7 +9,6 @@ export const disconnected = (): ApiError => new ApiError(409, 'CANCELLED', 'The 
 export function failureError(
   failure: SandboxFailure,
   { timeoutMs, memoryBytes }: { timeoutMs: number; memoryBytes: number },
-  redact: (text: string) => string,
 ): ApiError {
   const details = { cause: failure };
   switch (failure.reason) {
@@ -25,8 +24,8 @@ export function failureError(
       return upstreamFailed(failure.message.replace(/^The program\b/, 'The handler'), details);
     case 'exception': {
       const place = failure.places.find(({ module }) => module !== HANDLER_ENTRY && module !== MARKDOWN_MODULE);
-      const text = redact(failure.message);
-      return upstreamFailed(place ? `${place.module}:${place.line}: ${text}` : text, details);
+      const { message } = failure;
+      return upstreamFailed(place ? `${place.module}:${place.line}: ${message}` : message, details);
     }
   }
 }

@@ -11,7 +11,6 @@ import { runUntilDeleted } from './handler-ends.ts';
 import { disconnected, failureError } from './handler-failure.ts';
 import { createHostCalls } from './handler-host.ts';
 import { readResponse } from './handler-response.ts';
-import { createRedaction } from './handler-secrets.ts';
 
 const MEBIBYTE = 1024 ** 2;
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -35,7 +34,6 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
   const { app, depth, route, ctx } = task;
   if (depth >= MAX_HANDLER_DEPTH) throw handlersTooDeep();
   const env = Object.fromEntries(openEnv(platform.secrets, app));
-  const redact = createRedaction(Object.values(env));
   const { timeout } = route.config;
   const limits = { ...LIMITS, timeoutMs: typeof timeout === 'number' ? timeout : DEFAULT_TIMEOUT_MS };
   return runUntilDeleted(platform, app.id, ctx.request.signal, async (signal) => {
@@ -46,7 +44,7 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
       { logs, memoryBytes }: Pick<SandboxFailure, 'logs' | 'memoryBytes'> = { logs: [], memoryBytes: 0 },
     ): HandlerOutcome => ({
       result,
-      logs: logs.map(({ level, text }) => ({ level, text: redact(text) })),
+      logs,
       durationMs: startedAt === null ? 0 : performance.now() - startedAt,
       memoryBytes,
     });
@@ -59,6 +57,7 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
         entry: HANDLER_ENTRY,
         input: inputOf(platform, task, env),
         host: createHostCalls(platform, task),
+        secrets: Object.values(env),
         textAs: 'bytes',
         limits,
         signal,
@@ -68,7 +67,7 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
       });
       return endWith(resultOf(ended.output), ended);
     } catch (error) {
-      if (error instanceof SandboxFailure) return endWith({ failure: failureError(error, limits, redact) }, error);
+      if (error instanceof SandboxFailure) return endWith({ failure: failureError(error, limits) }, error);
       if (!signal.aborted || startedAt === null) throw error;
       return endWith({ failure: toApiError(signal.reason) ?? disconnected() });
     }

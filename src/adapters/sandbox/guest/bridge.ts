@@ -14,7 +14,7 @@ export interface Bridge {
   };
 }
 
-/** Runs a function of native-functions.ts by its name. Never throws; null stands for a failure. */
+/** Runs a function of native-functions.ts by its name. Null stands for a failure. */
 export type Native = (name: string, ...args: unknown[]) => unknown;
 
 /** Limits that are checked inside the isolate, before anything crosses to the process. */

@@ -3,14 +3,16 @@
  * inside the isolate of a program. Objects without prototype are out of reach of changed prototypes.
  */
 export const { stringify, parse } = JSON;
-export const { ownKeys } = Reflect;
+export const { apply, ownKeys } = Reflect;
 export const { freeze, defineProperty } = Object;
 export const { isArray } = Array;
 export const asText = String;
 export const SavedError = Error;
+export const SavedRangeError = RangeError;
+export const SavedTypeError = TypeError;
 export const SavedPromise = Promise;
 
-const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { isView } = ArrayBuffer;
 const { slice, indexOf: indexInText } = String.prototype;
 const Bytes = Uint8Array;
@@ -27,6 +29,9 @@ export const indexOf = (text: string, part: string): number => apply(indexInText
 
 /** Returns the number of bytes of a typed array. */
 export const sizeOf = (bytes: Uint8Array): number => apply(getByteLength, bytes, []) as number;
+
+/** Returns a copy of a typed array with a buffer of its own. */
+export const copyOf = (bytes: Uint8Array): Uint8Array => new Bytes(bytes);
 
 /** Returns the value if it is a typed array, the bytes of a buffer, and undefined for other values. */
 export function bytesOf(value: unknown): Uint8Array | undefined {

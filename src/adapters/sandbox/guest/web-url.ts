@@ -1,12 +1,28 @@
 import { native } from './native.ts';
+import { asText, SavedRangeError, stringify } from './saved.ts';
 
 type Pairs = [name: string, value: string][];
 
 /** Returns the pairs of a query or of a form. */
 export function parseQuery(text: string): Pairs {
-  const flat = native('parseQuery', text) as string[];
+  const flat = native('parseQuery', text) as string[] | null;
+  if (flat === null) throw tooMany();
   return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!] as [string, string]] : []));
 }
+
+/** The texts cross as JSON, which is built of texts only: a program can change all that lists inherit. */
+function formatQuery(pairs: Pairs): string {
+  let list = '';
+  for (let i = 0; i < pairs.length; i++) {
+    const pair = pairs[i]!;
+    list += `${i > 0 ? ',' : ''}${stringify(asText(pair[0]))},${stringify(asText(pair[1]))}`;
+  }
+  const query = native('formatQuery', `[${list}]`) as string | null;
+  if (query === null) throw tooMany();
+  return query;
+}
+
+const tooMany = () => new SavedRangeError('A query has at most 49,000 parameters');
 
 function pairsOf(init: unknown): Pairs {
   if (init === undefined || init === null) return [];
@@ -77,7 +93,7 @@ class URLSearchParams {
     return this.entries();
   }
   toString(): string {
-    return native('formatQuery', this.#pairs.flat()) as string;
+    return formatQuery(this.#pairs);
   }
 }
 
