@@ -63,14 +63,16 @@ describe('who may call a webhook', () => {
     const guessing = new Client(service.url, { authorization: `Bearer dws_${'x'.repeat(43)}` });
     const call = async (id: string) => (await guessing.post(`/apps/${id}/_hook`)).status;
     const statuses = await Promise.all(Array.from({ length: 120 }, () => call(apps[0]!)));
+    let passed = statuses.filter((status) => status === 200).length;
     // The minute may end in between.
-    const passed = statuses.filter((status) => status === 200).length;
-    expect([20, 40]).toContain(passed);
+    expect(passed).toBeGreaterThanOrEqual(20);
+    expect(passed).toBeLessThanOrEqual(40);
     expect(statuses.filter((status) => status === 429)).toHaveLength(120 - passed);
     expect(await call(apps[1]!)).toBe(200);
     await expectStatus(admin.get('/me'), 200);
-    const refused = await guessing.post(`/apps/${apps[0]}/_hook`);
-    expect([refused.status, refused.headers.get('ratelimit-policy')]).toEqual([429, '"webhook";q=20;w=60']);
+    let last = await guessing.post(`/apps/${apps[0]}/_hook`);
+    for (; last.status === 200; passed += 1) last = await guessing.post(`/apps/${apps[0]}/_hook`);
+    expect([last.status, last.headers.get('ratelimit-policy')]).toEqual([429, '"webhook";q=20;w=60']);
     // Refused calls are not recorded one by one.
     expect(await recordedCalls(admin, apps[0]!)).toHaveLength(passed);
     await service.close();
@@ -268,17 +270,18 @@ describe('a webhook with config.verify', () => {
 describe('a call of a webhook', () => {
   const FILES = {
     'webhooks/slow.js': `
-      export const post = async ({ request }) => {
-        if (request.query.hang) await new Promise(() => setTimeout(() => {}, 60_000));
-        return 1;
+      export const post = async ({ request, emit }) => {
+        if (!request.query.hang) return 1;
+        await emit('started');
+        await new Promise(() => setTimeout(() => {}, 60_000));
       };
       export const config = { timeout: 60_000, idempotency: { header: 'x-key' } };`,
     'webhooks/large.js': `export const post = ({ rawBody }) => 1; export const config = { maxBody: 10_000_000 };`,
   };
 
-  const waitForKey = (service: Service, app: string) =>
+  const waitForStart = (service: Service, app: string) =>
     expect
-      .poll(() => systemQuery(service, `select from dws.webhook_reply where app_id = $1`, app), LONG)
+      .poll(() => systemQuery(service, `select from dws.app_event where app_id = $1 and name = 'started'`, app), LONG)
       .toHaveLength(1);
 
   test('ends when its caller disconnects, and releases its key', async ({ admin, anonymous, service }) => {
@@ -287,7 +290,7 @@ describe('a call of a webhook', () => {
     const headers = { 'x-key': 'k' };
     const leaving = new AbortController();
     const left = fetch(`${anonymous.url}${path}?hang=1`, { method: 'POST', headers, signal: leaving.signal });
-    await waitForKey(service, app);
+    await waitForStart(service, app);
     await expectStatus(anonymous.request('POST', `${path}?hang=1`, undefined, headers), 409);
     leaving.abort();
     await expect(left).rejects.toThrow(/abort/);
@@ -299,7 +302,7 @@ describe('a call of a webhook', () => {
   test('is 404 when its app is deleted while it runs', async ({ admin, anonymous, service }) => {
     const app = await deployApp(admin, 'Deleted', FILES);
     const running = anonymous.post(`/apps/${app}/_hook/slow?hang=1`, undefined, { 'x-key': 'k' });
-    await waitForKey(service, app);
+    await waitForStart(service, app);
     await expectStatus(admin.delete(`/apps/${app}`), 204);
     await expectError(running, 404, 'There is no route POST /slow');
     const charged = `

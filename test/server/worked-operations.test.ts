@@ -79,6 +79,7 @@ describe('on the demo', { timeout: 180_000 }, () => {
     expect(datasets.items.map(({ name, records }: any) => [name, records > 0])).toEqual([
       ['Customers', true],
       ['Orders of the last year', true],
+      ['Received orders', true],
       ['Sales by month', true],
     ]);
 

@@ -1,4 +1,4 @@
-/** Shorter secrets are words that occur for other reasons. */
+/** Minimum length of the secrets that are replaced. Shorter ones, such as `1` or `yes`, also occur in texts by chance. */
 const MIN_CHARACTERS = 4;
 
 /** Returns a function that replaces secrets in texts by a mask, also as they are in JSON. */
