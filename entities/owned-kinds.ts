@@ -5,10 +5,12 @@ import { App } from './app.ts';
 import { Dataset } from './dataset.ts';
 import { Datasource } from './datasource.ts';
 import { Job } from './job.ts';
+import { Library } from './library.ts';
 import type { OwnedRow } from './owned-row.ts';
 import { Report } from './report.ts';
 import { SavedQuery } from './saved-query.ts';
 import { Template } from './template.ts';
+import { Toolkit } from './toolkit.ts';
 
 /** Declares a kind of resource that users and teams own. All features that such kinds share read this declaration. */
 export interface OwnedKind<T extends OwnedRow> {
@@ -94,6 +96,22 @@ export const TEMPLATE: OwnedKind<Template> = {
   hasParents: true,
   hasDrafts: true,
 };
+export const LIBRARY: OwnedKind<Library> = {
+  entity: Library,
+  kind: 'library',
+  what: 'library',
+  table: 'library',
+  icon: 'library',
+  silent: ['fileCount', 'bytes', 'lastSyncAt', 'lastSync'],
+};
+export const TOOLKIT: OwnedKind<Toolkit> = {
+  entity: Toolkit,
+  kind: 'toolkit',
+  what: 'toolkit',
+  table: 'toolkit',
+  icon: 'wrench',
+  silent: ['serverInfo', 'discoveredAt'],
+};
 
 /** Every kind with owners. */
 export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [
@@ -104,4 +122,6 @@ export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [
   APP,
   JOB,
   TEMPLATE,
+  LIBRARY,
+  TOOLKIT,
 ];

@@ -8,6 +8,7 @@ const ABILITY_DESCRIPTIONS: Record<Ability, string> = {
   edit: 'Change the name and description.',
   run: 'Run queries.',
   refresh: 'Refresh the rows.',
+  sync: 'Sync the files with their drive.',
   copy: 'Copy the resource and create snapshots.',
   share: 'Share the resource.',
   delete: 'Delete the resource.',

@@ -60,6 +60,9 @@ export const ABILITIES = {
   app: OWNED_ABILITIES,
   job: OWNED_ABILITIES,
   template: OWNED_ABILITIES,
+  library: ['read', 'write', 'edit', 'sync', 'share', 'assignTags', 'delete', 'changeOwner'],
+  toolkit: OWNED_ABILITIES,
+  integration: ['read', 'edit', 'delete'],
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
   filter: ['read', 'edit', 'delete'],
@@ -136,6 +139,7 @@ const REQUIRED_LEVEL: Record<Ability, Level> = {
   edit: LEVEL.edit,
   run: LEVEL.edit,
   refresh: LEVEL.edit,
+  sync: LEVEL.edit,
   addVisual: LEVEL.edit,
   deleteVisual: LEVEL.edit,
   assignTags: LEVEL.edit,
@@ -144,8 +148,14 @@ const REQUIRED_LEVEL: Record<Ability, Level> = {
   changeOwner: LEVEL.admin,
 };
 
-/** Abilities that require another level on a kind than on the others. A job is deleted by its owner only. */
-const REQUIRED_LEVEL_OF_KIND: { readonly [permission: string]: Level } = { 'job:delete': LEVEL.teamAdmin };
+/**
+ * Abilities that require another level on a kind than on the others. A job is deleted by its owner only. The shares of a
+ * library give no more than reading.
+ */
+const REQUIRED_LEVEL_OF_KIND: { readonly [permission: string]: Level } = {
+  'job:delete': LEVEL.teamAdmin,
+  'library:share': LEVEL.edit,
+};
 
 /** Minimum level for the abilities of restricted shares (docs/contract.md#restricted-shares). */
 const RESTRICTED_LEVEL: Partial<Record<Ability, Level>> = {

@@ -3,6 +3,7 @@ import type { AppWorkspaces } from './app-workspace.ts';
 import type { Config } from './config.ts';
 import type { Query, Statement } from './database.ts';
 import type { DatasetIndex } from './dataset-index.ts';
+import type { Drive } from './drive.ts';
 import type { FileStore } from './files.ts';
 import type { InternalApi } from './internal-api.ts';
 import type { QueuedWork } from './operations.ts';
@@ -158,6 +159,8 @@ export interface Platform {
   queue: OperationQueue;
   index: DatasetIndex;
   drivers: ReadonlyMap<string, Driver>;
+  /** Providers of cloud drives by their id. */
+  drives: ReadonlyMap<string, Drive>;
   files: FileStore;
   workspaces: AppWorkspaces;
   secrets: SecretBox;

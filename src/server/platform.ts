@@ -9,6 +9,7 @@ import { indexLocation, openIndex } from '../adapters/dataset-index/open-index.t
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
+import { createDrives } from '../adapters/drives/drive-list.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
 import { openOutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
@@ -90,6 +91,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         queue,
         index,
         drivers,
+        drives: createDrives(),
         files: openFileStore(join(config.DATA_DIR, 'files')),
         workspaces,
         secrets,

@@ -7,6 +7,7 @@ import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
 import { indexLocation, openIndex } from '../../src/adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
+import { createDrives } from '../../src/adapters/drives/drive-list.ts';
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
 import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
@@ -57,6 +58,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     queue,
     index,
     drivers,
+    drives: createDrives(),
     files: openFileStore(join(dataDir, 'files')),
     notifications,
     workspaces,

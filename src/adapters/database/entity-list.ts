@@ -4,16 +4,19 @@ import { AppFile } from '../../../entities/app-file.ts';
 import { AppLog } from '../../../entities/app-log.ts';
 import { AppRelease } from '../../../entities/app-release.ts';
 import { AuditEvent } from '../../../entities/audit-event.ts';
+import { Connection } from '../../../entities/connection.ts';
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
 import { DatasourceLink } from '../../../entities/datasource-link.ts';
 import { Favorite } from '../../../entities/favorite.ts';
 import { Folder } from '../../../entities/folder.ts';
 import { Generation } from '../../../entities/generation.ts';
 import { IdentityProvider } from '../../../entities/identity-provider.ts';
+import { Integration } from '../../../entities/integration.ts';
 import { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import { JobRun } from '../../../entities/job-run.ts';
+import { LibraryFile } from '../../../entities/library-file.ts';
 import { Mail } from '../../../entities/mail.ts';
 import { Notification } from '../../../entities/notification.ts';
 import { Operation } from '../../../entities/operation.ts';
@@ -35,6 +38,7 @@ import { TemplateFile } from '../../../entities/template-file.ts';
 import { TemplateInput } from '../../../entities/template-input.ts';
 import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import { Tenant } from '../../../entities/tenant.ts';
+import { ToolkitTool } from '../../../entities/toolkit-tool.ts';
 import { UsageEvent } from '../../../entities/usage-event.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
 import { User } from '../../../entities/user.ts';
@@ -59,6 +63,10 @@ export const ENTITIES = [
   Notification,
   PasswordReset,
   StoredFile,
+  Integration,
+  LibraryFile,
+  ToolkitTool,
+  Connection,
   AppFile,
   AppRelease,
   AppLog,

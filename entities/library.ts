@@ -1,0 +1,48 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
+import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
+import { OwnedRow } from './owned-row.ts';
+
+/** Limits of what a library keeps of its drive (docs/contract.md#libraries). */
+export interface LibrarySettings {
+  /** Id of the folder at the provider whose files it keeps. Null: all files of the account. */
+  rootId: string | null;
+  /** Extensions of the files that it keeps, in lower case and without a dot. Empty: all. */
+  extensions: string[];
+  /** Maximum size of a file. */
+  maxFileBytes: number;
+}
+
+/** Files of a cloud drive, kept up to date by syncs (docs/contract.md#libraries). */
+@ObjectType({ description: 'Files of a cloud drive, kept up to date by syncs.', implements: Node })
+@Entity()
+export class Library extends OwnedRow {
+  @Field(() => ID, { nullable: true, description: 'Id of its integration; null if it has none.' })
+  @Property({ type: 'uuid', nullable: true })
+  integrationId?: string | null;
+
+  @Field(() => JsonObject, {
+    description:
+      'What it keeps: `rootId` (id of a folder at the provider; null: all files), `extensions` (e.g. `pdf`; empty: all), ' +
+      '`maxFileBytes`.',
+  })
+  @Property({ type: 'json' })
+  settings!: LibrarySettings;
+
+  @Field(() => Int, { description: 'Number of its files.' })
+  @Property({ type: 'integer' })
+  fileCount: number = 0;
+
+  @Field(() => Float, { description: 'Size of its files in bytes.' })
+  @Property({ type: 'integer', columnType: 'bigint' })
+  bytes: number = 0;
+
+  @Field(() => DateTime, { nullable: true, description: 'End of the last successful sync; null if there was none.' })
+  @Property({ type: 'timestamptz', nullable: true })
+  lastSyncAt?: Date | null;
+
+  @Field(() => JsonObject, { nullable: true, description: 'Result of the last sync; null if there was none.' })
+  @Property({ type: 'json', nullable: true })
+  lastSync?: Record<string, unknown> | null;
+}

@@ -1,0 +1,33 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Field, Int, ObjectType } from 'type-graphql';
+import { JsonObject } from '../src/core/scalars.ts';
+import { TenantRow } from './tenant-row.ts';
+
+/** A tool of a toolkit (docs/contract.md#tools). */
+@ObjectType({ description: 'A tool of a toolkit.' })
+@Entity()
+export class ToolkitTool extends TenantRow {
+  @Property({ type: 'uuid' })
+  toolkitId!: string;
+
+  /** Place in the list of the server, from 0 on. */
+  @Field(() => Int, { description: 'Place in the list of the server, from 0 on.' })
+  @Property({ type: 'integer' })
+  position!: number;
+
+  @Field(() => String, { description: 'Name, unique in the toolkit.' })
+  @Property({ type: 'text' })
+  name!: string;
+
+  @Field(() => String, { nullable: true, description: 'What it does, for agents.' })
+  @Property({ type: 'text', nullable: true })
+  description?: string | null;
+
+  @Field(() => JsonObject, { description: 'JSON Schema of its arguments.' })
+  @Property({ type: 'json' })
+  inputSchema: Record<string, unknown> = {};
+
+  @Field(() => Boolean, { description: 'Whether agents may call it.' })
+  @Property({ type: 'boolean' })
+  approved: boolean = false;
+}

@@ -1,0 +1,34 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ObjectType } from 'type-graphql';
+import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
+import { OwnedRow } from './owned-row.ts';
+
+/** Tools for agents: those of an MCP server, or defined by users (docs/contract.md#toolkits). */
+@ObjectType({ description: 'Tools for agents: those of an MCP server, or defined by users.', implements: Node })
+@Entity()
+export class Toolkit extends OwnedRow {
+  @Field(() => String, { description: 'Id of the driver: `mcp-stdio`, `mcp-remote` or `custom`.' })
+  @Property({ type: 'text' })
+  type!: string;
+
+  /** The settings of the driver, with `••••` in place of secrets. */
+  @Property({ type: 'json' })
+  config: Record<string, unknown> = {};
+
+  /** The secrets as encrypted JSON: pairs of the path in `config` and the value. No API returns them. */
+  @Property({ type: 'text', nullable: true, lazy: true })
+  sealedSecrets?: string | null;
+
+  @Field(() => JsonObject, { nullable: true, description: 'Name and version of the server; null before discovery.' })
+  @Property({ type: 'json', nullable: true })
+  serverInfo?: { name: string; version: string } | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last discovery; null if there was none.' })
+  @Property({ type: 'timestamptz', nullable: true })
+  discoveredAt?: Date | null;
+
+  @Field(() => Boolean, { description: 'Whether agents can use it.' })
+  @Property({ type: 'boolean' })
+  enabled: boolean = true;
+}

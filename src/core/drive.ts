@@ -1,0 +1,86 @@
+import type { ConnectionAccount, OAuthClient, TokenSource } from './connection.ts';
+import type { OutboundClient } from './outbound.ts';
+
+/** How to reach the drive of one account. */
+export interface DriveAccess {
+  outbound: OutboundClient;
+  /** Base of the URLs of the API, with its version and without a trailing slash. */
+  apiUri: string;
+  /** Base of the URLs of contents; null if it is `apiUri`. */
+  contentUri: string | null;
+  token: TokenSource;
+  signal: AbortSignal;
+}
+
+/** A file or folder of a drive. */
+export interface DriveItem {
+  /** Id at the provider. It stays when the item is moved or changed. */
+  id: string;
+  isFolder: boolean;
+  name: string;
+  /** Id of its folder; null if the drive states a path instead, or if the item is in no folder that the user can see. */
+  parentId: string | null;
+  /** Path from the root that was asked for, e.g. `a/b.txt`. Null if the drive states folders. */
+  path: string | null;
+  /** Media type of what `contents` returns. */
+  contentType: string;
+  /** Bytes; null if the provider does not state them. */
+  size: number | null;
+  /** Changes with the contents and only with them. Null for folders, and if the provider states no hash. */
+  hash: string | null;
+  /** Changes whenever the item does, also without a hash. */
+  revision: string;
+  modifiedAt: Date | null;
+  /** Page of the item at the provider. */
+  url: string | null;
+  /** Why its contents cannot be read, in a few words, e.g. a form. Null if they can. */
+  unreadable: string | null;
+}
+
+/**
+ * What a listing or the changes of a drive report. A removed path stands for the item there and all below it, compared
+ * as `caseless` paths. Events are in order: the last one about an item counts.
+ */
+export type DriveEvent = { item: DriveItem } | { removedId: string } | { removedPath: string };
+
+/** A part of a listing or of changes. */
+export interface DrivePage {
+  events: DriveEvent[];
+  /** Continues after this page; once `isLast`, it is where later changes begin (changes only). */
+  cursor: string;
+  isLast: boolean;
+}
+
+/** Contents of a file while they arrive. */
+export interface DriveContents {
+  content: AsyncIterable<Uint8Array>;
+}
+
+/** Thrown by `changes` for a cursor that the provider does not know any more: a full listing is needed. */
+export class CursorLost extends Error {}
+
+/** A provider of cloud drives. What providers do differently ends here. */
+export interface Drive {
+  /** Type of integrations, e.g. `google-drive`. */
+  id: string;
+  name: string;
+  /** The addresses of the provider and its demands on OAuth. An integration may replace the addresses and the scope. */
+  defaults: Pick<
+    OAuthClient,
+    'authUri' | 'tokenUri' | 'revokeUri' | 'scope' | 'authParameters' | 'refreshTokenLifetimeMs'
+  > & { apiUri: string; contentUri: string | null };
+  /** Returns whose drive it is. */
+  account(access: DriveAccess): Promise<ConnectionAccount>;
+  /** Returns the id of the root folder that `rootId` names (null: the root of the drive). NOT_FOUND if there is none. */
+  root(access: DriveAccess, rootId: string | null): Promise<string>;
+  /** Returns a cursor of changes from now on. Taken before a full listing. */
+  start(access: DriveAccess, rootId: string | null): Promise<string>;
+  /** Lists all items below a folder (the root folder if it is null), a page at a time. `cursor` is null at first. */
+  list(access: DriveAccess, folderId: string | null, cursor: string | null): Promise<DrivePage>;
+  /** Returns what changed since a cursor. Items may lie outside of the root. Throws `CursorLost`. */
+  changes(access: DriveAccess, rootId: string | null, cursor: string): Promise<DrivePage>;
+  /** Opens the contents of a file. Throws TOO_LARGE past `maxBytes`, NOT_FOUND if it is gone. */
+  contents(access: DriveAccess, item: Pick<DriveItem, 'id' | 'contentType'>, maxBytes: number): Promise<DriveContents>;
+  /** Revokes the tokens of a connection in the provider's own way. Absent: by `revokeUri` (RFC 7009). */
+  revoke?(access: DriveAccess): Promise<void>;
+}
