@@ -4,6 +4,7 @@ import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
 import { appLogModel, webhookCallModel } from '../app/app-record-model.ts';
+import { connectionModel } from '../connection/connection-model.ts';
 import { datasetModel } from '../dataset/dataset-model.ts';
 import { savedFilterModel } from '../dataset/saved-filter-model.ts';
 import { userSettingModel } from '../dataset/user-setting-model.ts';
@@ -53,6 +54,7 @@ export const MODELS: readonly ModelDefinition[] = [
   appModel,
   appReleaseModel,
   auditEventModel,
+  connectionModel,
   datasetModel,
   datasetReferenceModel,
   datasourceModel,
