@@ -21,6 +21,7 @@ import { feedItemModel } from '../identity/team-feed-model.ts';
 import { teamMemberModel, teamModel } from '../identity/team-model.ts';
 import { userModel } from '../identity/user-model.ts';
 import { jobActionConditionModel, jobActionModel, jobDatasetModel, jobModel, jobRunModel } from '../job/job-model.ts';
+import { integrationModel, libraryFileModel, libraryModel } from '../library/library-model.ts';
 import { operationModel } from '../operation/operation-model.ts';
 import { datasetReferenceModel } from '../report/dataset-reference-model.ts';
 import { reportModel } from '../report/report-model.ts';
@@ -64,11 +65,14 @@ export const MODELS: readonly ModelDefinition[] = [
   feedItemModel,
   folderModel,
   identityProviderModel,
+  integrationModel,
   jobModel,
   jobActionModel,
   jobActionConditionModel,
   jobDatasetModel,
   jobRunModel,
+  libraryModel,
+  libraryFileModel,
   mailModel,
   notificationModel,
   operationModel,
