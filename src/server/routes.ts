@@ -10,8 +10,10 @@ import draft from '../../rest-bridge/routes/draft.ts';
 import favorite from '../../rest-bridge/routes/favorite.ts';
 import folder from '../../rest-bridge/routes/folder.ts';
 import identityProvider from '../../rest-bridge/routes/identity-provider.ts';
+import integration from '../../rest-bridge/routes/integration.ts';
 import jobAction from '../../rest-bridge/routes/job-action.ts';
 import job from '../../rest-bridge/routes/job.ts';
+import library from '../../rest-bridge/routes/library.ts';
 import mail from '../../rest-bridge/routes/mail.ts';
 import notification from '../../rest-bridge/routes/notification.ts';
 import operation from '../../rest-bridge/routes/operation.ts';
@@ -65,6 +67,8 @@ export const ROWS: Row[] = [
   ...report,
   ...datasetReference,
   ...app,
+  ...library,
+  ...integration,
   ...job,
   ...jobAction,
   ...template,
