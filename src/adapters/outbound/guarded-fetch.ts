@@ -52,12 +52,12 @@ async function followRedirects(
   request: OutboundRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { method = 'GET', maxBytes } = request;
+  const { method = 'GET', maxBytes, followsRedirects = true } = request;
+  const follows = method === 'GET' && followsRedirects;
   let [url, headers] = [start, request.headers ?? {}];
   for (let count = 0; ; count += 1) {
     const response = await send(agent, url, { ...request, headers }, signal);
-    const location =
-      REDIRECT_STATUSES.has(response.status) && method === 'GET' ? response.headers.get('location') : null;
+    const location = follows && REDIRECT_STATUSES.has(response.status) ? response.headers.get('location') : null;
     if (location === null) return limitBody(response, url.hostname, maxBytes, request.signal);
     await response.body?.cancel();
     if (count === MAX_REDIRECTS)
