@@ -24,8 +24,6 @@ export async function discoverTools(
   const connect = async (transport: HttpTransport): Promise<Client> => {
     transports.push(transport);
     const client = new Client(MCP_CLIENT, { versionNegotiation: { mode: 'auto' } });
-    // Without it, the SDK prints what it ignores. A failure that counts ends the exchange.
-    client.onerror = () => {};
     await client.connect(transport, { timeout });
     return client;
   };
