@@ -29,6 +29,7 @@ const KIND_EVENTS = {
     'run.failed': 'A run failed.',
   },
   datasource: { 'connection.changed': 'The configuration or the secrets of the connection were changed.' },
+  toolkit: { 'connection.changed': 'The configuration or its secrets were changed.' },
   team: {
     created: 'The team was created.',
     updated: 'Fields of the team were changed.',

@@ -22,6 +22,8 @@ export interface OutboundClient {
    * UPSTREAM_FAILED past `maxBytes`.
    */
   fetch(url: string, request: OutboundRequest): Promise<Response>;
+  /** Throws BAD_USER_INPUT for a URL that `fetch` refuses whatever the address of its host name is. */
+  checkUrl(url: string): Promise<void>;
   /** Ends all connections. */
   close(): Promise<void>;
 }
