@@ -200,6 +200,11 @@ const THEMES: readonly Theme[] = [
     description: 'Templates of documents with their files and drafts, and the documents rendered from them.',
     paths: /^\/(templates|template-drivers)\b/,
   },
+  {
+    name: 'Toolkits',
+    description: 'Tools for agents: those of MCP servers and those that users define.',
+    paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,
+  },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {
     name: 'Data sources',

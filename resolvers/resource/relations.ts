@@ -39,6 +39,8 @@ import { TemplateFile } from '../../entities/template-file.ts';
 import { TemplateInput } from '../../entities/template-input.ts';
 import { TemplateProcessor } from '../../entities/template-processor.ts';
 import { Template } from '../../entities/template.ts';
+import { ToolkitTool } from '../../entities/toolkit-tool.ts';
+import { Toolkit } from '../../entities/toolkit.ts';
 import { UsageEvent } from '../../entities/usage-event.ts';
 import { UserContent } from '../../entities/user-content.ts';
 import { User } from '../../entities/user.ts';
@@ -47,9 +49,9 @@ import { WebhookCall } from '../../entities/webhook-call.ts';
 import { AccessReason } from '../dataset/dataset-access.ts';
 import { DatasetPage } from '../dataset/dataset.ts';
 import { SavedQueryPage } from '../datasource/saved-query.ts';
+import { LibraryPage } from '../library/library.ts';
 import { OperationResource } from '../operation/operation.ts';
 import { ReferenceSnapshot } from '../report/dataset-reference-types.ts';
-import { LibraryPage } from '../library/library.ts';
 import { pageOf } from '../support/page.ts';
 import { nodeField, recordField, relationField, relationPage } from '../support/relation-fields.ts';
 import { NotificationResource } from './notification.ts';
@@ -94,6 +96,7 @@ relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
 relationField(TemplateInput, 'template', Template, 'Template of the input.');
 relationField(TemplateProcessor, 'template', Template, 'Template of the processor.');
+relationField(ToolkitTool, 'toolkit', Toolkit, 'Toolkit of the tool.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

@@ -28,6 +28,8 @@ export interface OutboundClient {
    * for what is not HTTP. The body fails likewise, and with UPSTREAM_FAILED past `maxBytes`.
    */
   fetch(url: string, request: OutboundRequest): Promise<Response>;
+  /** Throws BAD_USER_INPUT for a URL that `fetch` refuses whatever the address of its host name is. */
+  checkUrl(url: string): Promise<void>;
   /** Ends all connections. */
   close(): Promise<void>;
 }

@@ -2,8 +2,8 @@ import { CursorLost, type Drive, type DriveAccess, type DriveEvent, type DriveIt
 import { tooLarge } from '../../core/errors.ts';
 import { listOf, textOf, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
-import { checkFolderCursor, nextFolders, type FolderCursor } from './folder-cursor.ts';
 import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
+import { checkFolderCursor, nextFolders, type FolderCursor } from './folder-cursor.ts';
 
 interface GoogleFile {
   id: string;

@@ -16,7 +16,9 @@ export function addToolkitCommands(program: Command): void {
       const token = process.env.DWS_TOKEN;
       if (!token) throw new Error('Set DWS_TOKEN to a token of the API with the scopes read and write');
       const { serverInfo, tools, diff, waiting } = await discoverStdioToolkit({ id, url, token, env });
-      console.log(`Found ${tools} ${tools === 1 ? 'tool' : 'tools'} of ${serverInfo.name} ${serverInfo.version}`.trimEnd());
+      console.log(
+        `Found ${tools} ${tools === 1 ? 'tool' : 'tools'} of ${serverInfo.name} ${serverInfo.version}`.trimEnd(),
+      );
       for (const [change, names] of Object.entries(diff)) for (const name of names) console.log(`${change}\t${name}`);
       if (waiting.length > 0)
         console.log(`${waiting.length} wait for approval: POST /api/toolkits/${id}/tools/_approve`);

@@ -83,7 +83,11 @@ function createCaller(base: string, token: string): Caller {
     if (!address || !/^https?:/.test(address)) throw new Error(`${base} is not the URL of a service`);
     const response = await fetch(address, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: 'error',
     }).catch((error: Error) => {
@@ -112,7 +116,10 @@ async function listTools(call: Caller, path: string): Promise<ApprovableTool[]> 
   const tools: ApprovableTool[] = [];
   for (;;) {
     const { body } = await call('GET', `${path}/tools?limit=100&start=${tools.length}`);
-    const { total, _embedded } = body as { total: number; _embedded: Record<string, (McpTool & { approved: boolean })[]> };
+    const { total, _embedded } = body as {
+      total: number;
+      _embedded: Record<string, (McpTool & { approved: boolean })[]>;
+    };
     const page = _embedded['svc:toolkit-tool']!;
     tools.push(...page);
     if (page.length === 0 || tools.length >= total) return tools;

@@ -19,7 +19,9 @@ export const callServer = <T>({ viewer, request: { signal } }: Context, call: (s
 /** Throws BAD_USER_INPUT unless the service itself calls the server of a toolkit. */
 export function checkRemote({ name, type }: Toolkit): void {
   if (type !== 'mcp-remote')
-    throw badInput(`The service calls servers of toolkits of the type mcp-remote only; "${name}" is of the type ${type}`);
+    throw badInput(
+      `The service calls servers of toolkits of the type mcp-remote only; "${name}" is of the type ${type}`,
+    );
 }
 
 /** Returns the server of a toolkit of the type `mcp-remote`, with its secrets and the token of its connection. */

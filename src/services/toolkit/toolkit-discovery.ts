@@ -7,8 +7,8 @@ import type { McpDescription } from '../../core/mcp.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { loadTarget } from '../connection/connection-target.ts';
 import { loadResource } from '../resource/load-resource.ts';
-import { callServer, checkRemote, loadServer } from './toolkit-client.ts';
 import { checkToolLimits, type ToolDiff } from './tool-list.ts';
+import { callServer, checkRemote, loadServer } from './toolkit-client.ts';
 import { storeTools } from './toolkit-tool.ts';
 
 /** What a server offers, and what has changed since the discovery before. */
@@ -31,11 +31,14 @@ export async function discoverToolkit(ctx: Context, key: string): Promise<Toolki
   const server = await loadServer(ctx, toolkit);
   const found = await callServer(ctx, (signal) => platform.mcp.discover(server, signal));
   checkToolLimits(found.tools, (path, message) =>
-    upstreamFailed(`The MCP server "${new URL(server.url).hostname}" is not within the limits: ${['tools', ...path].join('.')} ${message}`),
+    upstreamFailed(
+      `The MCP server "${new URL(server.url).hostname}" is not within the limits: ${['tools', ...path].join('.')} ${message}`,
+    ),
   );
   const diff = await ctx.transaction(async (tx) => {
     const current = await loadTarget(ctx, tx, { kind: 'toolkit', id: toolkit.id });
-    if (current.basis !== basis) throw conflict('The configuration has changed since the discovery started. Start it again');
+    if (current.basis !== basis)
+      throw conflict('The configuration has changed since the discovery started. Start it again');
     checkCallable(current.resource as Toolkit);
     return storeDiscovery(tx, current.resource as Toolkit, found);
   });
@@ -49,7 +52,11 @@ function checkCallable(toolkit: Toolkit): void {
 }
 
 /** Stores what was found. Without a difference, only the time changes, which is no activity. */
-async function storeDiscovery(tx: Transaction, toolkit: Toolkit, { tools, serverInfo }: McpDescription): Promise<ToolDiff> {
+async function storeDiscovery(
+  tx: Transaction,
+  toolkit: Toolkit,
+  { tools, serverInfo }: McpDescription,
+): Promise<ToolDiff> {
   const isFirst = !toolkit.discoveredAt;
   const diff = await storeTools(tx, toolkit, tools, { isFirst });
   const isSame = !isFirst && diff.added.length + diff.removed.length + diff.changed.length === 0;
