@@ -15,10 +15,10 @@ export class Libraries extends Migration {
       creator_id uuid references dws.app_user on delete set null, auth_type text not null, client_id text not null,
       sealed_client_secret text, auth_uri text not null, token_uri text not null, revoke_uri text, api_uri text not null,
       content_uri text, scope text not null, check (embedded = (own_library_id is not null)));`);
-    for (const sql of searchedTable(SEARCHED_INTEGRATIONS)) this.addSql(sql);
-    this.addSql(searchFunction(SEARCHED_INTEGRATIONS));
     this.addSql(`create index integration_name on dws.integration (tenant_id, lower(name), id);`);
     this.addSql(ofTenants('integration'));
+    for (const sql of searchedTable(SEARCHED_INTEGRATIONS)) this.addSql(sql);
+    this.addSql(searchFunction(SEARCHED_INTEGRATIONS));
     const columns = [
       'integration_id uuid references dws.integration',
       `settings jsonb not null default '{}'`,
