@@ -34,6 +34,7 @@ const KIND_EVENTS = {
     disconnected: 'The connection to the drive was ended.',
   },
   toolkit: {
+    'connection.changed': 'The configuration or its secrets were changed.',
     connected: 'A user authorized the connection to the server.',
     disconnected: 'The connection to the server was ended.',
   },
