@@ -38,7 +38,12 @@ describe('an authorization', () => {
       status: 'connected',
       refreshTokenExpiresAt: null,
     });
-    expect(body._links['svc:owner'] ?? body._links).toEqual('?');
+    expect(body._links).toMatchObject({
+      self: { href: `/api/libraries/${id}/connection` },
+      'svc:library': { href: `/api/libraries/${id}` },
+      'svc:owner': { href: `/api/users/${ann.id}` },
+      'svc:integration': { href: `/api/integrations/${body.integrationId}` },
+    });
     expect(Date.parse(body.tokenExpiresAt) - Date.parse(body.lastAuthorizedAt)).toBeGreaterThan(3_500_000);
     const account = { email: 'photos@drive.test', displayName: 'photos', accountId: 'photos' };
     expect((await ann.get(`/libraries/${id}/account`)).body).toEqual(account);
