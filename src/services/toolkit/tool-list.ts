@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiError } from '../../core/errors.ts';
 import { isDeeperThan } from '../../core/json-depth.ts';
-import type { McpTool } from '../../core/mcp.ts';
+import { MAX_TOOLS, type McpTool } from '../../core/mcp.ts';
 
-/** Maximum number of tools of a toolkit. */
-export const MAX_TOOLS = 500;
 /** Maximum number of characters of the name of a tool. */
 export const MAX_TOOL_NAME = 128;
 /** Maximum size of the description of a tool. */
