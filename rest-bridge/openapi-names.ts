@@ -201,6 +201,11 @@ const THEMES: readonly Theme[] = [
     paths: /^\/(templates|template-drivers)\b/,
   },
   {
+    name: 'Libraries',
+    description: 'Libraries with the files of cloud drives, and the integrations with which they connect.',
+    paths: /^\/(libraries|integrations|oauth)\b/,
+    },
+    {
     name: 'Toolkits',
     description: 'Tools for agents: those of MCP servers and those that users define.',
     paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,

@@ -10,7 +10,11 @@ const library = resource<{ id: string; integrationId: string | null }>(
   `id tenant slug naturalId name description type integrationId connectionStatus settings fileCount bytes lastSyncAt
   lastSync ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write edit sync share assignTags delete changeOwner }`,
-  ({ id }) => ({ self: `/libraries/${id}`, 'svc:permissions': `/libraries/${id}/permissions` }),
+  ({ id, integrationId }) => ({
+    self: `/libraries/${id}`,
+    'svc:permissions': `/libraries/${id}/permissions`,
+    'svc:integration': integrationId ? `/libraries/${id}/integration` : undefined,
+  }),
   { identity: ['type', 'fileCount', 'bytes'] },
 );
 
@@ -51,8 +55,8 @@ const file = '/libraries/:libraryId/files/:id';
 
 export default [
   ...kind('libraries', 'library', library),
-  get('/libraries/:id/integration', 'library', ownIntegration, { linked: false }),
-  put('/libraries/:id/integration', 'setLibraryIntegration', ownIntegration, { linked: false }),
+  get('/libraries/:id/integration', 'library', ownIntegration),
+  put('/libraries/:id/integration', 'setLibraryIntegration', ownIntegration),
   get('/libraries/:id/files', 'library.files', collection('library-file', libraryFile)),
   get(file, 'library.file', libraryFile),
   get(`${file}/contents`, 'library.file', value('filename: name contentType sha256'), {
