@@ -1,5 +1,5 @@
-import { test as base } from '../support/fixture.ts';
 import type { Client } from '../support/client.ts';
+import { test as base } from '../support/fixture.ts';
 
 /** A toolkit with its path. */
 export interface TestToolkit {
@@ -20,7 +20,6 @@ export async function createToolkit(client: Client, more: object = {}): Promise<
   const { id } = await client.creates('/toolkits', { name: 'Tools', type: 'mcp-stdio', config: STDIO, ...more });
   return { id, path: `/toolkits/${id}` };
 }
-
 
 export const test = base.extend<{ eve: Client }>({
   eve: [

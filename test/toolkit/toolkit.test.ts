@@ -38,7 +38,11 @@ test('a new toolkit has its settings and no tools, in both APIs', async ({ eve }
 
 test('a toolkit is created, updated and deleted by GraphQL', async ({ eve }) => {
   const create = `mutation ($input: CreateToolkitInput!) { createToolkit(input: $input) { id type config } }`;
-  const input = { name: 'Remote', type: 'mcp-remote', config: { url: 'https://mcp.example.com/sse', transport: 'sse' } };
+  const input = {
+    name: 'Remote',
+    type: 'mcp-remote',
+    config: { url: 'https://mcp.example.com/sse', transport: 'sse' },
+  };
   const { createToolkit: created } = await eve.data(create, { input });
   expect(created.config).toEqual({ url: 'https://mcp.example.com/sse', transport: 'sse', headers: {} });
   const update = `mutation ($id: ID!, $input: UpdateToolkitInput!) { updateToolkit(id: $id, input: $input) { enabled } }`;
@@ -130,11 +134,7 @@ describe('secrets', () => {
   test('that are not stored cannot be kept', async ({ eve }) => {
     const config = { ...STDIO, env: { TOKEN: '••••' } };
     const message = 'config.env.TOKEN has no stored value';
-    await expectInvalid(
-      eve.post('/toolkits', { name: 'T', type: 'mcp-stdio', config }),
-      'config.env.TOKEN',
-      message,
-    );
+    await expectInvalid(eve.post('/toolkits', { name: 'T', type: 'mcp-stdio', config }), 'config.env.TOKEN', message);
     const { path } = await createToolkit(eve, { config: { ...STDIO, env: { OTHER: 'x' } } });
     await expectInvalid(eve.put(path, { config }), 'config.env.TOKEN', message);
   });
@@ -205,7 +205,12 @@ describe('a config is refused', () => {
     ['with an unknown key', { config: { ...STDIO, cwd: '/' } }, 'config.cwd', 'config.cwd is unknown'],
     ['of an unknown driver', { type: 'mcp' }, 'type', 'type must be one of mcp-stdio, mcp-remote, custom'],
     ['with an unknown transport', remote({ transport: 'ws' }), 'config.transport', /must be one of http, sse/],
-    ['with credentials in the URL', remote({ url: 'https://a:b@mcp.example.com' }), 'config.url', /username or password/],
+    [
+      'with credentials in the URL',
+      remote({ url: 'https://a:b@mcp.example.com' }),
+      'config.url',
+      /username or password/,
+    ],
     ['with a URL of another scheme', remote({ url: 'file:///etc/passwd' }), 'config.url', /is not allowed/],
     ['with no URL', remote({ url: 'mcp.example.com' }), 'config.url', /is not allowed/],
     ['with a loopback address', remote({ url: 'https://127.0.0.1/mcp' }), 'config.url', /address is not public/],
