@@ -1,19 +1,13 @@
 import { describe, expect } from 'vitest';
 import { tokenSource } from '../../src/services/connection/token-source.ts';
-import { expectError } from '../support/expect.ts';
-import { systemQuery } from '../support/system-query.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
+import { expectError } from '../support/expect.ts';
+import { systemQuery } from '../support/system-query.ts';
 import { connectionOf, openCallback, test } from './connection-fixture.ts';
 
 describe('a connection', () => {
-  test('ends with DELETE and is revoked at the provider', async ({
-    service,
-    server,
-    ann,
-    createLibrary,
-    connect,
-  }) => {
+  test('ends with DELETE and is revoked at the provider', async ({ service, server, ann, createLibrary, connect }) => {
     const id = await createLibrary('Ended');
     await connect(id);
     const connection = await connectionOf(service, id);
@@ -66,38 +60,43 @@ describe('a connection', () => {
     expect(await systemQuery(service, `select from dws.connection where library_id = $1`, id)).toEqual([]);
   });
 
-  test.for(['disabled', 'deleted'] as const)('ends when its user is %s, and the owner of the library is notified', async (how, {
-    service,
-    server,
-    admin,
-    ann,
-    createLibrary,
-  }) => {
-    const id = await createLibrary(`User ${how}`);
-    const name = `carl-${how}`;
-    await service.user(name, { superuser: true });
-    const carl = await service.login(name);
-    const { url } = await carl.creates(`/libraries/${id}/connection/_authorize`, {});
-    await openCallback(carl, await authorizeInBrowser(new BrowserSession(), url, name));
-    const { tokens } = await connectionOf(service, id);
-    expect((await ann.get(`/libraries/${id}/connection`)).body.ownerId).toBe(carl.id);
-    const { status } =
-      how === 'deleted' ? await admin.delete(`/users/${name}`) : await admin.put(`/users/${name}`, { enabled: false });
-    expect(status).toBeLessThan(300);
-    await expectError(ann.get(`/libraries/${id}/connection`), 404);
-    expect(await server.provider.RefreshToken.find(tokens.refreshToken!)).toBeUndefined();
-    const { notifications } = await ann.data('{ notifications { items { type message resource { kind id } } } }');
-    expect(notifications.items).toContainEqual({
-      type: 'LIBRARY_CONNECTION_ENDED',
-      message: `The library User ${how} is no longer connected, because the user who authorized it was disabled or deleted`,
-      resource: { kind: 'LIBRARY', id },
-    });
-  });
+  test.for(['disabled', 'deleted'] as const)(
+    'ends when its user is %s, and the owner of the library is notified',
+    async (how, { service, server, admin, ann, createLibrary }) => {
+      const id = await createLibrary(`User ${how}`);
+      const name = `carl-${how}`;
+      await service.user(name, { superuser: true });
+      const carl = await service.login(name);
+      const { url } = await carl.creates(`/libraries/${id}/connection/_authorize`, {});
+      await openCallback(carl, await authorizeInBrowser(new BrowserSession(), url, name));
+      const { tokens } = await connectionOf(service, id);
+      expect((await ann.get(`/libraries/${id}/connection`)).body.ownerId).toBe(carl.id);
+      const { status } =
+        how === 'deleted'
+          ? await admin.delete(`/users/${name}`)
+          : await admin.put(`/users/${name}`, { enabled: false });
+      expect(status).toBeLessThan(300);
+      await expectError(ann.get(`/libraries/${id}/connection`), 404);
+      expect(await server.provider.RefreshToken.find(tokens.refreshToken!)).toBeUndefined();
+      const { notifications } = await ann.data('{ notifications { items { type message resource { kind id } } } }');
+      expect(notifications.items).toContainEqual({
+        type: 'LIBRARY_CONNECTION_ENDED',
+        message: `The library User ${how} is no longer connected, because the user who authorized it was disabled or deleted`,
+        resource: { kind: 'LIBRARY', id },
+      });
+    },
+  );
 });
 
 test('a handler of an app can neither authorize nor end connections', async () => {
   const { refusesApps } = await import('../../resolvers/support/app-refusals.ts');
-  const mutations = ['authorizeLibrary', 'authorizeToolkit', 'finishAuthorization', 'disconnectLibrary', 'disconnectToolkit'];
+  const mutations = [
+    'authorizeLibrary',
+    'authorizeToolkit',
+    'finishAuthorization',
+    'disconnectLibrary',
+    'disconnectToolkit',
+  ];
   expect(mutations.filter((mutation) => !refusesApps(mutation))).toEqual([]);
 });
 
@@ -108,7 +107,11 @@ test('authorizations without a callback are deleted', async ({ service, ann, cre
   await ann.creates(`/libraries/${id}/connection/_authorize`, {});
   await service.platform.system.transaction(sweepAuthorizations);
   expect(await states()).toHaveLength(1);
-  await systemQuery(service, `update dws.oauth_state set expires_at = now() - interval '1 s' where library_id = $1`, id);
+  await systemQuery(
+    service,
+    `update dws.oauth_state set expires_at = now() - interval '1 s' where library_id = $1`,
+    id,
+  );
   await service.platform.system.transaction(sweepAuthorizations);
   expect(await states()).toEqual([]);
 });

@@ -146,6 +146,8 @@ describe('the contents of a file of a library', () => {
     const columns = async (text: string) => (await system.query({ text, values: [stored] }))[0];
     const fileOf = await columns('select stored_file_id as id from dws.library_file where id = $1');
     await system.query({ text: `update dws.library_file set stored_file_id = null where id = $1`, values: [stored] });
-    expect(await system.query({ text: 'select from dws.stored_file where id = $1', values: [fileOf!['id']] })).toEqual([]);
+    expect(await system.query({ text: 'select from dws.stored_file where id = $1', values: [fileOf!['id']] })).toEqual(
+      [],
+    );
   });
 });
