@@ -42,7 +42,11 @@ async function start({ platform }: Service, user: Client, id: string, client: OA
 }
 
 const createToolkit = (admin: Client, name: string) =>
-  admin.creates('/toolkits', { name, type: 'mcp-remote', config: { url: 'https://mcp.example.com/mcp', transport: 'http' } });
+  admin.creates('/toolkits', {
+    name,
+    type: 'mcp-remote',
+    config: { url: 'https://mcp.example.com/mcp', transport: 'http' },
+  });
 
 describe('a toolkit', () => {
   test('is connected with the client that was found for it, refreshed and revoked with it', async ({
@@ -53,7 +57,11 @@ describe('a toolkit', () => {
     const { id } = await createToolkit(admin, 'Remote');
     const session = await service.login('admin');
     await expectError(session.get(`/toolkits/${id}/connection`), 404);
-    const callback = await authorizeInBrowser(new BrowserSession(), await start(service, admin, id, clientOf(server)), 'mcp');
+    const callback = await authorizeInBrowser(
+      new BrowserSession(),
+      await start(service, admin, id, clientOf(server)),
+      'mcp',
+    );
     expect(new URL(callback).searchParams.get('iss')).toBe(server.url);
     const { status, headers } = await openCallback(session, callback);
     expect([status, headers.get('location')]).toEqual([302, `/?connected=${id}`]);

@@ -32,11 +32,12 @@ export async function startProtectedMcpServer(clients: object[] = []): Promise<P
     provider.on('registration_create.success', (_ctx, { clientId }) => state.registered.push(clientId));
     provider.on('grant.success', ({ oidc }) => state.tokenRequests.push({ ...oidc.params }));
     const handle = provider.callback();
-    return async (request, response) => {
+    return (request, response) => {
       const { pathname } = new URL(request.url!, issuer);
       if (pathname === RESOURCE_PATH)
         sendJson(response, { resource: `${issuer}/mcp`, authorization_servers: [issuer], scopes_supported: ['tools'] });
-      else if (pathname === '/mcp') await respond(provider, issuer, request, response);
+      else if (pathname === '/mcp')
+        respond(provider, issuer, request, response).catch((error: Error) => response.destroy(error));
       else handle(request, response);
     };
   });
