@@ -104,8 +104,9 @@ async function storeCustomTools(tx: Transaction, toolkit: Toolkit, isFirst: bool
 async function storeReport(tx: Transaction, toolkit: Toolkit, { tools, serverInfo }: Report): Promise<void> {
   if (toolkit.type !== 'mcp-stdio') return;
   const isFirst = !toolkit.discoveredAt;
-  const newInfo = serverInfo === undefined ? (toolkit.serverInfo ?? null) : serverInfo;
-  const isNewInfo = !isDeepStrictEqual(newInfo, toolkit.serverInfo ?? null);
+  const formerInfo = toolkit.serverInfo ?? null;
+  const newInfo = serverInfo === undefined ? formerInfo : serverInfo && { ...serverInfo };
+  const isNewInfo = !isDeepStrictEqual(newInfo, formerInfo);
   if (isNewInfo) toolkit.serverInfo = newInfo;
   const found = tools && checkReportedTools(tools);
   if (!found || (isFirst && found.length === 0 && !newInfo)) return;
