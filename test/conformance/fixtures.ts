@@ -67,6 +67,10 @@ const SPECIAL: Record<string, Fixture> = {
   datasources: { create: createDatasource },
   queries: withQuery('queries'),
   datasets: withQuery('datasets'),
+  toolkits: {
+    create: async (admin, name, ownerId) =>
+      (await admin.creates('/toolkits', { name, ownerId, type: 'mcp-stdio', config: { command: 'npx' } })).id,
+  },
   jobs: {
     create: async (admin, name, ownerId) => (await admin.creates('/jobs', { name, ownerId, type: 'actions' })).id,
   },

@@ -11,6 +11,7 @@ const PATH_OF_KIND: Record<string, string> = {
   app: 'apps',
   job: 'jobs',
   template: 'templates',
+  toolkit: 'toolkits',
   folder: 'folders',
   suite: 'suites',
   team: 'teams',
