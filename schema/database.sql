@@ -2367,6 +2367,7 @@ create table dws.toolkit_tool (
   input_schema jsonb not null default '{}'::jsonb,
   name text not null,
   "position" integer not null,
+  query_id uuid,
   tenant_id uuid not null,
   toolkit_id uuid not null,
   updated_at timestamp with time zone not null default now(),
@@ -2375,9 +2376,11 @@ create table dws.toolkit_tool (
 alter table dws.toolkit_tool enable row level security;
 alter table dws.toolkit_tool force row level security;
 alter table dws.toolkit_tool add constraint toolkit_tool_pkey PRIMARY KEY (id);
+alter table dws.toolkit_tool add constraint toolkit_tool_position_check CHECK (("position" >= 0));
 alter table dws.toolkit_tool add constraint toolkit_tool_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.toolkit_tool add constraint toolkit_tool_toolkit_id_fkey FOREIGN KEY (toolkit_id) REFERENCES dws.toolkit(id) ON DELETE CASCADE;
 alter table dws.toolkit_tool add constraint toolkit_tool_toolkit_id_name_key UNIQUE (toolkit_id, name);
+CREATE INDEX toolkit_tool_query ON dws.toolkit_tool USING btree (query_id) WHERE (query_id IS NOT NULL);
 create policy system on dws.toolkit_tool for all to dws_system using (true) with check (true);
 create policy tenant on dws.toolkit_tool for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.toolkit_tool to dws_app;
