@@ -103,6 +103,7 @@ test('each operation belongs to one described theme', () => {
     'Reports',
     'Jobs',
     'Templates',
+    'Toolkits',
     'Apps',
     'Data sources',
     'Folders and tags',
