@@ -4,12 +4,12 @@ import { tokenSource } from '../../src/services/connection/token-source.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
-import { startService } from '../support/service.ts';
+import { startService, type Service } from '../support/service.ts';
 import { connectionOf, openCallback, test as base } from './connection-fixture.ts';
 
 const lines: string[] = [];
 
-const test = base.extend({
+const test = base.extend<{ service: Service }>({
   service: [
     async ({}, use) => {
       const log = { write: (line: string) => void lines.push(line) };
@@ -111,7 +111,7 @@ test('no secret of a connection is in the database, the log, an error or a respo
   note(String((failure as Error).stack));
   for (const path of ['', '/connection', '/account', '/integration', '/activity'])
     note((await ann.get(`/libraries/${id}${path}`)).body);
-  for (const path of ['/notifications', '/audit-log', '/integrations']) note((await admin.get(path)).body);
+  for (const path of ['/notifications', '/audit', '/integrations']) note((await admin.get(path)).body);
   server.intercept = (_, response) => Boolean(response.writeHead(500).end(second.refreshToken));
   expect((await ann.delete(`/libraries/${id}/connection`)).status).toBe(204);
 

@@ -121,7 +121,7 @@ describe('the token of a connection', () => {
       response.destroy();
       return true;
     };
-    await expect(token()).rejects.toThrow();
+    await expect(token()).rejects.toBeInstanceOf(Error);
     expect(killedCount).toBe(1);
     expect((await connectionOf(service, id)).tokens).toEqual(before.tokens);
     expect(await token()).not.toBe(before.tokens.accessToken);
