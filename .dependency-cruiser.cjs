@@ -90,7 +90,7 @@ module.exports = {
       name: 'the service starts a process for a toolkit',
       severity: 'error',
       comment:
-        'A command of a user must not run on the machine of the service. Only the command line starts MCP servers, on the machine of its user.',
+        'A command of a user must not run on the machine of the service. Only `dws toolkit discover` starts MCP servers.',
       from: { path: '^(src|entities|resolvers|rest-bridge)/', pathNot: '^src/server/cli/stdio-server.ts$' },
       to: { path: '@modelcontextprotocol/client/(dist/)?stdio|^cross-spawn|node_modules/cross-spawn/' },
     },
@@ -98,7 +98,7 @@ module.exports = {
       name: 'the code of toolkits starts a process',
       severity: 'error',
       comment:
-        'A command of a user must not run on the machine of the service. Only the command line starts MCP servers, on the machine of its user.',
+        'A command of a user must not run on the machine of the service. Only `dws toolkit discover` starts MCP servers.',
       from: {
         path: '^(src/adapters/mcp|src/services/(toolkit|connection)|resolvers/toolkit|rest-bridge/routes/toolkit[^/]*)/?',
       },

@@ -12,7 +12,7 @@ export interface RpcMessage {
   params?: Record<string, unknown>;
 }
 
-export interface McpRequest {
+interface McpRequest {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];
@@ -88,11 +88,13 @@ export function sendJson(response: ServerResponse, value: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** The program of a reference server, e.g. `everything`. */
-export const referenceServer = (name: 'everything' | 'filesystem'): string =>
-  createRequire(import.meta.url)
-    .resolve(`@modelcontextprotocol/server-${name}/package.json`)
-    .replace(/package\.json$/, 'dist/index.js');
+const require = createRequire(import.meta.url);
+
+/** Programs of reference servers. */
+export const REFERENCE_SERVERS = {
+  everything: require.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
+  filesystem: require.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'),
+};
 
 /** A reference server over HTTP, in its own process. */
 export interface EverythingServer {
@@ -103,7 +105,7 @@ export interface EverythingServer {
 /** Starts the reference server with all features of the protocol. */
 export async function startEverythingServer(transport: 'streamableHttp' | 'sse'): Promise<EverythingServer> {
   const port = await findFreePort();
-  const child = spawn(process.execPath, [referenceServer('everything'), transport], {
+  const child = spawn(process.execPath, [REFERENCE_SERVERS.everything, transport], {
     env: { PATH: process.env.PATH, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import type { Client } from '../support/client.ts';
 import { dws, type CommandResult } from '../support/command.ts';
 import { expectBody } from '../support/expect.ts';
-import { referenceServer } from '../support/mcp-server.ts';
+import { REFERENCE_SERVERS } from '../support/mcp-server.ts';
 import type { Service } from '../support/service.ts';
 import { createToolkit, test } from './toolkit-fixture.ts';
 
@@ -61,7 +61,7 @@ const isRunning = (pid: number): boolean => {
 };
 
 test('the tools of a server on this machine are stored by the API', async ({ service, eve }) => {
-  const config = { command: process.execPath, args: [referenceServer('everything'), 'stdio'] };
+  const config = { command: process.execPath, args: [REFERENCE_SERVERS.everything, 'stdio'] };
   const { id, path } = await createToolkit(eve, { config });
   const { out, code } = await discover(service, eve, id);
   expect(code).toBe(0);
@@ -74,7 +74,7 @@ test('the tools of a server on this machine are stored by the API', async ({ ser
 });
 
 test('the files server of the templates is discovered, too', async ({ service, eve }) => {
-  const config = { command: process.execPath, args: [referenceServer('filesystem'), folder] };
+  const config = { command: process.execPath, args: [REFERENCE_SERVERS.filesystem, folder] };
   const { id } = await createToolkit(eve, { config });
   expect((await discover(service, eve, id)).out).toContain('added\tread_text_file');
 });

@@ -3,6 +3,7 @@ import { openMcpClient } from '../../src/adapters/mcp/mcp-client.ts';
 import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import type { McpDescription, McpServer } from '../../src/core/mcp.ts';
 import {
+  sendJson,
   startEverythingServer,
   startMcpServer,
   toolNamed,
@@ -97,6 +98,33 @@ test('all pages are read, in the order of the server', async () => {
 test('a server without tools has none', async () => {
   server.list = () => ({ tools: [] });
   expect(await discover(server.url)).toEqual({ serverInfo: { name: 'test-server', version: '1.2.3' }, tools: [] });
+});
+
+test('a server of the revision 2026-07-28 is asked without a handshake', async () => {
+  const version = '2026-07-28';
+  const name = { name: 'modern-server', version: '3' };
+  server.intercept = ({ message: { id, method } }, response) => {
+    const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+    const results: Record<string, object> = {
+      'server/discover': {
+        ...complete,
+        supportedVersions: [version],
+        capabilities: { tools: {} },
+        _meta: { 'io.modelcontextprotocol/serverInfo': name },
+      },
+      'tools/list': { ...complete, tools: [toolNamed('modern')] },
+    };
+    sendJson(response, { jsonrpc: '2.0', id, result: results[method!] });
+    return true;
+  };
+  expect(await discover(server.url)).toEqual({
+    serverInfo: name,
+    tools: [{ name: 'modern', description: null, inputSchema: { type: 'object' } }],
+  });
+  expect(server.requests.map(({ message, headers }) => [message.method, headers['mcp-protocol-version']])).toEqual([
+    ['server/discover', version],
+    ['tools/list', version],
+  ]);
 });
 
 test('a session that the server has started is ended', async () => {

@@ -54,10 +54,9 @@ async function connectToServer(
   } catch (error) {
     if (exchange.hasSucceeded || !NO_STREAMABLE_HTTP.has(exchange.lastStatus)) throw error;
     const status = exchange.lastStatus;
-    return connectBySse().catch((cause: unknown) => {
+    return connectBySse().catch(() => {
       throw upstreamFailed(
         `The MCP server "${exchange.host}" responded with ${status} to streamable HTTP, and does not support SSE either`,
-        { cause },
       );
     });
   }

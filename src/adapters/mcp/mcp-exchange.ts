@@ -2,6 +2,7 @@ import { ReadableStream } from 'node:stream/web';
 import { ApiError, unavailable, upstreamFailed } from '../../core/errors.ts';
 import type { McpServer } from '../../core/mcp.ts';
 import { quoteUpstream, type OutboundClient } from '../../core/outbound.ts';
+import { authorizationRequired, partsOf, tokenRefused } from './exchange-errors.ts';
 
 /** Time for all requests of one exchange. */
 const EXCHANGE_TIMEOUT_MS = 30_000;
@@ -106,7 +107,9 @@ export class McpExchange {
 
   /** Returns the beginning of what the server has sent for an error message. */
   quote(text: string): string {
-    return quoteUpstream(text, [...this.#secrets]);
+    // A secret may be within another one.
+    const secrets = [...this.#secrets].toSorted((a, b) => b.length - a.length);
+    return quoteUpstream(text, secrets);
   }
 
   async #withToken(init: RequestInit, token: string | undefined): Promise<Record<string, string>> {
@@ -211,31 +214,13 @@ export class McpExchange {
     );
   }
 
-  /** Returns the error of a client for one of the SDK, whose messages quote the server. */
+  /**
+   * Returns the error of a client for one of the SDK. That has the whole response of the server, which may repeat
+   * secrets, so that it is not the cause.
+   */
   #toError(error: unknown): ApiError {
     for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof ApiError) return cause;
     const reason = error instanceof Error ? error.message : String(error);
-    return upstreamFailed(`${this.#name} does not follow the protocol: ${this.quote(reason)}`, { cause: error });
+    return upstreamFailed(`${this.#name} does not follow the protocol: ${this.quote(reason)}`);
   }
 }
-
-const authorizationRequired = (host: string): ApiError =>
-  upstreamFailed(
-    `The MCP server "${host}" requires authorization. Authorize the toolkit with ` +
-      'POST /api/toolkits/{id}/connection/_authorize, or set the header that the server expects',
-  );
-
-const tokenRefused = (host: string): ApiError =>
-  upstreamFailed(
-    `The MCP server "${host}" refuses the access token of the connection. Authorize the toolkit again with ` +
-      'POST /api/toolkits/{id}/connection/_authorize',
-  );
-
-/** A secret of fewer characters would blacken ordinary words. */
-const MIN_SECRET_CHARACTERS = 4;
-
-/** Returns a secret and its words, because a server may quote the token of `Bearer <token>` alone; longest first. */
-const partsOf = (value: string): string[] =>
-  [value, encodeURIComponent(value), ...value.split(/\s+/)].filter(
-    (part) => part.length >= MIN_SECRET_CHARACTERS && !/^(?:bearer|basic|token)$/i.test(part),
-  );
