@@ -50,6 +50,11 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
     id: 'checkTemplate',
     summary: 'Finds the mistakes in the files of a template',
   },
+  'GET /toolkit-templates': { id: 'listToolkitTemplates' },
+  'POST /toolkit-parse-config': {
+    id: 'parseToolkitConfig',
+    summary: 'Returns the toolkits that a configuration of another client describes',
+  },
 };
 
 const keyOf = ({ row }: Endpoint): string => `${row.method} ${row.path}`;
@@ -199,6 +204,16 @@ const THEMES: readonly Theme[] = [
     name: 'Templates',
     description: 'Templates of documents with their files and drafts, and the documents rendered from them.',
     paths: /^\/(templates|template-drivers)\b/,
+  },
+  {
+    name: 'Libraries',
+    description: 'Libraries with the files of cloud drives, and the integrations with which they connect.',
+    paths: /^\/(libraries|integrations|oauth)\b/,
+  },
+  {
+    name: 'Toolkits',
+    description: 'Tools for agents: those of MCP servers and those that users define.',
+    paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,
   },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {

@@ -5,6 +5,7 @@ import { AppLog } from '../../entities/app-log.ts';
 import { AppRelease } from '../../entities/app-release.ts';
 import { App } from '../../entities/app.ts';
 import { AuditEvent } from '../../entities/audit-event.ts';
+import { Connection } from '../../entities/connection.ts';
 import { DatasetReference } from '../../entities/dataset-reference.ts';
 import { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import { Dataset } from '../../entities/dataset.ts';
@@ -13,11 +14,14 @@ import { Datasource } from '../../entities/datasource.ts';
 import { Favorite, FavoriteResource } from '../../entities/favorite.ts';
 import { FeedItem } from '../../entities/feed-item.ts';
 import { Folder } from '../../entities/folder.ts';
+import { Integration } from '../../entities/integration.ts';
 import { JobActionCondition } from '../../entities/job-action-condition.ts';
 import { JobAction } from '../../entities/job-action.ts';
 import { JobDataset } from '../../entities/job-dataset.ts';
 import { JobRun, JobRunResult } from '../../entities/job-run.ts';
 import { Job } from '../../entities/job.ts';
+import { LibraryFile } from '../../entities/library-file.ts';
+import { Library } from '../../entities/library.ts';
 import { Mail } from '../../entities/mail.ts';
 import { RefreshBreak } from '../../entities/refresh-preview.ts';
 import { Rendition } from '../../entities/rendition.ts';
@@ -36,6 +40,8 @@ import { TemplateFile } from '../../entities/template-file.ts';
 import { TemplateInput } from '../../entities/template-input.ts';
 import { TemplateProcessor } from '../../entities/template-processor.ts';
 import { Template } from '../../entities/template.ts';
+import { ToolkitTool } from '../../entities/toolkit-tool.ts';
+import { Toolkit } from '../../entities/toolkit.ts';
 import { UsageEvent } from '../../entities/usage-event.ts';
 import { UserContent } from '../../entities/user-content.ts';
 import { User } from '../../entities/user.ts';
@@ -44,6 +50,7 @@ import { WebhookCall } from '../../entities/webhook-call.ts';
 import { AccessReason } from '../dataset/dataset-access.ts';
 import { DatasetPage } from '../dataset/dataset.ts';
 import { SavedQueryPage } from '../datasource/saved-query.ts';
+import { LibraryPage } from '../library/library.ts';
 import { OperationResource } from '../operation/operation.ts';
 import { ReferenceSnapshot } from '../report/dataset-reference-types.ts';
 import { pageOf } from '../support/page.ts';
@@ -62,6 +69,8 @@ relationField(SavedQuery, 'datasource', Datasource, 'Datasource of the query. Nu
 relationField(Visual, 'dataset', Dataset, 'Dataset that it shows.');
 relationField(Visual, 'owner', User, 'User who created it. Null when that user has been deleted.');
 relationField(DatasetReference, 'report', Report, 'Report that shows the dataset.');
+relationField(Connection, 'owner', User, 'User who authorized it.');
+relationField(Connection, 'integration', Integration, 'Integration with which it was authorized; null for a toolkit.');
 relationField(JobDataset, 'job', Job, 'Job that works on the dataset.');
 relationField(JobDataset, 'dataset', Dataset, 'The dataset. Null if the caller cannot read it.');
 relationField(JobAction, 'job', Job, 'Job of the action.');
@@ -82,10 +91,15 @@ relationField(
   WebhookCall,
   'The call that was replayed. Null if it was deleted, or if this call is not a replay.',
 );
+relationField(Library, 'integration', Integration, 'Integration with which it connects; null if it has none.');
+relationField(LibraryFile, 'library', Library, 'Library of the file.');
+relationField(Integration, 'library', Library, 'Library to which it belongs alone; null unless it is embedded.');
+relationField(Integration, 'creator', User, 'User who created it; null if the user is deleted.');
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
 relationField(TemplateInput, 'template', Template, 'Template of the input.');
 relationField(TemplateProcessor, 'template', Template, 'Template of the processor.');
+relationField(ToolkitTool, 'toolkit', Toolkit, 'Toolkit of the tool.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,
@@ -111,6 +125,7 @@ recordField(DatasetRefresh, 'dataset', 'id', Dataset, 'Dataset with its new rows
 recordField(ReferenceSnapshot, 'dataset', 'datasetId', Dataset, 'Snapshot. Null if the caller cannot read it.');
 recordField(JobRunResult, 'run', 'runId', JobRun, 'The run.');
 recordField(UserContent, 'user', 'userId', User, 'The user.');
+recordField(SearchHit, 'library', 'libraryId', Library, 'Library of a file; null for the other kinds.');
 recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. Null for the other kinds.');
 
 nodeField(Activity, 'resource', 'kind', 'resourceId');
@@ -137,6 +152,7 @@ relationPage(
 );
 relationPage(Datasource, 'savedQueries', SavedQueryPage, 'Saved queries on it that the caller can read, by name.');
 relationPage(SavedQuery, 'datasets', DatasetPage, 'Datasets that follow it and that the caller can read, by name.');
+relationPage(Integration, 'libraries', LibraryPage, 'Libraries with it that the caller can read, by name.');
 relationPage(Folder, 'resources', ResourcePage, 'Resources in it that the caller can read, by name.');
 relationPage(Tag, 'resources', ResourcePage, 'Resources with the tag that the caller can read, by name.');
 relationPage(Team, 'resources', ResourcePage, 'Resources that the team owns and that the caller can read, by name.');

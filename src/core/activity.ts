@@ -29,6 +29,15 @@ const KIND_EVENTS = {
     'run.failed': 'A run failed.',
   },
   datasource: { 'connection.changed': 'The configuration or the secrets of the connection were changed.' },
+  library: {
+    connected: 'A user authorized the connection to the drive.',
+    disconnected: 'The connection to the drive was ended.',
+  },
+  toolkit: {
+    'connection.changed': 'The configuration or its secrets were changed.',
+    connected: 'A user authorized the connection to the server.',
+    disconnected: 'The connection to the server was ended.',
+  },
   team: {
     created: 'The team was created.',
     updated: 'Fields of the team were changed.',

@@ -2,6 +2,7 @@ import type { Row } from '../../rest-bridge/route.ts';
 import app from '../../rest-bridge/routes/app.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
 import avatar from '../../rest-bridge/routes/avatar.ts';
+import connection from '../../rest-bridge/routes/connection.ts';
 import datasetReference from '../../rest-bridge/routes/dataset-reference.ts';
 import dataset from '../../rest-bridge/routes/dataset.ts';
 import datasourceLink from '../../rest-bridge/routes/datasource-link.ts';
@@ -10,8 +11,10 @@ import draft from '../../rest-bridge/routes/draft.ts';
 import favorite from '../../rest-bridge/routes/favorite.ts';
 import folder from '../../rest-bridge/routes/folder.ts';
 import identityProvider from '../../rest-bridge/routes/identity-provider.ts';
+import integration from '../../rest-bridge/routes/integration.ts';
 import jobAction from '../../rest-bridge/routes/job-action.ts';
 import job from '../../rest-bridge/routes/job.ts';
+import library from '../../rest-bridge/routes/library.ts';
 import mail from '../../rest-bridge/routes/mail.ts';
 import notification from '../../rest-bridge/routes/notification.ts';
 import operation from '../../rest-bridge/routes/operation.ts';
@@ -29,6 +32,8 @@ import tag from '../../rest-bridge/routes/tag.ts';
 import team from '../../rest-bridge/routes/team.ts';
 import templateFile from '../../rest-bridge/routes/template-file.ts';
 import template from '../../rest-bridge/routes/template.ts';
+import toolkitDiscovery from '../../rest-bridge/routes/toolkit-discovery.ts';
+import toolkit from '../../rest-bridge/routes/toolkit.ts';
 import usage from '../../rest-bridge/routes/usage.ts';
 import userSetting from '../../rest-bridge/routes/user-setting.ts';
 import user from '../../rest-bridge/routes/user.ts';
@@ -65,9 +70,14 @@ export const ROWS: Row[] = [
   ...report,
   ...datasetReference,
   ...app,
+  ...library,
+  ...integration,
+  ...connection,
   ...job,
   ...jobAction,
   ...template,
   ...templateFile,
   ...rendition,
+  ...toolkit,
+  ...toolkitDiscovery,
 ];

@@ -81,6 +81,12 @@ describe('a redirect', () => {
     ]);
   });
 
+  test('of a GET is returned to a caller that follows none', async () => {
+    redirectTo(`http://127.0.0.3:${other.port}/`);
+    expect((await send('/', { followsRedirects: false })).status).toBe(302);
+    expect(other.connections).toBe(0);
+  });
+
   test('to another origin loses the headers of the caller, also on the way back', async () => {
     allowed.respond = ({ url }, response) =>
       void (url === '/'

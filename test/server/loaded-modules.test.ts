@@ -28,9 +28,13 @@ async function loadedModules(variables: Record<string, string>): Promise<string[
   }
 }
 
-/** What only other commands, missing migrations, `SMTP_URL`, calls of other hosts, the demo and uploaded pictures need. */
-const UNUSED =
-  /^(nodemailer|undici|openid-client|tar-stream|sharp|saxes|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema))))/;
+/**
+ * What only other commands, missing migrations, `SMTP_URL`, calls of other hosts, MCP servers, the demo and uploaded
+ * pictures need.
+ */
+const UNUSED_PACKAGES = /^(nodemailer|undici|openid-client|@modelcontextprotocol|tar-stream|sharp|saxes)/;
+const UNUSED_FILES = /^src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema|stdio|toolkit)))/;
+const isUnused = (name: string): boolean => UNUSED_PACKAGES.test(name) || UNUSED_FILES.test(name);
 const OF_WORKERS = /^src\/(operations|server\/worker)/;
 const OF_WEB = /^(resolvers|rest-bridge\/routes|src\/server\/(http|graphql|pages))/;
 
@@ -38,7 +42,7 @@ test('a process with both roles loads no mail, migrations, backups, pictures and
   const modules = await loadedModules({ ROLE: 'all' });
   expect(modules).toContain('src/server/http.js');
   expect(modules).toContain('src/server/worker.js');
-  expect(modules.filter((name) => UNUSED.test(name))).toEqual([]);
+  expect(modules.filter(isUnused)).toEqual([]);
 });
 
 test('a process with the role web loads nothing of workers', async () => {

@@ -4,6 +4,7 @@ import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
 import { appLogModel, webhookCallModel } from '../app/app-record-model.ts';
+import { connectionModel } from '../connection/connection-model.ts';
 import { datasetModel } from '../dataset/dataset-model.ts';
 import { savedFilterModel } from '../dataset/saved-filter-model.ts';
 import { userSettingModel } from '../dataset/user-setting-model.ts';
@@ -20,6 +21,7 @@ import { feedItemModel } from '../identity/team-feed-model.ts';
 import { teamMemberModel, teamModel } from '../identity/team-model.ts';
 import { userModel } from '../identity/user-model.ts';
 import { jobActionConditionModel, jobActionModel, jobDatasetModel, jobModel, jobRunModel } from '../job/job-model.ts';
+import { integrationModel, libraryFileModel, libraryModel } from '../library/library-model.ts';
 import { operationModel } from '../operation/operation-model.ts';
 import { datasetReferenceModel } from '../report/dataset-reference-model.ts';
 import { reportModel } from '../report/report-model.ts';
@@ -30,6 +32,7 @@ import {
   templateModel,
   templateProcessorModel,
 } from '../template/template-model.ts';
+import { toolkitModel, toolkitToolModel } from '../toolkit/toolkit-model.ts';
 import { usageEventModel } from '../usage/usage-event-model.ts';
 import { visualModel } from '../visual/visual-model.ts';
 import { activityModel } from './activity-model.ts';
@@ -53,6 +56,7 @@ export const MODELS: readonly ModelDefinition[] = [
   appModel,
   appReleaseModel,
   auditEventModel,
+  connectionModel,
   datasetModel,
   datasetReferenceModel,
   datasourceModel,
@@ -62,11 +66,14 @@ export const MODELS: readonly ModelDefinition[] = [
   feedItemModel,
   folderModel,
   identityProviderModel,
+  integrationModel,
   jobModel,
   jobActionModel,
   jobActionConditionModel,
   jobDatasetModel,
   jobRunModel,
+  libraryModel,
+  libraryFileModel,
   mailModel,
   notificationModel,
   operationModel,
@@ -89,6 +96,8 @@ export const MODELS: readonly ModelDefinition[] = [
   templateFileModel,
   templateInputModel,
   templateProcessorModel,
+  toolkitModel,
+  toolkitToolModel,
   usageEventModel,
   userModel,
   userSettingModel,

@@ -109,6 +109,20 @@ const USES: readonly ResourceUse[] = [
   // A rendering fails when what it reads was deleted.
   { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'dataset', used: 'x.dataset_id' },
   { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'query', used: 'x.query_id' },
+  // A call of a tool fails when its query was deleted.
+  {
+    kind: 'toolkit',
+    from: 'dws.toolkit_tool x join dws.toolkit u on u.id = x.toolkit_id',
+    of: 'query',
+    used: 'x.query_id',
+  },
+  {
+    kind: 'library',
+    from: 'dws.library u',
+    of: 'integration',
+    used: 'u.integration_id',
+    blocks: true,
+  },
   {
     kind: 'suite',
     from: 'dws.suite_member m join dws.suite u on u.id = m.suite_id',

@@ -4,8 +4,9 @@ import type { ShareInput } from '../../../entities/share-input.ts';
 import { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, refused } from '../../core/errors.ts';
+import { invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
-import type { ResourcePermission } from '../../core/permissions.ts';
+import { SHARE_LEVELS, type ResourcePermission, type ShareLevel } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
 import { checkOwnAccess } from './app-access.ts';
@@ -16,6 +17,10 @@ import { resolvePrincipal } from './resolve-ids.ts';
 /** Checks the fields of a share that only some kinds have and assigns them to the share. */
 type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;
 
+/** Returns the permission that sharing a resource of a kind requires. */
+export const sharePermission = <T extends OwnedRow>({ kind, shareAbility = 'share' }: OwnedKind<T>) =>
+  `${kind}:${shareAbility}` as ResourcePermission;
+
 /** Grants or updates a share. Returns its id. Throws FORBIDDEN for a level above the caller's own. */
 export function set<T extends OwnedRow>(
   ctx: Context,
@@ -25,9 +30,10 @@ export function set<T extends OwnedRow>(
   { accessLevel }: ShareInput,
   assignDetails?: ShareDetails<T>,
 ): Promise<string> {
+  checkShareLevel(kind, accessLevel);
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
-    const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    const resource = await loadResource(ctx, tx, kind, id, sharePermission(kind));
     checkOwnAccess(resource);
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
       throw refused('A share cannot have a higher access level than the caller');
@@ -44,6 +50,11 @@ export function set<T extends OwnedRow>(
   });
 }
 
+/** Throws BAD_USER_INPUT for a level that the shares of a kind do not have. */
+function checkShareLevel({ shareLevels = SHARE_LEVELS }: OwnedKind<OwnedRow>, level: ShareLevel): void {
+  if (!shareLevels.includes(level)) throw invalid('accessLevel', `must be one of ${shareLevels.join(', ')}`);
+}
+
 /** Deletes the share of a principal. Access by ownership remains. Throws NOT_FOUND if there is no share. */
 export async function remove<T extends OwnedRow>(
   ctx: Context,
@@ -52,7 +63,7 @@ export async function remove<T extends OwnedRow>(
   principalId: string,
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    const resource = await loadResource(ctx, tx, kind, id, sharePermission(kind));
     checkOwnAccess(resource);
     checkNoDraft(kind, resource, 'shares');
     const share = await tx.findOne(Share, {
