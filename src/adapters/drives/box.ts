@@ -89,7 +89,11 @@ export const BOX: Drive = {
   },
 
   contents: (access, { id }, maxBytes) =>
-    findAtDrive('file', id, downloadDrive(access, `${access.apiUri}/files/${encodeURIComponent(id)}/content`, {}, maxBytes)),
+    findAtDrive(
+      'file',
+      id,
+      downloadDrive(access, `${access.apiUri}/files/${encodeURIComponent(id)}/content`, {}, maxBytes),
+    ),
 };
 
 const get = <T>(access: DriveAccess, path: string): Promise<T> => readDrive(access, `${access.apiUri}/${path}`);
@@ -156,7 +160,10 @@ async function lookUp(access: DriveAccess, type: BoxType, id: string): Promise<D
     return isActive ? { item: toDriveItem(item) } : { removedId: idOf(type, id) };
   } catch (error) {
     // Deleted, in the trash, or not accessible any more.
-    if (error instanceof DriveRefusal && (error.httpStatus === 404 || error.reason === 'access_denied_insufficient_permissions'))
+    if (
+      error instanceof DriveRefusal &&
+      (error.httpStatus === 404 || error.reason === 'access_denied_insufficient_permissions')
+    )
       return { removedId: idOf(type, id) };
     throw error;
   }
