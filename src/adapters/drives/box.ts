@@ -65,7 +65,7 @@ export const BOX: Drive = {
     if (at.page !== null) query.set('marker', at.page);
     type ItemPage = { entries?: BoxItem[]; next_marker?: string | null };
     const call = get<ItemPage>(access, `folders/${encodeURIComponent(at.folders[0]!)}/items?${query}`);
-    const page = await orWithoutFolder(at, first, call);
+    const page = await orWithoutFolder(at, first, at.page === null ? call : loseCursor(call));
     if ('isLast' in page) return page;
     const entries = listOf<BoxItem>(page.entries);
     const found = entries.filter(({ type }) => type === 'folder').map(({ id }) => id);
@@ -130,13 +130,13 @@ async function readEvents(access: DriveAccess, position: string) {
   return { sources: [...sources.values()], next: page.next_stream_position };
 }
 
-/** Box refuses a position that it does not know as an invalid parameter. */
+/** Box refuses a position or marker that it does not know as an invalid parameter. */
 async function loseCursor<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
     const isLost = error instanceof DriveRefusal && (error.httpStatus === 400 || error.httpStatus === 410);
-    throw isLost ? new CursorLost('Box does not know the position any more', { cause: error }) : error;
+    throw isLost ? new CursorLost('Box does not know the page any more', { cause: error }) : error;
   }
 }
 
