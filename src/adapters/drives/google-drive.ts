@@ -1,14 +1,21 @@
-import { CursorLost, type Drive, type DriveAccess, type DriveEvent, type DriveItem } from '../../core/drive.ts';
+import {
+  CursorLost,
+  type Drive,
+  type DriveAccess,
+  type DriveEvent,
+  type DriveItem,
+  type DrivePage,
+} from '../../core/drive.ts';
 import { tooLarge } from '../../core/errors.ts';
-import { listOf, textOf, toItem } from './drive-item.ts';
+import { listOf, toAccount, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
 import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
-import { checkFolderCursor, nextFolders, type FolderCursor } from './folder-cursor.ts';
+import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.ts';
 
 interface GoogleFile {
   id: string;
-  name: string;
-  mimeType: string;
+  name?: string;
+  mimeType?: string;
   parents?: string[];
   size?: string;
   md5Checksum?: string;
@@ -57,11 +64,7 @@ export const GOOGLE_DRIVE: Drive = {
 
   async account(access) {
     const { user } = await get<{ user?: Record<string, unknown> }>(access, 'about', { fields: 'user' });
-    return {
-      email: textOf(user?.emailAddress),
-      displayName: textOf(user?.displayName),
-      accountId: textOf(user?.permissionId) ?? textOf(user?.emailAddress) ?? '',
-    };
+    return toAccount(user?.permissionId, user?.emailAddress, user?.displayName);
   },
 
   root: async (access, rootId) => (await findFolder(access, rootId)).id,
@@ -76,9 +79,9 @@ export const GOOGLE_DRIVE: Drive = {
   },
 
   list: (access, folderId, cursor) =>
-    loseCursor(() => (folderId === null ? listAll(access, cursor) : listBelow(access, folderId, cursor))),
+    loseCursor(cursor, folderId === null ? listAll(access, cursor) : listBelow(access, folderId, cursor)),
 
-  changes: (access, _rootId, cursor) => loseCursor(() => readChanges(access, cursor)),
+  changes: (access, _rootId, cursor) => loseCursor(cursor, readChanges(access, cursor)),
 
   async contents(access, { id, contentType }, maxBytes) {
     const file = `${access.apiUri}/files/${encodeURIComponent(id)}`;
@@ -124,22 +127,22 @@ async function listAll(access: DriveAccess, cursor: string | null) {
   return { events, cursor: page.nextPageToken ?? '', isLast: !page.nextPageToken };
 }
 
-async function listBelow(access: DriveAccess, folderId: string, cursor: string | null) {
-  const at: FolderCursor = checkFolderCursor(cursor) ?? { folders: [folderId], waiting: [], page: null };
+async function listBelow(access: DriveAccess, folderId: string, cursor: string | null): Promise<DrivePage> {
+  const at = readFolderCursor(cursor, folderId);
   const parents = at.folders.map((id) => `'${id.replaceAll(/['\\]/g, '\\$&')}' in parents`).join(' or ');
-  const query = get<FilePage>(access, 'files', {
+  const query = {
     q: `trashed=false and (${parents})`,
     fields: `nextPageToken,files(${FIELDS})`,
     pageSize: PAGE_SIZE,
     ...ALL_DRIVES,
     ...(at.page !== null && { pageToken: at.page }),
-  });
-  const page = await findAtDrive('folder', folderId, query);
-  const items = listOf<GoogleFile>(page.files ?? []).map(toDriveItem);
-  return {
-    events: items.map((item) => ({ item })),
-    ...nextFolders(at, items, page.nextPageToken ?? null, FOLDERS_AT_ONCE),
   };
+  const page = await orWithoutFolder(at, folderId, get<FilePage>(access, 'files', query));
+  if ('isLast' in page) return page;
+  const items = listOf<GoogleFile>(page.files ?? []).map(toDriveItem);
+  const found = items.filter(({ isFolder }) => isFolder).map(({ id }) => id);
+  const next = nextFolders(at, found, page.nextPageToken ?? null, FOLDERS_AT_ONCE);
+  return { events: items.map((item) => ({ item })), ...next };
 }
 
 interface Change {
@@ -173,14 +176,15 @@ function toEvents({ fileId, removed, file }: Change): DriveEvent[] {
 }
 
 function toDriveItem(file: GoogleFile): DriveItem {
-  const exported = EXPORTS.get(file.mimeType);
-  const isNamed = !exported || file.name.toLowerCase().endsWith(exported.extension);
+  const { name = '', mimeType = '' } = file;
+  const exported = EXPORTS.get(mimeType);
+  const isNamed = !exported || name.toLowerCase().endsWith(exported.extension);
   return toItem({
     id: file.id,
-    name: isNamed ? file.name : `${file.name}${exported.extension}`,
-    isFolder: file.mimeType === FOLDER,
+    name: isNamed ? name : `${name}${exported.extension}`,
+    isFolder: mimeType === FOLDER,
     parentId: file.parents?.[0],
-    contentType: exported?.contentType ?? file.mimeType,
+    contentType: exported?.contentType ?? mimeType,
     // The size of a document is not that of the file to which it is converted.
     size: exported ? null : file.size,
     hash: file.md5Checksum,
@@ -191,7 +195,7 @@ function toDriveItem(file: GoogleFile): DriveItem {
   });
 }
 
-function whyUnreadable({ mimeType, capabilities }: GoogleFile, isExported: boolean): string | null {
+function whyUnreadable({ mimeType = '', capabilities }: GoogleFile, isExported: boolean): string | null {
   if (mimeType === `${GOOGLE_TYPE}shortcut`) return 'A shortcut to another file';
   if (mimeType.startsWith(GOOGLE_TYPE) && !isExported)
     return `Google converts no ${mimeType.slice(GOOGLE_TYPE.length)} to a file`;
@@ -208,12 +212,13 @@ async function exportFile(access: DriveAccess, url: string, maxBytes: number) {
   }
 }
 
-/** Runs a call with a cursor. Google refuses an old one as an invalid value, or as gone. */
-async function loseCursor<T>(call: () => Promise<T>): Promise<T> {
+/** Waits for a call with a cursor. Google refuses an old one as an invalid value, or as gone. */
+async function loseCursor<T>(cursor: string | null, call: Promise<T>): Promise<T> {
   try {
-    return await call();
+    return await call;
   } catch (error) {
     const isLost =
+      cursor !== null &&
       error instanceof DriveRefusal &&
       (error.httpStatus === 410 || (error.httpStatus === 400 && /^invalid(?:PageToken)?$/.test(error.reason)));
     throw isLost ? new CursorLost('Google Drive does not know the page any more', { cause: error }) : error;
