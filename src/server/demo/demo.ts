@@ -17,6 +17,7 @@ import { createDemoApp, DEMO_APP } from './demo-app.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 import { createDemoJob, DEMO_JOB } from './demo-job.ts';
 import { createDemoTemplate, DEMO_TEMPLATE } from './demo-template.ts';
+import { createDemoLibrary, createDemoToolkit, DEMO_LIBRARY, DEMO_TOOLKIT } from './demo-tools.ts';
 
 const DEMO_DATASOURCE_SLUG = 'demo-shop';
 
@@ -25,8 +26,8 @@ const DEMO_SETTING = 'demo';
 
 /**
  * Creates the demo in tenant `default`, owned by its first superuser: a datasource on the demo shop, saved queries,
- * datasets with rows, a report, a template, an app and a job that has run. It is created once; the next start completes one that was
- * interrupted. Never throws: errors, and the reason of an aborted `signal`, are printed. See
+ * datasets with rows, a report, a template, an app, a library, a toolkit and a job that has run. It is created once; the next
+ * start completes one that was interrupted. Never throws: errors, and the reason of an aborted `signal`, are printed. See
  * docs/contract.md#running-it.
  */
 export async function seedDemo(
@@ -158,6 +159,8 @@ async function createContent(
   if (await createDemoTemplate(ctx, folderId, ids)) print(`  template "${DEMO_TEMPLATE.name}"`);
   ctx.request.signal.throwIfAborted();
   if (await createDemoApp(ctx, folderId)) print(`  app "${DEMO_APP.name}"`);
+  if (await createDemoLibrary(ctx, folderId)) print(`  library "${DEMO_LIBRARY.name}"`);
+  if (await createDemoToolkit(ctx, folderId, queryIds.get('orders-since')!)) print(`  toolkit "${DEMO_TOOLKIT.name}"`);
   ctx.request.signal.throwIfAborted();
   const ran = await createDemoJob(ctx, folderId, datasetIds.get('orders')!);
   if (ran)
