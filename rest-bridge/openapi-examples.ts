@@ -1,6 +1,8 @@
 import type { Endpoint } from './bridge.ts';
 import { JOB_BODIES } from './openapi-examples-job.ts';
+import { LIBRARY_BODIES } from './openapi-examples-library.ts';
 import { TEMPLATE_BODIES } from './openapi-examples-template.ts';
+import { TOOLKIT_BODIES } from './openapi-examples-toolkit.ts';
 import { operationId } from './openapi-names.ts';
 
 /* Examples of the OpenAPI document: the order lines of the demo shop, as in README.md. */
@@ -172,7 +174,9 @@ const BODIES: Record<string, unknown> = {
   createApp: { name: 'Returns', description: 'Handles returned goods' },
   updateApp: { description: 'Handles returned and broken goods' },
   ...JOB_BODIES,
+  ...LIBRARY_BODIES,
   ...TEMPLATE_BODIES,
+  ...TOOLKIT_BODIES,
 };
 
 /** Returns an example of the body of an operation; undefined if it has none. */

@@ -50,6 +50,11 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
     id: 'checkTemplate',
     summary: 'Finds the mistakes in the files of a template',
   },
+  'GET /toolkit-templates': { id: 'listToolkitTemplates' },
+  'POST /toolkit-parse-config': {
+    id: 'parseToolkitConfig',
+    summary: 'Returns the toolkits that a configuration of another client describes',
+  },
 };
 
 const keyOf = ({ row }: Endpoint): string => `${row.method} ${row.path}`;

@@ -1,5 +1,5 @@
 /**
- * Mutations that create or end credentials and sessions, manage users, teams or identity providers, change what users may do,
+ * Mutations that create or end credentials and sessions, manage users, teams, identity providers or integrations, change what users may do,
  * or move what they own. Those of shares and owners have a name for each kind. Apps and jobs act for their owner later, as
  * credentials do, so that mutations that create or change them are refused, too. Deleting one gives no rights.
  */
@@ -16,6 +16,10 @@ const REFUSED: ReadonlySet<string> = new Set([
   'createIdentityProvider',
   'updateIdentityProvider',
   'deleteIdentityProvider',
+  'createIntegration',
+  'updateIntegration',
+  'deleteIntegration',
+  'setLibraryIntegration',
   'createUser',
   'updateUser',
   'deleteUser',

@@ -17,21 +17,21 @@ const REFUSAL =
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
 const ALLOWED = `
-  approveToolkitTools benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun cancelOperation
-  commitDatasetDraft commitTemplateDraft copyDataset createDataset createDatasetReference createDatasource
-  createDatasourceLink createFolder createReport createSavedFilter createSavedQuery createSnapshot createSuite
-  createTag createTeamComment createTemplate createTemplateFile createToolkit createVisual deleteApp deleteAvatar deleteDataset
-  deleteDatasetDraft deleteDatasetReference deleteDatasetUserSettings deleteDatasource deleteDatasourceLink
-  deleteFolder deleteJob deleteReport deleteSavedFilter deleteSavedQuery deleteSnapshot deleteSuite deleteTag
-  deleteTeamComment deleteTemplate deleteTemplateDraft deleteTemplateFile deleteToolkit deleteVisual discoverToolkit
-  editDataset editTemplate logout
-  markFeedViewed previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset
-  refreshDatasetInternal renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings
-  setTemplateFile setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme
-  syncDatasetFields testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource
-  updateFolder updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
-  updateTag updateTeam updateTemplate updateTemplateFile updateToolkit updateVisual uploadAvatarPart uploadDataset uploadDatasource
-  uploadTemplateFile`
+  approveToolkitTools benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun
+  cancelOperation commitDatasetDraft commitTemplateDraft copyDataset createDataset createDatasetReference
+  createDatasource createDatasourceLink createFolder createLibrary createReport createSavedFilter createSavedQuery
+  createSnapshot createSuite createTag createTeamComment createTemplate createTemplateFile createToolkit createVisual
+  deleteApp deleteAvatar deleteDataset deleteDatasetDraft deleteDatasetReference deleteDatasetUserSettings
+  deleteDatasource deleteDatasourceLink deleteFolder deleteJob deleteLibrary deleteReport deleteSavedFilter
+  deleteSavedQuery deleteSnapshot deleteSuite deleteTag deleteTeamComment deleteTemplate deleteTemplateDraft
+  deleteTemplateFile deleteToolkit deleteVisual discoverToolkit editDataset editTemplate logout markFeedViewed
+  previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset refreshDatasetInternal
+  renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings setTemplateFile
+  setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
+  testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder updateLibrary
+  updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite updateTag
+  updateTeam updateTemplate updateTemplateFile updateToolkit updateVisual uploadAvatarPart uploadDataset
+  uploadDatasource uploadTemplateFile`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;
@@ -44,6 +44,8 @@ const BODIES: Readonly<Record<string, object>> = {
   changePassword: { currentPassword: PASSWORD, password: 'another long password' },
   createToken: { name: 'Of an app' },
   createIdentityProvider: { name: 'x', domain: 'x', issuer: 'https://idp.example', clientId: 'x', clientSecret: 'x' },
+  createIntegration: { name: 'Door', type: 'box', clientId: 'x' },
+  setLibraryIntegration: { integrationId: '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f' },
   createUser: { username: 'new', password: PASSWORD },
   updateUser: { enabled: true },
   setGlobalPermissions: { permissions: ['users:edit'] },

@@ -107,6 +107,8 @@ test('an activity contains the names of secret or textual fields, not their valu
   const app = (await admin.creates('/apps', { name: 'Discreet', env: { KEY: 'hidden-value' } })).id;
   await admin.put(`/apps/${app}`, { env: { KEY: '••••' } });
   await admin.put(`/apps/${app}`, { env: { KEY: 'hidden-too' } });
+  const toolkit = await FIXTURES['toolkits']!.create(admin, 'discreet tools');
+  await admin.put(`/toolkits/${toolkit}`, { config: { command: 'npx', env: { TOKEN: 'hidden-token' } } });
   const dataset = await FIXTURES['datasets']!.create(admin, 'discreet set');
   await admin.put(`/datasets/${dataset}`, { query: 'select 2 as hidden_column', flow: [{ type: 'limit', n: 7 }] });
 
@@ -114,6 +116,11 @@ test('an activity contains the names of secret or textual fields, not their valu
     type: 'datasource.connection.changed',
     message: 'admin changed the connection of discreet source',
     data: { fields: ['config', 'secrets'] },
+  });
+  expect((await readActivities(admin, `/toolkits/${toolkit}`))[0]).toMatchObject({
+    type: 'toolkit.connection.changed',
+    message: 'admin changed the connection of discreet tools',
+    data: { fields: ['config', 'sealedSecrets'] },
   });
   expect((await readActivities(admin, `/apps/${app}`)).map(({ type, data }) => [type, data])).toEqual([
     ['app.updated', { fields: ['env'] }],

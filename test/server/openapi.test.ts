@@ -103,6 +103,8 @@ test('each operation belongs to one described theme', () => {
     'Reports',
     'Jobs',
     'Templates',
+    'Libraries',
+    'Toolkits',
     'Apps',
     'Data sources',
     'Folders and tags',

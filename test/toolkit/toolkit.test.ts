@@ -131,6 +131,19 @@ describe('secrets', () => {
     expect(row!.text).not.toMatch(/header-secret|oauth-secret|new-secret/);
   });
 
+  test('that change are an activity without values', async ({ eve }) => {
+    const config = { ...STDIO, env: { TOKEN: 'secret-one' } };
+    const { path } = await createToolkit(eve, { name: 'Rotated', config });
+    await expectStatus(eve.put(path, { config: { ...STDIO, env: { TOKEN: '••••' } } }), 200);
+    await expectStatus(eve.put(path, { config: { ...STDIO, env: { TOKEN: 'secret-two' } } }), 200);
+    const { body } = await eve.get(`${path}/activity`);
+    expect(body._embedded['svc:activity'].map(({ type }: { type: string }) => type)).toEqual([
+      'toolkit.connection.changed',
+      'toolkit.created',
+    ]);
+    expect(JSON.stringify(body)).not.toContain('secret-');
+  });
+
   test('that are not stored cannot be kept', async ({ eve }) => {
     const config = { ...STDIO, env: { TOKEN: '••••' } };
     const message = 'config.env.TOKEN has no stored value';

@@ -7,6 +7,7 @@ import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { checkNoApp } from '../../core/viewer.ts';
 import { endConnections } from '../connection/end-connections.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
@@ -70,6 +71,7 @@ async function assignIntegration(
 ): Promise<Revoke> {
   const usedId = integrationId === null ? null : await resolveIntegration(tx, library.id, integrationId);
   if (usedId === (library.integrationId ?? null)) return revokeNothing;
+  checkNoApp(ctx.viewer);
   const { revoke } = await endConnections(ctx, tx, { libraryId: library.id });
   library.integrationId = usedId;
   return revoke;
