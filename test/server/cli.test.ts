@@ -207,6 +207,7 @@ describe('usage', () => {
       'user',
       'token',
       'schema',
+      'toolkit',
     ]);
   });
 

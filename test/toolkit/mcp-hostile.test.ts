@@ -99,6 +99,22 @@ describe('a server that sends too much', () => {
     expect(await failure({ transport: 'sse' })).toEqual(upstreamFailure('sends too many events'));
   });
 
+  test('many short events with other ends of lines fail', async () => {
+    respond((response) => pour(asEvents(response), 'data:1\r\r'.repeat(1000)));
+    expect(await failure()).toEqual(upstreamFailure('sends too many events'));
+  });
+
+  test('a batch of messages fails', async () => {
+    const ping = { jsonrpc: '2.0', method: 'ping' };
+    respond((response) =>
+      sendJson(
+        response,
+        Array.from({ length: 50_000 }, (_, id) => ({ ...ping, id })),
+      ),
+    );
+    expect(await failure()).toEqual(upstreamFailure('sends a batch of messages'));
+  });
+
   test('4 MB is the limit of all responses together', async () => {
     const description = 'x'.repeat(1_000_000);
     server.list = ({ cursor = '0' }) => ({

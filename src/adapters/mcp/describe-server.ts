@@ -1,9 +1,13 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { upstreamFailed } from '../../core/errors.ts';
+import { upstreamFailed, type ApiError } from '../../core/errors.ts';
 import { MAX_TOOLS, type McpDescription, type McpTool } from '../../core/mcp.ts';
 
 /** How this service introduces itself to servers. */
 export const MCP_CLIENT = { name: 'data-workspace-service', version: '1.0.0' };
+
+/** A server with more tools than a toolkit has. */
+export const tooManyTools = (host: string): ApiError =>
+  upstreamFailed(`The MCP server "${host}" has more than ${MAX_TOOLS} tools`);
 
 const MAX_SERVER_INFO_CHARACTERS = 255;
 
@@ -25,7 +29,7 @@ async function listTools(client: Client, host: string, options: { timeout: numbe
     const page = await client.request({ method: 'tools/list', params: cursor ? { cursor } : {} }, options);
     for (const { name, description, inputSchema } of page.tools)
       tools.push({ name, description: description || null, inputSchema });
-    if (tools.length > MAX_TOOLS) throw upstreamFailed(`The MCP server "${host}" has more than ${MAX_TOOLS} tools`);
+    if (tools.length > MAX_TOOLS) throw tooManyTools(host);
     cursor = page.nextCursor;
     if (!cursor) return tools;
     if (cursors.has(cursor)) throw upstreamFailed(`The MCP server "${host}" repeats a page of its tools`);

@@ -1,7 +1,12 @@
-import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/client';
 import { upstreamFailed } from '../../core/errors.ts';
-import type { McpDescription, McpServer } from '../../core/mcp.ts';
-import { describeServer, MCP_CLIENT } from './describe-server.ts';
+import { MAX_TOOLS, type McpDescription, type McpServer } from '../../core/mcp.ts';
+import { describeServer, MCP_CLIENT, tooManyTools } from './describe-server.ts';
 import { McpExchange, type ExchangeOptions } from './mcp-exchange.ts';
 
 type HttpTransport = StreamableHTTPClientTransport | SSEClientTransport;
@@ -23,6 +28,7 @@ export async function discoverTools(
   const transports: HttpTransport[] = [];
   const connect = async (transport: HttpTransport): Promise<Client> => {
     transports.push(transport);
+    onEachMessage(transport, (message) => checkToolCount(exchange, message));
     const client = new Client(MCP_CLIENT, { versionNegotiation: { mode: 'auto' } });
     await client.connect(transport, { timeout });
     return client;
@@ -60,6 +66,28 @@ async function connectToServer(
       );
     });
   }
+}
+
+/** Runs a check on each message before the SDK does. */
+function onEachMessage(transport: HttpTransport, check: (message: JSONRPCMessage) => void): void {
+  let handler = transport.onmessage;
+  Object.defineProperty(transport, 'onmessage', {
+    get: () => handler,
+    set(next: typeof handler) {
+      handler =
+        next &&
+        ((message: JSONRPCMessage) => {
+          check(message);
+          next(message);
+        });
+    },
+  });
+}
+
+/** Ends the exchange at too many tools, before the SDK reads each of them, which would take long. */
+function checkToolCount(exchange: McpExchange, message: JSONRPCMessage): void {
+  const { tools } = ('result' in message ? message.result : {}) as { tools?: unknown };
+  if (Array.isArray(tools) && tools.length > MAX_TOOLS) exchange.fail(tooManyTools(exchange.host));
 }
 
 /** Refuses the stream for messages that are no responses, as a server may, too: discovery needs none of them. */

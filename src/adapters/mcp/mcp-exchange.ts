@@ -1,18 +1,17 @@
 import { ReadableStream } from 'node:stream/web';
+import { setImmediate } from 'node:timers/promises';
 import { ApiError, unavailable, upstreamFailed } from '../../core/errors.ts';
 import type { McpServer } from '../../core/mcp.ts';
 import { quoteUpstream, type OutboundClient } from '../../core/outbound.ts';
 import { authorizationRequired, partsOf, tokenRefused } from './exchange-errors.ts';
+import { MAX_RESPONSE_BYTES, ResponseBudget } from './response-budget.ts';
 
 /** Time for all requests of one exchange. */
 const EXCHANGE_TIMEOUT_MS = 30_000;
-/** Maximum size of all responses of one exchange. */
-const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 /** Maximum number of requests: a server may send its tools on as many pages as it has tools. */
 const MAX_REQUESTS = 600;
-/** Maximum number of lines of all event streams: each event occupies the processor, however short it is. */
-const MAX_EVENT_LINES = 20_000;
-const LINE_FEED = 0x0a;
+/** Size of what the SDK reads at once. */
+const MAX_PIECE_BYTES = 4096;
 
 /** What exchanges have in common. */
 export interface ExchangeOptions {
@@ -41,10 +40,9 @@ export class McpExchange {
   readonly #ended = new AbortController();
   /** Parts of requests that no error message may contain. */
   readonly #secrets: Set<string>;
+  readonly #budget = new ResponseBudget((problem) => this.fail(upstreamFailed(`${this.#name} ${problem}`)));
   #token: string | undefined;
-  #remainingBytes = MAX_RESPONSE_BYTES;
   #remainingRequests = MAX_REQUESTS;
-  #remainingLines = MAX_EVENT_LINES;
   #hasResponse = false;
 
   constructor({ outbound, timeoutMs = EXCHANGE_TIMEOUT_MS }: ExchangeOptions, server: McpServer, caller: AbortSignal) {
@@ -83,11 +81,11 @@ export class McpExchange {
     const response = await this.#send(url, init, await this.#withToken(init, this.#token));
     if (response.status !== 401) return response;
     const { token } = this.#server;
-    if (!token) return this.#fail(authorizationRequired(this.host));
+    if (!token) return this.fail(authorizationRequired(this.host));
     await response.body?.cancel();
-    const renewed = await token(this.#token).catch((error: unknown) => this.#fail(error));
+    const renewed = await token(this.#token).catch((error: unknown) => this.fail(error));
     const second = await this.#send(url, init, await this.#withToken(init, renewed));
-    return second.status === 401 ? this.#fail(tokenRefused(this.host)) : second;
+    return second.status === 401 ? this.fail(tokenRefused(this.host)) : second;
   };
 
   /** Sends a request without headers and token of the server, e.g. to its authorization server. */
@@ -116,7 +114,7 @@ export class McpExchange {
     const headers = new Headers(init.headers);
     // Those of the protocol come first.
     for (const [name, value] of Object.entries(this.#server.headers)) if (!headers.has(name)) headers.set(name, value);
-    this.#token = token ?? (await this.#server.token?.().catch((error: unknown) => this.#fail(error)));
+    this.#token = token ?? (await this.#server.token?.().catch((error: unknown) => this.fail(error)));
     if (this.#token !== undefined) {
       this.#addSecret(this.#token);
       headers.set('authorization', `Bearer ${this.#token}`);
@@ -126,7 +124,7 @@ export class McpExchange {
 
   async #send(url: string | URL, init: RequestInit, headers: Record<string, string>): Promise<Response> {
     if (--this.#remainingRequests < 0)
-      this.#fail(upstreamFailed(`${this.#name} takes more than ${MAX_REQUESTS} requests`));
+      this.fail(upstreamFailed(`${this.#name} takes more than ${MAX_REQUESTS} requests`));
     const { method = 'GET', body = null, signal } = init;
     const response = await this.#outbound
       .fetch(String(url), {
@@ -143,7 +141,7 @@ export class McpExchange {
       this.lastStatus = response.status;
       this.hasSucceeded ||= response.ok;
     }
-    if (response.status >= 300 && response.status < 400) this.#fail(this.#redirected(url, response));
+    if (response.status >= 300 && response.status < 400) this.fail(this.#redirected(url, response));
     return this.#bounded(response, signal);
   }
 
@@ -151,38 +149,34 @@ export class McpExchange {
   #bounded(response: Response, signal: AbortSignal | null | undefined): Response {
     const { body, status, headers } = response;
     if (!body) return response;
-    const isStream = /^\s*text\/event-stream\b/i.test(headers.get('content-type') ?? '');
-    const count = (part: Uint8Array) => this.#count(part, isStream);
+    const check = this.#budget.createCheck(headers.get('content-type') ?? '');
     const failUnless = (error: unknown) => this.#failUnless(signal, error);
-    async function* counted(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const ended = this.#ended.signal;
+    async function* checked(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       try {
         for await (const part of parts) {
-          count(part);
-          yield part;
+          check(part);
+          // Other requests of this process have their turn between the pieces.
+          for (let at = 0; at < part.length; at += MAX_PIECE_BYTES) {
+            if (at > 0) await setImmediate(undefined, { signal: ended });
+            yield part.subarray(at, at + MAX_PIECE_BYTES);
+          }
         }
       } catch (error) {
         failUnless(error);
       }
     }
-    return new Response(ReadableStream.from(counted(body)) as unknown as BodyInit, { status, headers });
-  }
-
-  #count(part: Uint8Array, isStream: boolean): void {
-    this.#remainingBytes -= part.length;
-    if (isStream)
-      for (let at = part.indexOf(LINE_FEED); at >= 0; at = part.indexOf(LINE_FEED, at + 1)) this.#remainingLines -= 1;
-    if (this.#remainingBytes < 0)
-      this.#fail(upstreamFailed(`${this.#name} sends more than ${MAX_RESPONSE_BYTES / 1024 / 1024} MB`));
-    if (this.#remainingLines < 0) this.#fail(upstreamFailed(`${this.#name} sends too many events`));
+    return new Response(ReadableStream.from(checked(body)) as unknown as BodyInit, { status, headers });
   }
 
   /** Fails, unless the SDK itself has ended the request. */
   #failUnless(signal: AbortSignal | null | undefined, error: unknown): never {
     if (signal?.aborted) throw error;
-    return this.#fail(error);
+    return this.fail(error);
   }
 
-  #fail(error: unknown): never {
+  /** Ends the exchange with an error. */
+  fail(error: unknown): never {
     this.#end(error);
     throw error;
   }
