@@ -1,12 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, ID, Info, Mutation, Query, Resolver } from 'type-graphql';
 import { CreateLibraryInput, UpdateLibraryInput } from '../../entities/library-input.ts';
+import { LibraryShareInput } from '../../entities/library-share-input.ts';
 import { Library } from '../../entities/library.ts';
 import { LIBRARY } from '../../entities/owned-kinds.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Rule, UUID_RULE } from '../../src/core/input-rules.ts';
 import * as libraries from '../../src/services/library/library.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
+import * as shares from '../../src/services/resource/share.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -14,7 +16,10 @@ import { OwnedPageArgs, pageOf } from '../support/page.ts';
 
 export const LibraryPage = pageOf(Library, 'Library');
 
-export const LibraryOwnedFields = ownedFields(LIBRARY);
+export const LibraryOwnedFields = ownedFields(LIBRARY, {
+  input: LibraryShareInput,
+  set: (ctx, ...share) => shares.set(ctx, LIBRARY, ...share),
+});
 
 @Resolver(() => Library)
 export class LibraryResolver {

@@ -90,6 +90,7 @@ const NAMED: Record<string, unknown> = {
 const ENUMS: Record<string, unknown> = {
   DatasourceLinkType: 'lookup',
   ShareLevel: 1,
+  LibraryShareLevel: 1,
   VisualComponent: 'bar-chart',
   JobActionConditionType: 'success',
   TemplateFileRole: 'ASSET',

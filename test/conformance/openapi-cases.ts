@@ -93,6 +93,7 @@ const SUFFICIENT: Record<string, Values> = {
   'POST /api/login': { username: 'admin', password: PASSWORD },
   'POST /api/login/{domain}': { username: 'admin', password: PASSWORD },
   'POST /api/datasources': { type: 'postgres', config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' } },
+  'POST /api/integrations': { type: 'dropbox' },
   'POST /api/jobs': { type: 'actions' },
   'POST /api/jobs/{id}/datasets': { alias: 'new' },
   'POST /api/jobs/{id}/actions': { type: 'notify', data: { recipients: ['admin'], message: 'Done' } },

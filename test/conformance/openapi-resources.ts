@@ -145,6 +145,7 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   datasourceId: resources['/datasources/'],
   targetDatasourceId: resources['/datasources/'],
   datasetId: resources['/datasets/'],
+  integrationId: resources['/integrations/'],
   reportId: resources['/reports/'],
   releaseId: resources['/releases/'],
   templateFileId: resources['/files/'],
