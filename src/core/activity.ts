@@ -28,6 +28,7 @@ const KIND_EVENTS = {
     'draft.committed': 'A draft replaced the fields, datasets and actions.',
     'run.failed': 'A run failed.',
   },
+  library: { synced: 'A sync brought the files up to date.' },
   datasource: { 'connection.changed': 'The configuration or the secrets of the connection were changed.' },
   team: {
     created: 'The team was created.',
