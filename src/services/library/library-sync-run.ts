@@ -4,7 +4,7 @@ import { deleteGone, movePaths } from './sync-delete.ts';
 import { applyFiles } from './sync-files.ts';
 import { readDrive, restart } from './sync-read.ts';
 import { MAX_LISTED, SyncRun, type SyncAttempt } from './sync-run.ts';
-import { copyScope, forgetDone, forgetErrors, NO_COUNTS, readState, type SyncState } from './sync-state.ts';
+import { copyScope, forgetDone, forgetErrors, NO_COUNTS, readState, saveState, type SyncState } from './sync-state.ts';
 
 /**
  * Brings the files of a library up to date with its drive. It first stores what the drive reports, page by page, then
@@ -43,7 +43,10 @@ async function begin(attempt: SyncAttempt): Promise<SyncRun> {
     return run;
   }
   await run.write(async (tx) => {
-    if (input.dryRun) copyScope(tx, library.tenantId, library.id, scopeId);
+    if (input.dryRun) {
+      saveState(tx, library.tenantId, next);
+      copyScope(tx, library.tenantId, library.id, scopeId);
+    }
     forgetErrors(tx, library.tenantId, scopeId);
     if (former.phase === 'listing') return {};
     // What an interrupted sync has read is not read again. What was changed since is.

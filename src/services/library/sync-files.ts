@@ -86,13 +86,14 @@ class FileWork {
   /** Downloads one file and waits until it is stored. */
   async #download(file: Download): Promise<void> {
     const freed = file.known?.storedFileId ? (file.known.size ?? 0) : 0;
-    const outcome = await download(this.#run, file, this.#bytesLeft + freed);
-    if (outcome.saved) {
-      this.#bytesLeft -= outcome.saved.size - freed;
-      if (this.#bytesLeft < 0) {
-        await deleteStoredBytes(this.#run.attempt, [outcome.saved.id]);
-        throw quotaExceeded(this.#run);
-      }
+    const bytesLeft = this.#bytesLeft + freed;
+    const reserved = (file.row.size ?? 0) - freed;
+    this.#bytesLeft -= reserved;
+    const outcome = await download(this.#run, file, bytesLeft);
+    this.#bytesLeft += reserved - (outcome.saved ? outcome.saved.size - freed : 0);
+    if (this.#bytesLeft < 0) {
+      await this.#discard([outcome]);
+      throw quotaExceeded(this.#run);
     }
     this.#checkFailures(outcome);
     this.#outcomes.push(outcome);

@@ -35,7 +35,7 @@ export async function createLibrary(world: World, ctx: Context): Promise<string>
   const id = newId();
   await rows(
     world,
-    `insert into dws.library (id, tenant_id, slug, name, owner_id, settings) values ($1, $2, $1, 'Files', $3, $4)`,
+    `insert into dws.library (id, tenant_id, slug, name, owner_id, settings) values ($1, $2, 'files', 'Files', $3, $4)`,
     [id, ctx.viewer.tenantId, `user:${ctx.viewer.userId}`, JSON.stringify(SETTINGS)],
   );
   return id;
