@@ -5,7 +5,8 @@ import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-const ConnectionStatusEnum = { CONNECTED: 'connected', EXPIRED: 'expired' } as const;
+/** Keys are the names in GraphQL, values are the stored words. */
+export const ConnectionStatusEnum = { CONNECTED: 'connected', EXPIRED: 'expired' } as const;
 export type ConnectionStatus = (typeof ConnectionStatusEnum)[keyof typeof ConnectionStatusEnum];
 registerEnumType(ConnectionStatusEnum, {
   name: 'ConnectionStatus',

@@ -29,7 +29,7 @@ export class Integration extends TenantRow {
 
   @Field(() => ID, { nullable: true, description: 'Id of the user who created it; null after the user was deleted.' })
   @Property({ type: 'uuid', nullable: true })
-  createdBy?: string | null;
+  creatorId?: string | null;
 
   @Field(() => String, { description: 'How libraries connect: `oauth2`.' })
   @Property({ type: 'text' })

@@ -4,7 +4,8 @@ import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-const LibraryFileStatusEnum = { SYNCED: 'synced', SKIPPED: 'skipped', FAILED: 'failed' } as const;
+/** Keys are the names in GraphQL, values are the stored words. */
+export const LibraryFileStatusEnum = { SYNCED: 'synced', SKIPPED: 'skipped', FAILED: 'failed' } as const;
 export type LibraryFileStatus = (typeof LibraryFileStatusEnum)[keyof typeof LibraryFileStatusEnum];
 registerEnumType(LibraryFileStatusEnum, {
   name: 'LibraryFileStatus',
@@ -72,6 +73,12 @@ export class LibraryFile extends TenantRow {
   })
   @Property({ type: 'timestamptz', nullable: true })
   syncedAt?: Date | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'SHA-256 of the contents, in hexadecimal; null if they are not kept.',
+  })
+  sha256?: string | null;
 
   /** Id of the stored file with the contents. Null if they are not kept. */
   @Property({ type: 'uuid', nullable: true })

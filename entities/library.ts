@@ -1,6 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { ConnectionStatusEnum, type ConnectionStatus } from './connection.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
@@ -21,6 +22,12 @@ export class Library extends OwnedRow {
   @Field(() => ID, { nullable: true, description: 'Id of its integration; null if it has none.' })
   @Property({ type: 'uuid', nullable: true })
   integrationId?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Type of its integration; null if it has none.' })
+  type?: string | null;
+
+  @Field(() => ConnectionStatusEnum, { nullable: true, description: 'State of its connection; null if it has none.' })
+  connectionStatus?: ConnectionStatus | null;
 
   @Field(() => JsonObject, {
     description:

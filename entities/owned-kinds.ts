@@ -1,5 +1,5 @@
 import type { ActivityEventName } from '../src/core/activity.ts';
-import type { ResourceKind } from '../src/core/permissions.ts';
+import { LEVEL, type ResourceKind, type ShareLevel } from '../src/core/permissions.ts';
 import type { RowClass } from '../src/core/platform.ts';
 import { App } from './app.ts';
 import { Dataset } from './dataset.ts';
@@ -34,6 +34,8 @@ export interface OwnedKind<T extends OwnedRow> {
    * cannot be changed in them.
    */
   hasDrafts?: boolean;
+  /** Levels that its shares may have. Default: `SHARE_LEVELS`. */
+  shareLevels?: readonly ShareLevel[];
 }
 
 export const DATASOURCE: OwnedKind<Datasource> = {
@@ -103,6 +105,7 @@ export const LIBRARY: OwnedKind<Library> = {
   table: 'library',
   icon: 'library',
   silent: ['fileCount', 'bytes', 'lastSyncAt', 'lastSync'],
+  shareLevels: [LEVEL.none, LEVEL.view],
 };
 export const TOOLKIT: OwnedKind<Toolkit> = {
   entity: Toolkit,

@@ -2,6 +2,8 @@ import { Field, Float, ID, ObjectType, registerEnumType } from 'type-graphql';
 import type { EntityType } from '../src/core/read/reader.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { Folder } from './folder.ts';
+import { Integration } from './integration.ts';
+import { LibraryFile } from './library-file.ts';
 import { OWNED_KINDS } from './owned-kinds.ts';
 import { Suite } from './suite.ts';
 import { Tag } from './tag.ts';
@@ -9,26 +11,30 @@ import { Team } from './team.ts';
 import { User } from './user.ts';
 
 /**
- * The types that the global search finds, by kind: those with owners, and those that all users of the tenant may read.
+ * The types that the global search finds, by kind: those with owners, those that all users of the tenant may read, and
+ * the files of libraries.
  */
 export const SEARCHABLE_TYPES: Readonly<Record<string, EntityType>> = {
   ...Object.fromEntries(OWNED_KINDS.map(({ kind, entity }) => [kind, entity as EntityType])),
   team: Team,
   folder: Folder,
   suite: Suite,
+  integration: Integration,
+  'library-file': LibraryFile,
   tag: Tag,
   user: User,
 };
 
 const KINDS = Object.keys(SEARCHABLE_TYPES);
-const article = (kind: string): string => (kind.startsWith('a') ? 'An' : 'A');
+const article = (kind: string): string => (/^[ai]/.test(kind) ? 'An' : 'A');
+const enumName = (kind: string): string => kind.replace('-', '_').toUpperCase();
 
-export const SearchKindEnum = Object.fromEntries(KINDS.map((kind) => [kind.toUpperCase(), kind]));
+export const SearchKindEnum = Object.fromEntries(KINDS.map((kind) => [enumName(kind), kind]));
 registerEnumType(SearchKindEnum, {
   name: 'SearchKind',
   description: 'Kind of a search result.',
   valuesConfig: Object.fromEntries(
-    KINDS.map((kind) => [kind.toUpperCase(), { description: `${article(kind)} ${kind}.` }]),
+    KINDS.map((kind) => [enumName(kind), { description: `${article(kind)} ${kind.replace('-', ' ')}.` }]),
   ),
 });
 
@@ -42,6 +48,9 @@ export class SearchHit {
   @Field(() => ID, { name: 'resourceId', description: 'Id of the resource.' })
   id!: string;
 
+  @Field(() => ID, { nullable: true, description: 'Id of the library of a file; null for the other kinds.' })
+  libraryId!: string | null;
+
   @Field(() => String, { description: 'Display name of the resource.' })
   name!: string;
 
@@ -51,7 +60,7 @@ export class SearchHit {
   })
   slug!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Description of the resource.' })
+  @Field(() => String, { nullable: true, description: 'Description of the resource; of a file its path.' })
   description!: string | null;
 
   /** Principal that owns the resource; null for kinds without owners. */

@@ -5,6 +5,7 @@ import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 export const ShareLevelEnum = {
+  NONE: LEVEL.none,
   VIEW: LEVEL.view,
   EDIT: LEVEL.edit,
   ADMIN: LEVEL.admin,
@@ -12,9 +13,10 @@ export const ShareLevelEnum = {
 registerEnumType(ShareLevelEnum, {
   name: 'ShareLevel',
   description:
-    'Access level that a share grants. Each level includes the lower ones. REST has the numbers 1 (View), 2 (Edit) ' +
-    'and 3 (Admin).',
+    'Access level that a share grants. Each level includes the lower ones. REST has the numbers 0 (None), 1 (View), ' +
+    '2 (Edit) and 3 (Admin). Libraries have 0 and 1, the other kinds 1 to 3.',
   valuesConfig: {
+    NONE: { description: 'Grants nothing. Libraries only.' },
     VIEW: { description: 'Can read the resource.' },
     EDIT: { description: 'Can also update the resource.' },
     ADMIN: { description: 'Can also share and delete the resource.' },

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, ReceiveBody } from '../src/core/app-run.ts';
+import type { ByteRange } from '../src/core/files.ts';
 import type { LinkViewer } from './links.ts';
 
 /** Runs the handler of an app for a request, whose body it receives. Throws `ApiError`s. */
@@ -18,6 +19,8 @@ export interface BridgeContext {
   revalidate?: (state: string) => boolean;
   /** Takes the bytes of the response. Set for rows that send a file. */
   sendFile?: (content: Readable, size: number) => void;
+  /** Returns the part of the bytes that the request asks for, by their size and digest. Set like `sendFile`. */
+  selectRange?: (size: number, digest: string) => ByteRange | undefined;
   /** Runs a handler of an app, by the id in the path. Set for rows with `runsApp`. */
   runApp?: RunApp;
   /** The caller; null without credentials. */

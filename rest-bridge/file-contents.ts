@@ -20,9 +20,9 @@ type SendFile = (file: FileRecord) => Readable | FastifyReply;
 
 /**
  * Receives a file like `receiveBytes`, and returns the function that sends it. Active contents, as HTML and SVG, are
- * downloads without any rights.
+ * downloads without any rights. With `attached` all contents are.
  */
-export function receiveFile(call: AdapterCall): SendFile {
+export function receiveFile(call: AdapterCall, { attached = false }: { attached?: boolean } = {}): SendFile {
   const send = receiveBytes(call);
   return (file) =>
     send(
@@ -32,12 +32,18 @@ export function receiveFile(call: AdapterCall): SendFile {
         'content-security-policy': POLICY,
         'cross-origin-resource-policy': 'same-site',
       },
-      { 'content-disposition': dispositionOf(PASSIVE.test(file.contentType) ? 'inline' : 'attachment', file.filename) },
+      { 'content-disposition': dispositionOf(attached || !PASSIVE.test(file.contentType) ? 'attachment' : 'inline', file.filename) },
     );
 }
 
 /** Sends the file that the field returns. */
 export async function fileContents(call: AdapterCall): Promise<Readable | FastifyReply> {
   const send = receiveFile(call);
+  return send((await call.run()).body as FileRecord);
+}
+
+/** Sends the file that the field returns, as a download. */
+export async function attachedContents(call: AdapterCall): Promise<Readable | FastifyReply> {
+  const send = receiveFile(call, { attached: true });
   return send((await call.run()).body as FileRecord);
 }

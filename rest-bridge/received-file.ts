@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import type { ByteRange } from '../src/core/files.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
+import { readRange } from './byte-range.ts';
 import { createRevalidation } from './negotiation.ts';
 
 /** What a response needs of a file, beside its bytes. */
@@ -23,8 +25,14 @@ export type SendReceived = (
 export function receiveBytes({ context, request, reply }: AdapterCall): SendReceived {
   const revalidation = createRevalidation(request.method === 'POST' ? undefined : request.headers['if-none-match']);
   let file: { content: Readable; size: number } | undefined;
+  let range: ByteRange | undefined;
   Object.assign(context, {
     revalidate: (state) => revalidation.revalidate(state),
+    selectRange: (size, digest) => {
+      void reply.header('accept-ranges', 'bytes');
+      range = request.method === 'GET' ? readRange(request.headers, size, `"${digest}"`) : undefined;
+      return range;
+    },
     sendFile: (content, size) => {
       file = { content, size };
     },
@@ -32,7 +40,10 @@ export function receiveBytes({ context, request, reply }: AdapterCall): SendRece
   return ({ contentType, sha256 }, headers, contentHeaders = {}) => {
     void reply.headers({ ...headers, etag: `"${sha256}"`, 'x-content-type-options': 'nosniff' });
     if (revalidation.isCurrent) return reply.code(304).send();
-    void reply.headers({ 'content-type': contentType, 'content-length': file!.size, ...contentHeaders });
+    const { size } = file!;
+    if (range) void reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
+    const length = range ? range.end - range.start + 1 : size;
+    void reply.headers({ 'content-type': contentType, 'content-length': length, ...contentHeaders });
     // The client may have disconnected in the meantime: nothing will read the file.
     if (reply.raw.destroyed) file!.content.destroy();
     return file!.content;

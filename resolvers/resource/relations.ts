@@ -13,11 +13,14 @@ import { Datasource } from '../../entities/datasource.ts';
 import { Favorite, FavoriteResource } from '../../entities/favorite.ts';
 import { FeedItem } from '../../entities/feed-item.ts';
 import { Folder } from '../../entities/folder.ts';
+import { Integration } from '../../entities/integration.ts';
 import { JobActionCondition } from '../../entities/job-action-condition.ts';
 import { JobAction } from '../../entities/job-action.ts';
 import { JobDataset } from '../../entities/job-dataset.ts';
 import { JobRun, JobRunResult } from '../../entities/job-run.ts';
 import { Job } from '../../entities/job.ts';
+import { LibraryFile } from '../../entities/library-file.ts';
+import { Library } from '../../entities/library.ts';
 import { Mail } from '../../entities/mail.ts';
 import { RefreshBreak } from '../../entities/refresh-preview.ts';
 import { Rendition } from '../../entities/rendition.ts';
@@ -46,6 +49,7 @@ import { DatasetPage } from '../dataset/dataset.ts';
 import { SavedQueryPage } from '../datasource/saved-query.ts';
 import { OperationResource } from '../operation/operation.ts';
 import { ReferenceSnapshot } from '../report/dataset-reference-types.ts';
+import { LibraryPage } from '../library/library.ts';
 import { pageOf } from '../support/page.ts';
 import { nodeField, recordField, relationField, relationPage } from '../support/relation-fields.ts';
 import { NotificationResource } from './notification.ts';
@@ -82,6 +86,10 @@ relationField(
   WebhookCall,
   'The call that was replayed. Null if it was deleted, or if this call is not a replay.',
 );
+relationField(Library, 'integration', Integration, 'Integration with which it connects; null if it has none.');
+relationField(LibraryFile, 'library', Library, 'Library of the file.');
+relationField(Integration, 'library', Library, 'Library to which it belongs alone; null unless it is embedded.');
+relationField(Integration, 'creator', User, 'User who created it; null if the user is deleted.');
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
 relationField(TemplateInput, 'template', Template, 'Template of the input.');
@@ -111,6 +119,7 @@ recordField(DatasetRefresh, 'dataset', 'id', Dataset, 'Dataset with its new rows
 recordField(ReferenceSnapshot, 'dataset', 'datasetId', Dataset, 'Snapshot. Null if the caller cannot read it.');
 recordField(JobRunResult, 'run', 'runId', JobRun, 'The run.');
 recordField(UserContent, 'user', 'userId', User, 'The user.');
+recordField(SearchHit, 'library', 'libraryId', Library, 'Library of a file; null for the other kinds.');
 recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. Null for the other kinds.');
 
 nodeField(Activity, 'resource', 'kind', 'resourceId');
@@ -137,6 +146,7 @@ relationPage(
 );
 relationPage(Datasource, 'savedQueries', SavedQueryPage, 'Saved queries on it that the caller can read, by name.');
 relationPage(SavedQuery, 'datasets', DatasetPage, 'Datasets that follow it and that the caller can read, by name.');
+relationPage(Integration, 'libraries', LibraryPage, 'Libraries with it that the caller can read, by name.');
 relationPage(Folder, 'resources', ResourcePage, 'Resources in it that the caller can read, by name.');
 relationPage(Tag, 'resources', ResourcePage, 'Resources with the tag that the caller can read, by name.');
 relationPage(Team, 'resources', ResourcePage, 'Resources that the team owns and that the caller can read, by name.');

@@ -49,6 +49,11 @@ const REFUSED: ReadonlySet<string> = new Set([
   'createJobDataset',
   'updateJobDataset',
   'deleteJobDataset',
+  'authorizeLibrary',
+  'authorizeToolkit',
+  'finishAuthorization',
+  'disconnectLibrary',
+  'disconnectToolkit',
 ]);
 const SHARES_AND_OWNERS = /^(?:(?:un)?share[A-Z]\w*|set[A-Z]\w*Owner)$/;
 

@@ -5,11 +5,14 @@ interface SearchHitBody {
   kind: string;
   id: string;
   slug: string | null;
+  libraryId: string | null;
 }
 
 const hit = resource<SearchHitBody>(
-  'kind id: resourceId name slug description ownerId score updatedAt',
-  ({ kind, id, slug }, _, pathOfKind) => ({ self: pathOfKind({ kind, id, slug }) }),
+  'kind id: resourceId libraryId name slug description ownerId score updatedAt',
+  ({ kind, id, libraryId, slug }, _, pathOfKind) => ({
+    self: kind === 'library-file' ? `/libraries/${libraryId}/files/${id}` : pathOfKind({ kind, id, slug }),
+  }),
 );
 
 export default [get('/search', 'search', collection('hit', hit))];

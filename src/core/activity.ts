@@ -30,6 +30,14 @@ const KIND_EVENTS = {
   },
   library: { synced: 'A sync brought the files up to date.' },
   datasource: { 'connection.changed': 'The configuration or the secrets of the connection were changed.' },
+  library: {
+    connected: 'A user authorized the connection to the drive.',
+    disconnected: 'The connection to the drive was ended.',
+  },
+  toolkit: {
+    connected: 'A user authorized the connection to the server.',
+    disconnected: 'The connection to the server was ended.',
+  },
   team: {
     created: 'The team was created.',
     updated: 'Fields of the team were changed.',

@@ -19,6 +19,10 @@ export interface OAuthClient {
   clientId: string;
   /** Null for a client that proves itself by PKCE alone. */
   clientSecret: string | null;
+  /** Whether the secret is sent in the header `Authorization` instead of the body. Default: false. */
+  secretInHeader?: boolean;
+  /** Issuer of the authorization server, which a callback that states one must name (RFC 9207). Null: not checked. */
+  issuer?: string | null;
   authUri: string;
   tokenUri: string;
   /** Null if the provider revokes no tokens. */

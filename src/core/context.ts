@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { AuditedRequest } from './audit.ts';
 import type { Query } from './database.ts';
+import type { ByteRange } from './files.ts';
 import type { GraphqlOperation } from './metrics.ts';
 import type { Level } from './permissions.ts';
 import type { Platform, Transaction } from './platform.ts';
@@ -55,6 +56,11 @@ export interface PublicContext {
   revalidate?: (state: string) => boolean;
   /** Set in a request for the bytes of one file. Takes them in place of the field, which then does not read them. */
   sendFile?: (content: Readable, size: number) => void;
+  /**
+   * Returns the part that a request asks for of contents with this size and digest; undefined for all of them. Throws 416.
+   * Set like `sendFile`, whose `content` is then that part.
+   */
+  selectRange?: (size: number, digest: string) => ByteRange | undefined;
 }
 
 /** The context of an authenticated caller. It reads and writes in the tenant of the caller only. */

@@ -28,7 +28,7 @@ export interface DriveItem {
   size: number | null;
   /** Changes with the contents and only with them. Null for folders, and if the provider states no hash. */
   hash: string | null;
-  /** Changes whenever the item does, also without a hash. */
+  /** Changes with the contents, and at times without them. Compared where there is no hash. */
   revision: string;
   modifiedAt: Date | null;
   /** Page of the item at the provider. */
@@ -39,7 +39,7 @@ export interface DriveItem {
 
 /**
  * What a listing or the changes of a drive report. A removed path stands for the item there and all below it, compared
- * as `caseless` paths. Events are in order: the last one about an item counts.
+ * regardless of case; an item that comes after it stays. Events are in order: the last one about an item counts.
  */
 export type DriveEvent = { item: DriveItem } | { removedId: string } | { removedPath: string };
 
@@ -56,7 +56,7 @@ export interface DriveContents {
   content: AsyncIterable<Uint8Array>;
 }
 
-/** Thrown by `changes` for a cursor that the provider does not know any more: a full listing is needed. */
+/** Thrown by `list` and `changes` for a cursor that the provider does not know any more: a full listing is needed. */
 export class CursorLost extends Error {}
 
 /** A provider of cloud drives. What providers do differently ends here. */
@@ -75,11 +75,21 @@ export interface Drive {
   root(access: DriveAccess, rootId: string | null): Promise<string>;
   /** Returns a cursor of changes from now on. Taken before a full listing. */
   start(access: DriveAccess, rootId: string | null): Promise<string>;
-  /** Lists all items below a folder (the root folder if it is null), a page at a time. `cursor` is null at first. */
+  /**
+   * Lists all items below a folder (the root of the drive if it is null), a page at a time. `cursor` is null at first.
+   * An item may come more than once, before its folder, and from outside of the folder. Paths begin at the folder.
+   * Throws `CursorLost`, and NOT_FOUND if the folder is gone.
+   */
   list(access: DriveAccess, folderId: string | null, cursor: string | null): Promise<DrivePage>;
-  /** Returns what changed since a cursor. Items may lie outside of the root. Throws `CursorLost`. */
+  /**
+   * Returns what changed since a cursor. Items may lie outside of the root. What is below a folder that has appeared may
+   * not be mentioned unless the drive states paths. Throws `CursorLost`.
+   */
   changes(access: DriveAccess, rootId: string | null, cursor: string): Promise<DrivePage>;
-  /** Opens the contents of a file. Throws TOO_LARGE past `maxBytes`, NOT_FOUND if it is gone. */
+  /**
+   * Opens the contents of a file. Throws PAYLOAD_TOO_LARGE past `maxBytes`, at once or while they arrive, and for what
+   * the provider does not export for its size; NOT_FOUND if the file is gone.
+   */
   contents(access: DriveAccess, item: Pick<DriveItem, 'id' | 'contentType'>, maxBytes: number): Promise<DriveContents>;
   /** Revokes the tokens of a connection in the provider's own way. Absent: by `revokeUri` (RFC 7009). */
   revoke?(access: DriveAccess): Promise<void>;

@@ -125,6 +125,11 @@ export const preconditionFailed = defineError(
   'PRECONDITION_FAILED',
   (d: { what: string }) => `The ${d.what} has changed since you read it`,
 );
+export const rangeNotSatisfiable = defineError(
+  416,
+  'BAD_USER_INPUT',
+  (d: { size: number }) => `Range is not a part of the ${d.size} bytes`,
+);
 export const tooLarge = defineError(413, 'PAYLOAD_TOO_LARGE', (message: string) => message);
 export const rateLimited = defineError(429, 'RATE_LIMITED', () => 'Too many requests');
 export const tooMany = defineError(429, 'RATE_LIMITED', (message: string) => message);

@@ -8,6 +8,8 @@ const FEED_EVENTS: ReadonlySet<ActivityEventName> = new Set<ActivityEventName>([
   'created',
   'updated',
   'connection.changed',
+  'connected',
+  'disconnected',
   'deleted',
   'shared',
   'draft.committed',

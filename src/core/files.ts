@@ -7,6 +7,12 @@ export interface SavedFile {
   sha256: string;
 }
 
+/** A part of a file: its first and its last byte, counted from 0. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
 /** Stores the bytes of uploaded files. The janitor deletes files whose id no row contains. */
 export interface FileStore {
   /**
@@ -18,8 +24,8 @@ export interface FileStore {
   path(id: string): string;
   /** Returns the bytes of a small file; undefined if there is none. */
   read(id: string): Promise<Buffer | undefined>;
-  /** Opens a file, which stays readable when it is deleted. Returns undefined if there is none. */
-  open(id: string): Promise<Readable | undefined>;
+  /** Opens a file or a part of it, which stays readable when it is deleted. Returns undefined if there is none. */
+  open(id: string, range?: ByteRange): Promise<Readable | undefined>;
   /** Deletes a file, complete or not. Does nothing if there is none. */
   remove(id: string): Promise<void>;
   /** Lists all files, complete or not. `createdAt` is the time at which saving began, in milliseconds since 1970. */

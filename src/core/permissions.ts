@@ -99,8 +99,10 @@ export const LEVEL = {
   owner: 4,
 } as const;
 export type Level = (typeof LEVEL)[keyof typeof LEVEL];
-/** The levels that a share stores: 1 View, 2 Edit, 3 Admin. */
-export type ShareLevel = (typeof LEVEL)['view' | 'edit' | 'admin'];
+/** The levels that a share stores: 0 None, 1 View, 2 Edit, 3 Admin. */
+export type ShareLevel = (typeof LEVEL)['none' | 'view' | 'edit' | 'admin'];
+/** The levels of the shares of most kinds. */
+export const SHARE_LEVELS: readonly ShareLevel[] = [LEVEL.view, LEVEL.edit, LEVEL.admin];
 
 /** Names of levels in the explanation of access. A restricted level has the name of the share's level. */
 const LEVEL_WORDS = {

@@ -17,7 +17,7 @@ export class Connections extends Migration {
       `create index connection_integration on dws.connection (integration_id) where integration_id is not null;`,
     );
     this.addSql(ofTenants('connection'));
-    this.addSql(`create table dws.oauth_state (state_hash bytea primary key,
+    this.addSql(`create table dws.oauth_state (state_hash text primary key,
       tenant_id uuid not null references dws.tenant, user_id uuid not null references dws.app_user on delete cascade,
       library_id uuid references dws.library on delete cascade,
       toolkit_id uuid references dws.toolkit on delete cascade,

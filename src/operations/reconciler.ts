@@ -1,4 +1,5 @@
 import type { Platform } from '../core/platform.ts';
+import { sweepAuthorizations } from '../services/connection/authorization-state.ts';
 import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
 import { recoverJobs } from '../services/job/job-recovery.ts';
 import { findAbandoned } from '../services/operation/operation-repository.ts';
@@ -83,6 +84,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepUsage(query);
     await sweepAvatarParts(query);
     await sweepRenditions(query);
+    await sweepAuthorizations(query);
     await sweepWebhookReplies(query);
     await sweepFiles(platform, options.fileAge);
     await deleteExpiredCredentials(platform.system);

@@ -2,6 +2,7 @@ import type { Row } from '../../rest-bridge/route.ts';
 import app from '../../rest-bridge/routes/app.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
 import avatar from '../../rest-bridge/routes/avatar.ts';
+import connection from '../../rest-bridge/routes/connection.ts';
 import datasetReference from '../../rest-bridge/routes/dataset-reference.ts';
 import dataset from '../../rest-bridge/routes/dataset.ts';
 import datasourceLink from '../../rest-bridge/routes/datasource-link.ts';
@@ -10,8 +11,10 @@ import draft from '../../rest-bridge/routes/draft.ts';
 import favorite from '../../rest-bridge/routes/favorite.ts';
 import folder from '../../rest-bridge/routes/folder.ts';
 import identityProvider from '../../rest-bridge/routes/identity-provider.ts';
+import integration from '../../rest-bridge/routes/integration.ts';
 import jobAction from '../../rest-bridge/routes/job-action.ts';
 import job from '../../rest-bridge/routes/job.ts';
+import library from '../../rest-bridge/routes/library.ts';
 import mail from '../../rest-bridge/routes/mail.ts';
 import notification from '../../rest-bridge/routes/notification.ts';
 import operation from '../../rest-bridge/routes/operation.ts';
@@ -65,6 +68,9 @@ export const ROWS: Row[] = [
   ...report,
   ...datasetReference,
   ...app,
+  ...library,
+  ...integration,
+  ...connection,
   ...job,
   ...jobAction,
   ...template,

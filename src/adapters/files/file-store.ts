@@ -21,7 +21,7 @@ export function openFileStore(dir: string): FileStore {
     path,
     remove,
     read: (id) => unlessMissing(readFile(path(id)), undefined),
-    open: async (id) => (await unlessMissing(open(path(id)), undefined))?.createReadStream(),
+    open: async (id, range) => (await unlessMissing(open(path(id)), undefined))?.createReadStream(range),
     async save(content, maxBytes) {
       const id = newId();
       await mkdir(dir, { recursive: true, mode: 0o700 });

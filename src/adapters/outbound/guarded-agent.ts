@@ -10,7 +10,7 @@ export interface OutboundTimeouts {
   firstByte: number;
   /** Between two parts of a response body. */
   idle: number;
-  /** From the first request to the end of the body, redirects included. */
+  /** From the first request to the end of the body, redirects included. Downloads have no such limit. */
   total: number;
 }
 

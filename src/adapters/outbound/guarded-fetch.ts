@@ -30,7 +30,9 @@ export function createGuardedFetch({ allowed, timeouts, lookup = dns.lookup }: G
   const agent = createGuardedAgent({ allowed, lookup, timeouts: limits });
   return {
     async fetch(url, request) {
-      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(limits.total)]);
+      const signal = request.isDownload
+        ? request.signal
+        : AbortSignal.any([request.signal, AbortSignal.timeout(limits.total)]);
       return followRedirects(agent, toUrl(url), request, signal);
     },
     close: () => agent.destroy(),
@@ -72,7 +74,7 @@ async function followRedirects(
 async function send(
   agent: Agent,
   url: URL,
-  { method, headers, body, signal: callerSignal }: OutboundRequest,
+  { method, headers, body, signal: callerSignal, returnsAnyStatus }: OutboundRequest,
   signal: AbortSignal,
 ): Promise<UndiciResponse> {
   const response = await fetch(url, {
@@ -85,7 +87,7 @@ async function send(
   }).catch((error: unknown) => {
     throw toOutboundError(error, url.hostname, callerSignal);
   });
-  if (!UNAVAILABLE_STATUSES.has(response.status)) return response;
+  if (returnsAnyStatus || !UNAVAILABLE_STATUSES.has(response.status)) return response;
   await response.body?.cancel();
   throw unavailable(`The host "${url.hostname}" is not available at present: it responded with ${response.status}`);
 }

@@ -1,20 +1,24 @@
 import type { SendErrorPage } from '../../../rest-bridge/send-error.ts';
 import { CARDS, escapeHtml, htmlPage, prefersHtml, sendHtml } from './html.ts';
 
-const loginErrorPage = (message: string): string =>
+const errorPage = (title: string, heading: string, message: string): string =>
   htmlPage(
-    'Not logged in',
+    title,
     `<main>
-  <h1>You are not logged in</h1>
+  <h1>${heading}</h1>
   <p class="lead">${escapeHtml(message)}.</p>
   <nav>${CARDS.home}</nav>
 </main>`,
     { head: '<meta name="robots" content="noindex">' },
   );
 
-/** Sends the error of a login at an identity provider to a browser, as a page with the way back. */
+/** Sends the error of a login or an authorization at a provider to a browser, as a page with the way back. */
 export const sendLoginErrorPage: SendErrorPage = (request, reply, message) => {
   if (!prefersHtml(request)) return false;
-  void sendHtml(reply, loginErrorPage(message));
+  const isLogin = request.routeOptions.url?.startsWith('/api/login') ?? false;
+  const page = isLogin
+    ? errorPage('Not logged in', 'You are not logged in', message)
+    : errorPage('Not connected', 'Nothing was connected', message);
+  void sendHtml(reply, page);
   return true;
 };

@@ -8,6 +8,7 @@ import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
+import { endConnections } from '../connection/end-connections.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
@@ -68,7 +69,7 @@ export async function create(
  * superusers can change a superuser.
  */
 export async function update(ctx: Context, key: string, input: UpdateUserInput): Promise<string> {
-  const id = await ctx.transaction(async (tx) => {
+  const { id, ended } = await ctx.transaction(async (tx) => {
     const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     requireUserEdit(ctx, user);
     const adminField = isAdmin(ctx.viewer) ? undefined : changedAdminField(user, input);
@@ -95,9 +96,10 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
     if (moved) Object.assign(user, { passwordHash: null, passwordSetAt: null });
     if (moved || user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
     await updateResetLinks(ctx, tx, user, { email, domain, enabled });
-    return user.id;
+    return { id: user.id, ended: user.enabled ? null : await endConnections(ctx, tx, { ownerId: user.id }) };
   });
   invalidateCredentials(ctx, [id]);
+  await ended?.revoke();
   return id;
 }
 
@@ -117,7 +119,7 @@ export async function setTheme(ctx: Context, key: string, theme: Theme): Promise
  * Deletes a user and transfers their resources to `transferTo`, by default to the viewer. See docs/contract.md#owners.
  */
 export async function remove(ctx: Context, key: string, transferTo?: string | null): Promise<void> {
-  const { id, files } = await ctx.transaction(async (tx) => {
+  const { id, files, ended } = await ctx.transaction(async (tx) => {
     const user = await loadUser(ctx, tx, key, { ifMatch: ctx.ifMatch });
     if (user.superuser && !ctx.viewer.superuser) throw refused('Only superusers can delete a superuser');
     await requireOtherSuperuser(ctx, tx, user);
@@ -130,10 +132,12 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
       deleteAvatarUploads(tx, user),
       transferContent(ctx, tx, `user:${user.id}`, newOwner),
     ]);
+    const ended = await endConnections(ctx, tx, { ownerId: user.id });
     tx.remove(user);
-    return { id: user.id, files: [...deleteAvatarFiles(tx, user), ...parts] };
+    return { id: user.id, files: [...deleteAvatarFiles(tx, user), ...parts], ended };
   });
   invalidateCredentials(ctx, [id]);
+  await ended.revoke();
   await deleteStoredBytes(ctx, files);
 }
 

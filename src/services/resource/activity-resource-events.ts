@@ -69,6 +69,7 @@ const updateSentence = (event: ActivityEventName, fields: readonly string[], nam
     : `changed the ${event.replace('.changed', '')} of ${name}`;
 
 const SHARE_LEVEL_NAMES: Record<number, string> = {
+  [LEVEL.none]: 'None',
   [LEVEL.view]: 'View',
   [LEVEL.edit]: 'Edit',
   [LEVEL.admin]: 'Admin',

@@ -4,6 +4,7 @@ import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
 import { appLogModel, webhookCallModel } from '../app/app-record-model.ts';
+import { connectionModel } from '../connection/connection-model.ts';
 import { datasetModel } from '../dataset/dataset-model.ts';
 import { savedFilterModel } from '../dataset/saved-filter-model.ts';
 import { userSettingModel } from '../dataset/user-setting-model.ts';
@@ -20,6 +21,7 @@ import { feedItemModel } from '../identity/team-feed-model.ts';
 import { teamMemberModel, teamModel } from '../identity/team-model.ts';
 import { userModel } from '../identity/user-model.ts';
 import { jobActionConditionModel, jobActionModel, jobDatasetModel, jobModel, jobRunModel } from '../job/job-model.ts';
+import { integrationModel, libraryFileModel, libraryModel } from '../library/library-model.ts';
 import { operationModel } from '../operation/operation-model.ts';
 import { datasetReferenceModel } from '../report/dataset-reference-model.ts';
 import { reportModel } from '../report/report-model.ts';
@@ -53,6 +55,7 @@ export const MODELS: readonly ModelDefinition[] = [
   appModel,
   appReleaseModel,
   auditEventModel,
+  connectionModel,
   datasetModel,
   datasetReferenceModel,
   datasourceModel,
@@ -62,11 +65,14 @@ export const MODELS: readonly ModelDefinition[] = [
   feedItemModel,
   folderModel,
   identityProviderModel,
+  integrationModel,
   jobModel,
   jobActionModel,
   jobActionConditionModel,
   jobDatasetModel,
   jobRunModel,
+  libraryModel,
+  libraryFileModel,
   mailModel,
   notificationModel,
   operationModel,

@@ -110,6 +110,13 @@ const USES: readonly ResourceUse[] = [
   { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'dataset', used: 'x.dataset_id' },
   { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'query', used: 'x.query_id' },
   {
+    kind: 'library',
+    from: 'dws.library u',
+    of: 'integration',
+    used: 'u.integration_id',
+    blocks: true,
+  },
+  {
     kind: 'suite',
     from: 'dws.suite_member m join dws.suite u on u.id = m.suite_id',
     of: 'datasource',

@@ -2,10 +2,11 @@ import { SEARCHABLE_TYPES, type SearchHit } from '../../../entities/search-hit.t
 import type { Context } from '../../core/context.ts';
 import type { SqlRow } from '../../core/database.ts';
 import { invalid } from '../../core/input-checks.ts';
+import type { AccessFilter } from '../../core/read/condition.ts';
 import { checkLimit, checkStart, DEFAULT_LIMIT } from '../../core/read/list-arguments.ts';
 import { SqlParameters } from '../../core/read/sql-parameters.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
-import { readable } from './access-filter.ts';
+import { readable, readableThrough } from './access-filter.ts';
 
 interface SearchArguments {
   q: string;
@@ -16,6 +17,17 @@ interface SearchArguments {
 }
 
 const MAX_QUERY_CHARACTERS = 500;
+
+/** Filters the files of libraries that the viewer may read. Their entries have the owner of the library. */
+const fileAccess: AccessFilter = (viewer) => {
+  const filter = readableThrough('library', 'library_id')(viewer);
+  return (
+    filter && {
+      sql: `exists (select from dws.library_file f where f.tenant_id = ? and f.id = r.id and ${filter.sql.replace('r.', 'f.')})`,
+      params: [viewer.tenantId, ...filter.params],
+    }
+  );
+};
 
 /**
  * Returns the resources that the viewer may read and that contain all words of `q`, by descending score
@@ -33,7 +45,10 @@ export async function search(
   const tenant = sql.bind(viewer.tenantId);
   const searched = `dws.search_matches(${sql.bind(q)}) r`;
   const ofKinds = `r.kind = any(${sql.bind(kinds ?? Object.keys(SEARCHABLE_TYPES))})`;
-  const readableOnly = access ? `and (r.owner_id is null or (${sql.bindCondition(access).text}))` : '';
+  const readableOnly = access
+    ? `and (r.owner_id is null or (${sql.bindCondition(access).text})
+        or r.kind = 'library-file' and (${sql.bindCondition(fileAccess(viewer)!).text}))`
+    : '';
   const matches = `from ${searched} where ${ofKinds} ${readableOnly}`;
   const countValues = [...sql.values];
   const first = checkStart(start);
@@ -41,7 +56,7 @@ export async function search(
   // Ranking requires all matches, so that counting them costs almost nothing.
   const rows = await query<SearchHit & { total?: number } & SqlRow>({
     text: `
-      select p.kind, p.id, e.name, e.slug, e.description, p.owner_id as "ownerId", p.score,
+      select p.kind, p.id, f.library_id as "libraryId", e.name, e.slug, e.description, p.owner_id as "ownerId", p.score,
         to_char(e.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updatedAt", p.total
       from (
         select r.*, count(*) over ()::int as total
@@ -50,6 +65,7 @@ export async function search(
         limit ${checkLimit(limit, DEFAULT_LIMIT)} offset ${sql.bind(first)}
       ) p
       join dws.search_entry e on e.tenant_id = ${tenant} and e.kind = p.kind and e.id = p.id
+      left join dws.library_file f on p.kind = 'library-file' and f.tenant_id = ${tenant} and f.id = p.id
       order by p.score desc, p.folded, p.id`,
     values: sql.values,
   });

@@ -25,7 +25,8 @@ export async function sendStoredContents(
   for (let lookup = 0; lookup < MAX_LOOKUPS; lookup += 1) {
     const { fileId, size, sha256 } = await find();
     if (ctx.revalidate?.(sha256)) return { size, sha256 };
-    const content = fileId ? await ctx.platform.files.open(fileId) : Readable.from([]);
+    const range = ctx.selectRange?.(size, sha256);
+    const content = fileId ? await ctx.platform.files.open(fileId, range) : Readable.from([]);
     if (content) {
       ctx.sendFile(content, size);
       return { size, sha256 };

@@ -4,8 +4,9 @@ import type { ShareInput } from '../../../entities/share-input.ts';
 import { Share } from '../../../entities/share.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, refused } from '../../core/errors.ts';
+import { invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
-import type { ResourcePermission } from '../../core/permissions.ts';
+import { SHARE_LEVELS, type ResourcePermission, type ShareLevel } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction } from './access-level.ts';
 import { checkOwnAccess } from './app-access.ts';
@@ -25,6 +26,7 @@ export function set<T extends OwnedRow>(
   { accessLevel }: ShareInput,
   assignDetails?: ShareDetails<T>,
 ): Promise<string> {
+  checkShareLevel(kind, accessLevel);
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
     const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
@@ -42,6 +44,11 @@ export function set<T extends OwnedRow>(
     if (!present) tx.insert(share);
     return share.id;
   });
+}
+
+/** Throws BAD_USER_INPUT for a level that the shares of a kind do not have. */
+function checkShareLevel({ shareLevels = SHARE_LEVELS }: OwnedKind<OwnedRow>, level: ShareLevel): void {
+  if (!shareLevels.includes(level)) throw invalid('accessLevel', `must be one of ${shareLevels.join(', ')}`);
 }
 
 /** Deletes the share of a principal. Access by ownership remains. Throws NOT_FOUND if there is no share. */

@@ -1,0 +1,109 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import { CreateIntegrationInput, UpdateIntegrationInput } from '../../entities/integration-input.ts';
+import { Integration } from '../../entities/integration.ts';
+import type { Context } from '../../src/core/context.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import * as integrations from '../../src/services/library/integration.ts';
+import { canChange } from '../../src/services/resource/unowned-kind.ts';
+import { Id } from '../support/arguments.ts';
+import { Can } from '../support/guard.ts';
+import { PageArgs, pageOf } from '../support/page.ts';
+
+const IntegrationPage = pageOf(Integration, 'Integration');
+
+/** Permissions of the caller on an integration. */
+@ObjectType({ description: 'Permissions of the caller on an integration.' })
+class IntegrationPermissions {
+  @Field(() => Boolean, { description: 'Read the integration.' })
+  read!: boolean;
+
+  @Field(() => Boolean, { description: 'Change the integration.' })
+  edit!: boolean;
+
+  @Field(() => Boolean, { description: 'Delete the integration.' })
+  delete!: boolean;
+}
+
+@Resolver(() => Integration)
+export class IntegrationResolver {
+  @Can('authenticated')
+  @Query(() => Integration, { nullable: true, description: 'Returns an integration.' })
+  integration(@Ctx() ctx: Context, @Id('integration') id: string, @Info() info: GraphQLResolveInfo) {
+    return ctx.read.one(Integration, id, info);
+  }
+
+  @Can('authenticated')
+  @Query(() => IntegrationPage, {
+    description: 'Lists the integrations of the tenant, and those of single libraries that the caller may read.',
+  })
+  integrations(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
+    return ctx.read.page(Integration, page, info);
+  }
+
+  @Can('libraries:create')
+  @Mutation(() => Integration, { description: 'Creates an integration. The provider is called at the first login.' })
+  async createIntegration(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'The new integration.' }) input: CreateIntegrationInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.readAfterWrite(Integration, await integrations.create(ctx, input), info);
+  }
+
+  @Can('integration:edit')
+  @Mutation(() => Integration, {
+    description: 'Updates an integration. Only its creator and superusers can update it.',
+  })
+  async updateIntegration(
+    @Ctx() ctx: Context,
+    @Id('integration') id: string,
+    @Arg('input', { description: 'The changes.' }) input: UpdateIntegrationInput,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.readAfterWrite(Integration, await integrations.update(ctx, id, input), info);
+  }
+
+  @Can('integration:delete')
+  @Mutation(() => ID, {
+    description:
+      'Deletes an integration. Only its creator and superusers can delete it. Fails with `CONFLICT` while libraries use ' +
+      'it. Returns the `id` argument.',
+  })
+  async deleteIntegration(@Ctx() ctx: Context, @Id('integration') id: string) {
+    await integrations.remove(ctx, id);
+    return id;
+  }
+
+  @Requires('ownLibraryId')
+  @FieldResolver(() => ID, {
+    nullable: true,
+    description: 'Id of the library to which it belongs alone; null unless it is embedded.',
+  })
+  libraryId(@Root() { ownLibraryId }: Pick<Integration, 'ownLibraryId'>) {
+    return ownLibraryId ?? null;
+  }
+
+  @Requires('creatorId')
+  @FieldResolver(() => IntegrationPermissions, { description: 'Permissions of the caller on the integration.' })
+  permissions(
+    @Ctx() { viewer }: Context,
+    @Root() { creatorId }: Pick<Integration, 'creatorId'>,
+  ): IntegrationPermissions {
+    const isEditable = canChange(integrations.INTEGRATION, viewer, creatorId);
+    return { read: true, edit: isEditable, delete: isEditable };
+  }
+}

@@ -1,0 +1,23 @@
+import { resource, value } from '../present.ts';
+import { redirect } from '../redirect.ts';
+import { del, get, post } from '../route.ts';
+
+const FIELDS = `id ownerId integrationId status tokenExpiresAt refreshTokenExpiresAt lastAuthorizedAt createdAt updatedAt`;
+const ofLibrary = resource(FIELDS, (_, { id }) => ({
+  self: `/libraries/${id}/connection`,
+  'svc:library': `/libraries/${id}`,
+}));
+export default [
+  get('/libraries/:id/connection', 'library.connection', ofLibrary),
+  del('/libraries/:id/connection', 'disconnectLibrary'),
+  post('/libraries/:id/connection/_authorize', 'authorizeLibrary', value('url')),
+  get('/libraries/:id/account', 'library.account', value('email displayName accountId')),
+  del('/toolkits/:id/connection', 'disconnectToolkit'),
+  post('/toolkits/:id/connection/_authorize', 'authorizeToolkit', value('url')),
+  get('/oauth/callback', 'Mutation.finishAuthorization', value(), {
+    status: 302,
+    handler: redirect,
+    opensPage: true,
+    queryText: 'parameters',
+  }),
+];

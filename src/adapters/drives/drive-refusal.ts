@@ -1,0 +1,72 @@
+import { ApiError } from '../../core/errors.ts';
+import { quoteUpstream } from '../../core/outbound.ts';
+
+const MAX_REASON_BYTES = 64 * 1024;
+/** Reasons with which a provider limits the rate of calls by a 403. */
+const RATE_REASONS: ReadonlySet<string> = new Set([
+  'rateLimitExceeded',
+  'userRateLimitExceeded',
+  'rate_limit_exceeded',
+]);
+
+/** A response of a drive that is an error: UNAVAILABLE if it may pass, else UPSTREAM_FAILED. */
+export class DriveRefusal extends ApiError {
+  readonly httpStatus: number;
+  /** The provider's own code; empty without one. */
+  readonly reason: string;
+  readonly retryAfter: string | null;
+
+  constructor(message: string, httpStatus: number, reason: string, retryAfter: string | null) {
+    const isPassing =
+      httpStatus === 202 ||
+      httpStatus === 408 ||
+      httpStatus === 429 ||
+      httpStatus >= 500 ||
+      (httpStatus === 403 && RATE_REASONS.has(reason));
+    super(isPassing ? 503 : 500, isPassing ? 'UNAVAILABLE' : 'UPSTREAM_FAILED', message);
+    this.httpStatus = httpStatus;
+    this.reason = reason;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** Reads an error response. Its message quotes the response without the token. */
+export async function toRefusal(response: Response, host: string, token: string): Promise<DriveRefusal> {
+  const text = await readStart(response);
+  const quoted = quoteUpstream(text, [token]);
+  const message = `The host "${host}" responded with ${response.status}${quoted === '' ? '' : `: ${quoted}`}`;
+  return new DriveRefusal(message, response.status, reasonOf(text), response.headers.get('retry-after'));
+}
+
+/** Returns the first bytes as text. An error that breaks off is still one. */
+async function readStart(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const part of response.body ?? []) {
+      parts.push(part);
+      size += part.length;
+      if (size > MAX_REASON_BYTES) break;
+    }
+  } catch {
+    // The status is known.
+  }
+  return Buffer.concat(parts).toString('utf8', 0, MAX_REASON_BYTES);
+}
+
+interface ErrorBody {
+  error?: { errors?: { reason?: unknown }[]; code?: unknown; '.tag'?: unknown };
+  error_summary?: unknown;
+  code?: unknown;
+}
+
+/** Google states `error.errors[].reason`, Dropbox `error_summary`, Microsoft `error.code`, Box `code`. */
+function reasonOf(text: string): string {
+  try {
+    const body = JSON.parse(text) as ErrorBody | null;
+    const found = [body?.error?.errors?.[0]?.reason, body?.error_summary, body?.error?.code, body?.code];
+    return found.find((reason) => typeof reason === 'string') ?? '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,148 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DriveAccess, DriveContents } from '../../core/drive.ts';
+import { ApiError, notFound, tooLarge, upstreamFailed } from '../../core/errors.ts';
+import { quoteUpstream } from '../../core/outbound.ts';
+import { DriveRefusal, toRefusal } from './drive-refusal.ts';
+
+const MAX_TRIES = 5;
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 5 * 60_000;
+
+/** A call of the API of a drive. */
+export interface DriveCall {
+  method?: 'GET' | 'POST';
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+  /** Keys whose numbers are returned as text because they are too large for a number. */
+  longNumbers?: readonly string[];
+}
+
+/** Calls a drive and returns the JSON of its response. Throws `DriveRefusal` for an error, after up to five tries. */
+export function readDrive<T>(access: DriveAccess, url: string, call: DriveCall = {}): Promise<T> {
+  return tryRepeatedly(access, url, call, false, async (response) => {
+    const text = await response.text();
+    return parseJson<T>(text, new URL(url).hostname, call.longNumbers ?? []);
+  });
+}
+
+/** Opens a file. Throws `DriveRefusal` for an error, after up to five tries; PAYLOAD_TOO_LARGE past `maxBytes`. */
+export async function downloadDrive(
+  access: DriveAccess,
+  url: string,
+  call: DriveCall,
+  maxBytes: number,
+): Promise<DriveContents> {
+  const response = await tryRepeatedly(access, url, call, true, (opened) => Promise.resolve(opened));
+  const isEncoded = response.headers.has('content-encoding');
+  const stated = isEncoded ? 0 : Number(response.headers.get('content-length') ?? 0);
+  if (stated > maxBytes) {
+    await response.body?.cancel();
+    throw fileTooLarge(maxBytes);
+  }
+  return { content: limitParts(response.body, maxBytes) };
+}
+
+const fileTooLarge = (maxBytes: number) => tooLarge(`The file has more than ${maxBytes} bytes`);
+
+async function* limitParts(body: ReadableStream<Uint8Array> | null, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const part of body ?? []) {
+    size += part.length;
+    if (size > maxBytes) throw fileTooLarge(maxBytes);
+    yield part;
+  }
+}
+
+/** Calls until there is a response to read: again with another token once, and later for what passes. */
+async function tryRepeatedly<T>(
+  access: DriveAccess,
+  url: string,
+  call: DriveCall,
+  isDownload: boolean,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  let token = await access.token();
+  let hasNewToken = false;
+  for (let tries = 1; ; ) {
+    try {
+      const response = await send(access, url, call, isDownload, token);
+      if (response.ok && response.status !== 202) return await read(response);
+      throw await toRefusal(response, new URL(url).hostname, token);
+    } catch (error) {
+      access.signal.throwIfAborted();
+      if (error instanceof DriveRefusal && error.httpStatus === 401 && !hasNewToken) {
+        hasNewToken = true;
+        token = await access.token(token);
+        continue;
+      }
+      const waitMs = isPassing(error) ? retryDelay(tries, retryAfterOf(error), Date.now()) : null;
+      if (tries === MAX_TRIES || waitMs === null) throw error;
+      await delay(waitMs, undefined, { signal: access.signal }).catch(() => access.signal.throwIfAborted());
+      tries += 1;
+    }
+  }
+}
+
+/** The client throws UNAVAILABLE for lost connections. */
+const isPassing = (error: unknown): boolean => error instanceof ApiError && error.code === 'UNAVAILABLE';
+
+const retryAfterOf = (error: unknown): string | null => (error instanceof DriveRefusal ? error.retryAfter : null);
+
+/**
+ * Returns the milliseconds to wait after a number of tries: those of `Retry-After`, else twice as many each time, of which
+ * up to a half is left to chance. Null for a wait that is too long.
+ */
+export function retryDelay(tries: number, retryAfter: string | null, now: number): number | null {
+  if (retryAfter === null) return FIRST_WAIT_MS * 2 ** (tries - 1) * (1 - Math.random() / 2);
+  const seconds = /^\d{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : null;
+  const waitMs = seconds === null ? Date.parse(retryAfter) - now : seconds * 1000;
+  if (Number.isNaN(waitMs)) return retryDelay(tries, null, now);
+  return waitMs > MAX_WAIT_MS ? null : Math.max(waitMs, 0);
+}
+
+const send = (access: DriveAccess, url: string, call: DriveCall, isDownload: boolean, token: string) =>
+  access.outbound.fetch(url, {
+    method: call.method,
+    headers: { accept: isDownload ? '*/*' : 'application/json', ...call.headers, authorization: `Bearer ${token}` },
+    body: call.body,
+    signal: access.signal,
+    maxBytes: isDownload ? Number.MAX_SAFE_INTEGER : MAX_JSON_BYTES,
+    returnsAnyStatus: true,
+    isDownload,
+  });
+
+/** JSON.parse passes the source of a number to its reviver, which the types do not know yet. */
+function parseJson<T>(text: string, host: string, longNumbers: readonly string[]): T {
+  const keepDigits = (key: string, value: unknown, { source }: { source?: string }) =>
+    typeof value === 'number' && longNumbers.includes(key) ? source : value;
+  try {
+    const value: unknown = JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown);
+    if (typeof value === 'object' && value !== null) return value as T;
+  } catch {
+    // Reported below, as is a value that is no object.
+  }
+  throw upstreamFailed(`The response of the host "${host}" is not a JSON object: ${quoteUpstream(text)}`);
+}
+
+/** Returns the URL of a next page. Throws unless it is of the API, which gets the token. */
+export function checkNextLink(access: DriveAccess, link: string): string {
+  const url = URL.parse(link);
+  if (url?.origin !== new URL(access.apiUri).origin)
+    throw upstreamFailed('The drive names a next page at another host');
+  return url.href;
+}
+
+/** Runs a call about an item. Throws NOT_FOUND where the refusal is one of `isMissing`. */
+export async function findAtDrive<T>(
+  what: string,
+  id: string,
+  call: Promise<T>,
+  isMissing: (refusal: DriveRefusal) => boolean = ({ httpStatus }) => httpStatus === 404,
+): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw error instanceof DriveRefusal && isMissing(error) ? notFound({ what: `${what} at the drive`, id }) : error;
+  }
+}

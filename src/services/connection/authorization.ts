@@ -1,0 +1,143 @@
+import { Connection } from '../../../entities/connection.ts';
+import type { IssuedTokens } from '../../adapters/connection/oauth-client.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
+import type { ConnectionAccount, OAuthClient } from '../../core/connection.ts';
+import type { Context, PublicContext } from '../../core/context.ts';
+import { badInput, conflict, refused } from '../../core/errors.ts';
+import { FairGate } from '../../core/fair-gate.ts';
+import { newRow } from '../../core/new-row.ts';
+import { quoteUpstream } from '../../core/outbound.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
+import { storeActivities } from '../resource/activity.ts';
+import { storeAuthorization, takeAuthorization, type PendingAuthorization } from './authorization-state.ts';
+import { loadTarget, type ConnectionTarget, type TargetKey } from './connection-target.ts';
+
+/** Callbacks that call a provider at once. */
+const CALLBACK_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'authorizations' });
+
+/** The one redirect URI of all connections, with which this service is registered at providers. */
+export const redirectUriOf = ({ publicUrl }: Pick<Platform, 'publicUrl'>): string => `${publicUrl}/api/oauth/callback`;
+
+/**
+ * Starts the authorization of a library or toolkit that the viewer may write. Returns the URL that the user opens.
+ * `client` is that of a toolkit, found for `basis`; a library has the one of its integration. Throws CONFLICT for a
+ * library without an integration, and if the configuration is no longer that of `basis`.
+ */
+export async function startAuthorization(
+  ctx: Context,
+  key: TargetKey,
+  found?: { client: OAuthClient; basis: string },
+): Promise<string> {
+  const { buildAuthorizationUrl, generateChecks } = await import('../../adapters/connection/oauth-client.ts');
+  const target = await ctx.transaction((tx) => loadTarget(ctx, tx, key));
+  const client = found?.client ?? target.client!;
+  if (found && found.basis !== target.basis) throw changedMeanwhile();
+  const checks = generateChecks();
+  const url = await buildAuthorizationUrl(client, redirectUriOf(ctx.platform), checks);
+  const { basis, resource } = target;
+  await storeAuthorization(ctx, { ...checks, target: { kind: key.kind, id: resource.id }, basis, client });
+  return url;
+}
+
+/**
+ * Ends an authorization: exchanges the code of the callback for tokens and stores the connection. `parameters` is the
+ * query string with which the provider sent the browser back. Returns the path to which the browser goes. Throws
+ * FORBIDDEN without a session of the user who started it, BAD_USER_INPUT if the provider or the state refuses it, and
+ * CONFLICT if the integration or configuration has changed since.
+ */
+export async function finishAuthorization(publicCtx: PublicContext, parameters: string): Promise<string> {
+  const ctx = requireSession(publicCtx);
+  const answer = new URLSearchParams(parameters);
+  const pending = await takeAuthorization(ctx, answer.get('state') ?? '');
+  const { kind, id } = pending.target;
+  recordAuditTarget(ctx.request, kind, id, id);
+  const code = readCode(answer, pending);
+  // Not yet the unit of work of the mutation: the provider may refuse the code.
+  const target = await ctx.platform.database.transaction(ctx.viewer.tenantId, (tx) => loadPending(ctx, tx, pending));
+  const { tokens, account } = await CALLBACK_GATE.run(ctx.viewer, ctx.request.signal, () =>
+    callProvider(ctx, pending, target, code),
+  );
+  await ctx.transaction(async (tx) => {
+    const current = await loadPending(ctx, tx, pending);
+    await storeConnection(ctx, tx, { kind, current, client: pending.client, tokens, account });
+  });
+  return `/?connected=${id}`;
+}
+
+function requireSession(ctx: PublicContext): Context {
+  if (ctx.viewer?.authMethod !== 'session')
+    throw refused('Log in as the user who started this authorization, then open this page again');
+  return ctx as Context;
+}
+
+/** Returns the code of a callback. Throws BAD_USER_INPUT for an error, and for the response of another provider. */
+function readCode(answer: URLSearchParams, { client: { issuer } }: PendingAuthorization): string {
+  const error = answer.get('error');
+  const description = answer.get('error_description');
+  const quoted = quoteUpstream([error, description].filter(Boolean).join(': '));
+  if (error !== null) throw badInput(`The provider refused the authorization: ${quoted}`);
+  const sender = answer.get('iss');
+  if (issuer != null && sender !== null && sender !== issuer)
+    throw badInput('This is the response of another provider than the one of the authorization');
+  const code = answer.get('code');
+  if (!code) throw badInput('The provider sent no code');
+  return code;
+}
+
+const changedMeanwhile = () =>
+  conflict('The integration or configuration has changed since the authorization started. Start it again');
+
+async function loadPending(ctx: Context, tx: Transaction, pending: PendingAuthorization): Promise<ConnectionTarget> {
+  const target = await loadTarget(ctx, tx, pending.target);
+  if (target.basis !== pending.basis) throw changedMeanwhile();
+  return target;
+}
+
+async function callProvider(
+  { platform, request: { signal } }: Context,
+  { client, state, verifier }: PendingAuthorization,
+  { readAccount }: ConnectionTarget,
+  code: string,
+): Promise<{ tokens: IssuedTokens; account: ConnectionAccount | null }> {
+  const { redeemCode } = await import('../../adapters/connection/oauth-client.ts');
+  const checks = { state, verifier };
+  const tokens = await redeemCode(platform.outbound, client, redirectUriOf(platform), code, checks, signal);
+  return { tokens, account: (await readAccount?.(tokens.accessToken, signal)) ?? null };
+}
+
+const toDate = (time: number | null): Date | null => (time === null ? null : new Date(time));
+
+interface NewConnection {
+  kind: TargetKey['kind'];
+  current: ConnectionTarget;
+  client: OAuthClient;
+  tokens: IssuedTokens;
+  account: ConnectionAccount | null;
+}
+
+/** Stores what was authorized in place of a former connection, and records it in the activity. */
+async function storeConnection(
+  { platform: { secrets }, viewer }: Context,
+  tx: Transaction,
+  { kind, current: { resource, integrationId }, client, tokens, account }: NewConnection,
+): Promise<void> {
+  const { refreshTokenExpiresAt, ...stored } = tokens;
+  const key = { [`${kind}Id`]: resource.id };
+  const connection =
+    (await tx.findOne(Connection, key, { lock: 'update' })) ??
+    tx.insert(newRow(Connection, { tenantId: viewer.tenantId, ...key }));
+  Object.assign(connection, {
+    ownerId: viewer.userId,
+    integrationId,
+    status: 'connected',
+    sealedTokens: secrets.seal(JSON.stringify(stored)),
+    sealedClient: kind === 'toolkit' ? secrets.seal(JSON.stringify(client)) : null,
+    account,
+    tokenExpiresAt: toDate(tokens.expiresAt),
+    refreshTokenExpiresAt: toDate(refreshTokenExpiresAt),
+    lastAuthorizedAt: new Date(),
+  } satisfies Partial<Connection>);
+  const { id, name, ownerId } = resource;
+  const message = `${viewer.username} connected ${name}`;
+  storeActivities(tx, viewer, [{ kind, resource: { id, name, ownerId }, event: 'connected', message }]);
+}

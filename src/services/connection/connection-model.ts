@@ -1,0 +1,17 @@
+import { Connection } from '../../../entities/connection.ts';
+import { readable } from '../resource/access-filter.ts';
+import { defineModel } from '../resource/define-model.ts';
+
+/** Read by those who may read its library or toolkit. */
+export const connectionModel = defineModel(Connection, {
+  accessFilter(viewer) {
+    const filter = readable(viewer);
+    if (!filter) return null;
+    const within = (table: string) =>
+      `r.${table}_id in (select id from dws.${table} where tenant_id = ? and (${filter.sql}))`;
+    return {
+      sql: `${within('library')} or ${within('toolkit')}`,
+      params: [viewer.tenantId, ...filter.params, viewer.tenantId, ...filter.params],
+    };
+  },
+});

@@ -1,0 +1,71 @@
+import { LIBRARY, TOOLKIT } from '../../../entities/owned-kinds.ts';
+import type { OwnedRow } from '../../../entities/owned-row.ts';
+import type { ConnectionAccount, OAuthClient } from '../../core/connection.ts';
+import type { Context } from '../../core/context.ts';
+import { conflict } from '../../core/errors.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
+import { digest } from '../identity/credential.ts';
+import { driveOf, INTEGRATION_JSON, oauthClientOf, type StoredIntegration } from '../library/library-client.ts';
+import { loadResource } from '../resource/load-resource.ts';
+
+/** Names the library or toolkit that is connected. */
+export interface TargetKey {
+  kind: 'library' | 'toolkit';
+  id: string;
+}
+
+/** What is connected, as it is stored now. */
+export interface ConnectionTarget {
+  resource: OwnedRow;
+  /** Differs if the integration or the configuration does. A callback must find the one of its start. */
+  basis: string;
+  integrationId: string | null;
+  /** The client of the integration. Null for toolkits, whose client is found when the authorization starts. */
+  client: OAuthClient | null;
+  /** Returns whose account it is. Null for toolkits. */
+  readAccount: ((accessToken: string, signal: AbortSignal) => Promise<ConnectionAccount>) | null;
+}
+
+/**
+ * Loads and locks what a user connects. Throws NOT_FOUND or FORBIDDEN unless the viewer may write it, CONFLICT for a
+ * library without an integration.
+ */
+export const loadTarget = (ctx: Context, tx: Transaction, { kind, id }: TargetKey): Promise<ConnectionTarget> =>
+  kind === 'library' ? loadLibrary(ctx, tx, id) : loadToolkit(ctx, tx, id);
+
+async function loadLibrary(ctx: Context, tx: Transaction, key: string): Promise<ConnectionTarget> {
+  const resource = await loadResource(ctx, tx, LIBRARY, key, 'library:write');
+  // The lock keeps the integration as it is until the connection is stored.
+  const [found] = await tx.query<{ integration: StoredIntegration }>({
+    text: `select ${INTEGRATION_JSON} as integration from dws.integration i where tenant_id = $1 and id = $2 for share`,
+    values: [resource.tenantId, resource.integrationId ?? null],
+  });
+  if (!found) throw conflict('The library has no integration: set one first');
+  const { integration } = found;
+  const client = oauthClientOf(ctx.platform, integration);
+  return {
+    resource,
+    basis: digest(JSON.stringify([integration.id, integration.type, integration.apiUri, client])),
+    integrationId: integration.id,
+    client,
+    readAccount: accountReader(ctx.platform, integration),
+  };
+}
+
+const accountReader =
+  (platform: Platform, integration: StoredIntegration): ConnectionTarget['readAccount'] =>
+  (accessToken, signal) => {
+    const { apiUri, contentUri } = integration;
+    const token = () => Promise.resolve(accessToken);
+    return driveOf(platform, integration).account({ outbound: platform.outbound, apiUri, contentUri, token, signal });
+  };
+
+async function loadToolkit(ctx: Context, tx: Transaction, key: string): Promise<ConnectionTarget> {
+  const resource = await loadResource(ctx, tx, TOOLKIT, key, 'toolkit:write');
+  const [secrets] = await tx.query<{ sealed: string | null }>({
+    text: `select sealed_secrets as sealed from dws.toolkit where tenant_id = $1 and id = $2`,
+    values: [resource.tenantId, resource.id],
+  });
+  const basis = digest(JSON.stringify([resource.type, resource.config, secrets?.sealed]));
+  return { resource, basis, integrationId: null, client: null, readAccount: null };
+}

@@ -1,0 +1,49 @@
+import { LIBRARY, TOOLKIT } from '../../../entities/owned-kinds.ts';
+import type { Toolkit } from '../../../entities/toolkit.ts';
+import type { ConnectionAccount } from '../../core/connection.ts';
+import type { Context } from '../../core/context.ts';
+import { notFound } from '../../core/errors.ts';
+import { loadResource } from '../resource/load-resource.ts';
+import { createToolkitClient } from '../toolkit/toolkit-client.ts';
+import { startAuthorization } from './authorization.ts';
+import { loadTarget, type TargetKey } from './connection-target.ts';
+import { endConnections } from './end-connections.ts';
+
+/** Starts the authorization of a library. Returns the URL that the user opens. Throws like `startAuthorization`. */
+export const authorizeLibrary = (ctx: Context, id: string): Promise<string> =>
+  startAuthorization(ctx, { kind: 'library', id });
+
+/**
+ * Starts the authorization of a toolkit at the authorization server that its MCP server names. Returns the URL that the
+ * user opens. Throws like `startAuthorization` and `createToolkitClient`.
+ */
+export async function authorizeToolkit(ctx: Context, id: string): Promise<string> {
+  const { tenantId } = ctx.viewer;
+  const target = await ctx.platform.database.transaction(tenantId, (tx) => loadTarget(ctx, tx, { kind: 'toolkit', id }));
+  const client = await createToolkitClient(ctx, target.resource as Toolkit);
+  return startAuthorization(ctx, { kind: 'toolkit', id: target.resource.id }, { client, basis: target.basis });
+}
+
+/** Returns the account of a library that the viewer may read, as it was last seen. Null without a connection. */
+export async function findAccount(ctx: Context, libraryId: string): Promise<ConnectionAccount | null> {
+  const [found] = await ctx.query<{ account: ConnectionAccount | null }>({
+    text: `select account from dws.connection where tenant_id = $1 and library_id = $2`,
+    values: [ctx.viewer.tenantId, libraryId],
+  });
+  return found?.account ?? null;
+}
+
+/** Ends the connection of a library or toolkit and revokes it. Throws NOT_FOUND if there is none. */
+export async function disconnect(ctx: Context, { kind, id }: TargetKey): Promise<void> {
+  const { revoke } = await ctx.transaction(async (tx) => {
+    const resource =
+      kind === 'library'
+        ? await loadResource(ctx, tx, LIBRARY, id, 'library:write')
+        : await loadResource(ctx, tx, TOOLKIT, id, 'toolkit:write');
+    const which = kind === 'library' ? { libraryId: resource.id } : { toolkitId: resource.id };
+    const ended = await endConnections(ctx, tx, which);
+    if (ended.count === 0) throw notFound({ what: 'connection of', id });
+    return ended;
+  });
+  await revoke();
+}

@@ -1,0 +1,74 @@
+import type { Context } from '../../core/context.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { INTEGRATION_JSON, type StoredIntegration } from '../library/library-client.ts';
+import { storeActivities } from '../resource/activity.ts';
+import { notify } from '../resource/notification.ts';
+import { revokeConnection } from './revoke-connection.ts';
+
+/** Which connections end: that of a library or toolkit, all of an integration, or all that a user has authorized. */
+export type EndedConnections =
+  | { libraryId: string }
+  | { toolkitId: string }
+  | { integrationId: string }
+  | { ownerId: string };
+
+/** A connection that has ended, with what its revocation needs. */
+export interface EndedConnection extends Record<string, unknown> {
+  id: string;
+  kind: 'library' | 'toolkit';
+  resourceId: string;
+  name: string;
+  resourceOwnerId: string;
+  sealedTokens: string;
+  sealedClient: string | null;
+  integration: StoredIntegration | null;
+}
+
+const COLUMNS = {
+  libraryId: 'library_id',
+  toolkitId: 'toolkit_id',
+  integrationId: 'integration_id',
+  ownerId: 'owner_id',
+};
+
+/**
+ * Ends connections in the transaction of the change that causes it, records it in the activity, and notifies the owner
+ * of the library or toolkit if it ends because of who authorized it. Returns their number and the function that revokes
+ * the tokens at the providers: call it after the commit; it never fails. Call this before the integration or the
+ * configuration of the toolkit is changed: their former addresses get the tokens.
+ */
+export async function endConnections(
+  { platform, viewer }: Pick<Context, 'platform' | 'viewer'>,
+  tx: Transaction,
+  which: EndedConnections,
+): Promise<{ count: number; revoke: () => Promise<void> }> {
+  const [[key, id]] = Object.entries(which) as [[keyof typeof COLUMNS, string]];
+  const ended = await tx.query<EndedConnection>({
+    text: `
+      with ended as (delete from dws.connection where tenant_id = $1 and ${COLUMNS[key]} = $2 returning *)
+      select e.id, case when e.library_id is null then 'toolkit' else 'library' end as kind,
+        coalesce(l.id, t.id) as "resourceId", coalesce(l.name, t.name) as name,
+        coalesce(l.owner_id, t.owner_id) as "resourceOwnerId", e.sealed_tokens as "sealedTokens",
+        e.sealed_client as "sealedClient", case when i.id is not null then ${INTEGRATION_JSON} end as integration
+      from ended e
+      left join dws.library l on l.id = e.library_id
+      left join dws.toolkit t on t.id = e.toolkit_id
+      left join dws.integration i on i.id = e.integration_id`,
+    values: [viewer.tenantId, id],
+  });
+  for (const { kind, resourceId, name, resourceOwnerId } of ended) {
+    const resource = { id: resourceId, name, ownerId: resourceOwnerId };
+    const message = `${viewer.username} disconnected ${name}`;
+    storeActivities(tx, viewer, [{ kind, resource, event: 'disconnected', message }]);
+    if (key === 'ownerId')
+      await notify(tx, viewer.tenantId, [resourceOwnerId], {
+        type: `${kind}.connection.ended`,
+        message: `The ${kind} ${name} is no longer connected, because the user who authorized it was disabled or deleted`,
+        resource: { kind, id: resourceId },
+      });
+  }
+  const revoke = async () => {
+    await Promise.all(ended.map((connection) => revokeConnection(platform, connection)));
+  };
+  return { count: ended.length, revoke };
+}

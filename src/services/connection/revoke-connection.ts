@@ -1,0 +1,42 @@
+import type { ConnectionTokens, OAuthClient } from '../../core/connection.ts';
+import type { Platform } from '../../core/platform.ts';
+import { driveOf } from '../library/library-client.ts';
+import { clientOf } from './connection-client.ts';
+import type { EndedConnection } from './end-connections.ts';
+
+/** Time for the revocation of one connection. The caller waits for it. */
+const REVOKE_TIMEOUT_MS = 10_000;
+
+/** Revokes the tokens of a connection that was deleted, at its provider. Never fails: the log tells of what did. */
+export async function revokeConnection(platform: Platform, connection: EndedConnection): Promise<void> {
+  try {
+    const client = clientOf(platform, connection);
+    const tokens = JSON.parse(platform.secrets.open(connection.sealedTokens)) as ConnectionTokens;
+    await revoke(platform, connection, client, tokens, AbortSignal.timeout(REVOKE_TIMEOUT_MS));
+  } catch (error) {
+    const { id, kind, resourceId } = connection;
+    platform.log.warn({ err: error, connectionId: id, [`${kind}Id`]: resourceId }, 'Could not revoke a connection');
+  }
+}
+
+async function revoke(
+  platform: Platform,
+  { integration }: EndedConnection,
+  client: OAuthClient,
+  tokens: ConnectionTokens,
+  signal: AbortSignal,
+): Promise<void> {
+  const { outbound } = platform;
+  const { refreshTokens, revokeToken } = await import('../../adapters/connection/oauth-client.ts');
+  const drive = integration ? driveOf(platform, integration) : null;
+  if (!drive?.revoke) {
+    if (client.revokeUri !== null) await revokeToken(outbound, client, tokens, signal);
+    return;
+  }
+  const { apiUri, contentUri } = integration!;
+  // The drive takes an access token only, which may have ended.
+  const hasEnded = tokens.expiresAt !== null && tokens.expiresAt <= Date.now();
+  const { accessToken } =
+    hasEnded && tokens.refreshToken !== null ? await refreshTokens(outbound, client, tokens, signal) : tokens;
+  await drive.revoke({ outbound, apiUri, contentUri, token: () => Promise.resolve(accessToken), signal });
+}

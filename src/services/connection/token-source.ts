@@ -1,0 +1,148 @@
+import type { Connection, ConnectionStatus } from '../../../entities/connection.ts';
+import type { IssuedTokens } from '../../adapters/connection/oauth-client.ts';
+import type { ConnectionTokens, TokenSource } from '../../core/connection.ts';
+import type { Query } from '../../core/database.ts';
+import { conflict } from '../../core/errors.ts';
+import { FairGate } from '../../core/fair-gate.ts';
+import { perPlatform } from '../../core/per-platform.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
+import { INTEGRATION_JSON, type StoredIntegration } from '../library/library-client.ts';
+import { notify } from '../resource/notification.ts';
+import { clientOf } from './connection-client.ts';
+
+type ConnectionKey = Pick<Connection, 'id' | 'tenantId'>;
+
+/** Time before its end at which a token is refreshed. */
+const REFRESH_BEFORE_MS = 60_000;
+/** Time for one refresh. It is not bound to a caller, since several can wait for it. */
+const REFRESH_TIMEOUT_MS = 30_000;
+
+/** Refreshes that run at once. Each has a database connection during the call of the provider. */
+const REFRESH_GATE = FairGate.shared({ places: 4, maxPerCaller: 2, maxWaiting: 1000, taskNoun: 'token refreshes' });
+
+/** The refreshes of this process by the id of the connection. */
+const refreshesOf = perPlatform(() => new Map<string, Promise<string>>());
+
+/**
+ * Returns the source of the access token of a connection. A refresh is one call of the provider for all processes and
+ * callers, and is stored before a caller gets its token.
+ */
+export const tokenSource =
+  (platform: Platform, key: ConnectionKey): TokenSource =>
+  async (refusedToken) => {
+    const query: Query = (statement) => platform.database.query(key.tenantId, statement);
+    const tokens = openTokens(platform, await load(query, key, ''));
+    return isUsable(tokens, refusedToken) ? tokens.accessToken : refreshOnce(platform, key, refusedToken);
+  };
+
+interface StoredConnection extends Record<string, unknown> {
+  status: ConnectionStatus;
+  ownerId: string;
+  kind: 'library' | 'toolkit';
+  resourceId: string;
+  name: string;
+  sealedTokens: string;
+  sealedClient: string | null;
+  integration: StoredIntegration | null;
+}
+
+/** Loads a connection. Throws CONFLICT if it has ended or expired, or if its owner is disabled. */
+async function load(query: Query, { id, tenantId }: ConnectionKey, lock: '' | 'for update of c') {
+  const [row] = await query<StoredConnection>({
+    text: `
+      select c.status, c.owner_id as "ownerId", case when l.id is null then 'toolkit' else 'library' end as kind,
+        coalesce(l.id, t.id) as "resourceId", coalesce(l.name, t.name) as name, c.sealed_tokens as "sealedTokens",
+        c.sealed_client as "sealedClient", case when i.id is not null then ${INTEGRATION_JSON} end as integration
+      from dws.connection c
+      join dws.app_user u on u.id = c.owner_id
+      left join dws.library l on l.id = c.library_id
+      left join dws.toolkit t on t.id = c.toolkit_id
+      left join dws.integration i on i.id = c.integration_id
+      where c.tenant_id = $1 and c.id = $2 and u.enabled
+      ${lock}`,
+    values: [tenantId, id],
+  });
+  if (!row) throw conflict('It is not connected: authorize it first');
+  if (row.status === 'expired') throw hasExpired();
+  return row;
+}
+
+const hasExpired = () => conflict('The connection has expired: authorize it again');
+
+const openTokens = ({ secrets }: Platform, { sealedTokens }: StoredConnection): ConnectionTokens =>
+  JSON.parse(secrets.open(sealedTokens)) as ConnectionTokens;
+
+const isUsable = ({ accessToken, expiresAt }: ConnectionTokens, refusedToken: string | undefined): boolean =>
+  accessToken !== refusedToken && (expiresAt === null || expiresAt - REFRESH_BEFORE_MS > Date.now());
+
+/** Refreshes the token of a connection, or waits for the refresh that runs. */
+function refreshOnce(platform: Platform, key: ConnectionKey, refusedToken: string | undefined): Promise<string> {
+  const refreshes = refreshesOf(platform);
+  const running = refreshes.get(key.id);
+  if (running) return running;
+  const signal = AbortSignal.timeout(REFRESH_TIMEOUT_MS);
+  const caller = { tenantId: key.tenantId, userId: key.id };
+  const refresh = REFRESH_GATE.run(caller, signal, () => refreshInTransaction(platform, key, refusedToken, signal)).finally(
+    () => refreshes.delete(key.id),
+  );
+  refreshes.set(key.id, refresh);
+  return refresh;
+}
+
+/** Locks the connection and refreshes its token, unless another process did. */
+async function refreshInTransaction(
+  platform: Platform,
+  key: ConnectionKey,
+  refusedToken: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const { AuthorizationEnded, refreshTokens } = await import('../../adapters/connection/oauth-client.ts');
+  const token = await platform.database.transaction(key.tenantId, async (tx) => {
+    const row = await load(tx.query, key, 'for update of c');
+    const tokens = openTokens(platform, row);
+    if (isUsable(tokens, refusedToken)) return tokens.accessToken;
+    try {
+      const issued = await refreshTokens(platform.outbound, clientOf(platform, row), tokens, signal);
+      await store(platform, tx, key, issued);
+      return issued.accessToken;
+    } catch (error) {
+      if (!(error instanceof AuthorizationEnded)) throw error;
+      platform.log.info({ connectionId: key.id, reason: error.message }, 'A connection has expired');
+      await expire(tx, key, row);
+      return null;
+    }
+  });
+  if (token === null) throw hasExpired();
+  return token;
+}
+
+async function store({ secrets }: Platform, tx: Transaction, key: ConnectionKey, issued: IssuedTokens): Promise<void> {
+  const { refreshTokenExpiresAt, ...tokens } = issued;
+  await tx.query({
+    text: `
+      update dws.connection
+      set sealed_tokens = $3, token_expires_at = to_timestamp($4::float8 / 1000),
+        refresh_token_expires_at = to_timestamp($5::float8 / 1000), version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2`,
+    values: [key.tenantId, key.id, secrets.seal(JSON.stringify(tokens)), tokens.expiresAt, refreshTokenExpiresAt],
+  });
+}
+
+/** Marks a connection as expired and notifies its owner. A later call finds it expired and does neither. */
+async function expire(
+  tx: Transaction,
+  { id, tenantId }: ConnectionKey,
+  { ownerId, kind, resourceId, name }: StoredConnection,
+): Promise<void> {
+  await tx.query({
+    text: `
+      update dws.connection set status = 'expired', version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
+  await notify(tx, tenantId, [`user:${ownerId}`], {
+    type: `${kind}.connection.expired`,
+    message: `The connection of the ${kind} ${name} has expired. Authorize it again`,
+    resource: { kind, id: resourceId },
+  });
+}

@@ -1,0 +1,53 @@
+import { ISSUER_RULE } from '../../../entities/identity-provider-input.ts';
+import type { UpdateIntegrationInput } from '../../../entities/integration-input.ts';
+import type { Integration } from '../../../entities/integration.ts';
+import type { Drive } from '../../core/drive.ts';
+import { refused } from '../../core/errors.ts';
+import { invalid } from '../../core/input-checks.ts';
+
+const URIS = ['authUri', 'tokenUri', 'revokeUri', 'apiUri', 'contentUri'] as const;
+type Uri = (typeof URIS)[number];
+
+/** The addresses of an integration and its scope. */
+export type ClientAddresses = Pick<Integration, Uri | 'scope'>;
+
+/**
+ * Returns the addresses and the scope of an integration: the given ones, else those that it has, else those of its type.
+ * `former` is null for a new integration. Of another type it has none: what equals the former value is not given either,
+ * so that clients can send a record back with another type. Throws FORBIDDEN if an address that is neither that of the
+ * type nor the former one is set by a caller who is no superuser.
+ */
+export function chooseAddresses(
+  { id: type, defaults }: Drive,
+  given: Pick<UpdateIntegrationInput, Uri | 'scope'>,
+  former: (Pick<Integration, 'type'> & ClientAddresses) | null,
+  superuser: boolean,
+): ClientAddresses {
+  const kept = former?.type === type ? former : null;
+  const choose = (key: Uri | 'scope', value: string | null | undefined): string | null => {
+    const isGiven = value !== undefined && (kept !== null || value !== former?.[key]);
+    return (isGiven ? value : kept?.[key]) ?? (isGiven || !kept ? defaults[key] : null);
+  };
+  const chosen = { scope: choose('scope', given.scope)! } as ClientAddresses;
+  for (const key of URIS) {
+    const value = choose(key, checkUri(key, given[key]));
+    if (!superuser && value !== defaults[key] && !(kept && value === (kept[key] ?? null)))
+      throw refused(`Only superusers may set ${key} to another address than that of the type`);
+    chosen[key] = value as string;
+  }
+  return chosen;
+}
+
+/** Returns a URL, those to which paths are appended without slashes at the end. Throws BAD_USER_INPUT for another text. */
+function checkUri(path: Uri, value: string | null | undefined): string | null | undefined {
+  if (value == null) return value;
+  if (!URL.canParse(value)) throw invalid(path, ISSUER_RULE.patternMessage);
+  return path === 'apiUri' || path === 'contentUri' ? value.replace(/\/+$/, '') : value;
+}
+
+/** Returns whether two integrations are the same client at the same provider, so that connections can stay. */
+export const isSameClient = (
+  one: Pick<Integration, 'type' | 'clientId'> & ClientAddresses,
+  other: Pick<Integration, 'type' | 'clientId'> & ClientAddresses,
+): boolean =>
+  (['type', 'clientId', ...URIS] as const).every((key) => (one[key] ?? null) === (other[key] ?? null));

@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Integration } from '../../../entities/integration.ts';
+import type { CreateLibraryInput, UpdateLibraryInput } from '../../../entities/library-input.ts';
+import type { Library } from '../../../entities/library.ts';
+import { LIBRARY } from '../../../entities/owned-kinds.ts';
+import type { Context } from '../../core/context.ts';
+import { notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/id.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { endConnections } from '../connection/end-connections.ts';
+import { loadResource } from '../resource/load-resource.ts';
+import { createOwned, updateOwned } from '../resource/owned-kind.ts';
+import { checkUnused } from '../resource/references.ts';
+import { checkSettings } from './library-settings.ts';
+
+/** Revokes ended connections at their providers, after the commit. */
+type Revoke = () => Promise<void>;
+const revokeNothing: Revoke = async () => {};
+
+/** Creates a library without files. Returns its id. */
+export async function create(
+  ctx: Context,
+  { integrationId, settings, ...input }: CreateLibraryInput,
+): Promise<string> {
+  const checked = checkSettings(settings ?? {});
+  return ctx.transaction(async (tx) => {
+    const usedId = integrationId ? await resolveIntegration(tx, null, integrationId) : null;
+    return (await createOwned(ctx, tx, LIBRARY, input, { settings: checked, integrationId: usedId })).id;
+  });
+}
+
+/** Updates a library. Another integration ends its connection. Returns its id. */
+export async function update(
+  ctx: Context,
+  id: string,
+  { integrationId, settings, ...input }: UpdateLibraryInput,
+): Promise<string> {
+  const checked = settings === undefined ? undefined : checkSettings(settings ?? {});
+  const { libraryId, revoke } = await ctx.transaction(async (tx) => {
+    const library = await loadResource(ctx, tx, LIBRARY, id, 'library:write', { ifMatch: ctx.ifMatch });
+    const ended = integrationId === undefined ? revokeNothing : await assignIntegration(ctx, tx, library, integrationId);
+    // The database returns the keys of JSON in another order.
+    if (checked && !isDeepStrictEqual(checked, library.settings)) library.settings = checked;
+    await updateOwned(ctx, tx, LIBRARY, library, input);
+    return { libraryId: library.id, revoke: ended };
+  });
+  await revoke();
+  return libraryId;
+}
+
+/** Deletes a library with its files, its connection and its embedded integration. The janitor deletes the bytes. */
+export async function remove(ctx: Context, id: string): Promise<void> {
+  const { revoke } = await ctx.transaction(async (tx) => {
+    const library = await loadResource(ctx, tx, LIBRARY, id, 'library:delete', { ifMatch: ctx.ifMatch });
+    await checkUnused(ctx, tx, 'library', library.id);
+    const ended = await endConnections(ctx, tx, { libraryId: library.id });
+    tx.remove(library);
+    return ended;
+  });
+  await revoke();
+}
+
+/** Sets the integration of a library. Another one than before ends its connection. Returns the id of the library. */
+export const setIntegration = (ctx: Context, id: string, integrationId: string): Promise<string> =>
+  update(ctx, id, { integrationId });
+
+async function assignIntegration(
+  ctx: Context,
+  tx: Transaction,
+  library: Library,
+  integrationId: string | null,
+): Promise<Revoke> {
+  const usedId = integrationId === null ? null : await resolveIntegration(tx, library.id, integrationId);
+  if (usedId === (library.integrationId ?? null)) return revokeNothing;
+  const { revoke } = await endConnections(ctx, tx, { libraryId: library.id });
+  library.integrationId = usedId;
+  return revoke;
+}
+
+/**
+ * Returns the id of an integration and locks it against deletion until the transaction ends. Throws NOT_FOUND for an
+ * unknown one and for one that belongs to another library.
+ */
+async function resolveIntegration(tx: Transaction, libraryId: string | null, id: string): Promise<string> {
+  const integration = isUuid(id)
+    ? await tx.findOne(Integration, { id: id.toLowerCase() }, { lock: 'key share' })
+    : null;
+  if (!integration || (integration.embedded && integration.ownLibraryId !== libraryId))
+    throw notFound({ what: 'integration', id });
+  return integration.id;
+}

@@ -1,0 +1,208 @@
+import pg from 'pg';
+import { describe, expect } from 'vitest';
+import { tokenSource } from '../../src/services/connection/token-source.ts';
+import { startService, type Service } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
+import { connectionOf, test } from './connection-fixture.ts';
+
+const CONFLICT = { status: 409, code: 'CONFLICT' };
+
+/** Stores other tokens of a connection. */
+async function storeTokens(service: Service, libraryId: string, change: Record<string, unknown>): Promise<void> {
+  const { tokens, id } = await connectionOf(service, libraryId);
+  const sealed = service.platform.secrets.seal(JSON.stringify({ ...tokens, ...change }));
+  await systemQuery(service, `update dws.connection set sealed_tokens = $2 where id = $1`, id, sealed);
+}
+
+/** Time at which a token is refreshed before its use. */
+const soon = () => Date.now() + 30_000;
+
+describe('the token of a connection', () => {
+  test('is refreshed when it ends within a minute, and its refresh token is replaced', async ({
+    service,
+    server,
+    createLibrary,
+    connect,
+  }) => {
+    const id = await createLibrary('Short');
+    server.lifetime = 50;
+    await connect(id);
+    const before = await connectionOf(service, id);
+    server.lifetime = 3600;
+    const token = tokenSource(service.platform, before);
+    const fresh = await token();
+    const after = await connectionOf(service, id);
+    expect(fresh).not.toBe(before.tokens.accessToken);
+    expect(after.tokens.accessToken).toBe(fresh);
+    expect(after.tokens.refreshToken).not.toBe(before.tokens.refreshToken);
+    expect(await token()).toBe(fresh);
+    expect(server.grants).toEqual(['authorization_code', 'refresh_token']);
+    const [row] = await systemQuery<{ seconds: number }>(
+      service,
+      `select extract(epoch from token_expires_at - now())::int as seconds from dws.connection where id = $1`,
+      after.id,
+    );
+    expect(row!.seconds).toBeGreaterThan(3500);
+  });
+
+  test('is replaced when the provider has refused it, and not for an older one', async ({
+    service,
+    server,
+    createLibrary,
+    connect,
+  }) => {
+    const id = await createLibrary('Refused');
+    await connect(id);
+    const connection = await connectionOf(service, id);
+    const token = tokenSource(service.platform, connection);
+    const first = await token();
+    expect(first).toBe(connection.tokens.accessToken);
+    const second = await token(first);
+    expect(second).not.toBe(first);
+    expect(await token(first)).toBe(second);
+    expect(server.grants).toEqual(['authorization_code', 'refresh_token']);
+  });
+
+  test('is refreshed once for two processes with 50 callers', async ({ service, server, createLibrary, connect }) => {
+    const id = await createLibrary('Race');
+    await connect(id);
+    await storeTokens(service, id, { expiresAt: soon() });
+    const connection = await connectionOf(service, id);
+    const other = await startService({ OUTBOUND_ALLOW: '127.0.0.1' }, { databaseUrl: service.databaseUrl });
+    try {
+      const sources = [service, other].map(({ platform }) => tokenSource(platform, connection));
+      const tokens = await Promise.all(Array.from({ length: 50 }, (_, index) => sources[index % 2]!()));
+      expect(new Set(tokens)).toEqual(new Set([(await connectionOf(service, id)).tokens.accessToken]));
+      expect(server.grants).toEqual(['authorization_code', 'refresh_token']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('keeps the refresh token if the provider gives none', async ({ service, server, createLibrary, connect }) => {
+    const id = await createLibrary('Kept');
+    await connect(id);
+    const { tokens } = await connectionOf(service, id);
+    server.intercept = (request, response) => {
+      if (request.url !== '/token') return false;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ access_token: 'another token', token_type: 'Bearer', expires_in: 3600 }));
+      return true;
+    };
+    const connection = await connectionOf(service, id);
+    expect(await tokenSource(service.platform, connection)(tokens.accessToken)).toBe('another token');
+    expect((await connectionOf(service, id)).tokens.refreshToken).toBe(tokens.refreshToken);
+  });
+
+  test('is not lost when the process ends before the provider responds', async ({
+    service,
+    server,
+    createLibrary,
+    connect,
+  }) => {
+    const id = await createLibrary('Killed');
+    await connect(id);
+    await storeTokens(service, id, { expiresAt: soon() });
+    const before = await connectionOf(service, id);
+    const token = tokenSource(service.platform, before);
+    let killedCount = 0;
+    // As the end of a process: its transaction ends, and the provider has not seen the request.
+    server.intercept = async (request, response) => {
+      if (request.url !== '/token') return false;
+      server.intercept = null;
+      const admin = new pg.Client(service.databaseUrl);
+      await admin.connect();
+      const killed = await admin.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+        where state = 'idle in transaction' and datname = current_database() and pid <> pg_backend_pid()`,
+      );
+      killedCount = killed.rows.length;
+      await admin.end();
+      response.destroy();
+      return true;
+    };
+    await expect(token()).rejects.toThrow();
+    expect(killedCount).toBe(1);
+    expect((await connectionOf(service, id)).tokens).toEqual(before.tokens);
+    expect(await token()).not.toBe(before.tokens.accessToken);
+  });
+});
+
+describe('a connection', () => {
+  test('expires when the provider refuses the refresh token, and its owner is notified once', async ({
+    service,
+    server,
+    ann,
+    session,
+    createLibrary,
+    connect,
+  }) => {
+    const id = await createLibrary('Withdrawn');
+    await connect(id);
+    await storeTokens(service, id, { expiresAt: soon() });
+    const connection = await connectionOf(service, id);
+    await server.withdraw(connection.tokens.refreshToken!);
+    const token = tokenSource(service.platform, connection);
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => token()));
+    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: CONFLICT });
+    await expect(token()).rejects.toMatchObject({ ...CONFLICT, message: expect.stringMatching(/has expired/) });
+    expect((await session.get(`/libraries/${id}/connection`)).body.status).toBe('expired');
+    expect((await session.get(`/libraries/${id}`)).body.connectionStatus).toBe('expired');
+    const { notifications } = await ann.data('{ notifications { items { type message resource { kind id } } } }');
+    expect(notifications.items).toEqual([
+      {
+        type: 'LIBRARY_CONNECTION_EXPIRED',
+        message: 'The connection of the library Withdrawn has expired. Authorize it again',
+        resource: { kind: 'LIBRARY', id },
+      },
+    ]);
+
+    await connect(id);
+    expect((await session.get(`/libraries/${id}/connection`)).body.status).toBe('connected');
+    expect(await token()).toBe((await connectionOf(service, id)).tokens.accessToken);
+  });
+
+  test('without a refresh token expires with its access token', async ({ service, createLibrary, connect }) => {
+    const id = await createLibrary('Single');
+    await connect(id);
+    await storeTokens(service, id, { refreshToken: null });
+    const connection = await connectionOf(service, id);
+    const token = tokenSource(service.platform, connection);
+    expect(await token()).toBe(connection.tokens.accessToken);
+    await storeTokens(service, id, { expiresAt: Date.now() });
+    await expect(token()).rejects.toMatchObject(CONFLICT);
+    expect((await connectionOf(service, id)).status).toBe('expired');
+  });
+
+  test.for([
+    ['a failure', 500, 'application/json', '{"error":"server_error","error_description":"try later"}', 500],
+    ['no JSON', 200, 'text/html', '<h1>Maintenance</h1>', 500],
+    ['another refusal', 401, 'application/json', '{"error":"invalid_client"}', 500],
+    ['an overload', 503, 'text/plain', 'busy', 503],
+  ] as const)('stays as it is after %s', async ([, status, type, body, expected], { service, server, createLibrary, connect }) => {
+    const id = await createLibrary(`Stays ${status} ${type}`);
+    await connect(id);
+    await storeTokens(service, id, { expiresAt: soon() });
+    const before = await connectionOf(service, id);
+    server.intercept = (request, response) => {
+      if (request.url !== '/token') return false;
+      response.writeHead(status, { 'content-type': type }).end(body);
+      return true;
+    };
+    const token = tokenSource(service.platform, before);
+    await expect(token()).rejects.toMatchObject({ status: expected });
+    expect(await connectionOf(service, id)).toEqual(before);
+    server.intercept = null;
+    expect(await token()).not.toBe(before.tokens.accessToken);
+  });
+
+  test('of a disabled user is not used', async ({ service, ann, createLibrary, connect }) => {
+    const id = await createLibrary('Disabled');
+    await connect(id);
+    const token = tokenSource(service.platform, await connectionOf(service, id));
+    await systemQuery(service, `update dws.app_user set enabled = false where id = $1`, ann.id);
+    await expect(token()).rejects.toMatchObject(CONFLICT);
+    await systemQuery(service, `update dws.app_user set enabled = true where id = $1`, ann.id);
+    expect(await token()).toBe((await connectionOf(service, id)).tokens.accessToken);
+  });
+});
