@@ -64,7 +64,7 @@ async function tryRepeatedly<T>(
 ): Promise<T> {
   let token = await access.token();
   let hasNewToken = false;
-  for (let tries = 1; ; ) {
+  for (let tries = 1; ;) {
     try {
       const response = await send(access, url, call, isDownload, token);
       if (response.ok && response.status !== 202) return await read(response);

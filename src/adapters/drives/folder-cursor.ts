@@ -1,4 +1,6 @@
-import type { DriveItem } from '../../core/drive.ts';
+import type { DriveItem, DrivePage } from '../../core/drive.ts';
+import { notFound } from '../../core/errors.ts';
+import { DriveRefusal } from './drive-refusal.ts';
 
 /** Where a listing is that goes from folder to folder. */
 export interface FolderCursor {
@@ -10,9 +12,9 @@ export interface FolderCursor {
   page: string | null;
 }
 
-/** Returns the place of a cursor; null for null. */
-export const checkFolderCursor = (cursor: string | null): FolderCursor | null =>
-  cursor === null ? null : (JSON.parse(cursor) as FolderCursor);
+/** Returns the place of a cursor of a listing below a folder; that folder for null. */
+export const readFolderCursor = (cursor: string | null, folderId: string): FolderCursor =>
+  cursor === null ? { folders: [folderId], waiting: [], page: null } : (JSON.parse(cursor) as FolderCursor);
 
 /**
  * Returns the cursor after a page. Folders that were found last are listed first, so that few wait at a time.
@@ -30,4 +32,23 @@ export function nextFolders(
       ? { folders: waiting.splice(-foldersAtOnce), waiting, page: null }
       : { folders: at.folders, waiting, page };
   return { cursor: JSON.stringify(next), isLast: next.folders.length === 0 };
+}
+
+/**
+ * Waits for the page of `at`. Where a folder has been deleted since it was found, returns an empty page, after which the
+ * folders are listed in smaller groups, and without it once it is alone. Throws NOT_FOUND if the first folder is gone.
+ */
+export async function orWithoutFolder<T>(at: FolderCursor, firstId: string, page: Promise<T>): Promise<T | DrivePage> {
+  try {
+    return await page;
+  } catch (error) {
+    if (!(error instanceof DriveRefusal) || error.httpStatus !== 404) throw error;
+    if (at.folders.length === 1 && at.folders[0] === firstId)
+      throw notFound({ what: 'folder at the drive', id: firstId });
+    const half = at.folders.slice(0, at.folders.length >> 1);
+    const waiting = [...at.waiting, ...at.folders.slice(half.length)];
+    if (half.length > 0)
+      return { events: [], cursor: JSON.stringify({ folders: half, waiting, page: null }), isLast: false };
+    return { events: [], ...nextFolders(at, [], null, 1) };
+  }
 }

@@ -1,9 +1,16 @@
-import { CursorLost, type Drive, type DriveAccess, type DriveEvent, type DriveItem } from '../../core/drive.ts';
+import {
+  CursorLost,
+  type Drive,
+  type DriveAccess,
+  type DriveEvent,
+  type DriveItem,
+  type DrivePage,
+} from '../../core/drive.ts';
 import { tooLarge } from '../../core/errors.ts';
 import { listOf, textOf, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
-import { checkFolderCursor, nextFolders, type FolderCursor } from './folder-cursor.ts';
 import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
+import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.ts';
 
 interface GoogleFile {
   id: string;
@@ -76,9 +83,9 @@ export const GOOGLE_DRIVE: Drive = {
   },
 
   list: (access, folderId, cursor) =>
-    loseCursor(() => (folderId === null ? listAll(access, cursor) : listBelow(access, folderId, cursor))),
+    loseCursor(cursor, folderId === null ? listAll(access, cursor) : listBelow(access, folderId, cursor)),
 
-  changes: (access, _rootId, cursor) => loseCursor(() => readChanges(access, cursor)),
+  changes: (access, _rootId, cursor) => loseCursor(cursor, readChanges(access, cursor)),
 
   async contents(access, { id, contentType }, maxBytes) {
     const file = `${access.apiUri}/files/${encodeURIComponent(id)}`;
@@ -124,22 +131,21 @@ async function listAll(access: DriveAccess, cursor: string | null) {
   return { events, cursor: page.nextPageToken ?? '', isLast: !page.nextPageToken };
 }
 
-async function listBelow(access: DriveAccess, folderId: string, cursor: string | null) {
-  const at: FolderCursor = checkFolderCursor(cursor) ?? { folders: [folderId], waiting: [], page: null };
+async function listBelow(access: DriveAccess, folderId: string, cursor: string | null): Promise<DrivePage> {
+  const at = readFolderCursor(cursor, folderId);
   const parents = at.folders.map((id) => `'${id.replaceAll(/['\\]/g, '\\$&')}' in parents`).join(' or ');
-  const query = get<FilePage>(access, 'files', {
+  const query = {
     q: `trashed=false and (${parents})`,
     fields: `nextPageToken,files(${FIELDS})`,
     pageSize: PAGE_SIZE,
     ...ALL_DRIVES,
     ...(at.page !== null && { pageToken: at.page }),
-  });
-  const page = await findAtDrive('folder', folderId, query);
-  const items = listOf<GoogleFile>(page.files ?? []).map(toDriveItem);
-  return {
-    events: items.map((item) => ({ item })),
-    ...nextFolders(at, items, page.nextPageToken ?? null, FOLDERS_AT_ONCE),
   };
+  const page = await orWithoutFolder(at, folderId, get<FilePage>(access, 'files', query));
+  if ('isLast' in page) return page;
+  const items = listOf<GoogleFile>(page.files ?? []).map(toDriveItem);
+  const next = nextFolders(at, items, page.nextPageToken ?? null, FOLDERS_AT_ONCE);
+  return { events: items.map((item) => ({ item })), ...next };
 }
 
 interface Change {
@@ -208,12 +214,13 @@ async function exportFile(access: DriveAccess, url: string, maxBytes: number) {
   }
 }
 
-/** Runs a call with a cursor. Google refuses an old one as an invalid value, or as gone. */
-async function loseCursor<T>(call: () => Promise<T>): Promise<T> {
+/** Waits for a call with a cursor. Google refuses an old one as an invalid value, or as gone. */
+async function loseCursor<T>(cursor: string | null, call: Promise<T>): Promise<T> {
   try {
-    return await call();
+    return await call;
   } catch (error) {
     const isLost =
+      cursor !== null &&
       error instanceof DriveRefusal &&
       (error.httpStatus === 410 || (error.httpStatus === 400 && /^invalid(?:PageToken)?$/.test(error.reason)));
     throw isLost ? new CursorLost('Google Drive does not know the page any more', { cause: error }) : error;

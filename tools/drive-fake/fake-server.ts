@@ -1,0 +1,302 @@
+/** The HTTP side of a fake drive: an API, a host of contents at another port, failures on demand, counts of calls. */
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { bytesOf, type DriveTree, type FakeContent, type FakeItem } from './drive-tree.ts';
+import { FakeAuthority, type AuthorityRules } from './fake-authority.ts';
+import { runControl } from './fake-control.ts';
+
+export interface FakeRequest {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  body: string;
+  form(): URLSearchParams;
+}
+
+export interface FakeReply {
+  status?: number;
+  headers?: Record<string, string>;
+  json?: unknown;
+  text?: string;
+  html?: string;
+  content?: FakeContent;
+}
+
+/** A call that the fake knows. Its kind is what is counted and made to fail. */
+export interface FakeRoute {
+  kind: string;
+  method: 'GET' | 'POST';
+  pattern: RegExp;
+  /** At the host of contents instead of the API. */
+  isContent?: boolean;
+  /** Without a token: one that is sent is a leak. */
+  isPublic?: boolean;
+  /** Only with this parameter. */
+  parameter?: string;
+  respond(request: FakeRequest, match: string[]): FakeReply;
+}
+
+/** A provider's own protocol. */
+export interface FakeProtocol extends AuthorityRules {
+  /** Path of the API, e.g. `/drive/v3`. */
+  apiPath: string;
+  /** Path at the host of contents; null if contents come from the API. */
+  contentPath: string | null;
+  createTree(): DriveTree;
+  createRoutes(fake: DriveFake): FakeRoute[];
+  /** An error in the provider's form. */
+  refuse(status: number, reason: string): FakeReply;
+}
+
+/** A failure in place of the next responses to calls of a kind. */
+export interface FakeFailure {
+  kind: string;
+  /** Number of calls that fail. Default: 1. */
+  count?: number;
+  /** Number of calls before that succeed. */
+  after?: number;
+  status?: number;
+  reason?: string;
+  retryAfter?: number | string;
+  /** The connection is lost without a response, or in the middle of contents. */
+  isCut?: boolean;
+}
+
+/** A place in a list. */
+export interface Place {
+  at: number;
+  /** The last entry that was shown in this listing; null at its start. */
+  last: number | null;
+}
+
+export class DriveFake {
+  readonly tree: DriveTree;
+  readonly authority: FakeAuthority;
+  readonly protocol: FakeProtocol;
+  /** Number of calls by kind. */
+  readonly calls: Record<string, number> = {};
+  /** Number of tokens that reached a host that must not get them. */
+  leakedTokens = 0;
+  account = { id: 'account-1', email: 'ann@example.com', name: 'Ann Example' };
+  pageSize = 2;
+  /** Runs before the response to a call, e.g. to change the drive while it is listed. */
+  onCall: (kind: string) => void = () => {};
+  /** Cursors of other epochs are not known. */
+  epoch = 0;
+  readonly failures: FakeFailure[] = [];
+  readonly #routes: FakeRoute[];
+  readonly #api: Server;
+  readonly #content: Server;
+
+  constructor(protocol: FakeProtocol) {
+    this.protocol = protocol;
+    this.tree = protocol.createTree();
+    this.authority = new FakeAuthority(protocol);
+    this.#routes = [...this.#oauthRoutes(), ...protocol.createRoutes(this)];
+    this.#api = createServer((request, response) => void this.#serve(request, response, false));
+    this.#content = createServer((request, response) => void this.#serve(request, response, true));
+  }
+
+  async listen(port: number): Promise<void> {
+    for (const [server, at] of [
+      [this.#api, port],
+      [this.#content, port === 0 ? 0 : port + 1],
+    ] as const) {
+      server.listen(at, '127.0.0.1');
+      await once(server, 'listening');
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const server of [this.#api, this.#content]) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  }
+
+  /** The addresses to enter into an integration. */
+  get addresses() {
+    const origin = `http://127.0.0.1:${(this.#api.address() as AddressInfo).port}`;
+    const { apiPath, contentPath } = this.protocol;
+    return {
+      authUri: `${origin}/oauth2/authorize`,
+      tokenUri: `${origin}/oauth2/token`,
+      revokeUri: `${origin}/oauth2/revoke`,
+      apiUri: `${origin}${apiPath}`,
+      contentUri: contentPath === null ? null : `${this.contentOrigin}${contentPath}`,
+    };
+  }
+
+  get contentOrigin(): string {
+    return `http://127.0.0.1:${(this.#content.address() as AddressInfo).port}`;
+  }
+
+  fail(failure: FakeFailure): void {
+    this.failures.push({ count: 1, after: 0, status: 503, ...failure });
+  }
+
+  loseCursors(): void {
+    this.epoch += 1;
+  }
+
+  /** Returns a cursor of this epoch. */
+  encode = (value: unknown): string => Buffer.from(JSON.stringify([this.epoch, value])).toString('base64url');
+
+  /** Returns what a cursor of this epoch encodes; undefined for another one. */
+  decode<T>(cursor: string): T | undefined {
+    try {
+      const [epoch, value] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [number, T];
+      return epoch === this.epoch ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Returns a page of a list, and where the next one begins; null at the end. After the first, a page repeats the last entry
+   * of the one before.
+   */
+  page<T>(entries: readonly T[], cursor: Place, limit: number, isListed: (entry: T) => boolean = () => true) {
+    const size = Math.min(limit, this.pageSize);
+    const found: T[] = cursor.last === null ? [] : [entries[cursor.last]!].filter(isListed);
+    const end = found.length + size;
+    let { at, last } = cursor;
+    for (; at < entries.length && found.length < end; at += 1) {
+      if (!isListed(entries[at]!)) continue;
+      found.push(entries[at]!);
+      last = at;
+    }
+    return { found, next: at < entries.length ? { at, last } : null };
+  }
+
+  /** A public link to contents at the other host. */
+  linkTo = (item: FakeItem): string => `${this.contentOrigin}/download/${encodeURIComponent(item.id)}?signature=s`;
+
+  /** The route of such links. */
+  readonly download: FakeRoute = {
+    kind: 'download',
+    method: 'GET',
+    pattern: /^\/download\/([^/]+)$/,
+    isContent: true,
+    isPublic: true,
+    respond: (_request, [id]) => ({ content: this.tree.get(id!)!.content }),
+  };
+
+  #oauthRoutes(): FakeRoute[] {
+    const route = (kind: string, method: 'GET' | 'POST', name: string, respond: FakeRoute['respond']): FakeRoute => ({
+      kind,
+      method,
+      pattern: new RegExp(`^/oauth2/${name}$`),
+      isPublic: true,
+      respond,
+    });
+    return [
+      route('authorize', 'GET', 'authorize', (request) => this.authority.authorize(request)),
+      route('consent', 'POST', 'authorize', (request) => this.authority.authorize(request)),
+      route('token', 'POST', 'token', (request) => this.authority.token(request)),
+      route('revoke', 'POST', 'revoke', (request) => this.authority.revocation(request)),
+    ];
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse, isContent: boolean): Promise<void> {
+    try {
+      const request = await readRequest(incoming);
+      if (request.path.startsWith('/_control/')) return await send(response, runControl(this, request), false);
+      const route = this.#routes.find(
+        (known) =>
+          known.method === request.method &&
+          (known.isContent ?? false) === isContent &&
+          known.pattern.test(request.path) &&
+          (known.parameter === undefined || request.query.has(known.parameter)),
+      );
+      if (!route) return await send(response, this.protocol.refuse(404, 'notFound'), false);
+      this.calls[route.kind] = (this.calls[route.kind] ?? 0) + 1;
+      this.onCall(route.kind);
+      await this.#respond(route, request, response);
+    } catch (error) {
+      if (!response.headersSent) response.writeHead(500);
+      response.end((error as Error).message);
+    }
+  }
+
+  async #respond(route: FakeRoute, request: FakeRequest, response: ServerResponse): Promise<void> {
+    const failure = this.#takeFailure(route.kind);
+    const isContentsCut = failure?.isCut === true && /contents|download|export/.test(route.kind);
+    if (failure?.isCut && !isContentsCut) return void response.destroy();
+    if (failure && !isContentsCut) {
+      const reply = this.protocol.refuse(failure.status!, failure.reason ?? '');
+      const headers: Record<string, string> = { ...reply.headers };
+      if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter);
+      return send(response, { ...reply, headers }, false);
+    }
+    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    if (route.isPublic && route.isContent && token !== '') this.leakedTokens += 1;
+    const isRefused = !route.isPublic && !this.authority.isValid(token);
+    // Some providers quote the token that they refuse.
+    const reply = isRefused
+      ? this.protocol.refuse(401, `invalid token ${token}`)
+      : route.respond(request, (route.pattern.exec(request.path) ?? []).slice(1).map(decodeURIComponent));
+    await send(response, reply, isContentsCut);
+  }
+
+  #takeFailure(kind: string): FakeFailure | undefined {
+    const failure = this.failures.find((waiting) => waiting.kind === kind);
+    if (!failure) return undefined;
+    if (failure.after! > 0) {
+      failure.after! -= 1;
+      return undefined;
+    }
+    failure.count! -= 1;
+    if (failure.count === 0) this.failures.splice(this.failures.indexOf(failure), 1);
+    return failure;
+  }
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
+  const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://fake');
+  const parts: Buffer[] = [];
+  for await (const part of incoming) parts.push(part as Buffer);
+  const body = Buffer.concat(parts).toString();
+  return {
+    method: incoming.method ?? 'GET',
+    path: pathname,
+    query: searchParams,
+    headers: incoming.headers,
+    body,
+    form: () => new URLSearchParams(body),
+  };
+}
+
+async function send(response: ServerResponse, reply: FakeReply, isCut: boolean): Promise<void> {
+  const { status = 200, headers = {}, json, text, html, content } = reply;
+  if (content) return sendContent(response, content, headers, isCut);
+  const type = html === undefined ? (json === undefined ? 'text/plain' : 'application/json') : 'text/html';
+  // A text is sent as JSON where numbers are too large for JSON.stringify.
+  response.writeHead(status, { 'content-type': type, ...headers });
+  response.end(html ?? text ?? (json === undefined ? '' : JSON.stringify(json)));
+}
+
+async function sendContent(
+  response: ServerResponse,
+  content: FakeContent,
+  headers: Record<string, string>,
+  isCut: boolean,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': content.size, ...headers });
+  if (isCut) {
+    response.write(Buffer.alloc(Math.floor(content.size / 2)));
+    return void setImmediate(() => response.destroy());
+  }
+  // The client may leave in the middle.
+  await pipeline(Readable.from(bytesOf(content)), response).catch(() => {});
+}
