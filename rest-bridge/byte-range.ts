@@ -10,7 +10,7 @@ const SINGLE_RANGE = /^bytes=(\d*)-(\d*)$/i;
  * that lies outside.
  */
 export function readRange(
-  { range, 'if-range': condition }: Pick<IncomingHttpHeaders, 'range' | 'if-range'>,
+  { range, 'if-range': condition }: IncomingHttpHeaders,
   size: number,
   etag: string,
 ): ByteRange | undefined {

@@ -32,7 +32,12 @@ export function receiveFile(call: AdapterCall, { attached = false }: { attached?
         'content-security-policy': POLICY,
         'cross-origin-resource-policy': 'same-site',
       },
-      { 'content-disposition': dispositionOf(attached || !PASSIVE.test(file.contentType) ? 'attachment' : 'inline', file.filename) },
+      {
+        'content-disposition': dispositionOf(
+          attached || !PASSIVE.test(file.contentType) ? 'attachment' : 'inline',
+          file.filename,
+        ),
+      },
     );
 }
 

@@ -200,6 +200,11 @@ const THEMES: readonly Theme[] = [
     description: 'Templates of documents with their files and drafts, and the documents rendered from them.',
     paths: /^\/(templates|template-drivers)\b/,
   },
+  {
+    name: 'Libraries',
+    description: 'Libraries with the files of cloud drives, and the integrations with which they connect.',
+    paths: /^\/(libraries|integrations)\b/,
+  },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {
     name: 'Data sources',

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { ByteRange } from '../src/core/files.ts';
-import type { AdapterCall, BridgeContext } from './call.ts';
 import { readRange } from './byte-range.ts';
+import type { AdapterCall, BridgeContext } from './call.ts';
 import { createRevalidation } from './negotiation.ts';
 
 /** What a response needs of a file, beside its bytes. */

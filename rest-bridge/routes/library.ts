@@ -10,7 +10,11 @@ const library = resource<{ id: string; integrationId: string | null }>(
   `id tenant slug naturalId name description type integrationId connectionStatus settings fileCount bytes lastSyncAt
   lastSync ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write edit sync share assignTags delete changeOwner }`,
-  ({ id }) => ({ self: `/libraries/${id}`, 'svc:permissions': `/libraries/${id}/permissions` }),
+  ({ id, integrationId }) => ({
+    self: `/libraries/${id}`,
+    'svc:permissions': `/libraries/${id}/permissions`,
+    'svc:integration': integrationId ? `/libraries/${id}/integration` : undefined,
+  }),
   { identity: ['type', 'fileCount', 'bytes'] },
 );
 

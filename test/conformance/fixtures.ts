@@ -67,6 +67,10 @@ const SPECIAL: Record<string, Fixture> = {
   datasources: { create: createDatasource },
   queries: withQuery('queries'),
   datasets: withQuery('datasets'),
+  integrations: {
+    create: async (admin, name) =>
+      (await admin.creates('/integrations', { name, type: 'dropbox', clientId: 'workspace', clientSecret: 's' })).id,
+  },
   jobs: {
     create: async (admin, name, ownerId) => (await admin.creates('/jobs', { name, ownerId, type: 'actions' })).id,
   },

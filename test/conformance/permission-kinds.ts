@@ -11,6 +11,8 @@ const PATH_OF_KIND: Record<string, string> = {
   app: 'apps',
   job: 'jobs',
   template: 'templates',
+  library: 'libraries',
+  integration: 'integrations',
   folder: 'folders',
   suite: 'suites',
   team: 'teams',

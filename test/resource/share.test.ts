@@ -1,9 +1,12 @@
 import { describe, expect } from 'vitest';
 import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
-import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
+import { expectBody, expectError, expectGraphqlError, expectInvalid } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
-describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
+/** The kinds whose shares have all levels. Those of libraries have others (test/library/library-share.test.ts). */
+const SHARED_PATHS = OWNED_PATHS.filter((kind) => kind !== 'libraries');
+
+describe.each(SHARED_PATHS)('a share of one of the %s', (kind) => {
   const { word, type, one } = namesOf(kind);
 
   test('grants the permissions of its level to users and team members, and the highest level counts', async ({
@@ -114,13 +117,23 @@ describe.each(OWNED_PATHS)('a share of one of the %s', (kind) => {
     service,
   }) => {
     const id = await FIXTURES[kind]!.create(admin, `refused ${kind}`);
-    for (const accessLevel of [0, 4, -1, 'EDIT', '2'])
+    for (const accessLevel of [4, -1, 'EDIT', '2'])
       await expectError(
         admin.put(`/${kind}/${id}/shares/ann`, { accessLevel }),
         400,
         `"accessLevel" cannot be ${JSON.stringify(accessLevel)}`,
       );
-    for (const level of ['2', 'NONE', 'OWNER'])
+    await expectInvalid(
+      admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 0 }),
+      'accessLevel',
+      'accessLevel must be one of 1, 2, 3',
+    );
+    await expectGraphqlError(
+      admin.gql(`mutation { share${type}(id: "${id}", principalId: "ann", input: { accessLevel: NONE }) { id } }`),
+      'BAD_USER_INPUT',
+      'accessLevel must be one of 1, 2, 3',
+    );
+    for (const level of ['2', 'OWNER'])
       await expectGraphqlError(
         admin.gql(
           `mutation { share${type}(id: "${id}", principalId: "ann", input: { accessLevel: ${level} }) { id } }`,

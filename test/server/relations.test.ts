@@ -39,6 +39,8 @@ const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'AvatarUpload.uploadId': 'a name that the client chooses',
   'Job.sourceId': 'free words of what created the job',
   'IdentityProvider.clientId': 'it names this service at the provider',
+  'Integration.clientId': 'it names this service at the provider',
+  'LibraryFile.fileId': 'it names the file at the provider',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
   'WebhookCall.requestId': 'requests are not stored',
   'Team.usageProfileId': 'there are no usage profiles yet',

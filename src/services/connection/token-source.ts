@@ -82,9 +82,9 @@ function refreshOnce(platform: Platform, key: ConnectionKey, refusedToken: strin
   if (running) return running;
   const signal = AbortSignal.timeout(REFRESH_TIMEOUT_MS);
   const caller = { tenantId: key.tenantId, userId: key.id };
-  const refresh = REFRESH_GATE.run(caller, signal, () => refreshInTransaction(platform, key, refusedToken, signal)).finally(
-    () => refreshes.delete(key.id),
-  );
+  const refresh = REFRESH_GATE.run(caller, signal, () =>
+    refreshInTransaction(platform, key, refusedToken, signal),
+  ).finally(() => refreshes.delete(key.id));
   refreshes.set(key.id, refresh);
   return refresh;
 }

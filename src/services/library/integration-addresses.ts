@@ -49,5 +49,4 @@ function checkUri(path: Uri, value: string | null | undefined): string | null | 
 export const isSameClient = (
   one: Pick<Integration, 'type' | 'clientId'> & ClientAddresses,
   other: Pick<Integration, 'type' | 'clientId'> & ClientAddresses,
-): boolean =>
-  (['type', 'clientId', ...URIS] as const).every((key) => (one[key] ?? null) === (other[key] ?? null));
+): boolean => (['type', 'clientId', ...URIS] as const).every((key) => (one[key] ?? null) === (other[key] ?? null));

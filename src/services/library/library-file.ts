@@ -32,8 +32,11 @@ export async function findFile(
 
 async function loadContents(ctx: Context, id: string) {
   const columns = ['storedFileId', 'storedSize', 'sha256'];
-  const { storedFileId, storedSize, sha256 } = (await ctx.read.one(LibraryFile, { id }, columns)) as unknown as
-    ContentColumns;
+  const { storedFileId, storedSize, sha256 } = (await ctx.read.one(
+    LibraryFile,
+    { id },
+    columns,
+  )) as unknown as ContentColumns;
   if (storedFileId === null || storedSize === null || sha256 === null)
     throw notFound({ what: `contents of the ${FILE_NOUN}`, id });
   return { fileId: storedFileId, size: storedSize, sha256 };

@@ -18,10 +18,7 @@ type Revoke = () => Promise<void>;
 const revokeNothing: Revoke = async () => {};
 
 /** Creates a library without files. Returns its id. */
-export async function create(
-  ctx: Context,
-  { integrationId, settings, ...input }: CreateLibraryInput,
-): Promise<string> {
+export async function create(ctx: Context, { integrationId, settings, ...input }: CreateLibraryInput): Promise<string> {
   const checked = checkSettings(settings ?? {});
   return ctx.transaction(async (tx) => {
     const usedId = integrationId ? await resolveIntegration(tx, null, integrationId) : null;
@@ -38,7 +35,8 @@ export async function update(
   const checked = settings === undefined ? undefined : checkSettings(settings ?? {});
   const { libraryId, revoke } = await ctx.transaction(async (tx) => {
     const library = await loadResource(ctx, tx, LIBRARY, id, 'library:write', { ifMatch: ctx.ifMatch });
-    const ended = integrationId === undefined ? revokeNothing : await assignIntegration(ctx, tx, library, integrationId);
+    const ended =
+      integrationId === undefined ? revokeNothing : await assignIntegration(ctx, tx, library, integrationId);
     // The database returns the keys of JSON in another order.
     if (checked && !isDeepStrictEqual(checked, library.settings)) library.settings = checked;
     await updateOwned(ctx, tx, LIBRARY, library, input);
