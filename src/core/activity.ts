@@ -28,11 +28,11 @@ const KIND_EVENTS = {
     'draft.committed': 'A draft replaced the fields, datasets and actions.',
     'run.failed': 'A run failed.',
   },
-  library: { synced: 'A sync brought the files up to date.' },
   datasource: { 'connection.changed': 'The configuration or the secrets of the connection were changed.' },
   library: {
     connected: 'A user authorized the connection to the drive.',
     disconnected: 'The connection to the drive was ended.',
+    synced: 'A sync brought the files up to date.',
   },
   toolkit: {
     connected: 'A user authorized the connection to the server.',

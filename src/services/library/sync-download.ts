@@ -3,7 +3,7 @@ import { isDiskFull, writeFailure } from '../../core/disk-full.ts';
 import { ApiError, tooLarge } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import type { SavedFile } from '../../core/files.ts';
-import { tooLargeReason, type FileRow, type KnownFile } from './sync-plan.ts';
+import type { FileRow, KnownFile } from './sync-plan.ts';
 import type { SyncRun } from './sync-run.ts';
 import type { FileOutcome } from './sync-store.ts';
 
@@ -18,8 +18,8 @@ const GATE = FairGate.shared({
   taskNoun: 'downloads of libraries',
 });
 
-/** A failure of the drive while contents arrive. Other failures of a save are our own. */
-class BrokenDownload extends Error {}
+/** A failure of the drive. Other failures of a download are our own. */
+class DriveFailure extends Error {}
 
 /** Downloads the contents of a file. A failure of the file alone is an outcome. Throws other failures. */
 export function download(
@@ -29,12 +29,10 @@ export function download(
 ): Promise<FileOutcome> {
   const { signal, library } = run.attempt;
   return GATE.run({ tenantId: run.tenantId, userId: library.id }, signal, async () => {
-    const { maxFileBytes } = library.settings;
-    const maxBytes = Math.min(maxFileBytes, bytesLeft);
     const { fileId } = row;
+    if (bytesLeft <= 0 || (row.size ?? 0) > bytesLeft) throw quotaExceeded(run);
     try {
-      if (maxBytes <= 0 || (row.size ?? 0) > maxBytes) throw tooLarge('The contents are too large');
-      const saved = await save(run, row, maxBytes);
+      const saved = await save(run, row, bytesLeft);
       const syncedAt = new Date().toISOString();
       const stored = { ...row, size: saved.size, syncedAt, storedFileId: saved.id };
       return { fileId, known, row: stored, saved };
@@ -42,27 +40,26 @@ export function download(
       signal.throwIfAborted();
       const failure = failureOf(error);
       if (failure.code !== 'PAYLOAD_TOO_LARGE') return failed(row, known, failure);
-      if (maxBytes < maxFileBytes) throw quotaExceeded(run);
-      return { fileId, known, row: { ...row, status: 'skipped', reason: tooLargeReason(maxFileBytes) } };
+      return { fileId, known, row: { ...row, status: 'skipped', reason: failure.message } };
     }
   });
 }
 
-async function save({ attempt }: SyncRun, row: FileRow, maxBytes: number): Promise<SavedFile> {
-  const { platform, opened, signal } = attempt;
+/** Saves the contents of a file. Throws PAYLOAD_TOO_LARGE past the quota, and `DriveFailure`. */
+async function save(run: SyncRun, row: FileRow, bytesLeft: number): Promise<SavedFile> {
+  const { platform, opened, signal, library } = run.attempt;
   const item = { id: row.fileId, contentType: row.contentType };
-  const { content } = await abortable(opened.drive.contents(opened.access, item, maxBytes), signal);
-  return platform.files.save(receive(content, signal), maxBytes);
+  const opening = opened.drive.contents(opened.access, item, library.settings.maxFileBytes);
+  const { content } = await abortable(opening, signal).catch(blameDrive);
+  return platform.files.save(withinQuota(run, receive(content, signal), bytesLeft), 0);
 }
 
-/** Yields contents until the signal aborts. Failures of the drive become `BrokenDownload`. */
+/** Yields contents until the signal aborts. */
 async function* receive(content: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const iterator = content[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const { done, value } = await abortable(iterator.next(), signal).catch((error: unknown) => {
-        throw error instanceof ApiError ? error : new BrokenDownload('The download broke off', { cause: error });
-      });
+      const { done, value } = await abortable(iterator.next(), signal).catch(blameDrive);
       if (done) return;
       yield value;
     }
@@ -72,13 +69,32 @@ async function* receive(content: AsyncIterable<Uint8Array>, signal: AbortSignal)
   }
 }
 
+/** Yields contents while the quota allows them. */
+async function* withinQuota(
+  run: SyncRun,
+  content: AsyncIterable<Uint8Array>,
+  bytesLeft: number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of content) {
+    size += chunk.byteLength;
+    if (size > bytesLeft) throw quotaExceeded(run);
+    yield chunk;
+  }
+}
+
+function blameDrive(error: unknown): never {
+  throw new DriveFailure('The download broke off', { cause: error });
+}
+
 /** Returns why the contents of one file could not be read. Throws what concerns the whole sync. */
 function failureOf(error: unknown): Required<FileOutcome>['error'] {
-  if (error instanceof BrokenDownload) return { code: 'UPSTREAM_FAILED', message: error.message };
-  if (isDiskFull(error)) throw writeFailure(error);
+  if (!(error instanceof DriveFailure)) throw isDiskFull(error) ? writeFailure(error) : error;
+  const { cause, message } = error;
+  if (!(cause instanceof ApiError)) return { code: 'UPSTREAM_FAILED', message };
   // The connection has ended.
-  if (!(error instanceof ApiError) || error.code === 'CONFLICT') throw error;
-  return { code: error.code, message: error.message };
+  if (cause.code === 'CONFLICT') throw cause;
+  return { code: cause.code, message: cause.message };
 }
 
 /** The outcome of a file whose contents could not be read. Former contents stay. */

@@ -43,13 +43,6 @@ export type FilePlan =
   /** The contents are downloaded. `row` lacks what is known only then. */
   | { action: 'download'; row: FileRow };
 
-/** Extensions of the documents that drives export, by media type: they have no extension in their names. */
-const EXPORTED: Readonly<Record<string, string>> = {
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
-  'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'pptx',
-};
-
 /** Returns what to do with a reported file. */
 export function planFile({ fileId, item, path, known }: StagedFile, settings: LibrarySettings): FilePlan {
   if (!item || path === null || !hasExtension(item, settings.extensions)) return { action: 'ignore' };
@@ -79,17 +72,11 @@ export function planFile({ fileId, item, path, known }: StagedFile, settings: Li
 
 /** Returns why the contents of a file are not kept; null if they are. */
 const skipReason = ({ unreadable, size }: StagedItem, { maxFileBytes }: LibrarySettings): string | null =>
-  unreadable ?? (size !== null && size > maxFileBytes ? tooLargeReason(maxFileBytes) : null);
+  unreadable ??
+  (size !== null && size > maxFileBytes ? `The file is larger than ${formatSize(maxFileBytes)}` : null);
 
-/** The reason for which a file that is too large is skipped. */
-export const tooLargeReason = (maxFileBytes: number): string => `larger than ${formatSize(maxFileBytes)}`;
-
-function hasExtension({ name, contentType }: StagedItem, extensions: readonly string[]): boolean {
-  if (extensions.length === 0) return true;
-  const own = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
-  const exported = EXPORTED[contentType];
-  return (own !== undefined && extensions.includes(own)) || (exported !== undefined && extensions.includes(exported));
-}
+const hasExtension = ({ name }: StagedItem, extensions: readonly string[]): boolean =>
+  extensions.length === 0 || extensions.includes(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '');
 
 /** Returns whether the library has the contents of a file as they are now. */
 const hasContents = ({ hash, revision }: StagedItem, known: KnownFile): boolean =>

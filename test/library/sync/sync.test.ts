@@ -218,8 +218,8 @@ describe('files that are not kept', () => {
     );
     expect(skipped).toEqual([
       { path: 'form', reason: 'a form' },
-      { path: 'large', reason: 'larger than 3 B' },
-      { path: 'unknown size', reason: 'larger than 3 B' },
+      { path: 'large', reason: 'The file is larger than 3 B' },
+      { path: 'unknown size', reason: 'The file is too large' },
     ]);
     drive.put('large', 'now');
     expect(await counts(sync())).toEqual([2, 1, 0, 0, 2, 0]);
