@@ -27,7 +27,7 @@ const ALLOWED = `
   markFeedViewed previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset
   refreshDatasetInternal renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings
   setTemplateFile setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme
-  syncDatasetFields testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource
+  syncDatasetFields syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource
   updateFolder updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
   updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset uploadDatasource
   uploadTemplateFile`

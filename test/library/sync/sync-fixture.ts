@@ -8,6 +8,7 @@ import { librarySync } from '../../../src/operations/library-sync.ts';
 import { syncKeyOf } from '../../../src/services/library/library-sync.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import * as operations from '../../../src/services/operation/operation.ts';
+import type { DriveFake } from '../../../tools/drive-fake/fake-server.ts';
 import { ScriptedDrive } from '../../support/scripted-drive.ts';
 import { rows, test as base, type World } from '../../operation/fixture.ts';
 
@@ -111,3 +112,30 @@ export const test = base.extend<{ synced: SyncedWorld }>({
     });
   },
 });
+
+/** Connects a library with a fake of a drive, with the user of a context as the owner. */
+export async function connectFake(world: World, ctx: Context, libraryId: string, fake: DriveFake): Promise<void> {
+  const { tenantId, userId } = ctx.viewer;
+  const { apiUri, contentUri, authUri, tokenUri } = fake.addresses;
+  const integrationId = newId();
+  const tokens = { accessToken: fake.authority.issueToken(), refreshToken: null, expiresAt: null };
+  await rows(world, `insert into dws.app_user (id, tenant_id, username, enabled) values ($1, $2, 'ann', true)`, [
+    userId,
+    tenantId,
+  ]);
+  await rows(
+    world,
+    `insert into dws.integration (id, tenant_id, name, type, auth_type, client_id, auth_uri, token_uri, api_uri,
+      content_uri, scope)
+    values ($1, $2, 'Drive', 'google-drive', 'oauth2', 'client', $3, $4, $5, $6, 'read')`,
+    [integrationId, tenantId, authUri, tokenUri, apiUri, contentUri],
+  );
+  await rows(world, `update dws.library set integration_id = $2 where id = $1`, [libraryId, integrationId]);
+  await rows(
+    world,
+    `insert into dws.connection (id, tenant_id, library_id, integration_id, owner_id, status, sealed_tokens,
+      last_authorized_at)
+    values ($1, $2, $3, $4, $5, 'connected', $6, now())`,
+    [newId(), tenantId, libraryId, integrationId, userId, world.platform.secrets.seal(JSON.stringify(tokens))],
+  );
+}
