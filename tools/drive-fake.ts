@@ -7,11 +7,17 @@
  * http://127.0.0.1:4010/_control/put` adds one; `move`, `trash`, `delete` and more are in tools/drive-fake/fake-control.ts.
  */
 import { parseArgs } from 'node:util';
+import { BOX_PROTOCOL } from './drive-fake/box.ts';
+import { DROPBOX_PROTOCOL } from './drive-fake/dropbox.ts';
 import { DriveFake, type FakeProtocol } from './drive-fake/fake-server.ts';
 import { GOOGLE_PROTOCOL } from './drive-fake/google-drive.ts';
+import { ONEDRIVE_PROTOCOL } from './drive-fake/onedrive.ts';
 
 const PROTOCOLS: Readonly<Record<string, FakeProtocol>> = {
   'google-drive': GOOGLE_PROTOCOL,
+  dropbox: DROPBOX_PROTOCOL,
+  onedrive: ONEDRIVE_PROTOCOL,
+  box: BOX_PROTOCOL,
 };
 
 /** Starts a fake drive of a provider. Port 0 is any free one. Contents come from the next port. */

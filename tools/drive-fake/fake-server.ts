@@ -32,9 +32,10 @@ export interface FakeReply {
   content?: FakeContent;
 }
 
-/** A call that the fake knows. Its kind is what is counted and made to fail. */
+/** A call that the fake knows. */
 export interface FakeRoute {
-  kind: string;
+  /** By which calls are counted and fail. */
+  kind: string | ((request: FakeRequest) => string);
   method: 'GET' | 'POST';
   pattern: RegExp;
   /** At the host of contents instead of the API. */
@@ -220,18 +221,19 @@ export class DriveFake {
           (known.parameter === undefined || request.query.has(known.parameter)),
       );
       if (!route) return await send(response, this.protocol.refuse(404, 'notFound'), false);
-      this.calls[route.kind] = (this.calls[route.kind] ?? 0) + 1;
-      this.onCall(route.kind);
-      await this.#respond(route, request, response);
+      const kind = typeof route.kind === 'string' ? route.kind : route.kind(request);
+      this.calls[kind] = (this.calls[kind] ?? 0) + 1;
+      this.onCall(kind);
+      await this.#respond(route, kind, request, response);
     } catch (error) {
       if (!response.headersSent) response.writeHead(500);
       response.end((error as Error).message);
     }
   }
 
-  async #respond(route: FakeRoute, request: FakeRequest, response: ServerResponse): Promise<void> {
-    const failure = this.#takeFailure(route.kind);
-    const isContentsCut = failure?.isCut === true && /contents|download|export/.test(route.kind);
+  async #respond(route: FakeRoute, kind: string, request: FakeRequest, response: ServerResponse): Promise<void> {
+    const failure = this.#takeFailure(kind);
+    const isContentsCut = failure?.isCut === true && /contents|download|export/.test(kind);
     if (failure?.isCut && !isContentsCut) return void response.destroy();
     if (failure && !isContentsCut) {
       const reply = this.protocol.refuse(failure.status!, failure.reason ?? '');

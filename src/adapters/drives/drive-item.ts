@@ -1,3 +1,4 @@
+import type { ConnectionAccount } from '../../core/connection.ts';
 import type { DriveItem } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DEFAULT_MEDIA_TYPE, isMediaType, mediaTypeOf } from '../../core/media-types.ts';
@@ -42,6 +43,13 @@ export function toItem(stated: StatedItem): DriveItem {
   };
 }
 
+/** Returns an account with checked values. Throws UPSTREAM_FAILED without an id. */
+export function toAccount(id: unknown, email: unknown, displayName: unknown): ConnectionAccount {
+  const accountId = textOf(id);
+  if (accountId === null) throw upstreamFailed('The drive does not state whose it is');
+  return { accountId, email: textOf(email), displayName: textOf(displayName) };
+}
+
 /** Returns the list of a response. Throws UPSTREAM_FAILED for what is none. */
 export function listOf<T>(value: unknown): T[] {
   if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'object' || entry === null))
@@ -50,7 +58,7 @@ export function listOf<T>(value: unknown): T[] {
 }
 
 /** Returns a text that is not empty, also for a number; null for all else. */
-export function textOf(value: unknown): string | null {
+function textOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string' || value === '') return null;
   return value.toWellFormed().replaceAll('\0', '');

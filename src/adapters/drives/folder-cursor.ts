@@ -1,4 +1,4 @@
-import type { DriveItem, DrivePage } from '../../core/drive.ts';
+import type { DrivePage } from '../../core/drive.ts';
 import { notFound } from '../../core/errors.ts';
 import { DriveRefusal } from './drive-refusal.ts';
 
@@ -17,15 +17,15 @@ export const readFolderCursor = (cursor: string | null, folderId: string): Folde
   cursor === null ? { folders: [folderId], waiting: [], page: null } : (JSON.parse(cursor) as FolderCursor);
 
 /**
- * Returns the cursor after a page. Folders that were found last are listed first, so that few wait at a time.
+ * Returns the cursor after a page in which folders were `found`. Those that were found last are listed first, so that few
+ * wait at a time.
  */
 export function nextFolders(
   at: FolderCursor,
-  items: readonly DriveItem[],
+  found: readonly string[],
   page: string | null,
   foldersAtOnce: number,
 ): { cursor: string; isLast: boolean } {
-  const found = items.filter(({ isFolder }) => isFolder).map(({ id }) => id);
   const waiting = [...at.waiting, ...found.filter((id) => !at.waiting.includes(id))];
   const next: FolderCursor =
     page === null

@@ -7,7 +7,7 @@ import {
   type DrivePage,
 } from '../../core/drive.ts';
 import { tooLarge } from '../../core/errors.ts';
-import { listOf, textOf, toItem } from './drive-item.ts';
+import { listOf, toAccount, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
 import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
 import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.ts';
@@ -64,11 +64,7 @@ export const GOOGLE_DRIVE: Drive = {
 
   async account(access) {
     const { user } = await get<{ user?: Record<string, unknown> }>(access, 'about', { fields: 'user' });
-    return {
-      email: textOf(user?.emailAddress),
-      displayName: textOf(user?.displayName),
-      accountId: textOf(user?.permissionId) ?? textOf(user?.emailAddress) ?? '',
-    };
+    return toAccount(user?.permissionId, user?.emailAddress, user?.displayName);
   },
 
   root: async (access, rootId) => (await findFolder(access, rootId)).id,
@@ -144,7 +140,8 @@ async function listBelow(access: DriveAccess, folderId: string, cursor: string |
   const page = await orWithoutFolder(at, folderId, get<FilePage>(access, 'files', query));
   if ('isLast' in page) return page;
   const items = listOf<GoogleFile>(page.files ?? []).map(toDriveItem);
-  const next = nextFolders(at, items, page.nextPageToken ?? null, FOLDERS_AT_ONCE);
+  const found = items.filter(({ isFolder }) => isFolder).map(({ id }) => id);
+  const next = nextFolders(at, found, page.nextPageToken ?? null, FOLDERS_AT_ONCE);
   return { events: items.map((item) => ({ item })), ...next };
 }
 
@@ -179,14 +176,15 @@ function toEvents({ fileId, removed, file }: Change): DriveEvent[] {
 }
 
 function toDriveItem(file: GoogleFile): DriveItem {
-  const exported = EXPORTS.get(file.mimeType);
-  const isNamed = !exported || file.name.toLowerCase().endsWith(exported.extension);
+  const { name = '', mimeType = '' } = file;
+  const exported = EXPORTS.get(mimeType);
+  const isNamed = !exported || name.toLowerCase().endsWith(exported.extension);
   return toItem({
     id: file.id,
-    name: isNamed ? file.name : `${file.name}${exported.extension}`,
-    isFolder: file.mimeType === FOLDER,
+    name: isNamed ? name : `${name}${exported.extension}`,
+    isFolder: mimeType === FOLDER,
     parentId: file.parents?.[0],
-    contentType: exported?.contentType ?? file.mimeType,
+    contentType: exported?.contentType ?? mimeType,
     // The size of a document is not that of the file to which it is converted.
     size: exported ? null : file.size,
     hash: file.md5Checksum,
@@ -197,7 +195,7 @@ function toDriveItem(file: GoogleFile): DriveItem {
   });
 }
 
-function whyUnreadable({ mimeType, capabilities }: GoogleFile, isExported: boolean): string | null {
+function whyUnreadable({ mimeType = '', capabilities }: GoogleFile, isExported: boolean): string | null {
   if (mimeType === `${GOOGLE_TYPE}shortcut`) return 'A shortcut to another file';
   if (mimeType.startsWith(GOOGLE_TYPE) && !isExported)
     return `Google converts no ${mimeType.slice(GOOGLE_TYPE.length)} to a file`;
