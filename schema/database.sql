@@ -308,6 +308,43 @@ create policy tenant on dws.avatar_upload_part for all to dws_app using ((tenant
 grant delete, insert, select, update on dws.avatar_upload_part to dws_app;
 grant delete, insert, select, update on dws.avatar_upload_part to dws_system;
 
+create table dws.connection (
+  account jsonb,
+  created_at timestamp with time zone not null default now(),
+  id uuid not null,
+  integration_id uuid,
+  last_authorized_at timestamp with time zone not null,
+  library_id uuid,
+  owner_id uuid not null,
+  refresh_token_expires_at timestamp with time zone,
+  sealed_client text,
+  sealed_tokens text not null,
+  status text not null,
+  tenant_id uuid not null,
+  token_expires_at timestamp with time zone,
+  toolkit_id uuid,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.connection enable row level security;
+alter table dws.connection force row level security;
+alter table dws.connection add constraint connection_check CHECK ((num_nonnulls(library_id, toolkit_id) = 1));
+alter table dws.connection add constraint connection_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES dws.integration(id) ON DELETE CASCADE;
+alter table dws.connection add constraint connection_library_id_fkey FOREIGN KEY (library_id) REFERENCES dws.library(id) ON DELETE CASCADE;
+alter table dws.connection add constraint connection_library_id_key UNIQUE (library_id);
+alter table dws.connection add constraint connection_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+alter table dws.connection add constraint connection_pkey PRIMARY KEY (id);
+alter table dws.connection add constraint connection_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'expired'::text])));
+alter table dws.connection add constraint connection_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.connection add constraint connection_toolkit_id_fkey FOREIGN KEY (toolkit_id) REFERENCES dws.toolkit(id) ON DELETE CASCADE;
+alter table dws.connection add constraint connection_toolkit_id_key UNIQUE (toolkit_id);
+CREATE INDEX connection_integration ON dws.connection USING btree (integration_id) WHERE (integration_id IS NOT NULL);
+CREATE INDEX connection_owner ON dws.connection USING btree (owner_id);
+create policy system on dws.connection for all to dws_system using (true) with check (true);
+create policy tenant on dws.connection for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.connection to dws_app;
+grant delete, insert, select, update on dws.connection to dws_system;
+
 create table dws.dataset (
   created_at timestamp with time zone not null default now(),
   data_updated_at timestamp with time zone,
@@ -621,6 +658,17 @@ AS $function$
         return null;
       end $function$;
 
+CREATE OR REPLACE FUNCTION dws.forget_library_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from dws.stored_file f
+        where f.tenant_id = old.tenant_id and f.id = old.stored_file_id
+          and not exists (select from dws.library_file l where l.stored_file_id = old.stored_file_id);
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.forget_mail_files()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -817,6 +865,18 @@ AS $function$
         return document::tsvector;
       end $function$;
 
+CREATE OR REPLACE FUNCTION dws.search_files_of_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update dws.search_entry e set owner_id = new.owner_id
+        from dws.library_file f
+        where f.tenant_id = new.tenant_id and f.library_id = new.id
+          and e.tenant_id = new.tenant_id and e.kind = 'library-file' and e.id = f.id;
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.search_folder()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -830,6 +890,19 @@ AS $function$
         return null;
       end $function$;
 
+CREATE OR REPLACE FUNCTION dws.search_integration()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare r dws.integration; begin
+        if tg_op = 'DELETE' then r := old; else r := new; end if;
+        if tg_op = 'DELETE' or (r.embedded) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, null, null, r.embedded) is not distinct from row(old.name, null, null, old.embedded) then
+          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
+        else perform dws.put_search_entry(r.tenant_id, 'integration', r.id, null, r.name, null, null, r.updated_at); end if;
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.search_job()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -840,6 +913,34 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null) is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
           update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'job' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'job', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.search_library()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare r dws.library; begin
+        if tg_op = 'DELETE' then r := old; else r := new; end if;
+        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'library' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'library' and id = r.id;
+        else perform dws.put_search_entry(r.tenant_id, 'library', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.search_library_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'DELETE' then
+          delete from dws.search_entry where tenant_id = old.tenant_id and kind = 'library-file' and id = old.id;
+        else
+          perform dws.put_search_entry(new.tenant_id, 'library-file', new.id,
+            (select l.owner_id from dws.library l where l.id = new.library_id), new.name, null, new.path,
+            new.updated_at);
+        end if;
         return null;
       end $function$;
 
@@ -957,6 +1058,19 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null) is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
           update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'template' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'template', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.search_toolkit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare r dws.toolkit; begin
+        if tg_op = 'DELETE' then r := old; else r := new; end if;
+        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'toolkit' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'toolkit' and id = r.id;
+        else perform dws.put_search_entry(r.tenant_id, 'toolkit', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
 
@@ -1089,6 +1203,42 @@ create policy system on dws.identity_provider for all to dws_system using (true)
 create policy tenant on dws.identity_provider for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.identity_provider to dws_app;
 grant delete, insert, select, update on dws.identity_provider to dws_system;
+
+create table dws.integration (
+  api_uri text not null,
+  auth_type text not null,
+  auth_uri text not null,
+  client_id text not null,
+  content_uri text,
+  created_at timestamp with time zone not null default now(),
+  creator_id uuid,
+  embedded boolean not null default false,
+  id uuid not null,
+  name text not null,
+  own_library_id uuid,
+  revoke_uri text,
+  scope text not null,
+  sealed_client_secret text,
+  tenant_id uuid not null,
+  token_uri text not null,
+  type text not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.integration enable row level security;
+alter table dws.integration force row level security;
+alter table dws.integration add constraint integration_check CHECK ((embedded = (own_library_id IS NOT NULL)));
+alter table dws.integration add constraint integration_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+alter table dws.integration add constraint integration_own_library_id_fkey FOREIGN KEY (own_library_id) REFERENCES dws.library(id) ON DELETE CASCADE;
+alter table dws.integration add constraint integration_pkey PRIMARY KEY (id);
+alter table dws.integration add constraint integration_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX integration_library ON dws.integration USING btree (own_library_id) WHERE (own_library_id IS NOT NULL);
+CREATE INDEX integration_name ON dws.integration USING btree (tenant_id, lower(name), id);
+create policy system on dws.integration for all to dws_system using (true) with check (true);
+create policy tenant on dws.integration for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.integration FOR EACH ROW EXECUTE FUNCTION dws.search_integration();
+grant delete, insert, select, update on dws.integration to dws_app;
+grant delete, insert, select, update on dws.integration to dws_system;
 
 create table dws.job (
   accepted boolean not null default true,
@@ -1319,6 +1469,82 @@ create policy tenant on dws.known_address for all to dws_app using ((tenant_id =
 grant delete, insert, select, update on dws.known_address to dws_app;
 grant delete, insert, select, update on dws.known_address to dws_system;
 
+create table dws.library (
+  bytes bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  description text,
+  file_count integer not null default 0,
+  folder_id uuid,
+  id uuid not null,
+  integration_id uuid,
+  last_sync jsonb,
+  last_sync_at timestamp with time zone,
+  name text not null,
+  owner_id text not null,
+  settings jsonb not null default '{}'::jsonb,
+  slug text not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.library enable row level security;
+alter table dws.library force row level security;
+alter table dws.library add constraint library_integration_id_fkey FOREIGN KEY (integration_id) REFERENCES dws.integration(id);
+alter table dws.library add constraint library_pkey PRIMARY KEY (id);
+alter table dws.library add constraint library_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.library add constraint library_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+CREATE INDEX library_folder ON dws.library USING btree (folder_id) WHERE (folder_id IS NOT NULL);
+CREATE INDEX library_integration ON dws.library USING btree (integration_id) WHERE (integration_id IS NOT NULL);
+CREATE INDEX library_name ON dws.library USING btree (tenant_id, lower(name), id);
+CREATE INDEX library_owner ON dws.library USING btree (tenant_id, owner_id);
+CREATE UNIQUE INDEX library_slug ON dws.library USING btree (tenant_id, slug);
+create policy system on dws.library for all to dws_system using (true) with check (true);
+create policy tenant on dws.library for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_resource AFTER DELETE ON dws.library FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.library FOR EACH ROW EXECUTE FUNCTION dws.search_library();
+CREATE TRIGGER search_files AFTER UPDATE OF owner_id ON dws.library FOR EACH ROW WHEN ((new.owner_id <> old.owner_id)) EXECUTE FUNCTION dws.search_files_of_owner();
+grant delete, insert, select, update on dws.library to dws_app;
+grant delete, insert, select, update on dws.library to dws_system;
+
+create table dws.library_file (
+  content_type text not null,
+  created_at timestamp with time zone not null default now(),
+  file_id text not null,
+  hash text,
+  id uuid not null,
+  library_id uuid not null,
+  modified_at timestamp with time zone,
+  name text not null,
+  path text not null,
+  reason text,
+  size bigint,
+  status text not null,
+  stored_file_id uuid,
+  synced_at timestamp with time zone,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  url text,
+  version integer not null default 1
+);
+alter table dws.library_file enable row level security;
+alter table dws.library_file force row level security;
+alter table dws.library_file add constraint library_file_library_id_file_id_key UNIQUE (library_id, file_id);
+alter table dws.library_file add constraint library_file_library_id_fkey FOREIGN KEY (library_id) REFERENCES dws.library(id) ON DELETE CASCADE;
+alter table dws.library_file add constraint library_file_pkey PRIMARY KEY (id);
+alter table dws.library_file add constraint library_file_status_check CHECK ((status = ANY (ARRAY['synced'::text, 'skipped'::text, 'failed'::text])));
+alter table dws.library_file add constraint library_file_stored_file_id_fkey FOREIGN KEY (stored_file_id) REFERENCES dws.stored_file(id);
+alter table dws.library_file add constraint library_file_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_file_path ON dws.library_file USING btree (library_id, path, id);
+CREATE INDEX library_file_stored ON dws.library_file USING btree (stored_file_id) WHERE (stored_file_id IS NOT NULL);
+create policy system on dws.library_file for all to dws_system using (true) with check (true);
+create policy tenant on dws.library_file for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_file_of_row AFTER DELETE ON dws.library_file FOR EACH ROW WHEN ((old.stored_file_id IS NOT NULL)) EXECUTE FUNCTION dws.forget_library_file();
+CREATE TRIGGER forget_replaced_file AFTER UPDATE OF stored_file_id ON dws.library_file FOR EACH ROW WHEN (((old.stored_file_id IS NOT NULL) AND (new.stored_file_id IS DISTINCT FROM old.stored_file_id))) EXECUTE FUNCTION dws.forget_library_file();
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE ON dws.library_file FOR EACH ROW EXECUTE FUNCTION dws.search_library_file();
+CREATE TRIGGER search_renamed AFTER UPDATE OF name, path ON dws.library_file FOR EACH ROW WHEN (((new.name IS DISTINCT FROM old.name) OR (new.path IS DISTINCT FROM old.path))) EXECUTE FUNCTION dws.search_library_file();
+grant delete, insert, select, update on dws.library_file to dws_app;
+grant delete, insert, select, update on dws.library_file to dws_system;
+
 create table dws.login_attempt (
   at timestamp with time zone not null default now(),
   key text not null
@@ -1416,6 +1642,31 @@ create policy tenant on dws.notification for all to dws_app using ((tenant_id = 
 CREATE TRIGGER tell_notification AFTER INSERT ON dws.notification FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_notification', 'user_id');
 grant delete, insert, select, update on dws.notification to dws_app;
 grant delete, insert, select, update on dws.notification to dws_system;
+
+create table dws.oauth_state (
+  expires_at timestamp with time zone not null,
+  library_id uuid,
+  sealed text not null,
+  state_hash text not null,
+  tenant_id uuid not null,
+  toolkit_id uuid,
+  user_id uuid not null
+);
+alter table dws.oauth_state enable row level security;
+alter table dws.oauth_state force row level security;
+alter table dws.oauth_state add constraint oauth_state_check CHECK ((num_nonnulls(library_id, toolkit_id) = 1));
+alter table dws.oauth_state add constraint oauth_state_library_id_fkey FOREIGN KEY (library_id) REFERENCES dws.library(id) ON DELETE CASCADE;
+alter table dws.oauth_state add constraint oauth_state_pkey PRIMARY KEY (state_hash);
+alter table dws.oauth_state add constraint oauth_state_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.oauth_state add constraint oauth_state_toolkit_id_fkey FOREIGN KEY (toolkit_id) REFERENCES dws.toolkit(id) ON DELETE CASCADE;
+alter table dws.oauth_state add constraint oauth_state_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX oauth_state_library_id ON dws.oauth_state USING btree (library_id);
+CREATE INDEX oauth_state_toolkit_id ON dws.oauth_state USING btree (toolkit_id);
+CREATE INDEX oauth_state_user_id ON dws.oauth_state USING btree (user_id);
+create policy system on dws.oauth_state for all to dws_system using (true) with check (true);
+create policy tenant on dws.oauth_state for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.oauth_state to dws_app;
+grant delete, insert, select, update on dws.oauth_state to dws_system;
 
 create table dws.operation (
   attempt integer not null default 0,
@@ -2072,6 +2323,65 @@ create policy system on dws.tenant for all to dws_system using (true) with check
 create policy tenant on dws.tenant for select to dws_app using ((id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.tenant to dws_system;
 grant select on dws.tenant to dws_app;
+
+create table dws.toolkit (
+  config jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  description text,
+  discovered_at timestamp with time zone,
+  enabled boolean not null default true,
+  folder_id uuid,
+  id uuid not null,
+  name text not null,
+  owner_id text not null,
+  sealed_secrets text,
+  server_info jsonb,
+  slug text not null,
+  tenant_id uuid not null,
+  type text not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.toolkit enable row level security;
+alter table dws.toolkit force row level security;
+alter table dws.toolkit add constraint toolkit_pkey PRIMARY KEY (id);
+alter table dws.toolkit add constraint toolkit_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.toolkit add constraint toolkit_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+alter table dws.toolkit add constraint toolkit_type_check CHECK ((type = ANY (ARRAY['mcp-stdio'::text, 'mcp-remote'::text, 'custom'::text])));
+CREATE INDEX toolkit_folder ON dws.toolkit USING btree (folder_id) WHERE (folder_id IS NOT NULL);
+CREATE INDEX toolkit_name ON dws.toolkit USING btree (tenant_id, lower(name), id);
+CREATE INDEX toolkit_owner ON dws.toolkit USING btree (tenant_id, owner_id);
+CREATE UNIQUE INDEX toolkit_slug ON dws.toolkit USING btree (tenant_id, slug);
+create policy system on dws.toolkit for all to dws_system using (true) with check (true);
+create policy tenant on dws.toolkit for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_resource AFTER DELETE ON dws.toolkit FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.toolkit FOR EACH ROW EXECUTE FUNCTION dws.search_toolkit();
+grant delete, insert, select, update on dws.toolkit to dws_app;
+grant delete, insert, select, update on dws.toolkit to dws_system;
+
+create table dws.toolkit_tool (
+  approved boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  description text,
+  id uuid not null,
+  input_schema jsonb not null default '{}'::jsonb,
+  name text not null,
+  "position" integer not null,
+  tenant_id uuid not null,
+  toolkit_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.toolkit_tool enable row level security;
+alter table dws.toolkit_tool force row level security;
+alter table dws.toolkit_tool add constraint toolkit_tool_pkey PRIMARY KEY (id);
+alter table dws.toolkit_tool add constraint toolkit_tool_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.toolkit_tool add constraint toolkit_tool_toolkit_id_fkey FOREIGN KEY (toolkit_id) REFERENCES dws.toolkit(id) ON DELETE CASCADE;
+alter table dws.toolkit_tool add constraint toolkit_tool_toolkit_id_name_key UNIQUE (toolkit_id, name);
+create policy system on dws.toolkit_tool for all to dws_system using (true) with check (true);
+create policy tenant on dws.toolkit_tool for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.toolkit_tool to dws_app;
+grant delete, insert, select, update on dws.toolkit_tool to dws_system;
 
 create table dws.usage_day (
   actor text not null,

@@ -63,7 +63,10 @@ describe('an integration', () => {
     );
     expect(updateIntegration).toEqual({ ...created, name: 'Renamed', scope: 'a b' });
     const record = (await ann.get(`${LIST}/${created.id}`)).body;
-    await expectBody(ann.put(`${LIST}/${created.id}`, { ...record, name: 'Again' }), 200, { name: 'Again', scope: 'a b' });
+    await expectBody(ann.put(`${LIST}/${created.id}`, { ...record, name: 'Again' }), 200, {
+      name: 'Again',
+      scope: 'a b',
+    });
     expect(await ann.data(`mutation { deleteIntegration(id: "${created.id}") }`)).toEqual({
       deleteIntegration: created.id,
     });
@@ -190,7 +193,11 @@ describe('an embedded integration', () => {
     for (const response of [bob.get(path), bob.put(path, { name: 'N' }), bob.delete(path)])
       await expectError(response, 404, `There is no integration ${id}`);
     await expectError(bob.put(`${(await createLibrary(bob)).path}/integration`, { integrationId: id }), 404);
-    await expectError(ann.put(`${other.path}/integration`, { integrationId: id }), 404, `There is no integration ${id}`);
+    await expectError(
+      ann.put(`${other.path}/integration`, { integrationId: id }),
+      404,
+      `There is no integration ${id}`,
+    );
     await expectError(ann.post('/libraries', { name: 'New', integrationId: id }), 404, `There is no integration ${id}`);
     await expectBody(ann.put(`${library.path}/integration`, { integrationId: id }), 200, { id, libraryId: library.id });
     const { integrations } = await bob.data('{ integrations(limit: 1000) { items { id } } }');

@@ -89,7 +89,7 @@ describe('the contents of a file of a library', () => {
     const { id, path } = await createLibrary(ann);
     const fileId = await addFile(service, id, { path: 'ä/Größe.txt', content: 'hello' });
     const contents = `${path}/files/${fileId}/contents`;
-    const sent = await ann.get(contents);
+    const sent = await ann.get(contents, { 'accept-encoding': 'identity' });
     expect(sent).toMatchObject({ status: 200, body: 'hello' });
     expect(Object.fromEntries(sent.headers)).toMatchObject({
       'content-type': 'text/plain',
@@ -146,6 +146,8 @@ describe('the contents of a file of a library', () => {
     const columns = async (text: string) => (await system.query({ text, values: [stored] }))[0];
     const fileOf = await columns('select stored_file_id as id from dws.library_file where id = $1');
     await system.query({ text: `update dws.library_file set stored_file_id = null where id = $1`, values: [stored] });
-    expect(await system.query({ text: 'select from dws.stored_file where id = $1', values: [fileOf!['id']] })).toEqual([]);
+    expect(await system.query({ text: 'select from dws.stored_file where id = $1', values: [fileOf!['id']] })).toEqual(
+      [],
+    );
   });
 });

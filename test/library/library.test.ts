@@ -68,7 +68,11 @@ describe('a library', () => {
     const { id, path } = await createLibrary(ann);
     for (const client of [bob, stranger]) {
       await expectError(client.get(path), 404, `There is no library ${id}`);
-      await expectError(client.put(`${path}/integration`, { integrationId: UNKNOWN_ID }), 404, `There is no library ${id}`);
+      await expectError(
+        client.put(`${path}/integration`, { integrationId: UNKNOWN_ID }),
+        404,
+        `There is no library ${id}`,
+      );
     }
     await expectStatus(ann.put(`${path}/shares/${bob.id}`, { accessLevel: 1 }), 200);
     for (const [response, ability] of [
@@ -177,8 +181,7 @@ describe('the integration of a library', () => {
       await expectInvalid(put('drive'), 'integrationId', 'integrationId must be a UUID');
       await expectError(put(UNKNOWN_ID), 404, `There is no integration ${UNKNOWN_ID}`);
     }
-    for (const body of [{}, { integrationId: null }])
-      await expectStatus(ann.put(`${path}/integration`, body), 400);
+    for (const body of [{}, { integrationId: null }]) await expectStatus(ann.put(`${path}/integration`, body), 400);
     await expectGraphqlError(
       ann.gql(`mutation { updateLibrary(id: "${path.slice(11)}", input: { integrationId: "x" }) { id } }`),
       'BAD_USER_INPUT',
