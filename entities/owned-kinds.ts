@@ -113,6 +113,7 @@ export const TOOLKIT: OwnedKind<Toolkit> = {
   what: 'toolkit',
   table: 'toolkit',
   icon: 'wrench',
+  events: { config: 'connection.changed', sealedSecrets: 'connection.changed' },
   silent: ['serverInfo', 'discoveredAt'],
 };
 

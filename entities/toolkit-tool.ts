@@ -1,12 +1,14 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, Int, ObjectType } from 'type-graphql';
+import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
+import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /** A tool of a toolkit (docs/contract.md#tools). */
-@ObjectType({ description: 'A tool of a toolkit.' })
+@ObjectType({ description: 'A tool of a toolkit.', implements: Node })
 @Entity()
 export class ToolkitTool extends TenantRow {
+  @Field(() => ID, { description: 'Id of the toolkit.' })
   @Property({ type: 'uuid' })
   toolkitId!: string;
 
@@ -30,4 +32,8 @@ export class ToolkitTool extends TenantRow {
   @Field(() => Boolean, { description: 'Whether agents may call it.' })
   @Property({ type: 'boolean' })
   approved: boolean = false;
+
+  /** The saved query that a custom tool runs; null for other tools. */
+  @Property({ type: 'uuid', nullable: true })
+  queryId?: string | null;
 }

@@ -1,8 +1,18 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
-import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
+
+/** Name and version of an MCP server. */
+@ObjectType({ description: 'Name and version of an MCP server.' })
+export class ToolkitServerInfo {
+  @Field(() => String, { description: 'Name of the server.' })
+  name!: string;
+
+  @Field(() => String, { description: 'Version of the server.' })
+  version!: string;
+}
 
 /** Tools for agents: those of an MCP server, or defined by users (docs/contract.md#toolkits). */
 @ObjectType({ description: 'Tools for agents: those of an MCP server, or defined by users.', implements: Node })
@@ -20,9 +30,12 @@ export class Toolkit extends OwnedRow {
   @Property({ type: 'text', nullable: true, lazy: true })
   sealedSecrets?: string | null;
 
-  @Field(() => JsonObject, { nullable: true, description: 'Name and version of the server; null before discovery.' })
+  @Field(() => ToolkitServerInfo, {
+    nullable: true,
+    description: 'Name and version of the server; null before discovery.',
+  })
   @Property({ type: 'json', nullable: true })
-  serverInfo?: { name: string; version: string } | null;
+  serverInfo?: ToolkitServerInfo | null;
 
   @Field(() => DateTime, { nullable: true, description: 'Time of the last discovery; null if there was none.' })
   @Property({ type: 'timestamptz', nullable: true })

@@ -658,17 +658,6 @@ AS $function$
         return null;
       end $function$;
 
-CREATE OR REPLACE FUNCTION dws.forget_library_file()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-      begin
-        delete from dws.stored_file f
-        where f.tenant_id = old.tenant_id and f.id = old.stored_file_id
-          and not exists (select from dws.library_file l where l.stored_file_id = old.stored_file_id);
-        return null;
-      end $function$;
-
 CREATE OR REPLACE FUNCTION dws.forget_mail_files()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -865,18 +854,6 @@ AS $function$
         return document::tsvector;
       end $function$;
 
-CREATE OR REPLACE FUNCTION dws.search_files_of_owner()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-      begin
-        update dws.search_entry e set owner_id = new.owner_id
-        from dws.library_file f
-        where f.tenant_id = new.tenant_id and f.library_id = new.id
-          and e.tenant_id = new.tenant_id and e.kind = 'library-file' and e.id = f.id;
-        return null;
-      end $function$;
-
 CREATE OR REPLACE FUNCTION dws.search_folder()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -887,19 +864,6 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, null, null, false) is not distinct from row(old.name, null, null, false) then
           update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'folder', r.id, null, r.name, null, null, r.updated_at); end if;
-        return null;
-      end $function$;
-
-CREATE OR REPLACE FUNCTION dws.search_integration()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-      declare r dws.integration; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (r.embedded) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, null, null, r.embedded) is not distinct from row(old.name, null, null, old.embedded) then
-          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'integration', r.id, null, r.name, null, null, r.updated_at); end if;
         return null;
       end $function$;
 
@@ -926,21 +890,6 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
           update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'library' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'library', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
-
-CREATE OR REPLACE FUNCTION dws.search_library_file()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-      begin
-        if tg_op = 'DELETE' then
-          delete from dws.search_entry where tenant_id = old.tenant_id and kind = 'library-file' and id = old.id;
-        else
-          perform dws.put_search_entry(new.tenant_id, 'library-file', new.id,
-            (select l.owner_id from dws.library l where l.id = new.library_id), new.name, null, new.path,
-            new.updated_at);
-        end if;
         return null;
       end $function$;
 
@@ -1211,7 +1160,7 @@ create table dws.integration (
   client_id text not null,
   content_uri text,
   created_at timestamp with time zone not null default now(),
-  creator_id uuid,
+  created_by uuid,
   embedded boolean not null default false,
   id uuid not null,
   name text not null,
@@ -1228,7 +1177,7 @@ create table dws.integration (
 alter table dws.integration enable row level security;
 alter table dws.integration force row level security;
 alter table dws.integration add constraint integration_check CHECK ((embedded = (own_library_id IS NOT NULL)));
-alter table dws.integration add constraint integration_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+alter table dws.integration add constraint integration_created_by_fkey FOREIGN KEY (created_by) REFERENCES dws.app_user(id) ON DELETE SET NULL;
 alter table dws.integration add constraint integration_own_library_id_fkey FOREIGN KEY (own_library_id) REFERENCES dws.library(id) ON DELETE CASCADE;
 alter table dws.integration add constraint integration_pkey PRIMARY KEY (id);
 alter table dws.integration add constraint integration_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
@@ -1236,7 +1185,6 @@ CREATE INDEX integration_library ON dws.integration USING btree (own_library_id)
 CREATE INDEX integration_name ON dws.integration USING btree (tenant_id, lower(name), id);
 create policy system on dws.integration for all to dws_system using (true) with check (true);
 create policy tenant on dws.integration for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.integration FOR EACH ROW EXECUTE FUNCTION dws.search_integration();
 grant delete, insert, select, update on dws.integration to dws_app;
 grant delete, insert, select, update on dws.integration to dws_system;
 
@@ -1502,7 +1450,6 @@ create policy system on dws.library for all to dws_system using (true) with chec
 create policy tenant on dws.library for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.library FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.library FOR EACH ROW EXECUTE FUNCTION dws.search_library();
-CREATE TRIGGER search_files AFTER UPDATE OF owner_id ON dws.library FOR EACH ROW WHEN ((new.owner_id <> old.owner_id)) EXECUTE FUNCTION dws.search_files_of_owner();
 grant delete, insert, select, update on dws.library to dws_app;
 grant delete, insert, select, update on dws.library to dws_system;
 
@@ -1538,10 +1485,6 @@ CREATE INDEX library_file_path ON dws.library_file USING btree (library_id, path
 CREATE INDEX library_file_stored ON dws.library_file USING btree (stored_file_id) WHERE (stored_file_id IS NOT NULL);
 create policy system on dws.library_file for all to dws_system using (true) with check (true);
 create policy tenant on dws.library_file for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER forget_file_of_row AFTER DELETE ON dws.library_file FOR EACH ROW WHEN ((old.stored_file_id IS NOT NULL)) EXECUTE FUNCTION dws.forget_library_file();
-CREATE TRIGGER forget_replaced_file AFTER UPDATE OF stored_file_id ON dws.library_file FOR EACH ROW WHEN (((old.stored_file_id IS NOT NULL) AND (new.stored_file_id IS DISTINCT FROM old.stored_file_id))) EXECUTE FUNCTION dws.forget_library_file();
-CREATE TRIGGER search_entry AFTER INSERT OR DELETE ON dws.library_file FOR EACH ROW EXECUTE FUNCTION dws.search_library_file();
-CREATE TRIGGER search_renamed AFTER UPDATE OF name, path ON dws.library_file FOR EACH ROW WHEN (((new.name IS DISTINCT FROM old.name) OR (new.path IS DISTINCT FROM old.path))) EXECUTE FUNCTION dws.search_library_file();
 grant delete, insert, select, update on dws.library_file to dws_app;
 grant delete, insert, select, update on dws.library_file to dws_system;
 
@@ -1647,7 +1590,7 @@ create table dws.oauth_state (
   expires_at timestamp with time zone not null,
   library_id uuid,
   sealed text not null,
-  state_hash text not null,
+  state_hash bytea not null,
   tenant_id uuid not null,
   toolkit_id uuid,
   user_id uuid not null
@@ -2367,6 +2310,7 @@ create table dws.toolkit_tool (
   input_schema jsonb not null default '{}'::jsonb,
   name text not null,
   "position" integer not null,
+  query_id uuid,
   tenant_id uuid not null,
   toolkit_id uuid not null,
   updated_at timestamp with time zone not null default now(),
@@ -2375,9 +2319,11 @@ create table dws.toolkit_tool (
 alter table dws.toolkit_tool enable row level security;
 alter table dws.toolkit_tool force row level security;
 alter table dws.toolkit_tool add constraint toolkit_tool_pkey PRIMARY KEY (id);
+alter table dws.toolkit_tool add constraint toolkit_tool_position_check CHECK (("position" >= 0));
 alter table dws.toolkit_tool add constraint toolkit_tool_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.toolkit_tool add constraint toolkit_tool_toolkit_id_fkey FOREIGN KEY (toolkit_id) REFERENCES dws.toolkit(id) ON DELETE CASCADE;
 alter table dws.toolkit_tool add constraint toolkit_tool_toolkit_id_name_key UNIQUE (toolkit_id, name);
+CREATE INDEX toolkit_tool_query ON dws.toolkit_tool USING btree (query_id) WHERE (query_id IS NOT NULL);
 create policy system on dws.toolkit_tool for all to dws_system using (true) with check (true);
 create policy tenant on dws.toolkit_tool for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.toolkit_tool to dws_app;

@@ -15,7 +15,8 @@ import { Can, Public } from '../support/guard.ts';
 @ObjectType({ description: 'A started authorization of a connection.' })
 class Authorization {
   @Field(() => String, {
-    description: 'URL at which the user authorizes the connection, within ten minutes, in a browser with their session.',
+    description:
+      'URL at which the user authorizes the connection, within ten minutes, in a browser with their session.',
   })
   url!: string;
 }
@@ -37,7 +38,8 @@ class DriveAccount {
 export class LibraryConnectionFields {
   @Can('library:write')
   @Mutation(() => Authorization, {
-    description: 'Starts the authorization of a library at the provider of its integration. It changes no connection yet.',
+    description:
+      'Starts the authorization of a library at the provider of its integration. It changes no connection yet.',
   })
   async authorizeLibrary(@Ctx() ctx: Context, @Key('library') id: string): Promise<Authorization> {
     return { url: await connections.authorizeLibrary(ctx, id) };
@@ -45,7 +47,8 @@ export class LibraryConnectionFields {
 
   @Can('library:write')
   @Mutation(() => ID, {
-    description: 'Ends the connection of a library and revokes it at the provider. Files stay. Returns the `id` argument.',
+    description:
+      'Ends the connection of a library and revokes it at the provider. Files stay. Returns the `id` argument.',
   })
   async disconnectLibrary(@Ctx() ctx: Context, @Key('library') id: string): Promise<string> {
     await connections.disconnect(ctx, { kind: 'library', id });

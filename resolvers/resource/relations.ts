@@ -39,6 +39,8 @@ import { TemplateFile } from '../../entities/template-file.ts';
 import { TemplateInput } from '../../entities/template-input.ts';
 import { TemplateProcessor } from '../../entities/template-processor.ts';
 import { Template } from '../../entities/template.ts';
+import { ToolkitTool } from '../../entities/toolkit-tool.ts';
+import { Toolkit } from '../../entities/toolkit.ts';
 import { UsageEvent } from '../../entities/usage-event.ts';
 import { UserContent } from '../../entities/user-content.ts';
 import { User } from '../../entities/user.ts';
@@ -94,6 +96,7 @@ relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
 relationField(TemplateInput, 'template', Template, 'Template of the input.');
 relationField(TemplateProcessor, 'template', Template, 'Template of the processor.');
+relationField(ToolkitTool, 'toolkit', Toolkit, 'Toolkit of the tool.');
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

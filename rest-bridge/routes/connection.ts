@@ -7,11 +7,17 @@ const ofLibrary = resource(FIELDS, (_, { id }) => ({
   self: `/libraries/${id}/connection`,
   'svc:library': `/libraries/${id}`,
 }));
+const ofToolkit = resource(FIELDS, (_, { id }) => ({
+  self: `/toolkits/${id}/connection`,
+  'svc:toolkit': `/toolkits/${id}`,
+}));
+
 export default [
   get('/libraries/:id/connection', 'library.connection', ofLibrary),
   del('/libraries/:id/connection', 'disconnectLibrary'),
   post('/libraries/:id/connection/_authorize', 'authorizeLibrary', value('url')),
   get('/libraries/:id/account', 'library.account', value('email displayName accountId')),
+  get('/toolkits/:id/connection', 'toolkit.connection', ofToolkit),
   del('/toolkits/:id/connection', 'disconnectToolkit'),
   post('/toolkits/:id/connection/_authorize', 'authorizeToolkit', value('url')),
   get('/oauth/callback', 'Mutation.finishAuthorization', value(), {

@@ -55,8 +55,8 @@ const file = '/libraries/:libraryId/files/:id';
 
 export default [
   ...kind('libraries', 'library', library),
-  get('/libraries/:id/integration', 'library', ownIntegration, { linked: false }),
-  put('/libraries/:id/integration', 'setLibraryIntegration', ownIntegration, { linked: false }),
+  get('/libraries/:id/integration', 'library', ownIntegration),
+  put('/libraries/:id/integration', 'setLibraryIntegration', ownIntegration),
   get('/libraries/:id/files', 'library.files', collection('library-file', libraryFile)),
   get(file, 'library.file', libraryFile),
   get(`${file}/contents`, 'library.file', value('filename: name contentType sha256'), {

@@ -7,6 +7,8 @@ export interface OutboundRequest {
   signal: AbortSignal;
   /** Maximum size of the decoded response body. */
   maxBytes: number;
+  /** Whether a GET follows redirects. Default: true. */
+  followsRedirects?: boolean;
   /** Returns 429 and 502 to 504 like any other status, to a caller that tries again by itself. */
   returnsAnyStatus?: boolean;
   /** The body may take as long as parts of it arrive: for large files. */
@@ -20,12 +22,14 @@ export interface OutboundRequest {
 export interface OutboundClient {
   /**
    * Sends a request and returns the response, of any status but those below. A GET follows up to five redirects, and
-   * sends `headers` to the origin of `url` only; other methods follow none. Throws BAD_USER_INPUT, before anything is
-   * sent to it, for an address that is not allowed; UNAVAILABLE if the host does not respond in time, or with 429 or 502
-   * to 504 unless `returnsAnyStatus`; UPSTREAM_FAILED for too many redirects and for what is not HTTP. The body fails likewise, and with
-   * UPSTREAM_FAILED past `maxBytes`.
+   * sends `headers` to the origin of `url` only; other methods follow none, nor does a GET if `followsRedirects` is false.
+   * Throws BAD_USER_INPUT, before anything is sent to it, for an address that is not allowed; UNAVAILABLE if the host does
+   * not respond in time, or with 429 or 502 to 504 unless `returnsAnyStatus`; UPSTREAM_FAILED for too many redirects and
+   * for what is not HTTP. The body fails likewise, and with UPSTREAM_FAILED past `maxBytes`.
    */
   fetch(url: string, request: OutboundRequest): Promise<Response>;
+  /** Throws BAD_USER_INPUT for a URL that `fetch` refuses whatever the address of its host name is. */
+  checkUrl(url: string): Promise<void>;
   /** Ends all connections. */
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { DatasetIndex } from './dataset-index.ts';
 import type { Drive } from './drive.ts';
 import type { FileStore } from './files.ts';
 import type { InternalApi } from './internal-api.ts';
+import type { McpClient } from './mcp.ts';
 import type { QueuedWork } from './operations.ts';
 import type { OutboundClient } from './outbound.ts';
 import type { PdfPrinter } from './pdf-printer.ts';
@@ -165,6 +166,7 @@ export interface Platform {
   workspaces: AppWorkspaces;
   secrets: SecretBox;
   outbound: OutboundClient;
+  mcp: McpClient;
   /** Null in a process without the HTTP API, and before it starts. */
   internalApi: InternalApi | null;
   pdfPrinter: PdfPrinter;

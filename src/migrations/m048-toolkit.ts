@@ -15,9 +15,10 @@ export class Toolkits extends Migration {
     ];
     for (const sql of ownedTable('toolkit', 'toolkit', columns)) this.addSql(sql);
     this.addSql(`create table dws.toolkit_tool (${ROW},
-      toolkit_id uuid not null references dws.toolkit on delete cascade, position integer not null,
+      toolkit_id uuid not null references dws.toolkit on delete cascade, position integer not null check (position >= 0),
       name text not null, description text, input_schema jsonb not null default '{}',
-      approved boolean not null default false, unique (toolkit_id, name));`);
+      approved boolean not null default false, query_id uuid, unique (toolkit_id, name));`);
+    this.addSql(`create index toolkit_tool_query on dws.toolkit_tool (query_id) where query_id is not null;`);
     this.addSql(ofTenants('toolkit_tool'));
   }
 }

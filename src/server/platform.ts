@@ -11,6 +11,7 @@ import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { createDrives } from '../adapters/drives/drive-list.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
+import { openMcpClient } from '../adapters/mcp/mcp-client.ts';
 import { openOutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
 import { openSandbox } from '../adapters/sandbox/sandbox.ts';
@@ -96,6 +97,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         workspaces,
         secrets,
         outbound,
+        mcp: openMcpClient({ outbound }),
         internalApi: null,
         pdfPrinter,
         sandbox,

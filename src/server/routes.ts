@@ -33,6 +33,8 @@ import tag from '../../rest-bridge/routes/tag.ts';
 import team from '../../rest-bridge/routes/team.ts';
 import templateFile from '../../rest-bridge/routes/template-file.ts';
 import template from '../../rest-bridge/routes/template.ts';
+import toolkitDiscovery from '../../rest-bridge/routes/toolkit-discovery.ts';
+import toolkit from '../../rest-bridge/routes/toolkit.ts';
 import usage from '../../rest-bridge/routes/usage.ts';
 import userSetting from '../../rest-bridge/routes/user-setting.ts';
 import user from '../../rest-bridge/routes/user.ts';
@@ -78,4 +80,6 @@ export const ROWS: Row[] = [
   ...template,
   ...templateFile,
   ...rendition,
+  ...toolkit,
+  ...toolkitDiscovery,
 ];

@@ -17,19 +17,19 @@ const REFUSAL =
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
 const ALLOWED = `
-  benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun cancelOperation
+  approveToolkitTools benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun cancelOperation
   commitDatasetDraft commitTemplateDraft copyDataset createDataset createDatasetReference createDatasource
   createDatasourceLink createFolder createReport createSavedFilter createSavedQuery createSnapshot createSuite
-  createTag createTeamComment createTemplate createTemplateFile createVisual deleteApp deleteAvatar deleteDataset
+  createTag createTeamComment createTemplate createTemplateFile createToolkit createVisual deleteApp deleteAvatar deleteDataset
   deleteDatasetDraft deleteDatasetReference deleteDatasetUserSettings deleteDatasource deleteDatasourceLink
   deleteFolder deleteJob deleteReport deleteSavedFilter deleteSavedQuery deleteSnapshot deleteSuite deleteTag
-  deleteTeamComment deleteTemplate deleteTemplateDraft deleteTemplateFile deleteVisual editDataset editTemplate logout
+  deleteTeamComment deleteTemplate deleteTemplateDraft deleteTemplateFile deleteToolkit deleteVisual editDataset editTemplate logout
   markFeedViewed previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset
   refreshDatasetInternal renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings
   setTemplateFile setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme
   syncDatasetFields syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource
   updateFolder updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
-  updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset uploadDatasource
+  updateTag updateTeam updateTemplate updateTemplateFile updateToolkit updateVisual uploadAvatarPart uploadDataset uploadDatasource
   uploadTemplateFile`
   .trim()
   .split(/\s+/);

@@ -1,6 +1,10 @@
 import { expect } from 'vitest';
 import type { ConnectionTokens } from '../../src/core/connection.ts';
-import { authorizeInBrowser, startAuthorizationServer, type AuthorizationServer } from '../support/authorization-server.ts';
+import {
+  authorizeInBrowser,
+  startAuthorizationServer,
+  type AuthorizationServer,
+} from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import type { Client } from '../support/client.ts';
 import { test as base } from '../support/fixture.ts';
@@ -49,8 +53,7 @@ export const test = base.extend<ConnectedWorld & { service: Service }>({
 });
 
 /** Opens the URL of a callback as a client, without following the redirect. */
-export const openCallback = (client: Client, url: string) =>
-  client.request('GET', url.slice(url.indexOf('/api/')));
+export const openCallback = (client: Client, url: string) => client.request('GET', url.slice(url.indexOf('/api/')));
 
 /** Returns the stored connection of a library with its tokens. */
 export async function connectionOf(service: Service, libraryId: string) {

@@ -107,7 +107,13 @@ describe('a callback', () => {
     await expectError(openCallback(session, callback), 400, /already used/);
   });
 
-  test('with a wrong, late or missing state changes nothing', async ({ service, ann, session, server, createLibrary }) => {
+  test('with a wrong, late or missing state changes nothing', async ({
+    service,
+    ann,
+    session,
+    server,
+    createLibrary,
+  }) => {
     const id = await createLibrary('State');
     const { url } = await ann.creates(`/libraries/${id}/connection/_authorize`, {});
     const callback = await authorizeInBrowser(new BrowserSession(), url, 'state');
@@ -139,7 +145,11 @@ describe('a callback', () => {
     const before = await connectionOf(service, id);
     const { url } = (await session.post(`/libraries/${id}/connection/_authorize`)).body;
     const state = new URL(url).searchParams.get('state');
-    await expectError(session.get(`/oauth/callback?code=forged&state=${state}`), 500, /refused the code: invalid_grant/);
+    await expectError(
+      session.get(`/oauth/callback?code=forged&state=${state}`),
+      500,
+      /refused the code: invalid_grant/,
+    );
     expect(await connectionOf(service, id)).toEqual(before);
   });
 
@@ -165,7 +175,8 @@ describe('a callback', () => {
     await ann.put(`/libraries/${second}/owner`, { ownerId: `user:${bob.id}` });
     await expectError(openCallback(session, late), 404);
     expect(server.paths).not.toContain('/token');
-    expect(await systemQuery(service, `select from dws.connection where library_id = any($1)`, [id, second])).toEqual([]);
+    expect(await systemQuery(service, `select from dws.connection where library_id = any($1)`, [id, second])).toEqual(
+      [],
+    );
   });
-
 });

@@ -121,7 +121,7 @@ describe('the token of a connection', () => {
       response.destroy();
       return true;
     };
-    await expect(token()).rejects.toThrow();
+    await expect(token()).rejects.toBeInstanceOf(Error);
     expect(killedCount).toBe(1);
     expect((await connectionOf(service, id)).tokens).toEqual(before.tokens);
     expect(await token()).not.toBe(before.tokens.accessToken);
@@ -179,22 +179,25 @@ describe('a connection', () => {
     ['no JSON', 200, 'text/html', '<h1>Maintenance</h1>', 500],
     ['another refusal', 401, 'application/json', '{"error":"invalid_client"}', 500],
     ['an overload', 503, 'text/plain', 'busy', 503],
-  ] as const)('stays as it is after %s', async ([, status, type, body, expected], { service, server, createLibrary, connect }) => {
-    const id = await createLibrary(`Stays ${status} ${type}`);
-    await connect(id);
-    await storeTokens(service, id, { expiresAt: soon() });
-    const before = await connectionOf(service, id);
-    server.intercept = (request, response) => {
-      if (request.url !== '/token') return false;
-      response.writeHead(status, { 'content-type': type }).end(body);
-      return true;
-    };
-    const token = tokenSource(service.platform, before);
-    await expect(token()).rejects.toMatchObject({ status: expected });
-    expect(await connectionOf(service, id)).toEqual(before);
-    server.intercept = null;
-    expect(await token()).not.toBe(before.tokens.accessToken);
-  });
+  ] as const)(
+    'stays as it is after %s',
+    async ([, status, type, body, expected], { service, server, createLibrary, connect }) => {
+      const id = await createLibrary(`Stays ${status} ${type}`);
+      await connect(id);
+      await storeTokens(service, id, { expiresAt: soon() });
+      const before = await connectionOf(service, id);
+      server.intercept = (request, response) => {
+        if (request.url !== '/token') return false;
+        response.writeHead(status, { 'content-type': type }).end(body);
+        return true;
+      };
+      const token = tokenSource(service.platform, before);
+      await expect(token()).rejects.toMatchObject({ status: expected });
+      expect(await connectionOf(service, id)).toEqual(before);
+      server.intercept = null;
+      expect(await token()).not.toBe(before.tokens.accessToken);
+    },
+  );
 
   test('of a disabled user is not used', async ({ service, ann, createLibrary, connect }) => {
     const id = await createLibrary('Disabled');

@@ -32,6 +32,7 @@ const IN_NO_MENU = [
   '/job-drivers',
   '/job-action-drivers',
   '/template-drivers',
+  '/toolkit-drivers',
   '/visual-components',
   '/dataset-filters',
 ];

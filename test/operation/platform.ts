@@ -9,6 +9,7 @@ import { indexLocation, openIndex } from '../../src/adapters/dataset-index/open-
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { createDrives } from '../../src/adapters/drives/drive-list.ts';
 import { openFileStore } from '../../src/adapters/files/file-store.ts';
+import { openMcpClient } from '../../src/adapters/mcp/mcp-client.ts';
 import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../../src/adapters/queue/pg-boss.ts';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
@@ -51,6 +52,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     quotaBytes: 0,
   });
   const { drivers } = createDrivers({ ownDatabase: null, workspaces });
+  const outbound = openOutboundClient({ allowed: config.OUTBOUND_ALLOW });
   const platform: Platform = {
     config,
     log,
@@ -63,7 +65,8 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     notifications,
     workspaces,
     secrets,
-    outbound: openOutboundClient({ allowed: config.OUTBOUND_ALLOW }),
+    outbound,
+    mcp: openMcpClient({ outbound }),
     internalApi: null,
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     sandbox,

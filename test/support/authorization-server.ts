@@ -35,13 +35,14 @@ export async function startAuthorizationServer(redirectUri: string): Promise<Aut
     provider = createProvider(issuer, redirectUri, () => state.lifetime);
     provider.on('grant.success', ({ oidc }) => state.grants.push(oidc.params.grant_type!));
     const handle = provider.callback();
-    return async (request, response) => {
+    const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const { pathname } = new URL(request.url!, issuer);
       state.paths.push(pathname);
       if (await state.intercept?.(request, response)) return;
       if (pathname === '/drive/about') await sendAccount(provider, request, response);
       else handle(request, response);
     };
+    return (request, response) => void respond(request, response);
   });
   return Object.assign(state, {
     url,

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { ApiError, badInput, defineError } from '../../core/errors.ts';
-import { AddressRules } from './address-rules.ts';
+import type { AddressRules } from './address-rules.ts';
 
 /** Times in milliseconds after which a call fails. */
 export interface OutboundTimeouts {
@@ -15,8 +15,7 @@ export interface OutboundTimeouts {
 }
 
 interface AgentOptions {
-  /** The value of `OUTBOUND_ALLOW`. */
-  allowed: readonly string[];
+  rules: AddressRules;
   lookup: LookupFunction;
   timeouts: OutboundTimeouts;
 }
@@ -32,12 +31,22 @@ const refusedHost = (host: string, isSecure: boolean) =>
       : `Outgoing calls over http: to the host "${host}" are not allowed: OUTBOUND_ALLOW does not name it`,
   );
 
+const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+
+const isRefusedLiteral = (rules: AddressRules, host: string, isSecure: boolean): boolean =>
+  isIP(host) !== 0 && !rules.allows(host, isSecure);
+
+/** Throws BAD_USER_INPUT if the host of a URL is an address that calls may not reach. Names are not looked up. */
+export function checkLiteralHost(rules: AddressRules, hostname: string, isSecure: boolean): void {
+  const host = withoutBrackets(hostname);
+  if (isRefusedLiteral(rules, host, isSecure)) throw refusedHost(host, isSecure);
+}
+
 /**
  * Creates an agent that checks the address of each connection when it is opened, so that a name cannot change its
  * address between a check and the connection. All addresses of a name must be allowed, so that none hides behind another.
  */
-export function createGuardedAgent({ allowed, lookup, timeouts }: AgentOptions): Agent {
-  const rules = new AddressRules(allowed);
+export function createGuardedAgent({ rules, lookup, timeouts }: AgentOptions): Agent {
   const connectors = {
     'https:': createConnector(rules, true, lookup, timeouts.connect),
     'http:': createConnector(rules, false, lookup, timeouts.connect),
@@ -72,9 +81,9 @@ function createConnector(
       }),
   });
   return (options, callback) => {
-    const host = options.hostname.replace(/^\[|\]$/g, '');
+    const host = withoutBrackets(options.hostname);
     // Node looks up names only, so that a literal address is checked here.
-    if (isIP(host) !== 0 && !rules.allows(host, isSecure)) return callback(refusedHost(host, isSecure), null);
+    if (isRefusedLiteral(rules, host, isSecure)) return callback(refusedHost(host, isSecure), null);
     // Whatever fails here, be it DNS, TCP or TLS, happens before the host has received a request.
     connect(options, (...result) => {
       const [error] = result;

@@ -4,7 +4,8 @@ import { ReadableStream } from 'node:stream/web';
 import { Response as UndiciResponse, fetch, type Agent } from 'undici';
 import { ApiError, badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
 import { quoteUpstream, type OutboundClient, type OutboundRequest } from '../../core/outbound.ts';
-import { createGuardedAgent, notResponding, type OutboundTimeouts } from './guarded-agent.ts';
+import { AddressRules } from './address-rules.ts';
+import { checkLiteralHost, createGuardedAgent, notResponding, type OutboundTimeouts } from './guarded-agent.ts';
 
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -27,13 +28,18 @@ export interface GuardedFetchOptions {
 /** Creates the client of `src/core/outbound.ts`. */
 export function createGuardedFetch({ allowed, timeouts, lookup = dns.lookup }: GuardedFetchOptions): OutboundClient {
   const limits = { ...TIMEOUTS, ...timeouts };
-  const agent = createGuardedAgent({ allowed, lookup, timeouts: limits });
+  const rules = new AddressRules(allowed);
+  const agent = createGuardedAgent({ rules, lookup, timeouts: limits });
   return {
     async fetch(url, request) {
       const signal = request.isDownload
         ? request.signal
         : AbortSignal.any([request.signal, AbortSignal.timeout(limits.total)]);
       return followRedirects(agent, toUrl(url), request, signal);
+    },
+    async checkUrl(text) {
+      const { hostname, protocol } = toUrl(text);
+      checkLiteralHost(rules, hostname, protocol === 'https:');
     },
     close: () => agent.destroy(),
   };
@@ -54,12 +60,12 @@ async function followRedirects(
   request: OutboundRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { method = 'GET', maxBytes } = request;
+  const { method = 'GET', maxBytes, followsRedirects = true } = request;
+  const follows = method === 'GET' && followsRedirects;
   let [url, headers] = [start, request.headers ?? {}];
   for (let count = 0; ; count += 1) {
     const response = await send(agent, url, { ...request, headers }, signal);
-    const location =
-      REDIRECT_STATUSES.has(response.status) && method === 'GET' ? response.headers.get('location') : null;
+    const location = follows && REDIRECT_STATUSES.has(response.status) ? response.headers.get('location') : null;
     if (location === null) return limitBody(response, url.hostname, maxBytes, request.signal);
     await response.body?.cancel();
     if (count === MAX_REDIRECTS)

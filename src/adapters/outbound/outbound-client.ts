@@ -7,6 +7,7 @@ export function openOutboundClient(options: GuardedFetchOptions): OutboundClient
   const load = () => (client ??= import('./guarded-fetch.ts').then((module) => module.createGuardedFetch(options)));
   return {
     fetch: async (url, request) => (await load()).fetch(url, request),
+    checkUrl: async (url) => (await load()).checkUrl(url),
     close: async () => (await client)?.close(),
   };
 }

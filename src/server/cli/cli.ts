@@ -41,6 +41,8 @@ export async function runCommand(argv: string[]): Promise<void> {
 async function addOtherCommands(program: Command): Promise<void> {
   const { addOperatorCommands } = await import('./operator-commands.ts');
   const { addSchemaCommands } = await import('./schema-commands.ts');
+  const { addToolkitCommands } = await import('./toolkit-commands.ts');
   addOperatorCommands(program);
   addSchemaCommands(program);
+  addToolkitCommands(program);
 }

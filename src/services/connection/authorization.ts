@@ -47,11 +47,11 @@ export async function startAuthorization(
  */
 export async function finishAuthorization(publicCtx: PublicContext, parameters: string): Promise<string> {
   const ctx = requireSession(publicCtx);
-  const answer = new URLSearchParams(parameters);
-  const pending = await takeAuthorization(ctx, answer.get('state') ?? '');
+  const response = new URLSearchParams(parameters);
+  const pending = await takeAuthorization(ctx, response.get('state') ?? '');
   const { kind, id } = pending.target;
   recordAuditTarget(ctx.request, kind, id, id);
-  const code = readCode(answer, pending);
+  const code = readCode(response, pending);
   // Not yet the unit of work of the mutation: the provider may refuse the code.
   const target = await ctx.platform.database.transaction(ctx.viewer.tenantId, (tx) => loadPending(ctx, tx, pending));
   const { tokens, account } = await CALLBACK_GATE.run(ctx.viewer, ctx.request.signal, () =>
@@ -71,15 +71,15 @@ function requireSession(ctx: PublicContext): Context {
 }
 
 /** Returns the code of a callback. Throws BAD_USER_INPUT for an error, and for the response of another provider. */
-function readCode(answer: URLSearchParams, { client: { issuer } }: PendingAuthorization): string {
-  const error = answer.get('error');
-  const description = answer.get('error_description');
+function readCode(response: URLSearchParams, { client: { issuer } }: PendingAuthorization): string {
+  const error = response.get('error');
+  const description = response.get('error_description');
   const quoted = quoteUpstream([error, description].filter(Boolean).join(': '));
   if (error !== null) throw badInput(`The provider refused the authorization: ${quoted}`);
-  const sender = answer.get('iss');
+  const sender = response.get('iss');
   if (issuer != null && sender !== null && sender !== issuer)
     throw badInput('This is the response of another provider than the one of the authorization');
-  const code = answer.get('code');
+  const code = response.get('code');
   if (!code) throw badInput('The provider sent no code');
   return code;
 }

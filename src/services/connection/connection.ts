@@ -19,7 +19,9 @@ export const authorizeLibrary = (ctx: Context, id: string): Promise<string> =>
  */
 export async function authorizeToolkit(ctx: Context, id: string): Promise<string> {
   const { tenantId } = ctx.viewer;
-  const target = await ctx.platform.database.transaction(tenantId, (tx) => loadTarget(ctx, tx, { kind: 'toolkit', id }));
+  const target = await ctx.platform.database.transaction(tenantId, (tx) =>
+    loadTarget(ctx, tx, { kind: 'toolkit', id }),
+  );
   const client = await createToolkitClient(ctx, target.resource as Toolkit);
   return startAuthorization(ctx, { kind: 'toolkit', id: target.resource.id }, { client, basis: target.basis });
 }

@@ -7,7 +7,7 @@ import type { EndedConnection } from './end-connections.ts';
 /** Time for the revocation of one connection. The caller waits for it. */
 const REVOKE_TIMEOUT_MS = 10_000;
 
-/** Revokes the tokens of a connection that was deleted, at its provider. Never fails: the log tells of what did. */
+/** Revokes the tokens of a connection that was deleted, at its provider. Never fails: failures are logged. */
 export async function revokeConnection(platform: Platform, connection: EndedConnection): Promise<void> {
   try {
     const client = clientOf(platform, connection);

@@ -1,10 +1,7 @@
-import { Ajv } from 'ajv';
 import { badInput } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Driver } from '../../core/row-source.ts';
-import { schemaError } from '../resource/schema-validation.ts';
-
-const ajv = new Ajv({ allErrors: true, useDefaults: true });
+import { fillFromSchema, fitsSchema } from '../resource/schema-validation.ts';
 
 /** Returns the driver of a datasource type. Throws BAD_USER_INPUT for an unknown type. */
 export function driverOf({ drivers }: Pick<Platform, 'drivers'>, type: string): Driver {
@@ -19,20 +16,11 @@ export function driverOf({ drivers }: Pick<Platform, 'drivers'>, type: string): 
  * Throws BAD_USER_INPUT with one validation issue per invalid path.
  */
 export const validateDatasourceConfig = (driver: Driver, config: unknown): Record<string, unknown> =>
-  validate(driver.configSchema, config, 'config') as Record<string, unknown>;
+  fillFromSchema(driver.configSchema, config, 'config') as Record<string, unknown>;
 
 /** Returns whether a config fits the driver's JSON Schema. */
-export const isValidConfig = ({ configSchema }: Driver, config: unknown): boolean =>
-  ajv.compile(configSchema)(structuredClone(config));
+export const isValidConfig = ({ configSchema }: Driver, config: unknown): boolean => fitsSchema(configSchema, config);
 
 /** Validates a datasource's secrets like its config. Error messages contain no values. */
 export const validateDatasourceSecrets = (driver: Driver, secrets: unknown): Record<string, string> =>
-  validate(driver.secretsSchema, secrets, 'secrets') as Record<string, string>;
-
-function validate(schema: Record<string, unknown>, input: unknown, root: string): unknown {
-  // Ajv fills in defaults in place, so it works on a copy. It caches compiled schemas by object identity.
-  const value = structuredClone(input);
-  const isValid = ajv.compile(schema);
-  if (isValid(value)) return value;
-  throw schemaError(isValid.errors!, root);
-}
+  fillFromSchema(driver.secretsSchema, secrets, 'secrets') as Record<string, string>;

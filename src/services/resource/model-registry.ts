@@ -32,6 +32,7 @@ import {
   templateModel,
   templateProcessorModel,
 } from '../template/template-model.ts';
+import { toolkitModel, toolkitToolModel } from '../toolkit/toolkit-model.ts';
 import { usageEventModel } from '../usage/usage-event-model.ts';
 import { visualModel } from '../visual/visual-model.ts';
 import { activityModel } from './activity-model.ts';
@@ -95,6 +96,8 @@ export const MODELS: readonly ModelDefinition[] = [
   templateFileModel,
   templateInputModel,
   templateProcessorModel,
+  toolkitModel,
+  toolkitToolModel,
   usageEventModel,
   userModel,
   userSettingModel,

@@ -110,6 +110,13 @@ const USES: readonly ResourceUse[] = [
   // A rendering fails when what it reads was deleted.
   { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'dataset', used: 'x.dataset_id' },
   { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'query', used: 'x.query_id' },
+  // A call of a tool fails when its query was deleted.
+  {
+    kind: 'toolkit',
+    from: 'dws.toolkit_tool x join dws.toolkit u on u.id = x.toolkit_id',
+    of: 'query',
+    used: 'x.query_id',
+  },
   {
     kind: 'library',
     from: 'dws.library u',

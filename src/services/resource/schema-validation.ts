@@ -11,6 +11,26 @@ export function checkAgainstSchema<T>(schema: Record<string, unknown>, value: T,
   return value;
 }
 
+const ajvWithDefaults = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true });
+
+/** Returns a copy of a value with the defaults of a JSON Schema of ours. Throws like `checkAgainstSchema`. */
+export function fillFromSchema(schema: Record<string, unknown>, input: unknown, root: string): unknown {
+  // Ajv fills in defaults in place, so it works on a copy. It caches compiled schemas by object identity.
+  const value = structuredClone(input);
+  const validate = ajvWithDefaults.compile(schema);
+  if (!validate(value)) throw schemaError(validate.errors!, root);
+  return value;
+}
+
+/** Returns whether a value fits a JSON Schema of ours. */
+export const fitsSchema = (schema: Record<string, unknown>, value: unknown): boolean =>
+  ajvWithDefaults.compile(schema)(structuredClone(value));
+
+/** Throws BAD_USER_INPUT unless a value is a JSON Schema of draft 07 or a later one without its new keywords. */
+export function checkIsSchema({ $schema: _, ...schema }: Record<string, unknown>, root: string): void {
+  if (ajv.validateSchema(schema) !== true) throw schemaError(ajv.errors!.slice(0, 1), root.split('.'));
+}
+
 /**
  * Creates a BAD_USER_INPUT error for a value that does not match its JSON Schema. The issues contain paths below `root`
  * and no values.

@@ -1,9 +1,58 @@
 import type { Toolkit } from '../../../entities/toolkit.ts';
 import type { OAuthClient } from '../../core/connection.ts';
 import type { Context } from '../../core/context.ts';
-import { conflict } from '../../core/errors.ts';
+import { badInput, notFound } from '../../core/errors.ts';
+import { FairGate } from '../../core/fair-gate.ts';
+import type { McpServer } from '../../core/mcp.ts';
+import { redirectUriOf } from '../connection/authorization.ts';
+import { tokenSource } from '../connection/token-source.ts';
+import { loadToolkitSecrets } from './toolkit-config.ts';
+import type { RemoteConfig } from './toolkit-driver.ts';
 
-/** Finds the authorization server of a toolkit and registers this service there. Placeholder until branch `mcp` is merged. */
-export function createToolkitClient(_ctx: Context, { name }: Toolkit): Promise<OAuthClient> {
-  return Promise.reject(conflict(`The toolkit ${name} needs no authorization`));
+/** Calls of MCP servers that run at once. */
+const SERVER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'calls of MCP servers' });
+
+/** Runs a call of an MCP server, of which a process runs a limited number at once. */
+export const callServer = <T>({ viewer, request: { signal } }: Context, call: (signal: AbortSignal) => Promise<T>) =>
+  SERVER_GATE.run(viewer, signal, () => call(signal));
+
+/** Throws BAD_USER_INPUT unless the service itself calls the server of a toolkit. */
+export function checkRemote({ name, type }: Toolkit): void {
+  if (type !== 'mcp-remote')
+    throw badInput(
+      `The service calls servers of toolkits of the type mcp-remote only; "${name}" is of the type ${type}`,
+    );
+}
+
+/** Returns the server of a toolkit of the type `mcp-remote`, with its secrets and the token of its connection. */
+export async function loadServer({ platform }: Context, toolkit: Toolkit): Promise<McpServer> {
+  const { url, transport, headers } = await loadRemoteConfig(platform, toolkit);
+  const { tenantId, id } = toolkit;
+  const [connection] = await platform.database.query<{ id: string }>(tenantId, {
+    text: `select id from dws.connection where tenant_id = $1 and toolkit_id = $2`,
+    values: [tenantId, id],
+  });
+  return { url, transport, headers, token: connection ? tokenSource(platform, { tenantId, id: connection.id }) : null };
+}
+
+/**
+ * Finds the authorization server of a toolkit, and registers this service there unless `config.oauth` names a client.
+ * Throws like `checkRemote` and `McpClient.createOAuthClient`.
+ */
+export async function createToolkitClient(ctx: Context, toolkit: Toolkit): Promise<OAuthClient> {
+  checkRemote(toolkit);
+  const { url, transport, headers, oauth } = await loadRemoteConfig(ctx.platform, toolkit);
+  const registration = oauth
+    ? { clientId: oauth.clientId, clientSecret: oauth.clientSecret || null, scope: oauth.scope || null }
+    : null;
+  const server = { url, transport, headers, token: null };
+  return callServer(ctx, (signal) =>
+    ctx.platform.mcp.createOAuthClient(server, registration, redirectUriOf(ctx.platform), signal),
+  );
+}
+
+async function loadRemoteConfig(platform: Context['platform'], toolkit: Toolkit): Promise<RemoteConfig> {
+  const config = await loadToolkitSecrets(platform, toolkit);
+  if (!config) throw notFound({ what: 'toolkit', id: toolkit.id });
+  return config as unknown as RemoteConfig;
 }

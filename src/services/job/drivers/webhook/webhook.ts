@@ -3,16 +3,12 @@ import { invalid } from '../../../../core/input-checks.ts';
 import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
 import { MASK } from '../../../../core/mask.ts';
 import { quoteUpstream } from '../../../../core/outbound.ts';
+import { checkHeaderNames } from '../../../resource/header-names.ts';
 import { actionSchema } from '../action-schema.ts';
 import { spellingsOf } from './secret-spellings.ts';
 import { createCall, signCall, type WebhookData } from './webhook-call.ts';
 
 const MAX_RESPONSE_BYTES = 65_536;
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Headers of the connection and of the body's size, which the client sets, and our own. */
-const OWN_HEADER =
-  /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*|x-dws-.*)$/i;
-
 export const webhookAction: JobActionDriver = {
   id: 'webhook',
   name: 'Webhook',
@@ -44,7 +40,7 @@ export const webhookAction: JobActionDriver = {
     // A password in the URL would not be a secret.
     if (new URL(url).username || new URL(url).password) throw invalid('data.url', 'must not contain credentials');
     if (method === 'GET' && 'body' in data) throw invalid('data.body', 'must be absent with the method GET');
-    checkHeaderNames(Object.keys(headers));
+    checkHeaderNames(Object.keys(headers), 'data.headers');
     return data;
   },
   run: call,
@@ -54,18 +50,6 @@ export const webhookAction: JobActionDriver = {
     return { ...described, headers: { ...headers, 'X-DWS-Delivery': null, ...signed } };
   },
 };
-
-function checkHeaderNames(names: readonly string[]): void {
-  const wrong = names.find((name) => !HEADER_NAME.test(name));
-  if (wrong !== undefined) throw invalid('data.headers', `has the invalid name ${JSON.stringify(wrong)}`);
-  const own = names.find((name) => OWN_HEADER.test(name));
-  if (own !== undefined) throw invalid(`data.headers.${own}`, 'is a header that the service sets itself');
-  const seen = new Set<string>();
-  for (const name of names) {
-    if (seen.has(name.toLowerCase())) throw invalid(`data.headers.${name}`, 'is given twice');
-    seen.add(name.toLowerCase());
-  }
-}
 
 /** Sends the call. Every response but 2xx is a failure. */
 async function call(run: ActionRun): Promise<void> {

@@ -1,0 +1,10 @@
+import { value } from '../present.ts';
+import { post } from '../route.ts';
+
+export default [
+  post(
+    '/toolkits/:id/discover',
+    'discoverToolkit',
+    value('tools { name description inputSchema } serverInfo { name version } diff { added removed changed }'),
+  ),
+];

@@ -1,0 +1,162 @@
+import {
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  registerClient,
+  resourceUrlFromServerUrl,
+  type AuthorizationServerMetadata,
+  type OAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/client';
+import type { OAuthClient } from '../../core/connection.ts';
+import { upstreamFailed } from '../../core/errors.ts';
+import type { McpRegistration, McpServer } from '../../core/mcp.ts';
+import { McpExchange, type ExchangeOptions } from './mcp-exchange.ts';
+
+/** The name that users see at authorization servers. */
+const CLIENT_NAME = 'Data Workspace Service';
+/** A scope by which authorization servers issue refresh tokens. */
+const OFFLINE_ACCESS = 'offline_access';
+
+/** A request of the protocol, for which a server without authorization has a response and a protected one a challenge. */
+const PING = { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) };
+
+interface Challenge {
+  resourceMetadataUrl?: URL;
+  scope?: string;
+}
+
+/** Creates the client with which users authorize calls of a server, as `McpClient.createOAuthClient` does. */
+export async function createOAuthClient(
+  options: ExchangeOptions,
+  server: McpServer,
+  registration: McpRegistration | null,
+  redirectUri: string,
+  caller: AbortSignal,
+): Promise<OAuthClient> {
+  const exchange = new McpExchange(options, server, caller);
+  return exchange.run(async () => {
+    const challenge = await requestChallenge(exchange, server);
+    const resource = await findResource(exchange, server, challenge);
+    const issuer = resource?.authorization_servers?.[0] ?? new URL('/', server.url).href;
+    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: exchange.fetchPublic });
+    if (!metadata) throw upstreamFailed(`The MCP server "${exchange.host}" names no authorization server`);
+    checkMetadata(exchange, server, metadata);
+    const scope = registration?.scope ?? scopeOf(challenge, resource, metadata);
+    const client = registration
+      ? { clientId: registration.clientId, clientSecret: registration.clientSecret }
+      : await register(exchange, issuer, metadata, scope, redirectUri);
+    const parameters: Record<string, string> = resource ? { resource: resource.resource } : {};
+    return {
+      ...client,
+      secretInHeader: client.clientSecret !== null && !takesSecretInBody(metadata),
+      issuer: metadata.issuer,
+      authUri: metadata.authorization_endpoint,
+      tokenUri: metadata.token_endpoint,
+      revokeUri: revocationEndpointOf(server, metadata),
+      scope,
+      // Without the question, some authorization servers issue no refresh token.
+      authParameters: { ...parameters, ...(scope.split(' ').includes(OFFLINE_ACCESS) && { prompt: 'consent' }) },
+      tokenParameters: parameters,
+      refreshTokenLifetimeMs: null,
+    };
+  });
+}
+
+/** Asks the server where its authorization is described and which scope a call requires. */
+async function requestChallenge(exchange: McpExchange, { url, transport, headers }: McpServer): Promise<Challenge> {
+  const accept = 'application/json, text/event-stream';
+  const init =
+    transport === 'sse'
+      ? { headers: { ...headers, accept } }
+      : {
+          ...PING,
+          headers: { ...headers, accept, 'content-type': 'application/json' },
+        };
+  const response = await exchange.fetchPublic(url, init);
+  await response.body?.cancel();
+  return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
+}
+
+/** Returns the description of the server as a protected resource; undefined for a server before RFC 9728. */
+async function findResource(
+  exchange: McpExchange,
+  { url }: McpServer,
+  { resourceMetadataUrl }: Challenge,
+): Promise<OAuthProtectedResourceMetadata | undefined> {
+  const load = () => discoverOAuthProtectedResourceMetadata(url, { resourceMetadataUrl }, exchange.fetchPublic);
+  // What the server names must be there; a server before RFC 9728 names nothing.
+  const found = await (resourceMetadataUrl ? load() : load().catch(() => undefined));
+  const requestedResource = resourceUrlFromServerUrl(url);
+  if (found && !checkResourceAllowed({ requestedResource, configuredResource: found.resource }))
+    throw upstreamFailed(
+      `The MCP server "${exchange.host}" describes another resource: "${exchange.quote(found.resource)}"`,
+    );
+  return found;
+}
+
+/** Throws UPSTREAM_FAILED for an authorization server that does not support what this service uses. */
+function checkMetadata(exchange: McpExchange, server: McpServer, metadata: AuthorizationServerMetadata): void {
+  const { response_types_supported: types, code_challenge_methods_supported: methods } = metadata;
+  const name = `The authorization server of the MCP server "${exchange.host}"`;
+  if (!types.includes('code')) throw upstreamFailed(`${name} does not support codes`);
+  if (methods && !methods.includes('S256')) throw upstreamFailed(`${name} does not support PKCE with S256`);
+  for (const url of [metadata.authorization_endpoint, metadata.token_endpoint])
+    if (!isAllowed(server, url))
+      throw upstreamFailed(`${name} has an endpoint that is no https: URL: "${exchange.quote(url)}"`);
+}
+
+/** Plain http: is left to the guarded client where the server itself uses it. */
+const isAllowed = (server: McpServer, url: string): boolean => {
+  const protocol = URL.parse(url)?.protocol;
+  return protocol === 'https:' || (protocol === 'http:' && URL.parse(server.url)?.protocol === 'http:');
+};
+
+function revocationEndpointOf(server: McpServer, metadata: AuthorizationServerMetadata): string | null {
+  const { revocation_endpoint: url } = metadata as { revocation_endpoint?: string };
+  return url !== undefined && isAllowed(server, url) ? url : null;
+}
+
+/** Returns the scope that the server requires, and the one for refresh tokens where it is supported. */
+function scopeOf(
+  challenge: Challenge,
+  resource: OAuthProtectedResourceMetadata | undefined,
+  { scopes_supported: supported }: AuthorizationServerMetadata,
+): string {
+  const scopes = challenge.scope?.split(' ') ?? resource?.scopes_supported ?? [];
+  const offline = supported?.includes(OFFLINE_ACCESS) ? [OFFLINE_ACCESS] : [];
+  return [...new Set([...scopes, ...offline])].filter(Boolean).join(' ');
+}
+
+const takesSecretInBody = ({ token_endpoint_auth_methods_supported: methods }: AuthorizationServerMetadata): boolean =>
+  methods?.includes('client_secret_post') ?? false;
+
+/** Registers this service by RFC 7591. It gets a secret unless the authorization server does without. */
+async function register(
+  exchange: McpExchange,
+  issuer: string,
+  metadata: AuthorizationServerMetadata,
+  scope: string,
+  redirectUri: string,
+): Promise<Pick<OAuthClient, 'clientId' | 'clientSecret'>> {
+  if (metadata.registration_endpoint === undefined)
+    throw upstreamFailed(
+      `The authorization server of the MCP server "${exchange.host}" registers no clients. ` +
+        'Register this service there, and set config.oauth of the toolkit',
+    );
+  const takesNone = metadata.token_endpoint_auth_methods_supported?.includes('none');
+  const withSecret = takesSecretInBody(metadata) ? 'client_secret_post' : 'client_secret_basic';
+  const client = await registerClient(issuer, {
+    metadata,
+    clientMetadata: {
+      client_name: CLIENT_NAME,
+      redirect_uris: [redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: takesNone ? 'none' : withSecret,
+      ...(scope !== '' && { scope }),
+    },
+    fetchFn: exchange.fetchPublic,
+  });
+  return { clientId: client.client_id, clientSecret: client.client_secret ?? null };
+}

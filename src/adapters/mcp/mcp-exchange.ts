@@ -1,0 +1,241 @@
+import { ReadableStream } from 'node:stream/web';
+import { ApiError, unavailable, upstreamFailed } from '../../core/errors.ts';
+import type { McpServer } from '../../core/mcp.ts';
+import { quoteUpstream, type OutboundClient } from '../../core/outbound.ts';
+
+/** Time for all requests of one exchange. */
+const EXCHANGE_TIMEOUT_MS = 30_000;
+/** Maximum size of all responses of one exchange. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
+/** Maximum number of requests: a server may send its tools on as many pages as it has tools. */
+const MAX_REQUESTS = 600;
+/** Maximum number of lines of all event streams: each event occupies the processor, however short it is. */
+const MAX_EVENT_LINES = 20_000;
+const LINE_FEED = 0x0a;
+
+/** What exchanges have in common. */
+export interface ExchangeOptions {
+  outbound: OutboundClient;
+  /** Time for all requests. Tests set it. */
+  timeoutMs?: number;
+}
+
+/** The fetch of the MCP SDK. */
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/**
+ * All HTTP requests that serve one purpose at one MCP server. It passes them to the guarded client, adds the access token,
+ * and ends with the first failure or past a limit. The SDK then may wait, or report something else: `run` throws that failure.
+ */
+export class McpExchange {
+  /** The status of the last response to a POST; null before the first. */
+  lastStatus: number | null = null;
+  /** Whether a POST was successful. */
+  hasSucceeded = false;
+  readonly host: string;
+  readonly timeoutMs: number;
+  readonly #outbound: OutboundClient;
+  readonly #server: McpServer;
+  readonly #caller: AbortSignal;
+  readonly #ended = new AbortController();
+  /** Parts of requests that no error message may contain. */
+  readonly #secrets: Set<string>;
+  #token: string | undefined;
+  #remainingBytes = MAX_RESPONSE_BYTES;
+  #remainingRequests = MAX_REQUESTS;
+  #remainingLines = MAX_EVENT_LINES;
+  #hasResponse = false;
+
+  constructor({ outbound, timeoutMs = EXCHANGE_TIMEOUT_MS }: ExchangeOptions, server: McpServer, caller: AbortSignal) {
+    const url = URL.parse(server.url);
+    this.host = url?.hostname ?? '';
+    this.timeoutMs = timeoutMs;
+    this.#outbound = outbound;
+    this.#server = server;
+    this.#caller = caller;
+    this.#secrets = new Set(Object.values(server.headers).flatMap(partsOf));
+    for (const [, value] of url?.searchParams ?? []) this.#addSecret(value);
+  }
+
+  /** Runs work on this exchange, in which all requests end with the work. Throws the first failure as a client sees it. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const { signal } = this.#ended;
+    const failed = Promise.withResolvers<never>();
+    signal.addEventListener('abort', () => failed.reject(signal.reason), { once: true });
+    const timer = setTimeout(() => this.#end(this.#timeout()), this.timeoutMs);
+    const leave = () => this.#end(this.#caller.reason);
+    this.#caller.addEventListener('abort', leave, { once: true });
+    if (this.#caller.aborted) leave();
+    try {
+      return await Promise.race([work(), failed.promise]);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : this.#toError(error);
+    } finally {
+      clearTimeout(timer);
+      this.#caller.removeEventListener('abort', leave);
+      this.#end(new Error('The exchange has ended'));
+    }
+  }
+
+  /** Sends a request to the server itself, with its headers and token. */
+  readonly fetch: Fetch = async (url, init = {}) => {
+    const response = await this.#send(url, init, await this.#withToken(init, this.#token));
+    if (response.status !== 401) return response;
+    const { token } = this.#server;
+    if (!token) return this.#fail(authorizationRequired(this.host));
+    await response.body?.cancel();
+    const renewed = await token(this.#token).catch((error: unknown) => this.#fail(error));
+    const second = await this.#send(url, init, await this.#withToken(init, renewed));
+    return second.status === 401 ? this.#fail(tokenRefused(this.host)) : second;
+  };
+
+  /** Sends a request without headers and token of the server, e.g. to its authorization server. */
+  readonly fetchPublic: Fetch = (url, init = {}) =>
+    this.#send(url, init, Object.fromEntries(new Headers(init.headers)));
+
+  /** Sends a request to the server itself, whose response and failure do not count. */
+  async notify(url: string, init: RequestInit, timeoutMs: number): Promise<void> {
+    const headers = await this.#withToken(init, this.#token);
+    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(timeoutMs)]);
+    const request = { method: init.method, headers, signal, maxBytes: MAX_RESPONSE_BYTES, followsRedirects: false };
+    await this.#outbound.fetch(url, request).then(
+      (response) => response.body?.cancel(),
+      () => undefined,
+    );
+  }
+
+  /** Returns the beginning of what the server has sent for an error message. */
+  quote(text: string): string {
+    return quoteUpstream(text, [...this.#secrets]);
+  }
+
+  async #withToken(init: RequestInit, token: string | undefined): Promise<Record<string, string>> {
+    const headers = new Headers(init.headers);
+    // Those of the protocol come first.
+    for (const [name, value] of Object.entries(this.#server.headers)) if (!headers.has(name)) headers.set(name, value);
+    this.#token = token ?? (await this.#server.token?.().catch((error: unknown) => this.#fail(error)));
+    if (this.#token !== undefined) {
+      this.#addSecret(this.#token);
+      headers.set('authorization', `Bearer ${this.#token}`);
+    }
+    return Object.fromEntries(headers);
+  }
+
+  async #send(url: string | URL, init: RequestInit, headers: Record<string, string>): Promise<Response> {
+    if (--this.#remainingRequests < 0)
+      this.#fail(upstreamFailed(`${this.#name} takes more than ${MAX_REQUESTS} requests`));
+    const { method = 'GET', body = null, signal } = init;
+    const response = await this.#outbound
+      .fetch(String(url), {
+        method,
+        headers,
+        body: body === null ? null : String(body as string | URLSearchParams),
+        signal: signal ? AbortSignal.any([this.#ended.signal, signal]) : this.#ended.signal,
+        maxBytes: MAX_RESPONSE_BYTES,
+        followsRedirects: false,
+      })
+      .catch((error: unknown) => this.#failUnless(signal, error));
+    this.#hasResponse = true;
+    if (method === 'POST') {
+      this.lastStatus = response.status;
+      this.hasSucceeded ||= response.ok;
+    }
+    if (response.status >= 300 && response.status < 400) this.#fail(this.#redirected(url, response));
+    return this.#bounded(response, signal);
+  }
+
+  /** Returns the response with a body that ends the exchange past its limits. */
+  #bounded(response: Response, signal: AbortSignal | null | undefined): Response {
+    const { body, status, headers } = response;
+    if (!body) return response;
+    const isStream = /^\s*text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+    const count = (part: Uint8Array) => this.#count(part, isStream);
+    const failUnless = (error: unknown) => this.#failUnless(signal, error);
+    async function* counted(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      try {
+        for await (const part of parts) {
+          count(part);
+          yield part;
+        }
+      } catch (error) {
+        failUnless(error);
+      }
+    }
+    return new Response(ReadableStream.from(counted(body)) as unknown as BodyInit, { status, headers });
+  }
+
+  #count(part: Uint8Array, isStream: boolean): void {
+    this.#remainingBytes -= part.length;
+    if (isStream)
+      for (let at = part.indexOf(LINE_FEED); at >= 0; at = part.indexOf(LINE_FEED, at + 1)) this.#remainingLines -= 1;
+    if (this.#remainingBytes < 0)
+      this.#fail(upstreamFailed(`${this.#name} sends more than ${MAX_RESPONSE_BYTES / 1024 / 1024} MB`));
+    if (this.#remainingLines < 0) this.#fail(upstreamFailed(`${this.#name} sends too many events`));
+  }
+
+  /** Fails, unless the SDK itself has ended the request. */
+  #failUnless(signal: AbortSignal | null | undefined, error: unknown): never {
+    if (signal?.aborted) throw error;
+    return this.#fail(error);
+  }
+
+  #fail(error: unknown): never {
+    this.#end(error);
+    throw error;
+  }
+
+  #end(reason: unknown): void {
+    if (!this.#ended.signal.aborted) this.#ended.abort(reason);
+  }
+
+  #addSecret(value: string): void {
+    for (const part of partsOf(value)) this.#secrets.add(part);
+  }
+
+  get #name(): string {
+    return `The MCP server "${this.host}"`;
+  }
+
+  #timeout(): ApiError {
+    const limit = `within ${this.timeoutMs / 1000} seconds`;
+    return this.#hasResponse
+      ? upstreamFailed(`${this.#name} did not send its tools ${limit}`)
+      : unavailable(`${this.#name} did not respond ${limit}`);
+  }
+
+  #redirected(url: string | URL, { headers }: Response): ApiError {
+    const target = URL.parse(headers.get('location') ?? '', String(url));
+    const place = target ? ` to "${this.quote(`${target.origin}${target.pathname}`)}"` : '';
+    return upstreamFailed(
+      `The host "${new URL(url).hostname}" redirects${place}. Redirects are not followed: use the URL of the server itself`,
+    );
+  }
+
+  /** Returns the error of a client for one of the SDK, whose messages quote the server. */
+  #toError(error: unknown): ApiError {
+    for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof ApiError) return cause;
+    const reason = error instanceof Error ? error.message : String(error);
+    return upstreamFailed(`${this.#name} does not follow the protocol: ${this.quote(reason)}`, { cause: error });
+  }
+}
+
+const authorizationRequired = (host: string): ApiError =>
+  upstreamFailed(
+    `The MCP server "${host}" requires authorization. Authorize the toolkit with ` +
+      'POST /api/toolkits/{id}/connection/_authorize, or set the header that the server expects',
+  );
+
+const tokenRefused = (host: string): ApiError =>
+  upstreamFailed(
+    `The MCP server "${host}" refuses the access token of the connection. Authorize the toolkit again with ` +
+      'POST /api/toolkits/{id}/connection/_authorize',
+  );
+
+/** A secret of fewer characters would blacken ordinary words. */
+const MIN_SECRET_CHARACTERS = 4;
+
+/** Returns a secret and its words, because a server may quote the token of `Bearer <token>` alone; longest first. */
+const partsOf = (value: string): string[] =>
+  [value, encodeURIComponent(value), ...value.split(/\s+/)].filter(
+    (part) => part.length >= MIN_SECRET_CHARACTERS && !/^(?:bearer|basic|token)$/i.test(part),
+  );

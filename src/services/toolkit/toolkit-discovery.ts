@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from 'node:util';
+import { TOOLKIT } from '../../../entities/owned-kinds.ts';
+import type { Toolkit } from '../../../entities/toolkit.ts';
+import type { Context } from '../../core/context.ts';
+import { conflict, upstreamFailed } from '../../core/errors.ts';
+import type { McpDescription } from '../../core/mcp.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { loadTarget } from '../connection/connection-target.ts';
+import { loadResource } from '../resource/load-resource.ts';
+import { checkToolLimits, type ToolDiff } from './tool-list.ts';
+import { callServer, checkRemote, loadServer } from './toolkit-client.ts';
+import { storeTools } from './toolkit-tool.ts';
+
+/** What a server offers, and what has changed since the discovery before. */
+export type ToolkitDiscovery = McpDescription & { toolkitId: string; diff: ToolDiff };
+
+/**
+ * Asks the server of a toolkit for its tools and stores them. Throws BAD_USER_INPUT for a toolkit whose server the
+ * service does not call, CONFLICT if it is disabled or its configuration changes meanwhile, UPSTREAM_FAILED for what is
+ * not within the limits, otherwise like `McpClient.discover`.
+ */
+export async function discoverToolkit(ctx: Context, key: string): Promise<ToolkitDiscovery> {
+  const { platform, viewer } = ctx;
+  // Not yet the unit of work of the mutation: the call would occupy its connection.
+  const { resource, basis } = await platform.database.transaction(viewer.tenantId, async (tx) => {
+    await loadResource(ctx, tx, TOOLKIT, key, 'toolkit:write', { ifMatch: ctx.ifMatch });
+    return loadTarget(ctx, tx, { kind: 'toolkit', id: key });
+  });
+  const toolkit = resource as Toolkit;
+  checkCallable(toolkit);
+  const server = await loadServer(ctx, toolkit);
+  const found = await callServer(ctx, (signal) => platform.mcp.discover(server, signal));
+  checkToolLimits(found.tools, (path, message) =>
+    upstreamFailed(
+      `The MCP server "${new URL(server.url).hostname}" is not within the limits: ${['tools', ...path].join('.')} ${message}`,
+    ),
+  );
+  const diff = await ctx.transaction(async (tx) => {
+    const current = await loadTarget(ctx, tx, { kind: 'toolkit', id: toolkit.id });
+    if (current.basis !== basis)
+      throw conflict('The configuration has changed since the discovery started. Start it again');
+    checkCallable(current.resource as Toolkit);
+    return storeDiscovery(tx, current.resource as Toolkit, found);
+  });
+  return { toolkitId: toolkit.id, ...found, diff };
+}
+
+/** Throws BAD_USER_INPUT for a toolkit whose server the service does not call, CONFLICT if it is disabled. */
+function checkCallable(toolkit: Toolkit): void {
+  checkRemote(toolkit);
+  if (!toolkit.enabled) throw conflict(`The toolkit "${toolkit.name}" is disabled`);
+}
+
+/** Stores what was found. Without a difference, only the time changes, which is no activity. */
+async function storeDiscovery(
+  tx: Transaction,
+  toolkit: Toolkit,
+  { tools, serverInfo }: McpDescription,
+): Promise<ToolDiff> {
+  const isFirst = !toolkit.discoveredAt;
+  const diff = await storeTools(tx, toolkit, tools, { isFirst });
+  const isSame = !isFirst && diff.added.length + diff.removed.length + diff.changed.length === 0;
+  const discoveredAt = new Date();
+  if (isSame && isDeepStrictEqual(toolkit.serverInfo, serverInfo)) tx.writeUnrecorded(toolkit, { discoveredAt });
+  else Object.assign(toolkit, { discoveredAt, serverInfo } satisfies Partial<Toolkit>);
+  return diff;
+}

@@ -1,0 +1,123 @@
+import type { ValidationIssue } from '../../core/errors.ts';
+import { throwIssues } from '../../core/input-checks.ts';
+import { MASK } from '../../core/mask.ts';
+import type { CustomConfig, CustomTool, RemoteConfig, StdioConfig, ToolkitDriver } from './toolkit-driver.ts';
+
+type Config = Record<string, unknown>;
+type Type = ToolkitDriver['id'];
+
+/** A secret of a config. */
+interface SecretPlace {
+  /** Where it is, e.g. `['headers', 'Authorization']`. */
+  path: (string | number)[];
+  /** By what a later config finds it. Custom tools are known by their names. */
+  key: string;
+  /** What the secret is sent to: a command, or the origin of a URL. */
+  target: string;
+  /** Path of the value that determines `target`. */
+  targetPath: string;
+}
+
+/** A stored secret. */
+export interface StoredSecret {
+  key: string;
+  target: string;
+  value: string;
+}
+
+type Replace = (place: SecretPlace, value: string) => string;
+
+/** Returns a checked config in which `replace` replaces each secret. */
+function mapSecrets(type: Type, config: Config, replace: Replace): Config {
+  if (type === 'mcp-stdio') return mapStdio(config as StdioConfig, replace);
+  if (type === 'mcp-remote') return mapRemote(config as RemoteConfig, replace);
+  const { tools } = config as CustomConfig;
+  return { ...config, tools: tools.map((tool, index) => mapTool(tool, index, replace)) };
+}
+
+function mapStdio(config: StdioConfig, replace: Replace): Config {
+  const { command: target, env } = config;
+  if (!env) return config;
+  const place = (name: string) => ({ key: keyOf('env', name), target, targetPath: 'config.command' });
+  return { ...config, env: mapValues(env, (name, value) => replace({ path: ['env', name], ...place(name) }, value)) };
+}
+
+function mapRemote(config: RemoteConfig, replace: Replace): Config {
+  const { url, headers, oauth } = config;
+  const target = { target: originOf(url), targetPath: 'config.url' };
+  const header = (name: string, value: string): string =>
+    replace({ path: ['headers', name], key: keyOf('headers', name.toLowerCase()), ...target }, value);
+  const path = ['oauth', 'clientSecret'];
+  return {
+    ...config,
+    headers: mapValues(headers, header),
+    ...(oauth?.clientSecret !== undefined && {
+      oauth: { ...oauth, clientSecret: replace({ path, key: keyOf(...path), ...target }, oauth.clientSecret) },
+    }),
+  };
+}
+
+function mapTool(tool: CustomTool, index: number, replace: Replace): CustomTool {
+  const { name, request } = tool;
+  if (!request) return tool;
+  const path = ['tools', index, 'request'];
+  const target = { target: originOf(request.url), targetPath: `config.${path.join('.')}.url` };
+  const header = (header: string, value: string): string =>
+    replace({ path: [...path, 'headers', header], key: keyOf('tools', name, header.toLowerCase()), ...target }, value);
+  return { ...tool, request: { ...request, headers: mapValues(request.headers, header) } };
+}
+
+/** Keys such as `__proto__` stay keys. */
+const mapValues = (
+  values: Record<string, string>,
+  map: (key: string, value: string) => string,
+): Record<string, string> => Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(key, value)]));
+
+const keyOf = (...parts: string[]): string => JSON.stringify(parts);
+
+const originOf = (url: string): string => URL.parse(url)?.origin ?? '';
+
+/**
+ * Returns a config with the stored secrets in place of masks. Throws BAD_USER_INPUT naming those that are not stored, and
+ * those that would be sent to another server or command than they were stored for.
+ */
+export function restoreSecrets(type: Type, config: Config, stored: readonly StoredSecret[]): Config {
+  const former = new Map(stored.map((secret) => [secret.key, secret]));
+  const issues: ValidationIssue[] = [];
+  const restored = mapSecrets(type, config, ({ path, key, target, targetPath }, value) => {
+    if (value !== MASK) return value;
+    const secret = former.get(key);
+    if (secret && secret.target === target) return secret.value;
+    const problem = secret ? `is required when ${targetPath} changes` : 'has no stored value';
+    const place = ['config', ...path];
+    issues.push({ path: place, message: `${place.join('.')} ${problem}`, code: 'invalid' });
+    return value;
+  });
+  throwIssues(issues);
+  return restored;
+}
+
+/** Returns a config with masks in place of its secrets, and the secrets. */
+export function separateSecrets(type: Type, config: Config): { masked: Config; secrets: StoredSecret[] } {
+  const secrets: StoredSecret[] = [];
+  const masked = mapSecrets(type, config, ({ key, target }, value) => {
+    secrets.push({ key, target, value });
+    return MASK;
+  });
+  return { masked, secrets };
+}
+
+/** Returns a config with URLs that have no query, which may contain secrets. */
+export function withoutQueries(type: string, config: Config): Config {
+  if (type === 'mcp-remote') return { ...config, url: withoutQuery((config as RemoteConfig).url) };
+  if (type !== 'custom') return config;
+  const { tools } = config as CustomConfig;
+  return {
+    ...config,
+    tools: tools.map((tool) =>
+      tool.request ? { ...tool, request: { ...tool.request, url: withoutQuery(tool.request.url) } } : tool,
+    ),
+  };
+}
+
+const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');

@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Connection } from '../../../entities/connection.ts';
+import { TOOLKIT } from '../../../entities/owned-kinds.ts';
+import type { CreateToolkitInput, ToolkitToolInput, UpdateToolkitInput } from '../../../entities/toolkit-input.ts';
+import { ToolkitTool } from '../../../entities/toolkit-tool.ts';
+import type { Toolkit, ToolkitServerInfo } from '../../../entities/toolkit.ts';
+import type { Context } from '../../core/context.ts';
+import { assignPresent, invalid } from '../../core/input-checks.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { loadResource } from '../resource/load-resource.ts';
+import { createOwned, updateOwned } from '../resource/owned-kind.ts';
+import { checkUnused } from '../resource/references.ts';
+import { resolveQueries, toolsOf } from './custom-tool.ts';
+import { checkToolkitConfig, loadSealedSecrets } from './toolkit-config.ts';
+import type { CustomConfig, RemoteConfig } from './toolkit-driver.ts';
+import { withoutQueries } from './toolkit-secrets.ts';
+import { checkReportedTools, storeTools } from './toolkit-tool.ts';
+
+/** What a client that runs an MCP server has found. */
+interface Report {
+  tools?: ToolkitToolInput[];
+  serverInfo?: ToolkitServerInfo | null;
+}
+
+/** Creates a toolkit. No server is called. Returns its id. */
+export async function create(
+  ctx: Context,
+  { type, config, enabled, tools, serverInfo, ...input }: CreateToolkitInput,
+): Promise<string> {
+  const checked = await checkToolkitConfig(ctx, type, config);
+  return ctx.transaction(async (tx) => {
+    const content = { type, ...checked, enabled: enabled ?? true };
+    if (type === 'custom') content.config = await resolveQueries(ctx, tx, checked.config as CustomConfig, null);
+    const toolkit = await createOwned(ctx, tx, TOOLKIT, input, content);
+    if (type === 'custom') await storeCustomTools(tx, toolkit, true);
+    await storeReport(tx, toolkit, { tools, serverInfo });
+    return toolkit.id;
+  });
+}
+
+/** Updates a toolkit. Returns its id. */
+export async function update(
+  ctx: Context,
+  id: string,
+  { config, enabled, tools, serverInfo, ...input }: UpdateToolkitInput,
+): Promise<string> {
+  return ctx.transaction(async (tx) => {
+    const toolkit = await loadResource(ctx, tx, TOOLKIT, id, 'toolkit:write', { ifMatch: ctx.ifMatch });
+    assignPresent<Pick<Toolkit, 'enabled'>>(toolkit, { enabled });
+    if (config === null) throw invalid('config', 'must not be null');
+    if (config !== undefined) await updateConfig(ctx, tx, toolkit, config);
+    await storeReport(tx, toolkit, { tools, serverInfo });
+    await updateOwned(ctx, tx, TOOLKIT, toolkit, input);
+    return toolkit.id;
+  });
+}
+
+async function updateConfig(
+  ctx: Context,
+  tx: Transaction,
+  toolkit: Toolkit,
+  input: Record<string, unknown>,
+): Promise<void> {
+  const { type, config: former } = toolkit;
+  const sealed = await loadSealedSecrets(tx, toolkit);
+  const { config, sealedSecrets } = await checkToolkitConfig(ctx, type, input, sealed);
+  toolkit.config =
+    type === 'custom' ? await resolveQueries(ctx, tx, config as CustomConfig, former as CustomConfig) : config;
+  // Encryption gives another text each time, so that equal secrets keep theirs.
+  if (!isSameSecret(ctx, sealed, sealedSecrets ?? null)) toolkit.sealedSecrets = sealedSecrets ?? null;
+  if (type === 'custom') await storeCustomTools(tx, toolkit, false);
+  if (type === 'mcp-remote') await endConnection(tx, toolkit, former as RemoteConfig);
+}
+
+function isSameSecret({ platform: { secrets } }: Context, a: string | null, b: string | null): boolean {
+  const open = (sealed: string | null): unknown => sealed && JSON.parse(secrets.open(sealed));
+  return isDeepStrictEqual(open(a), open(b));
+}
+
+/** Ends the authorization of a toolkit whose server or OAuth client has changed: its tokens are of another server. */
+async function endConnection(tx: Transaction, { id, tenantId, config }: Toolkit, former: RemoteConfig): Promise<void> {
+  const serverOf = (remote: Record<string, unknown>): unknown => {
+    const { url, oauth } = withoutQueries('mcp-remote', remote) as RemoteConfig;
+    return [url, oauth];
+  };
+  if (isDeepStrictEqual(serverOf(config), serverOf(former))) return;
+  for (const connection of await tx.find(Connection, { toolkitId: id })) tx.remove(connection);
+  tx.execute({
+    text: `delete from dws.oauth_state where tenant_id = $1 and toolkit_id = $2`,
+    values: [tenantId, id],
+  });
+}
+
+async function storeCustomTools(tx: Transaction, toolkit: Toolkit, isFirst: boolean): Promise<void> {
+  const config = toolkit.config as CustomConfig;
+  const queryIds = new Map(config.tools.flatMap(({ name, queryId }) => (queryId ? [[name, queryId]] : [])));
+  await storeTools(tx, toolkit, toolsOf(config), { isFirst, queryIds });
+}
+
+/**
+ * Stores what a client has found on a server of its own. Ignores it for other toolkits, and for a toolkit without a
+ * discovery if it says that nothing was found. So a record that was read can be sent back.
+ */
+async function storeReport(tx: Transaction, toolkit: Toolkit, { tools, serverInfo }: Report): Promise<void> {
+  if (toolkit.type !== 'mcp-stdio') return;
+  const isFirst = !toolkit.discoveredAt;
+  const newInfo = serverInfo === undefined ? (toolkit.serverInfo ?? null) : serverInfo;
+  const isNewInfo = !isDeepStrictEqual(newInfo, toolkit.serverInfo ?? null);
+  if (isNewInfo) toolkit.serverInfo = newInfo;
+  const found = tools && checkReportedTools(tools);
+  if (!found || (isFirst && found.length === 0 && !newInfo)) return;
+  const former = await tx.find(ToolkitTool, { toolkitId: toolkit.id }, { orderBy: ['position'] });
+  const { added, removed, changed } = await storeTools(tx, toolkit, found, { isFirst });
+  const isReordered = former.some(({ name }, index) => found[index]?.name !== name);
+  if (isFirst || isNewInfo || isReordered || added.length + removed.length + changed.length > 0)
+    toolkit.discoveredAt = new Date();
+}
+
+/** Deletes a toolkit with its tools and its connection. Throws CONFLICT listing its users if it is in use. */
+export async function remove(ctx: Context, id: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const toolkit = await loadResource(ctx, tx, TOOLKIT, id, 'toolkit:delete', { ifMatch: ctx.ifMatch });
+    await checkUnused(ctx, tx, 'toolkit', toolkit.id);
+    tx.remove(toolkit);
+  });
+}

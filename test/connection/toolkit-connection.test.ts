@@ -1,0 +1,107 @@
+import { describe, expect } from 'vitest';
+import type { OAuthClient } from '../../src/core/connection.ts';
+import type { Context } from '../../src/core/context.ts';
+import { startAuthorization } from '../../src/services/connection/authorization.ts';
+import { loadTarget } from '../../src/services/connection/connection-target.ts';
+import { tokenSource } from '../../src/services/connection/token-source.ts';
+import { loadPrincipalViewer } from '../../src/services/identity/principal-viewer.ts';
+import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
+import { authorizeInBrowser, type AuthorizationServer } from '../support/authorization-server.ts';
+import { BrowserSession } from '../support/browser-session.ts';
+import type { Client } from '../support/client.ts';
+import { expectError } from '../support/expect.ts';
+import { CLIENT } from '../support/identity-provider-server.ts';
+import type { Service } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
+import { openCallback, test } from './connection-fixture.ts';
+
+const clientOf = ({ url }: AuthorizationServer, more: Partial<OAuthClient> = {}): OAuthClient => ({
+  ...CLIENT,
+  authUri: `${url}/auth`,
+  tokenUri: `${url}/token`,
+  revokeUri: `${url}/token/revocation`,
+  scope: 'files',
+  issuer: url,
+  authParameters: { prompt: 'consent' },
+  tokenParameters: {},
+  refreshTokenLifetimeMs: null,
+  ...more,
+});
+
+/** Starts the authorization of a toolkit with a client that was found elsewhere. Returns the URL. */
+async function start({ platform }: Service, user: Client, id: string, client: OAuthClient): Promise<string> {
+  const [{ tenantId } = { tenantId: '' }] = await platform.system.query<{ tenantId: string }>({
+    text: `select tenant_id as "tenantId" from dws.toolkit where id = $1`,
+    values: [id],
+  });
+  const viewer = await loadPrincipalViewer(platform.system, tenantId, `user:${user.id}`);
+  const ctx: Context = createViewerContext(platform, { signal: AbortSignal.timeout(20_000) } as never, viewer);
+  const key = { kind: 'toolkit', id } as const;
+  const { basis } = await ctx.transaction((tx) => loadTarget(ctx, tx, key));
+  return startAuthorization(ctx, key, { client, basis });
+}
+
+const createToolkit = (admin: Client, name: string) =>
+  admin.creates('/toolkits', {
+    name,
+    type: 'mcp-remote',
+    config: { url: 'https://mcp.example.com/mcp', transport: 'http' },
+  });
+
+describe('a toolkit', () => {
+  test('is connected with the client that was found for it, refreshed and revoked with it', async ({
+    service,
+    server,
+    admin,
+  }) => {
+    const { id } = await createToolkit(admin, 'Remote');
+    const session = await service.login('admin');
+    await expectError(session.get(`/toolkits/${id}/connection`), 404);
+    const callback = await authorizeInBrowser(
+      new BrowserSession(),
+      await start(service, admin, id, clientOf(server)),
+      'mcp',
+    );
+    expect(new URL(callback).searchParams.get('iss')).toBe(server.url);
+    const { status, headers } = await openCallback(session, callback);
+    expect([status, headers.get('location')]).toEqual([302, `/?connected=${id}`]);
+    const { body } = await session.get(`/toolkits/${id}/connection`);
+    expect(body).toMatchObject({ ownerId: admin.id, integrationId: null, status: 'connected' });
+    expect(await admin.data('query ($id: ID!) { toolkit(id: $id) { connection { id status } } }', { id })).toEqual({
+      toolkit: { connection: { id: body.id, status: 'CONNECTED' } },
+    });
+    const [row] = await systemQuery<{ tenantId: string }>(
+      service,
+      `select tenant_id as "tenantId" from dws.connection where id = $1`,
+      body.id,
+    );
+    const token = tokenSource(service.platform, { id: body.id, tenantId: row!.tenantId });
+    const first = await token();
+    expect(await token(first)).not.toBe(first);
+    expect(server.grants).toEqual(['authorization_code', 'refresh_token']);
+    expect((await admin.delete(`/toolkits/${id}/connection`)).status).toBe(204);
+    expect(server.paths).toContain('/token/revocation');
+    await expectError(admin.get(`/toolkits/${id}/connection`), 404);
+  });
+
+  test('takes no response of another issuer than its own', async ({ service, server, admin }) => {
+    const { id } = await createToolkit(admin, 'Mixed');
+    const session = await service.login('admin');
+    const url = await start(service, admin, id, clientOf(server, { issuer: 'https://attacker.example' }));
+    const callback = await authorizeInBrowser(new BrowserSession(), url, 'mixed');
+    await expectError(openCallback(session, callback), 400, /another provider/);
+    expect(server.paths).not.toContain('/token');
+    await expectError(session.get(`/toolkits/${id}/connection`), 404);
+  });
+
+  test('whose configuration has changed meanwhile is not connected', async ({ service, server, admin }) => {
+    const { id } = await createToolkit(admin, 'Reconfigured');
+    const session = await service.login('admin');
+    const url = await start(service, admin, id, clientOf(server));
+    const callback = await authorizeInBrowser(new BrowserSession(), url, 'changed');
+    const config = { url: 'https://mcp.example.com/mcp', transport: 'http', headers: { 'X-Team': 'data' } };
+    expect((await admin.put(`/toolkits/${id}`, { config })).status).toBe(200);
+    await expectError(openCallback(session, callback), 409, /has changed/);
+    expect(server.paths).not.toContain('/token');
+  });
+});
