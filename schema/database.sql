@@ -658,6 +658,17 @@ AS $function$
         return null;
       end $function$;
 
+CREATE OR REPLACE FUNCTION dws.forget_library_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from dws.stored_file f
+        where f.tenant_id = old.tenant_id and f.id = old.stored_file_id
+          and not exists (select from dws.library_file l where l.stored_file_id = old.stored_file_id);
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.forget_mail_files()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -854,6 +865,18 @@ AS $function$
         return document::tsvector;
       end $function$;
 
+CREATE OR REPLACE FUNCTION dws.search_files_of_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update dws.search_entry e set owner_id = new.owner_id
+        from dws.library_file f
+        where f.tenant_id = new.tenant_id and f.library_id = new.id
+          and e.tenant_id = new.tenant_id and e.kind = 'library-file' and e.id = f.id;
+        return null;
+      end $function$;
+
 CREATE OR REPLACE FUNCTION dws.search_folder()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -864,6 +887,19 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, null, null, false) is not distinct from row(old.name, null, null, false) then
           update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'folder', r.id, null, r.name, null, null, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.search_integration()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare r dws.integration; begin
+        if tg_op = 'DELETE' then r := old; else r := new; end if;
+        if tg_op = 'DELETE' or (r.embedded) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, null, null, r.embedded) is not distinct from row(old.name, null, null, old.embedded) then
+          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
+        else perform dws.put_search_entry(r.tenant_id, 'integration', r.id, null, r.name, null, null, r.updated_at); end if;
         return null;
       end $function$;
 
@@ -890,6 +926,21 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
           update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'library' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'library', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.search_library_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        if tg_op = 'DELETE' then
+          delete from dws.search_entry where tenant_id = old.tenant_id and kind = 'library-file' and id = old.id;
+        else
+          perform dws.put_search_entry(new.tenant_id, 'library-file', new.id,
+            (select l.owner_id from dws.library l where l.id = new.library_id), new.name, null, new.path,
+            new.updated_at);
+        end if;
         return null;
       end $function$;
 
@@ -1160,7 +1211,7 @@ create table dws.integration (
   client_id text not null,
   content_uri text,
   created_at timestamp with time zone not null default now(),
-  created_by uuid,
+  creator_id uuid,
   embedded boolean not null default false,
   id uuid not null,
   name text not null,
@@ -1177,7 +1228,7 @@ create table dws.integration (
 alter table dws.integration enable row level security;
 alter table dws.integration force row level security;
 alter table dws.integration add constraint integration_check CHECK ((embedded = (own_library_id IS NOT NULL)));
-alter table dws.integration add constraint integration_created_by_fkey FOREIGN KEY (created_by) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+alter table dws.integration add constraint integration_creator_id_fkey FOREIGN KEY (creator_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
 alter table dws.integration add constraint integration_own_library_id_fkey FOREIGN KEY (own_library_id) REFERENCES dws.library(id) ON DELETE CASCADE;
 alter table dws.integration add constraint integration_pkey PRIMARY KEY (id);
 alter table dws.integration add constraint integration_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
@@ -1185,6 +1236,7 @@ CREATE INDEX integration_library ON dws.integration USING btree (own_library_id)
 CREATE INDEX integration_name ON dws.integration USING btree (tenant_id, lower(name), id);
 create policy system on dws.integration for all to dws_system using (true) with check (true);
 create policy tenant on dws.integration for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.integration FOR EACH ROW EXECUTE FUNCTION dws.search_integration();
 grant delete, insert, select, update on dws.integration to dws_app;
 grant delete, insert, select, update on dws.integration to dws_system;
 
@@ -1251,6 +1303,7 @@ create table dws.job_action (
   file_id uuid,
   id uuid not null,
   job_id uuid not null,
+  library_id uuid,
   name text not null,
   original_file_id uuid,
   original_id uuid,
@@ -1268,6 +1321,7 @@ alter table dws.job_action add constraint job_action_dataset_id_fkey FOREIGN KEY
 alter table dws.job_action add constraint job_action_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
 alter table dws.job_action add constraint job_action_job_id_fkey FOREIGN KEY (job_id) REFERENCES dws.job(id) ON DELETE CASCADE;
 alter table dws.job_action add constraint job_action_job_id_position_key UNIQUE (job_id, "position") DEFERRABLE INITIALLY DEFERRED;
+alter table dws.job_action add constraint job_action_library_id_fkey FOREIGN KEY (library_id) REFERENCES dws.library(id);
 alter table dws.job_action add constraint job_action_original_id_fkey FOREIGN KEY (original_id) REFERENCES dws.job_action(id) ON DELETE SET NULL;
 alter table dws.job_action add constraint job_action_pkey PRIMARY KEY (id);
 alter table dws.job_action add constraint job_action_position_check CHECK (("position" >= 0));
@@ -1275,6 +1329,7 @@ alter table dws.job_action add constraint job_action_template_id_fkey FOREIGN KE
 alter table dws.job_action add constraint job_action_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 CREATE INDEX job_action_dataset_id ON dws.job_action USING btree (dataset_id) WHERE (dataset_id IS NOT NULL);
 CREATE INDEX job_action_file_id ON dws.job_action USING btree (file_id) WHERE (file_id IS NOT NULL);
+CREATE INDEX job_action_library_id ON dws.job_action USING btree (library_id) WHERE (library_id IS NOT NULL);
 CREATE INDEX job_action_original_id ON dws.job_action USING btree (original_id) WHERE (original_id IS NOT NULL);
 CREATE INDEX job_action_template_id ON dws.job_action USING btree (template_id) WHERE (template_id IS NOT NULL);
 create policy system on dws.job_action for all to dws_system using (true) with check (true);
@@ -1450,6 +1505,7 @@ create policy system on dws.library for all to dws_system using (true) with chec
 create policy tenant on dws.library for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.library FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.library FOR EACH ROW EXECUTE FUNCTION dws.search_library();
+CREATE TRIGGER search_files AFTER UPDATE OF owner_id ON dws.library FOR EACH ROW WHEN ((new.owner_id <> old.owner_id)) EXECUTE FUNCTION dws.search_files_of_owner();
 grant delete, insert, select, update on dws.library to dws_app;
 grant delete, insert, select, update on dws.library to dws_system;
 
@@ -1462,8 +1518,11 @@ create table dws.library_file (
   library_id uuid not null,
   modified_at timestamp with time zone,
   name text not null,
+  parent_id text,
   path text not null,
+  path_key text,
   reason text,
+  revision text,
   size bigint,
   status text not null,
   stored_file_id uuid,
@@ -1481,12 +1540,87 @@ alter table dws.library_file add constraint library_file_pkey PRIMARY KEY (id);
 alter table dws.library_file add constraint library_file_status_check CHECK ((status = ANY (ARRAY['synced'::text, 'skipped'::text, 'failed'::text])));
 alter table dws.library_file add constraint library_file_stored_file_id_fkey FOREIGN KEY (stored_file_id) REFERENCES dws.stored_file(id);
 alter table dws.library_file add constraint library_file_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_file_parent ON dws.library_file USING btree (library_id, parent_id);
 CREATE INDEX library_file_path ON dws.library_file USING btree (library_id, path, id);
+CREATE INDEX library_file_path_key ON dws.library_file USING btree (library_id, path_key) WHERE (path_key IS NOT NULL);
 CREATE INDEX library_file_stored ON dws.library_file USING btree (stored_file_id) WHERE (stored_file_id IS NOT NULL);
 create policy system on dws.library_file for all to dws_system using (true) with check (true);
 create policy tenant on dws.library_file for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_file_of_row AFTER DELETE ON dws.library_file FOR EACH ROW WHEN ((old.stored_file_id IS NOT NULL)) EXECUTE FUNCTION dws.forget_library_file();
+CREATE TRIGGER forget_replaced_file AFTER UPDATE OF stored_file_id ON dws.library_file FOR EACH ROW WHEN (((old.stored_file_id IS NOT NULL) AND (new.stored_file_id IS DISTINCT FROM old.stored_file_id))) EXECUTE FUNCTION dws.forget_library_file();
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE ON dws.library_file FOR EACH ROW EXECUTE FUNCTION dws.search_library_file();
+CREATE TRIGGER search_renamed AFTER UPDATE OF name, path ON dws.library_file FOR EACH ROW WHEN (((new.name IS DISTINCT FROM old.name) OR (new.path IS DISTINCT FROM old.path))) EXECUTE FUNCTION dws.search_library_file();
 grant delete, insert, select, update on dws.library_file to dws_app;
 grant delete, insert, select, update on dws.library_file to dws_system;
+
+create table dws.library_sync (
+  binding text not null,
+  counts jsonb not null,
+  cursor text not null,
+  is_full boolean not null,
+  is_tree_stale boolean not null,
+  library_id uuid not null,
+  listing_cursor text,
+  phase text not null,
+  purges boolean not null,
+  root_id text not null,
+  scope_id uuid not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  work_id uuid not null
+);
+alter table dws.library_sync enable row level security;
+alter table dws.library_sync force row level security;
+alter table dws.library_sync add constraint library_sync_library_id_fkey FOREIGN KEY (library_id) REFERENCES dws.library(id) ON DELETE CASCADE;
+alter table dws.library_sync add constraint library_sync_phase_check CHECK ((phase = ANY (ARRAY['listing'::text, 'changes'::text, 'folders'::text, 'files'::text, 'done'::text])));
+alter table dws.library_sync add constraint library_sync_pkey PRIMARY KEY (scope_id);
+alter table dws.library_sync add constraint library_sync_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_sync_library ON dws.library_sync USING btree (library_id);
+create policy system on dws.library_sync for all to dws_system using (true) with check (true);
+create policy tenant on dws.library_sync for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.library_sync to dws_app;
+grant delete, insert, select, update on dws.library_sync to dws_system;
+
+create table dws.library_sync_change (
+  error jsonb,
+  file_id text not null,
+  is_done boolean not null default false,
+  item jsonb,
+  path_key text,
+  scope_id uuid not null,
+  tenant_id uuid not null
+);
+alter table dws.library_sync_change enable row level security;
+alter table dws.library_sync_change force row level security;
+alter table dws.library_sync_change add constraint library_sync_change_pkey PRIMARY KEY (scope_id, file_id);
+alter table dws.library_sync_change add constraint library_sync_change_scope_id_fkey FOREIGN KEY (scope_id) REFERENCES dws.library_sync(scope_id) ON DELETE CASCADE;
+alter table dws.library_sync_change add constraint library_sync_change_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_sync_change_error ON dws.library_sync_change USING btree (scope_id) WHERE (error IS NOT NULL);
+CREATE INDEX library_sync_change_path_key ON dws.library_sync_change USING btree (scope_id, path_key) WHERE (path_key IS NOT NULL);
+create policy system on dws.library_sync_change for all to dws_system using (true) with check (true);
+create policy tenant on dws.library_sync_change for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.library_sync_change to dws_app;
+grant delete, insert, select, update on dws.library_sync_change to dws_system;
+
+create table dws.library_sync_folder (
+  folder_id text not null,
+  is_listed boolean not null,
+  name text not null,
+  parent_id text,
+  path text,
+  scope_id uuid not null,
+  tenant_id uuid not null
+);
+alter table dws.library_sync_folder enable row level security;
+alter table dws.library_sync_folder force row level security;
+alter table dws.library_sync_folder add constraint library_sync_folder_pkey PRIMARY KEY (scope_id, folder_id);
+alter table dws.library_sync_folder add constraint library_sync_folder_scope_id_fkey FOREIGN KEY (scope_id) REFERENCES dws.library_sync(scope_id) ON DELETE CASCADE;
+alter table dws.library_sync_folder add constraint library_sync_folder_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_sync_folder_parent ON dws.library_sync_folder USING btree (scope_id, parent_id);
+create policy system on dws.library_sync_folder for all to dws_system using (true) with check (true);
+create policy tenant on dws.library_sync_folder for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.library_sync_folder to dws_app;
+grant delete, insert, select, update on dws.library_sync_folder to dws_system;
 
 create table dws.login_attempt (
   at timestamp with time zone not null default now(),
@@ -1590,7 +1724,7 @@ create table dws.oauth_state (
   expires_at timestamp with time zone not null,
   library_id uuid,
   sealed text not null,
-  state_hash bytea not null,
+  state_hash text not null,
   tenant_id uuid not null,
   toolkit_id uuid,
   user_id uuid not null
