@@ -24,7 +24,9 @@ export class LibrarySyncs extends Migration {
     this.addSql(
       `create index library_sync_change_path_key on dws.library_sync_change (scope_id, path_key) where path_key is not null;`,
     );
-    this.addSql(`create index library_sync_change_error on dws.library_sync_change (scope_id) where error is not null;`);
+    this.addSql(
+      `create index library_sync_change_error on dws.library_sync_change (scope_id) where error is not null;`,
+    );
     this.addSql(ofTenants('library_sync_change'));
     this.addSql(`alter table dws.library_file add column parent_id text, add column revision text,
       add column path_key text collate "C";`);

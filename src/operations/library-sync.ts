@@ -4,10 +4,10 @@ import type { OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import { loadResult, runSync } from '../services/library/library-sync-run.ts';
 import { openDrive } from '../services/library/open-drive.ts';
+import { recordSyncActivity } from '../services/library/sync-activity.ts';
 import type { SyncedLibrary } from '../services/library/sync-run.ts';
 import { deleteScope } from '../services/library/sync-state.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { recordSyncActivity } from '../services/library/sync-activity.ts';
 import type { Handler, Job, Prepared } from './handler.ts';
 
 type SyncClaim = Claim<'library.sync'>;

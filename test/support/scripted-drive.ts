@@ -44,7 +44,11 @@ export class ScriptedDrive implements Drive {
   onContents: (id: string, signal: AbortSignal) => AsyncIterable<Uint8Array> | undefined | Promise<undefined> = () =>
     undefined;
 
-  put(path: string, contents: string | Buffer, more: Partial<Pick<ScriptedFile, 'unreadable' | 'hasHash'>> = {}): string {
+  put(
+    path: string,
+    contents: string | Buffer,
+    more: Partial<Pick<ScriptedFile, 'unreadable' | 'hasHash'>> = {},
+  ): string {
     const parts = path.split('/');
     const name = parts.pop()!;
     const parentId = this.folder(parts.join('/'));
@@ -74,7 +78,7 @@ export class ScriptedDrive implements Drive {
 
   /** Deletes an item and what is below it. Only the item itself is reported. */
   remove(id: string): void {
-    for (const { id: below, parentId } of [...this.#items.values()]) if (parentId === id) this.#forget(below);
+    for (const { id: below, parentId } of this.#items.values()) if (parentId === id) this.#forget(below);
     this.#items.delete(id);
     this.#changes.push(id);
   }
@@ -91,7 +95,7 @@ export class ScriptedDrive implements Drive {
   }
 
   #forget(id: string): void {
-    for (const { id: below, parentId } of [...this.#items.values()]) if (parentId === id) this.#forget(below);
+    for (const { id: below, parentId } of this.#items.values()) if (parentId === id) this.#forget(below);
     this.#items.delete(id);
   }
 

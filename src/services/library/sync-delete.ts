@@ -137,7 +137,7 @@ export async function deleteGone(run: SyncRun): Promise<void> {
     ) ${limit}`;
   const values = [...run.keys, rootId];
   if (run.isDry) return countGone(run, gone(''), values);
-  for (let rows = CHUNK; rows === CHUNK; ) rows = await deleteChunk(run, gone(`limit ${CHUNK}`), values);
+  for (let rows = CHUNK; rows === CHUNK;) rows = await deleteChunk(run, gone(`limit ${CHUNK}`), values);
 }
 
 async function countGone(run: SyncRun, gone: string, values: unknown[]): Promise<void> {

@@ -47,7 +47,8 @@ class FileWork {
     this.#run.attempt.progress({ message: FILES, current: this.#done, total: counted!.total });
     const downloads = this.#downloads();
     const work = async () => {
-      for (let next = await downloads.next(); !next.done; next = await downloads.next()) await this.#download(next.value);
+      for (let next = await downloads.next(); !next.done; next = await downloads.next())
+        await this.#download(next.value);
     };
     await inParallel(PLACES_OF_SYNC, work, this.#run.attempt.abort);
   }
@@ -169,8 +170,7 @@ function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<Stage
   });
 }
 
-const isoSql = (column: string): string =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const isoSql = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Runs a task several times at once. The first failure aborts the others, and is thrown once all have ended. */
 async function inParallel(times: number, task: () => Promise<void>, abort: (reason: unknown) => void): Promise<void> {
@@ -185,4 +185,3 @@ async function inParallel(times: number, task: () => Promise<void>, abort: (reas
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
 }
-

@@ -72,15 +72,15 @@ export function planFile({ fileId, item, path, known }: StagedFile, settings: Li
 
 /** Returns why the contents of a file are not kept; null if they are. */
 const skipReason = ({ unreadable, size }: StagedItem, { maxFileBytes }: LibrarySettings): string | null =>
-  unreadable ??
-  (size !== null && size > maxFileBytes ? `The file is larger than ${formatSize(maxFileBytes)}` : null);
+  unreadable ?? (size !== null && size > maxFileBytes ? `The file is larger than ${formatSize(maxFileBytes)}` : null);
 
 const hasExtension = ({ name }: StagedItem, extensions: readonly string[]): boolean =>
   extensions.length === 0 || extensions.includes(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '');
 
 /** Returns whether the library has the contents of a file as they are now. */
 const hasContents = ({ hash, revision }: StagedItem, known: KnownFile): boolean =>
-  known.storedFileId !== null && (hash === null ? known.hash === null && known.revision === revision : known.hash === hash);
+  known.storedFileId !== null &&
+  (hash === null ? known.hash === null && known.revision === revision : known.hash === hash);
 
 const COMPARED = [
   ...(['name', 'path', 'contentType', 'size', 'hash', 'revision', 'parentId', 'status', 'reason', 'url'] as const),

@@ -112,7 +112,7 @@ async function readFolders(run: SyncRun): Promise<void> {
 async function listFolder(run: SyncRun, folderId: string): Promise<void> {
   const { drive, access } = run.attempt.opened;
   run.attempt.progress({ message: LISTING });
-  for (let cursor: string | null = null, isLast = false; !isLast; ) {
+  for (let cursor: string | null = null, isLast = false; !isLast;) {
     const page: DrivePage = await drive.list(access, folderId, cursor).catch((error: unknown) => {
       if (error instanceof ApiError && error.code === 'NOT_FOUND') return { events: [], cursor: '', isLast: true };
       throw error;

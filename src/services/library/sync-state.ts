@@ -5,7 +5,7 @@ import type { Transaction } from '../../core/platform.ts';
  * What a sync does: it lists all files, reads the changes since the listing or the last sync, lists the folders that
  * came into the root, and brings the files of the library up to date.
  */
-export type SyncPhase = 'listing' | 'changes' | 'folders' | 'files' | 'done';
+type SyncPhase = 'listing' | 'changes' | 'folders' | 'files' | 'done';
 
 /** Numbers of files with contents that a sync has changed so far. */
 export interface SyncCounts {

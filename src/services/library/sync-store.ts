@@ -1,6 +1,6 @@
 import type { SavedFile } from '../../core/files.ts';
-import { newId } from '../../core/id.ts';
 import { cleanFilename } from '../../core/files.ts';
+import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { plan } from './sync-delete.ts';
 import { changeOf, type FileRow, type KnownFile } from './sync-plan.ts';
@@ -37,10 +37,7 @@ function planChanges(run: SyncRun, changed: readonly { known: KnownFile | null; 
   }
 }
 
-function countChanges(
-  counts: SyncCounts,
-  changed: readonly { known: KnownFile | null; row: FileRow }[],
-): SyncCounts {
+function countChanges(counts: SyncCounts, changed: readonly { known: KnownFile | null; row: FileRow }[]): SyncCounts {
   const next = { ...counts };
   for (const { known, row } of changed) {
     const change = changeOf(known, row);

@@ -177,7 +177,12 @@ describe('a library that is deleted', () => {
 });
 
 describe('the action sync-library', () => {
-  test('syncs with the rights of the owner of the job, and keeps the library', async ({ ann, bob, fake, connected }) => {
+  test('syncs with the rights of the owner of the job, and keeps the library', async ({
+    ann,
+    bob,
+    fake,
+    connected,
+  }) => {
     fake.tree.put('a.txt', { text: 'A' });
     const library = await connected(ann);
     const { slug } = (await ann.get(library.path)).body;
@@ -207,6 +212,10 @@ describe('the action sync-library', () => {
     await ann.put(`${library.path}/shares/${bob.id}`, { accessLevel: 1 });
     const job = await bob.creates('/jobs', { name: 'Nightly', type: 'actions' });
     const data = { libraryId: library.id };
-    await expectError(bob.post(`/jobs/${job.id}/actions`, { type: 'sync-library', name: 'Sync', data }), 403, 'You lack the permission library:sync');
+    await expectError(
+      bob.post(`/jobs/${job.id}/actions`, { type: 'sync-library', name: 'Sync', data }),
+      403,
+      'You lack the permission library:sync',
+    );
   });
 });

@@ -9,8 +9,8 @@ import { syncKeyOf } from '../../../src/services/library/library-sync.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import * as operations from '../../../src/services/operation/operation.ts';
 import type { DriveFake } from '../../../tools/drive-fake/fake-server.ts';
-import { ScriptedDrive } from '../../support/scripted-drive.ts';
 import { rows, test as base, type World } from '../../operation/fixture.ts';
+import { ScriptedDrive } from '../../support/scripted-drive.ts';
 
 /** A library of a scripted drive, and a worker that syncs it. */
 export interface SyncedWorld {
@@ -81,8 +81,7 @@ export async function readContents(world: World, libraryId: string): Promise<Rec
     [libraryId],
   );
   const contents: Record<string, string> = {};
-  for (const { path, id } of files)
-    contents[path as string] = String(await world.platform.files.read(id as string));
+  for (const { path, id } of files) contents[path as string] = String(await world.platform.files.read(id as string));
   return contents;
 }
 

@@ -45,7 +45,13 @@ test(
     await world.startWorkerProcess('real');
     const result = (await wait(ctx, id)).result as unknown as LibrarySync;
     const downloads = fake.calls['contents'] ?? 0;
-    expect(result).toMatchObject({ syncedFiles: FILES, addedFiles: FILES, updatedFiles: 0, deletedFiles: 0, errors: [] });
+    expect(result).toMatchObject({
+      syncedFiles: FILES,
+      addedFiles: FILES,
+      updatedFiles: 0,
+      deletedFiles: 0,
+      errors: [],
+    });
     expect(await readContents(world, libraryId)).toEqual(expected);
     const [library] = await rows(world, `select file_count from dws.library where id = $1`, [libraryId]);
     expect(library).toEqual({ file_count: FILES });

@@ -110,7 +110,7 @@ describe('a full sync', () => {
 });
 
 describe('a sync of changes', () => {
-  test('makes one call and no download if nothing has changed', async ({ synced }) => {
+  test('needs one call and no download if nothing has changed', async ({ synced }) => {
     const { drive, sync } = synced;
     drive.put('x/a.txt', 'A');
     await sync();
@@ -189,10 +189,11 @@ describe('a sync of changes', () => {
     const first = await sync();
     expect(first).toMatchObject({ syncedFiles: 1, addedFiles: 1, errorCount: 1 });
     expect(first.errors).toEqual([{ fileId: a, path: 'a', code: 'UNAVAILABLE', message: 'Busy' }]);
-    const [row] = await rows(world, `select status, reason from dws.library_file where library_id = $1 and file_id = $2`, [
-      libraryId,
-      a,
-    ]);
+    const [row] = await rows(
+      world,
+      `select status, reason from dws.library_file where library_id = $1 and file_id = $2`,
+      [libraryId, a],
+    );
     expect(row).toEqual({ status: 'failed', reason: 'Busy' });
     drive.onContents = () => undefined;
     expect(await counts(sync())).toEqual([2, 1, 0, 0, 0, 0]);
