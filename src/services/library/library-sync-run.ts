@@ -3,8 +3,8 @@ import type { Transaction } from '../../core/platform.ts';
 import { deleteGone, movePaths } from './sync-delete.ts';
 import { applyFiles } from './sync-files.ts';
 import { readDrive, restart } from './sync-read.ts';
-import { MAX_LISTED, SyncRun, type SyncAttempt } from './sync-run.ts';
-import { copyScope, forgetDone, forgetErrors, NO_COUNTS, readState, saveState, type SyncState } from './sync-state.ts';
+import { MAX_LISTED, SyncRun, writeFenced, type SyncAttempt } from './sync-run.ts';
+import { copyScope, deleteScope, forgetDone, forgetErrors, NO_COUNTS, readState, saveState, type SyncState } from './sync-state.ts';
 
 /**
  * Brings the files of a library up to date with its drive. It first stores what the drive reports, page by page, then
@@ -31,11 +31,13 @@ async function begin(attempt: SyncAttempt): Promise<SyncRun> {
   const { platform, claim, input, library, opened } = attempt;
   const query: SyncRun['query'] = (statement) => platform.database.query(library.tenantId, statement);
   const scopeId = input.dryRun ? claim.workId : library.id;
-  const own = await readState(query, library.tenantId, scopeId);
+  // What another attempt at a dry run has found out is not stored.
+  if (input.dryRun) await writeFenced(attempt, async (tx) => deleteScope(tx, library.tenantId, scopeId));
+  const former = await readState(query, library.tenantId, library.id);
   // Another attempt at the same sync began it.
-  if (own?.workId === claim.workId && own.binding === opened.binding) return new SyncRun(attempt, own);
-  const former = own ?? (await readState(query, library.tenantId, library.id));
-  const next = { ...(former ?? newState(attempt)), scopeId, workId: claim.workId, counts: NO_COUNTS };
+  if (former?.workId === claim.workId && former.binding === opened.binding) return new SyncRun(attempt, former);
+  const fresh = { scopeId, workId: claim.workId, counts: NO_COUNTS, purges: false };
+  const next = { ...(former ?? newState(attempt)), ...fresh };
   const run = new SyncRun(attempt, next);
   const { purge: purges, full } = input;
   if (!former || former.binding !== opened.binding || full || purges) {

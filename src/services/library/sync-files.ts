@@ -50,7 +50,12 @@ class FileWork {
       for (let next = await downloads.next(); !next.done; next = await downloads.next())
         await this.#download(next.value);
     };
-    await inParallel(PLACES_OF_SYNC, work, this.#run.attempt.abort);
+    try {
+      await inParallel(PLACES_OF_SYNC, work, this.#run.attempt.abort);
+    } finally {
+      // Contents that arrived while others could not be stored.
+      await this.#discard(this.#outcomes);
+    }
   }
 
   /** Yields the files to download. Stores what needs no download, a batch at a time. */

@@ -11,9 +11,12 @@ import { deleteOutside, findUnlisted, markListed, refreshPaths } from './sync-tr
 const LISTING = 'Listing files';
 const CHANGES = 'Reading changes';
 
+/** Number of full listings that a sync begins because the drive does not know a cursor any more. */
+const MAX_RESTARTS = 3;
+
 /** Reads what the drive reports until all of it is staged. */
 export async function readDrive(run: SyncRun): Promise<void> {
-  for (;;) {
+  for (let restarts = 0; ; restarts += 1) {
     try {
       if (run.state.phase === 'listing') await readListing(run);
       if (run.state.phase === 'changes') await readChanges(run);
@@ -21,6 +24,7 @@ export async function readDrive(run: SyncRun): Promise<void> {
       return;
     } catch (error) {
       if (!(error instanceof CursorLost)) throw error;
+      if (restarts === MAX_RESTARTS) throw upstreamFailed('The drive forgets its cursors', { cause: error });
       await restart(run, {});
     }
   }

@@ -94,7 +94,7 @@ export class SyncRun {
 }
 
 /** Runs a transaction of the current attempt. Throws if it is no longer the current one, and NOT_FOUND without library. */
-async function writeFenced<T>(
+export async function writeFenced<T>(
   { platform, claim, library }: Pick<SyncAttempt, 'platform' | 'claim' | 'library'>,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {

@@ -107,7 +107,7 @@ export function copyScope(tx: Transaction, tenantId: string, libraryId: string, 
   tx.execute({
     text: `
       insert into dws.library_sync_change (scope_id, tenant_id, file_id, item, path_key, is_done)
-      select $3, tenant_id, file_id, item, path_key, is_done
+      select $3, tenant_id, file_id, item, path_key, is_done and error is null
       from dws.library_sync_change
       where tenant_id = $1 and scope_id = $2`,
     values: [tenantId, libraryId, scopeId],

@@ -103,6 +103,8 @@ describe('a full sync', () => {
     };
     await expect(sync({ purge: true })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(Object.keys(await contents())).toEqual(['a.txt', 'b.txt']);
+    // Another sync does not do what this one was asked for.
+    expect(await counts(sync())).toEqual([2, 0, 0, 0, 0, 0]);
     expect(await counts(sync({ purge: true }))).toEqual([2, 2, 0, 2, 0, 0]);
     expect(drive.downloads).toHaveLength(4);
     expect(await totals(synced)).toEqual({ file_count: 2, bytes: 2, files: 2, sum: 2, stored: 2 });
