@@ -36,6 +36,8 @@ export interface OwnedKind<T extends OwnedRow> {
   hasDrafts?: boolean;
   /** Levels that its shares may have. Default: `SHARE_LEVELS`. */
   shareLevels?: readonly ShareLevel[];
+  /** The ability that allows sharing. Default: `share`. */
+  shareAbility?: 'share' | 'write';
 }
 
 export const DATASOURCE: OwnedKind<Datasource> = {
@@ -106,6 +108,7 @@ export const LIBRARY: OwnedKind<Library> = {
   icon: 'library',
   silent: ['fileCount', 'bytes', 'lastSyncAt', 'lastSync'],
   shareLevels: [LEVEL.none, LEVEL.view],
+  shareAbility: 'write',
 };
 export const TOOLKIT: OwnedKind<Toolkit> = {
   entity: Toolkit,

@@ -5,10 +5,10 @@ import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 export const ShareLevelEnum = {
-  NONE: LEVEL.none,
   VIEW: LEVEL.view,
   EDIT: LEVEL.edit,
   ADMIN: LEVEL.admin,
+  NONE: LEVEL.none,
 } as const satisfies Record<string, ShareLevel>;
 registerEnumType(ShareLevelEnum, {
   name: 'ShareLevel',
@@ -16,10 +16,10 @@ registerEnumType(ShareLevelEnum, {
     'Access level that a share grants. Each level includes the lower ones. REST has the numbers 0 (None), 1 (View), ' +
     '2 (Edit) and 3 (Admin). Libraries have 0 and 1, the other kinds 1 to 3.',
   valuesConfig: {
-    NONE: { description: 'Grants nothing. Libraries only.' },
     VIEW: { description: 'Can read the resource.' },
     EDIT: { description: 'Can also update the resource.' },
     ADMIN: { description: 'Can also share and delete the resource.' },
+    NONE: { description: 'Grants nothing. Libraries only.' },
   },
 });
 

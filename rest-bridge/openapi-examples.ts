@@ -1,5 +1,6 @@
 import type { Endpoint } from './bridge.ts';
 import { JOB_BODIES } from './openapi-examples-job.ts';
+import { LIBRARY_BODIES } from './openapi-examples-library.ts';
 import { TEMPLATE_BODIES } from './openapi-examples-template.ts';
 import { operationId } from './openapi-names.ts';
 
@@ -172,6 +173,7 @@ const BODIES: Record<string, unknown> = {
   createApp: { name: 'Returns', description: 'Handles returned goods' },
   updateApp: { description: 'Handles returned and broken goods' },
   ...JOB_BODIES,
+  ...LIBRARY_BODIES,
   ...TEMPLATE_BODIES,
 };
 

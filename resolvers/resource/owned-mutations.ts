@@ -81,7 +81,7 @@ export function ownedMutations<T extends OwnedRow>(
       return id;
     }
 
-    @Can(`${kind}:share` as Permission)
+    @Can(shares.sharePermission(ownedKind))
     @Mutation(() => Share, {
       name: `share${type.name}`,
       description: `Shares ${noun} with a user or team, or updates the share.`,
@@ -96,7 +96,7 @@ export function ownedMutations<T extends OwnedRow>(
       return ctx.read.readAfterWrite(Share, await shareMutation.set(ctx, id, principalId, input), info);
     }
 
-    @Can(`${kind}:share` as Permission)
+    @Can(shares.sharePermission(ownedKind))
     @Mutation(() => ID, {
       name: `unshare${type.name}`,
       description:

@@ -88,6 +88,20 @@ export const FIXTURES: Record<string, Fixture> = {
 /** Path segments of the kinds with owners. */
 export const OWNED_PATHS: readonly string[] = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
 
+/** Path segments of the kinds whose shares have the levels 1 to 3. Those of libraries have 0 and 1. */
+export const SHARED_PATHS: readonly string[] = OWNED_PATHS.filter((kind) => kind !== 'libraries');
+
+/** Lets a user write a resource of the admin: by a share or, where no share does so, as a member of its new owner. */
+export async function letWrite(admin: Client, kind: string, id: string, username: string): Promise<void> {
+  if (SHARED_PATHS.includes(kind)) {
+    await admin.put(`/${kind}/${id}/shares/${username}`, { accessLevel: 2 });
+    return;
+  }
+  const team = await admin.creates('/teams', { name: `Writers of ${id}` });
+  await admin.put(`/teams/${team.id}/members/${username}`, { role: 'memberPlus' });
+  await admin.put(`/${kind}/${id}/owner`, { ownerId: `team:${team.id}` });
+}
+
 /** The names of a kind beside its path segment. */
 interface KindNames {
   /** Prefix of permissions and of keys in records, e.g. `query`. */

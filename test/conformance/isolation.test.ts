@@ -7,7 +7,7 @@ import type { ApiResponse, Client } from '../support/client.ts';
 import { expectBody } from '../support/expect.ts';
 import { startService, type Service } from '../support/service.ts';
 import { documentOf, kindOf, pathOf, queryOf, sentTo } from './calls.ts';
-import { FIXTURES, namesOf, OWNED_PATHS, singularOf } from './fixtures.ts';
+import { FIXTURES, namesOf, OWNED_PATHS, SHARED_PATHS, singularOf } from './fixtures.ts';
 
 /*
  * Access to resources (docs/contract.md#access): what each level allows, and that no response contains or counts a
@@ -23,6 +23,7 @@ const REQUIRED_LEVEL: Record<string, number> = {
   edit: 2,
   run: 2,
   refresh: 2,
+  sync: 2,
   addVisual: 2,
   deleteVisual: 2,
   assignTags: 2,
@@ -32,9 +33,11 @@ const REQUIRED_LEVEL: Record<string, number> = {
 };
 /** Level of the owner: of a user, or of an administrator of the team that owns the resource. */
 const OWNER_LEVEL = 3.5;
-/** Returns the level that a permission requires, e.g. `dataset:write`. A job is deleted by its owner. */
+/** Levels that abilities require on one kind: a job is deleted by its owner, a library is shared by all who write it. */
+const REQUIRED_OF_KIND: Record<string, number> = { 'job:delete': OWNER_LEVEL, 'library:share': 2 };
+/** Returns the level that a permission requires, e.g. `dataset:write`. */
 function requiredLevel(permission: string): number {
-  return permission === 'job:delete' ? OWNER_LEVEL : REQUIRED_LEVEL[permission.split(':')[1]!]!;
+  return REQUIRED_OF_KIND[permission] ?? REQUIRED_LEVEL[permission.split(':')[1]!]!;
 }
 /** Mutations for superusers only. */
 const SUPERUSERS_ONLY = new Set(['refreshDatasetInternal', 'benchmarkDatasetInternal']);
@@ -53,6 +56,10 @@ const ACTORS: Record<string, { level: number; owner: 'user' | 'team' }> = {
   'the owner': { level: 4, owner: 'user' },
   'a superuser': { level: 4, owner: 'user' },
 };
+
+/** Returns the callers on a kind. No share of a library has the level 2 or 3. */
+const actorsOf = (kind: string): string[] =>
+  Object.keys(ACTORS).filter((actor) => SHARED_PATHS.includes(kind) || !/^a share at level [23]$/.test(actor));
 
 const schema = await createSchema();
 const endpoints = endpointsOf(schema);
@@ -145,7 +152,7 @@ describe.each(OWNED_PATHS)('of the %s', (kind) => {
     expect(routes.length).toBeGreaterThan(15);
   });
 
-  test.each(Object.keys(ACTORS))(
+  test.each(actorsOf(kind))(
     '%s reads the resource in lists and alone, and their permissions, by their level',
     async (actor) => {
       const client = clients[actor]!;
@@ -179,7 +186,7 @@ describe.each(OWNED_PATHS)('of the %s', (kind) => {
     },
   );
 
-  test.each(Object.keys(ACTORS))(
+  test.each(actorsOf(kind))(
     '%s may do by REST what their level allows, and the error names the lacking permission',
     async (actor) => {
       const { level } = ACTORS[actor]!;
@@ -209,7 +216,7 @@ describe.each(OWNED_PATHS)('of the %s', (kind) => {
     },
   );
 
-  test.each(Object.keys(ACTORS))(
+  test.each(actorsOf(kind))(
     '%s may do by GraphQL what their level allows, and the error names the lacking permission',
     async (actor) => {
       const { level } = ACTORS[actor]!;

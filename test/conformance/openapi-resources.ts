@@ -26,7 +26,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   await create(`/reports/${reportId}/dataset-refs`, { reportId, datasetId, alias: 'orders', label: 'Orders' });
   for (const path of [dataset, `/datasources/${datasourceId}`, `/queries/${query.id}`])
     for (const kind of ['shares', 'tags', 'favorite']) await createAspect(admin, path, kind, ids['/users/']!, tagId);
-  for (const kind of ['reports', 'apps', 'jobs', 'templates'])
+  for (const kind of ['reports', 'apps', 'jobs', 'templates', 'libraries'])
     for (const aspect of ['shares', 'tags', 'favorite'])
       await createAspect(admin, `/${kind}/${ids[`/${kind}/`]}`, aspect, ids['/users/']!, tagId);
   await admin.put(`/teams/${ids['/teams/']}/members/${ids['/users/']}`, { role: 'member' });
@@ -38,6 +38,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   const file = { 'content-type': 'text/plain' };
   await admin.request('PUT', `/api/apps/${ids['/apps/']}/files/${template['/files/']}`, 'export const get = 1', file);
   const appParts = await createAppParts(admin, ids['/apps/']!);
+  await admin.put(`/libraries/${ids['/libraries/']}/integration`, { integrationId: ids['/integrations/'] });
   const session = (await admin.get('/sessions')).body._embedded['svc:session'][0];
   return {
     ...ids,

@@ -57,7 +57,7 @@ test('library:write suffices to share a library, and reading does not', async ({
     bob.put(`${path}/shares/${carl.id}`, { accessLevel: 0 }),
     bob.delete(`${path}/shares/${bob.id}`),
   ])
-    await expectError(response, 403, 'You lack the permission library:share');
+    await expectError(response, 403, 'You lack the permission library:write');
   await expectStatus(ann.delete(`${path}/shares/bob`), 204);
   await expectStatus(bob.get(path), 404);
 });

@@ -18,26 +18,39 @@ describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
       await admin.creates('/folders', { name: `Changed ${kind}` }),
     ];
     expect(await admin.put(path, { name: 'Sales', description: 'Of the year' })).toMatchObject({ status: 200 });
-    await admin.put(`${path}/shares/ann`, { accessLevel: 2 });
-    await admin.put(`${path}/shares/${ann.id}`, { accessLevel: 3 });
-    await ann.put(`${path}/tags/${tag.id}`);
-    await ann.delete(`${path}/tags/${tag.id}`);
+    const isLibrary = kind === 'libraries';
+    const [low, high] = isLibrary ? [0, 1] : [2, 3];
+    await admin.put(`${path}/shares/ann`, { accessLevel: low });
+    await admin.put(`${path}/shares/${ann.id}`, { accessLevel: high });
+    const [actor, name] = isLibrary ? [admin, 'admin'] : [ann, 'ann'];
+    await actor.put(`${path}/tags/${tag.id}`);
+    await actor.delete(`${path}/tags/${tag.id}`);
     await admin.put(path, { folderId: folder.id });
     await admin.post('/folders/_bulk-assign', { entities: [id], folderId: null });
-    await ann.delete(`${path}/shares/ann`);
+    await actor.delete(`${path}/shares/ann`);
     await admin.put(`${path}/owner`, { ownerId: 'bob' });
 
     expect(
       (await readActivities(bob, path)).map(({ type, userId, message, data }) => [type, userId, message, data]),
     ).toEqual([
       [`${word}.owner.changed`, admin.id, 'admin gave Sales to bob', { from: admin.id, to: bob.id }],
-      [`${word}.unshared`, ann.id, 'ann stopped sharing Sales with ann', { principalId: ann.id }],
+      [`${word}.unshared`, actor.id, `${name} stopped sharing Sales with ann`, { principalId: ann.id }],
       [`${word}.folder.moved`, admin.id, 'admin took Sales out of its folder', { folderId: null }],
       [`${word}.folder.moved`, admin.id, `admin moved Sales to the folder Changed ${kind}`, { folderId: folder.id }],
-      [`${word}.untagged`, ann.id, `ann took the tag changed ${kind} off Sales`, { tagId: tag.id }],
-      [`${word}.tagged`, ann.id, `ann tagged Sales with changed ${kind}`, { tagId: tag.id }],
-      [`${word}.shared`, admin.id, 'admin shared Sales with ann (Admin)', { principalId: ann.id, accessLevel: 3 }],
-      [`${word}.shared`, admin.id, 'admin shared Sales with ann (Edit)', { principalId: ann.id, accessLevel: 2 }],
+      [`${word}.untagged`, actor.id, `${name} took the tag changed ${kind} off Sales`, { tagId: tag.id }],
+      [`${word}.tagged`, actor.id, `${name} tagged Sales with changed ${kind}`, { tagId: tag.id }],
+      [
+        `${word}.shared`,
+        admin.id,
+        `admin shared Sales with ann (${isLibrary ? 'View' : 'Admin'})`,
+        { principalId: ann.id, accessLevel: high },
+      ],
+      [
+        `${word}.shared`,
+        admin.id,
+        `admin shared Sales with ann (${isLibrary ? 'None' : 'Edit'})`,
+        { principalId: ann.id, accessLevel: low },
+      ],
       [`${word}.updated`, admin.id, 'admin changed name and description of Sales', { fields: ['name', 'description'] }],
       [`${word}.created`, admin.id, `admin created changed ${kind}`, {}],
     ]);

@@ -1,7 +1,7 @@
 import { getNamedType, isCompositeType, isInputObjectType, isListType, type GraphQLArgument } from 'graphql';
 import { describe, expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
-import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
+import { FIXTURES, namesOf, READABLE_BY_ALL, singularOf } from '../conformance/fixtures.ts';
 import { createResource, recordEvents } from '../support/audit-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { test as base } from '../support/fixture.ts';
@@ -13,14 +13,10 @@ const test = base.extend<{ powerless: Client }>({
   powerless: [async ({ service }, use) => use(await service.user('powerless', { permissions: [] })), { scope: 'file' }],
 });
 
-const capitalize = (word: string) => word[0]!.toUpperCase() + word.slice(1);
-const singularOf = (kind: string) => (kind === 'queries' ? 'query' : kind.slice(0, -1));
-const typeNameOf = (kind: string) => (kind === 'queries' ? 'SavedQuery' : capitalize(singularOf(kind)));
-
 const restrictedKinds = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
 
 describe.each(restrictedKinds)('a mutation of one of the %s', (kind) => {
-  const type = typeNameOf(kind);
+  const type = namesOf(kind).type;
   const singular = singularOf(kind);
 
   test('is recorded as one event with the id of the resource', async ({ admin, ann, service }) => {

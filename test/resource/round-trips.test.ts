@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { statementName } from '../../src/adapters/database/statement-names.ts';
-import { FIXTURES, READABLE_BY_ALL } from '../conformance/fixtures.ts';
+import { FIXTURES, namesOf, READABLE_BY_ALL } from '../conformance/fixtures.ts';
 import type { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 import { recordRoundTrips, type RoundTrip } from '../support/round-trips.ts';
@@ -9,7 +9,6 @@ import { recordRoundTrips, type RoundTrip } from '../support/round-trips.ts';
 const MAX_ROUND_TRIPS = 4;
 
 const kinds = Object.keys(FIXTURES).filter((kind) => kind !== 'users');
-const typeOf = (kind: string) => (kind === 'queries' ? 'SavedQuery' : kind[0]!.toUpperCase() + kind.slice(1, -1));
 
 /** Creates a resource. Returns its id and the round trips of its own creation, without what it depends on. */
 async function create(kind: string, caller: Client, name: string): Promise<{ id: string; trips: RoundTrip[] }> {
@@ -47,7 +46,7 @@ describe.each(kinds)('a mutation of one of the %s', (kind) => {
 
   test('by GraphQL takes no more', async ({ admin }) => {
     const { id } = await create(kind, admin, `graph ${kind}`);
-    const type = typeOf(kind);
+    const { type } = namesOf(kind);
     const byRest = await recordRoundTrips(() => admin.put(`/${kind}/${id}`, { name: `rest ${kind}` }));
     const byGraphql = await recordRoundTrips(() =>
       admin.data(`mutation ($id: ID!, $input: Update${type}Input!) { update${type}(id: $id, input: $input) { id } }`, {

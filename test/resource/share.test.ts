@@ -1,11 +1,9 @@
 import { describe, expect } from 'vitest';
-import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
+import { FIXTURES, namesOf, SHARED_PATHS } from '../conformance/fixtures.ts';
 import { expectBody, expectError, expectGraphqlError, expectInvalid } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 
-/** The kinds whose shares have all levels. Those of libraries have others (test/library/library-share.test.ts). */
-const SHARED_PATHS = OWNED_PATHS.filter((kind) => kind !== 'libraries');
-
+// The shares of libraries: test/library/library-share.test.ts.
 describe.each(SHARED_PATHS)('a share of one of the %s', (kind) => {
   const { word, type, one } = namesOf(kind);
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
+import { FIXTURES, letWrite, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { recordStatements } from '../support/statement-log.ts';
@@ -91,7 +91,7 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
     await expectBody(admin.put(`/${kind}/${id}`, body), 200, { tags: [two.id] });
     await expectBody(admin.put(`/${kind}/${id}`, { tags: null }), 200, { tags: [] });
 
-    await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 2 });
+    await letWrite(admin, kind, id, 'ann');
     await expectBody(ann.put(`/${kind}/${id}`, { tags: [one.id] }), 200, { tags: [one.id] });
     const inputs = await admin.data(`{ create: __type(name: "Create${type}Input") { inputFields { name } } }`);
     expect(inputs.create.inputFields).toContainEqual({ name: 'tags' });
@@ -165,7 +165,7 @@ describe.each(OWNED_PATHS)('tags of one of the %s', (kind) => {
     );
     expect((await ann.get(path)).body.total).toBe(0);
 
-    await admin.put(`/${kind}/${id}/shares/ann`, { accessLevel: 2 });
+    await letWrite(admin, kind, id, 'ann');
     for (const unknown of [foreign.id, UNKNOWN_ID, 'no-id']) {
       await expectError(ann.put(`${path}/${unknown}`), 404, `There is no tag ${unknown}`);
       await expectError(ann.put(`/${kind}/${id}`, { tags: [unknown] }), 404, `There is no tag ${unknown}`);

@@ -103,6 +103,7 @@ test('each operation belongs to one described theme', () => {
     'Reports',
     'Jobs',
     'Templates',
+    'Libraries',
     'Apps',
     'Data sources',
     'Folders and tags',

@@ -17,6 +17,10 @@ import { resolvePrincipal } from './resolve-ids.ts';
 /** Checks the fields of a share that only some kinds have and assigns them to the share. */
 type ShareDetails<T> = (tx: Transaction, resource: T, share: Share) => Promise<void>;
 
+/** Returns the permission that sharing a resource of a kind requires. */
+export const sharePermission = <T extends OwnedRow>({ kind, shareAbility = 'share' }: OwnedKind<T>) =>
+  `${kind}:${shareAbility}` as ResourcePermission;
+
 /** Grants or updates a share. Returns its id. Throws FORBIDDEN for a level above the caller's own. */
 export function set<T extends OwnedRow>(
   ctx: Context,
@@ -29,7 +33,7 @@ export function set<T extends OwnedRow>(
   checkShareLevel(kind, accessLevel);
   return ctx.transaction(async (tx) => {
     const { tenantId } = ctx.viewer;
-    const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    const resource = await loadResource(ctx, tx, kind, id, sharePermission(kind));
     checkOwnAccess(resource);
     if (accessLevel > (await accessLevelInTransaction(ctx, tx, resource)))
       throw refused('A share cannot have a higher access level than the caller');
@@ -59,7 +63,7 @@ export async function remove<T extends OwnedRow>(
   principalId: string,
 ): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const resource = await loadResource(ctx, tx, kind, id, `${kind.kind}:share` as ResourcePermission);
+    const resource = await loadResource(ctx, tx, kind, id, sharePermission(kind));
     checkOwnAccess(resource);
     checkNoDraft(kind, resource, 'shares');
     const share = await tx.findOne(Share, {
