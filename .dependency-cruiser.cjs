@@ -87,6 +87,31 @@ module.exports = {
       },
     },
     {
+      name: 'the service starts a process for a toolkit',
+      severity: 'error',
+      comment:
+        'A command of a user must not run on the machine of the service. Only the command line starts MCP servers, on the machine of its user.',
+      from: { path: '^(src|entities|resolvers|rest-bridge)/', pathNot: '^src/server/cli/stdio-server.ts$' },
+      to: { path: '@modelcontextprotocol/client/(dist/)?stdio|^cross-spawn|node_modules/cross-spawn/' },
+    },
+    {
+      name: 'the code of toolkits starts a process',
+      severity: 'error',
+      comment:
+        'A command of a user must not run on the machine of the service. Only the command line starts MCP servers, on the machine of its user.',
+      from: {
+        path: '^(src/adapters/mcp|src/services/(toolkit|connection)|resolvers/toolkit|rest-bridge/routes/toolkit[^/]*)/?',
+      },
+      to: { path: '^(node:)?(child_process|cluster)$|^src/adapters/process/|^src/server/cli/' },
+    },
+    {
+      name: 'a running service loads the command line',
+      severity: 'error',
+      comment: 'Only src/server/main.ts runs commands. They start processes on the machine of their user.',
+      from: { path: '^src/', pathNot: ['^src/server/(cli/|main.ts$)'] },
+      to: { path: '^src/server/cli/(stdio-server|toolkit-)' },
+    },
+    {
       name: 'the service imports a development package',
       severity: 'error',
       comment:

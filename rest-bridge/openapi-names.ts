@@ -204,8 +204,8 @@ const THEMES: readonly Theme[] = [
     name: 'Libraries',
     description: 'Libraries with the files of cloud drives, and the integrations with which they connect.',
     paths: /^\/(libraries|integrations|oauth)\b/,
-    },
-    {
+  },
+  {
     name: 'Toolkits',
     description: 'Tools for agents: those of MCP servers and those that users define.',
     paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,

@@ -5,6 +5,7 @@ import { AppLog } from '../../entities/app-log.ts';
 import { AppRelease } from '../../entities/app-release.ts';
 import { App } from '../../entities/app.ts';
 import { AuditEvent } from '../../entities/audit-event.ts';
+import { Connection } from '../../entities/connection.ts';
 import { DatasetReference } from '../../entities/dataset-reference.ts';
 import { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import { Dataset } from '../../entities/dataset.ts';
@@ -68,6 +69,8 @@ relationField(SavedQuery, 'datasource', Datasource, 'Datasource of the query. Nu
 relationField(Visual, 'dataset', Dataset, 'Dataset that it shows.');
 relationField(Visual, 'owner', User, 'User who created it. Null when that user has been deleted.');
 relationField(DatasetReference, 'report', Report, 'Report that shows the dataset.');
+relationField(Connection, 'owner', User, 'User who authorized it.');
+relationField(Connection, 'integration', Integration, 'Integration with which it was authorized; null for a toolkit.');
 relationField(JobDataset, 'job', Job, 'Job that works on the dataset.');
 relationField(JobDataset, 'dataset', Dataset, 'The dataset. Null if the caller cannot read it.');
 relationField(JobAction, 'job', Job, 'Job of the action.');

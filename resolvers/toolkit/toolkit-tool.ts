@@ -4,7 +4,7 @@ import { ToolkitTool } from '../../entities/toolkit-tool.ts';
 import { Toolkit } from '../../entities/toolkit.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Rule } from '../../src/core/input-rules.ts';
-import { MAX_TOOLS } from '../../src/services/toolkit/tool-list.ts';
+import { MAX_TOOLS } from '../../src/core/mcp.ts';
 import { approveTools } from '../../src/services/toolkit/toolkit-tool.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';

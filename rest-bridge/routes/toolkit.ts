@@ -1,6 +1,6 @@
 import { kind } from '../kind.ts';
 import { collection, resource, value } from '../present.ts';
-import { get, post, type Json } from '../route.ts';
+import { get, plain, post, type Json } from '../route.ts';
 
 interface Toolkit {
   id: string;
@@ -44,5 +44,17 @@ export default [
   }),
   get('/toolkits/:id/tools', 'toolkit.tools', tools),
   post('/toolkits/:toolkitId/tools/_approve', 'approveToolkitTools', tools, { query: ['limit', 'start'] }),
+  plain(
+    'GET',
+    '/toolkit-templates',
+    'toolkitTemplates',
+    'id name description icon type config placeholders { path label secret }',
+  ),
+  plain(
+    'POST',
+    '/toolkit-parse-config',
+    'parseToolkitConfig',
+    'normalized { type config } servers { name type config }',
+  ),
   get('/toolkit-drivers', 'toolkitDrivers', collection('toolkit-driver', driver)),
 ];

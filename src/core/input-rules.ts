@@ -175,7 +175,7 @@ function textViolation(rule: InputRule, text: string): string | undefined {
 }
 
 /** Returns the number of code points, as JSON Schema and Postgres count them. */
-function lengthOf(text: string): number {
+export function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
   return length;

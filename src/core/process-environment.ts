@@ -11,3 +11,6 @@ const CHILD_VARIABLES = ['PATH', 'TMPDIR', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERT
 /** Returns the environment for child processes. It contains no secrets. */
 export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => CHILD_VARIABLES.includes(name)));
+
+/** Returns a variable of the shell in which a command of users runs. Configuration is in `src/core/config.ts`. */
+export const readVariable = (name: string): string | undefined => process.env[name];

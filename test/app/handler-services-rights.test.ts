@@ -23,7 +23,8 @@ const ALLOWED = `
   createTag createTeamComment createTemplate createTemplateFile createToolkit createVisual deleteApp deleteAvatar deleteDataset
   deleteDatasetDraft deleteDatasetReference deleteDatasetUserSettings deleteDatasource deleteDatasourceLink
   deleteFolder deleteJob deleteReport deleteSavedFilter deleteSavedQuery deleteSnapshot deleteSuite deleteTag
-  deleteTeamComment deleteTemplate deleteTemplateDraft deleteTemplateFile deleteToolkit deleteVisual editDataset editTemplate logout
+  deleteTeamComment deleteTemplate deleteTemplateDraft deleteTemplateFile deleteToolkit deleteVisual discoverToolkit
+  editDataset editTemplate logout
   markFeedViewed previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset
   refreshDatasetInternal renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings
   setTemplateFile setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme

@@ -71,6 +71,10 @@ const SPECIAL: Record<string, Fixture> = {
     create: async (admin, name) =>
       (await admin.creates('/integrations', { name, type: 'dropbox', clientId: 'workspace', clientSecret: 's' })).id,
   },
+  toolkits: {
+    create: async (admin, name, ownerId) =>
+      (await admin.creates('/toolkits', { name, ownerId, type: 'mcp-stdio', config: { command: 'npx' } })).id,
+  },
   jobs: {
     create: async (admin, name, ownerId) => (await admin.creates('/jobs', { name, ownerId, type: 'actions' })).id,
   },

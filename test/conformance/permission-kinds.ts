@@ -13,6 +13,7 @@ const PATH_OF_KIND: Record<string, string> = {
   template: 'templates',
   library: 'libraries',
   integration: 'integrations',
+  toolkit: 'toolkits',
   folder: 'folders',
   suite: 'suites',
   team: 'teams',

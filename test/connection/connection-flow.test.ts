@@ -38,15 +38,26 @@ describe('an authorization', () => {
       status: 'connected',
       refreshTokenExpiresAt: null,
     });
+    expect(body._links).toMatchObject({
+      self: { href: `/api/libraries/${id}/connection` },
+      'svc:library': { href: `/api/libraries/${id}` },
+      'svc:owner': { href: `/api/users/${ann.id}` },
+      'svc:integration': { href: `/api/integrations/${body.integrationId}` },
+    });
     expect(Date.parse(body.tokenExpiresAt) - Date.parse(body.lastAuthorizedAt)).toBeGreaterThan(3_500_000);
     const account = { email: 'photos@drive.test', displayName: 'photos', accountId: 'photos' };
     expect((await ann.get(`/libraries/${id}/account`)).body).toEqual(account);
     const document = `query ($id: ID!) { library(id: $id) {
-      connectionStatus connection { id ownerId status } account { email displayName accountId } } }`;
+      connectionStatus connection { id owner { id } integration { name } status } account { email displayName accountId } } }`;
     expect(await ann.data(document, { id })).toEqual({
       library: {
         connectionStatus: 'CONNECTED',
-        connection: { id: body.id, ownerId: ann.id, status: 'CONNECTED' },
+        connection: {
+          id: body.id,
+          owner: { id: ann.id },
+          integration: { name: 'Drive of the tests' },
+          status: 'CONNECTED',
+        },
         account,
       },
     });

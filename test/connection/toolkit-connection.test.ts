@@ -104,4 +104,28 @@ describe('a toolkit', () => {
     await expectError(openCallback(session, callback), 409, /has changed/);
     expect(server.paths).not.toContain('/token');
   });
+
+  test('that gets another server or is deleted is disconnected and revoked', async ({ service, server, admin }) => {
+    const { id } = await createToolkit(admin, 'Ended');
+    const session = await service.login('admin');
+    const connect = async () => {
+      const url = await start(service, admin, id, clientOf(server));
+      expect((await openCallback(session, await authorizeInBrowser(new BrowserSession(), url, 'ended'))).status).toBe(
+        302,
+      );
+    };
+    const revocations = () => server.paths.filter((path) => path === '/token/revocation').length;
+    await connect();
+    const config = { url: 'https://mcp.example.com/mcp', transport: 'http', headers: { 'X-Team': 'data' } };
+    expect((await admin.put(`/toolkits/${id}`, { config })).status).toBe(200);
+    expect((await admin.get(`/toolkits/${id}/connection`)).body.status).toBe('connected');
+    expect(
+      (await admin.put(`/toolkits/${id}`, { config: { ...config, url: 'https://other.example.com' } })).status,
+    ).toBe(200);
+    await expectError(admin.get(`/toolkits/${id}/connection`), 404);
+    expect(revocations()).toBe(1);
+    await connect();
+    expect((await admin.delete(`/toolkits/${id}`)).status).toBeLessThan(300);
+    expect(revocations()).toBe(2);
+  });
 });

@@ -103,6 +103,17 @@ describe('an outgoing call to an address that is not public', () => {
     expect(listener.connections).toBe(0);
   });
 
+  test('is refused without a look-up if the URL has the address itself', async () => {
+    const failLookup: LookupFunction = () => expect.unreachable('A name was looked up');
+    const client = createClient(['10.0.0.0/8', 'named.example'], failLookup);
+    for (const host of PRIVATE.filter((one) => one.toLowerCase() !== 'localhost' && one !== '10.1.2.3'))
+      await expect(client.checkUrl(`https://${host}/`), host).rejects.toMatchObject({ status: 400 });
+    for (const url of ['http://8.8.8.8/', 'ftp://8.8.8.8/', 'https://a:b@named.example/', 'no URL'])
+      await expect(client.checkUrl(url), url).rejects.toMatchObject({ status: 400 });
+    for (const url of ['https://8.8.8.8/', 'http://10.1.2.3/', 'http://named.example/', 'https://localhost/'])
+      await expect(client.checkUrl(url), url).resolves.toBeUndefined();
+  });
+
   test('says over http: that OUTBOUND_ALLOW does not name the host, and over https: that its address is not public', async () => {
     await expect(createClient([]).fetch('http://127.0.0.1/', request)).rejects.toThrow(
       'Outgoing calls over http: to the host "127.0.0.1" are not allowed: OUTBOUND_ALLOW does not name it',

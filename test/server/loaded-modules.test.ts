@@ -30,7 +30,7 @@ async function loadedModules(variables: Record<string, string>): Promise<string[
 
 /** What only other commands, missing migrations, `SMTP_URL`, calls of other hosts, the demo and uploaded pictures need. */
 const UNUSED =
-  /^(nodemailer|undici|openid-client|tar-stream|sharp|saxes|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema))))/;
+  /^(nodemailer|undici|openid-client|@modelcontextprotocol|tar-stream|sharp|saxes|src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema|stdio|toolkit))))/;
 const OF_WORKERS = /^src\/(operations|server\/worker)/;
 const OF_WEB = /^(resolvers|rest-bridge\/routes|src\/server\/(http|graphql|pages))/;
 

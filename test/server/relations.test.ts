@@ -40,6 +40,7 @@ const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'Job.sourceId': 'free words of what created the job',
   'IdentityProvider.clientId': 'it names this service at the provider',
   'Integration.clientId': 'it names this service at the provider',
+  'DriveAccount.accountId': 'it names the account at the provider',
   'LibraryFile.fileId': 'it names the file at the provider',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
   'WebhookCall.requestId': 'requests are not stored',

@@ -4,6 +4,7 @@ declare module 'oidc-provider' {
 
   interface StoredToken {
     accountId: string;
+    scope?: string;
     destroy(): Promise<void>;
   }
 
@@ -13,5 +14,6 @@ declare module 'oidc-provider' {
     readonly RefreshToken: { find(value: string): Promise<StoredToken | undefined> };
     callback(): RequestListener;
     on(event: 'grant.success', listener: (ctx: { oidc: { params: Record<string, string> } }) => void): void;
+    on(event: 'registration_create.success', listener: (ctx: unknown, client: { clientId: string }) => void): void;
   }
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { readVariable } from '../../core/process-environment.ts';
 
 /** Adds `dws toolkit discover`, which works on a service by its API and needs nothing of it on this machine. */
 export function addToolkitCommands(program: Command): void {
@@ -13,7 +14,7 @@ export function addToolkitCommands(program: Command): void {
     .option('--env <NAME=value>', 'variable of the server, repeatable; default: that of this shell', addVariable, {})
     .action(async (id: string, { url, env }: { url: string; env: Record<string, string> }) => {
       const { discoverStdioToolkit } = await import('./toolkit-discovery.ts');
-      const token = process.env.DWS_TOKEN;
+      const token = readVariable('DWS_TOKEN');
       if (!token) throw new Error('Set DWS_TOKEN to a token of the API with the scopes read and write');
       const { serverInfo, tools, diff, waiting } = await discoverStdioToolkit({ id, url, token, env });
       console.log(

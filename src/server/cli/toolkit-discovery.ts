@@ -1,6 +1,7 @@
 import { MASK } from '../../core/mask.ts';
 import type { McpDescription, McpTool } from '../../core/mcp.ts';
 import { quoteUpstream } from '../../core/outbound.ts';
+import { readVariable } from '../../core/process-environment.ts';
 import { applyDiscovery, type ApprovableTool, type ToolDiff } from '../../services/toolkit/tool-list.ts';
 import { describeProcess, type ServerCommand } from './stdio-server.ts';
 
@@ -58,7 +59,7 @@ function commandOf({ name, config }: ToolkitRecord, given: Readonly<Record<strin
   const variables: Record<string, string> = {};
   const missing: string[] = [];
   for (const [variable, stored] of Object.entries(env)) {
-    const value = given[variable] ?? (stored === MASK ? process.env[variable] : stored);
+    const value = given[variable] ?? (stored === MASK ? readVariable(variable) : stored);
     if (value === undefined) missing.push(variable);
     else variables[variable] = value;
   }

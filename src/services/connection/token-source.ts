@@ -14,8 +14,10 @@ type ConnectionKey = Pick<Connection, 'id' | 'tenantId'>;
 
 /** Time before its end at which a token is refreshed. */
 const REFRESH_BEFORE_MS = 60_000;
-/** Time for one refresh. It is not bound to a caller, since several can wait for it. */
+/** Time for the call of the provider. */
 const REFRESH_TIMEOUT_MS = 30_000;
+/** The signal of refreshes in the gate. They are not bound to a caller, since several can wait for one. */
+const NEVER_ABORTED = new AbortController().signal;
 
 /** Refreshes that run at once. Each has a database connection during the call of the provider. */
 const REFRESH_GATE = FairGate.shared({ places: 4, maxPerCaller: 2, maxWaiting: 1000, taskNoun: 'token refreshes' });
@@ -80,10 +82,9 @@ function refreshOnce(platform: Platform, key: ConnectionKey, refusedToken: strin
   const refreshes = refreshesOf(platform);
   const running = refreshes.get(key.id);
   if (running) return running;
-  const signal = AbortSignal.timeout(REFRESH_TIMEOUT_MS);
   const caller = { tenantId: key.tenantId, userId: key.id };
-  const refresh = REFRESH_GATE.run(caller, signal, () =>
-    refreshInTransaction(platform, key, refusedToken, signal),
+  const refresh = REFRESH_GATE.run(caller, NEVER_ABORTED, () =>
+    refreshInTransaction(platform, key, refusedToken, AbortSignal.timeout(REFRESH_TIMEOUT_MS)),
   ).finally(() => refreshes.delete(key.id));
   refreshes.set(key.id, refresh);
   return refresh;

@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiError } from '../../core/errors.ts';
+import { lengthOf } from '../../core/input-rules.ts';
 import { isDeeperThan } from '../../core/json-depth.ts';
-import type { McpTool } from '../../core/mcp.ts';
+import { MAX_TOOLS, type McpTool } from '../../core/mcp.ts';
 
-/** Maximum number of tools of a toolkit. */
-export const MAX_TOOLS = 500;
 /** Maximum number of characters of the name of a tool. */
-export const MAX_TOOL_NAME = 128;
+const MAX_TOOL_NAME = 128;
 /** Maximum size of the description of a tool. */
-export const MAX_TOOL_DESCRIPTION_BYTES = 8 * 1024;
+const MAX_TOOL_DESCRIPTION_BYTES = 8 * 1024;
 /** Maximum size of the JSON Schema of the arguments of a tool. */
-export const MAX_TOOL_SCHEMA_BYTES = 64 * 1024;
+const MAX_TOOL_SCHEMA_BYTES = 64 * 1024;
 /** Maximum number of nested objects and lists in this schema. */
-export const MAX_TOOL_SCHEMA_DEPTH = 100;
+const MAX_TOOL_SCHEMA_DEPTH = 100;
 
 /** A tool of a toolkit, with its approval. */
 export interface ApprovableTool extends McpTool {
@@ -79,8 +78,7 @@ export function checkToolLimits(
 
 function findProblem({ name, description, inputSchema }: McpTool): { key: keyof McpTool; message: string } | undefined {
   if (name.trim() === '') return { key: 'name', message: 'is required' };
-  if (name.slice(0, 2 * MAX_TOOL_NAME + 1).length > MAX_TOOL_NAME)
-    return { key: 'name', message: `must have at most ${MAX_TOOL_NAME} characters` };
+  if (lengthOf(name) > MAX_TOOL_NAME) return { key: 'name', message: `must have at most ${MAX_TOOL_NAME} characters` };
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name) || !name.isWellFormed())
     return { key: 'name', message: 'must not contain control characters' };
   if (Buffer.byteLength(description ?? '') > MAX_TOOL_DESCRIPTION_BYTES)

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { TOOLKIT } from '../../../entities/owned-kinds.ts';
 import type { Toolkit } from '../../../entities/toolkit.ts';
 import type { Context } from '../../core/context.ts';
@@ -51,17 +50,12 @@ function checkCallable(toolkit: Toolkit): void {
   if (!toolkit.enabled) throw conflict(`The toolkit "${toolkit.name}" is disabled`);
 }
 
-/** Stores what was found. Without a difference, only the time changes, which is no activity. */
 async function storeDiscovery(
   tx: Transaction,
   toolkit: Toolkit,
   { tools, serverInfo }: McpDescription,
 ): Promise<ToolDiff> {
-  const isFirst = !toolkit.discoveredAt;
-  const diff = await storeTools(tx, toolkit, tools, { isFirst });
-  const isSame = !isFirst && diff.added.length + diff.removed.length + diff.changed.length === 0;
-  const discoveredAt = new Date();
-  if (isSame && isDeepStrictEqual(toolkit.serverInfo, serverInfo)) tx.writeUnrecorded(toolkit, { discoveredAt });
-  else Object.assign(toolkit, { discoveredAt, serverInfo } satisfies Partial<Toolkit>);
+  const diff = await storeTools(tx, toolkit, tools, { isFirst: !toolkit.discoveredAt });
+  Object.assign(toolkit, { discoveredAt: new Date(), serverInfo } satisfies Partial<Toolkit>);
   return diff;
 }

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Connection } from '../../../entities/connection.ts';
 import { TOOLKIT } from '../../../entities/owned-kinds.ts';
 import type { CreateToolkitInput, ToolkitToolInput, UpdateToolkitInput } from '../../../entities/toolkit-input.ts';
 import { ToolkitTool } from '../../../entities/toolkit-tool.ts';
@@ -7,6 +6,7 @@ import type { Toolkit, ToolkitServerInfo } from '../../../entities/toolkit.ts';
 import type { Context } from '../../core/context.ts';
 import { assignPresent, invalid } from '../../core/input-checks.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { endConnections } from '../connection/end-connections.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
@@ -44,23 +44,27 @@ export async function update(
   id: string,
   { config, enabled, tools, serverInfo, ...input }: UpdateToolkitInput,
 ): Promise<string> {
-  return ctx.transaction(async (tx) => {
+  const { toolkitId, ended } = await ctx.transaction(async (tx) => {
     const toolkit = await loadResource(ctx, tx, TOOLKIT, id, 'toolkit:write', { ifMatch: ctx.ifMatch });
     assignPresent<Pick<Toolkit, 'enabled'>>(toolkit, { enabled });
     if (config === null) throw invalid('config', 'must not be null');
-    if (config !== undefined) await updateConfig(ctx, tx, toolkit, config);
+    const changed = config !== undefined && (await updateConfig(ctx, tx, toolkit, config));
+    const connection = changed ? await endConnections(ctx, tx, { toolkitId: toolkit.id }) : null;
     await storeReport(tx, toolkit, { tools, serverInfo });
     await updateOwned(ctx, tx, TOOLKIT, toolkit, input);
-    return toolkit.id;
+    return { toolkitId: toolkit.id, ended: connection };
   });
+  await ended?.revoke();
+  return toolkitId;
 }
 
+/** Sets the configuration. Returns whether the connection ends: its tokens are of another server or OAuth client. */
 async function updateConfig(
   ctx: Context,
   tx: Transaction,
   toolkit: Toolkit,
   input: Record<string, unknown>,
-): Promise<void> {
+): Promise<boolean> {
   const { type, config: former } = toolkit;
   const sealed = await loadSealedSecrets(tx, toolkit);
   const { config, sealedSecrets } = await checkToolkitConfig(ctx, type, input, sealed);
@@ -69,26 +73,18 @@ async function updateConfig(
   // Encryption gives another text each time, so that equal secrets keep theirs.
   if (!isSameSecret(ctx, sealed, sealedSecrets ?? null)) toolkit.sealedSecrets = sealedSecrets ?? null;
   if (type === 'custom') await storeCustomTools(tx, toolkit, false);
-  if (type === 'mcp-remote') await endConnection(tx, toolkit, former as RemoteConfig);
+  return type === 'mcp-remote' && !isDeepStrictEqual(serverOf(toolkit.config), serverOf(former));
+}
+
+/** Returns what the tokens of a connection depend on. */
+function serverOf(config: Record<string, unknown>): unknown {
+  const { url, oauth } = withoutQueries('mcp-remote', config) as RemoteConfig;
+  return [url, oauth];
 }
 
 function isSameSecret({ platform: { secrets } }: Context, a: string | null, b: string | null): boolean {
   const open = (sealed: string | null): unknown => sealed && JSON.parse(secrets.open(sealed));
   return isDeepStrictEqual(open(a), open(b));
-}
-
-/** Ends the authorization of a toolkit whose server or OAuth client has changed: its tokens are of another server. */
-async function endConnection(tx: Transaction, { id, tenantId, config }: Toolkit, former: RemoteConfig): Promise<void> {
-  const serverOf = (remote: Record<string, unknown>): unknown => {
-    const { url, oauth } = withoutQueries('mcp-remote', remote) as RemoteConfig;
-    return [url, oauth];
-  };
-  if (isDeepStrictEqual(serverOf(config), serverOf(former))) return;
-  for (const connection of await tx.find(Connection, { toolkitId: id })) tx.remove(connection);
-  tx.execute({
-    text: `delete from dws.oauth_state where tenant_id = $1 and toolkit_id = $2`,
-    values: [tenantId, id],
-  });
 }
 
 async function storeCustomTools(tx: Transaction, toolkit: Toolkit, isFirst: boolean): Promise<void> {
@@ -104,8 +100,9 @@ async function storeCustomTools(tx: Transaction, toolkit: Toolkit, isFirst: bool
 async function storeReport(tx: Transaction, toolkit: Toolkit, { tools, serverInfo }: Report): Promise<void> {
   if (toolkit.type !== 'mcp-stdio') return;
   const isFirst = !toolkit.discoveredAt;
-  const newInfo = serverInfo === undefined ? (toolkit.serverInfo ?? null) : serverInfo;
-  const isNewInfo = !isDeepStrictEqual(newInfo, toolkit.serverInfo ?? null);
+  const formerInfo = toolkit.serverInfo ?? null;
+  const newInfo = serverInfo === undefined ? formerInfo : serverInfo && { ...serverInfo };
+  const isNewInfo = !isDeepStrictEqual(newInfo, formerInfo);
   if (isNewInfo) toolkit.serverInfo = newInfo;
   const found = tools && checkReportedTools(tools);
   if (!found || (isFirst && found.length === 0 && !newInfo)) return;
@@ -118,9 +115,12 @@ async function storeReport(tx: Transaction, toolkit: Toolkit, { tools, serverInf
 
 /** Deletes a toolkit with its tools and its connection. Throws CONFLICT listing its users if it is in use. */
 export async function remove(ctx: Context, id: string): Promise<void> {
-  await ctx.transaction(async (tx) => {
+  const { revoke } = await ctx.transaction(async (tx) => {
     const toolkit = await loadResource(ctx, tx, TOOLKIT, id, 'toolkit:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'toolkit', toolkit.id);
+    const ended = await endConnections(ctx, tx, { toolkitId: toolkit.id });
     tx.remove(toolkit);
+    return ended;
   });
+  await revoke();
 }

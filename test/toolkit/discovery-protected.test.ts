@@ -1,0 +1,144 @@
+import { afterEach, expect } from 'vitest';
+import { authorizeInBrowser } from '../support/authorization-server.ts';
+import { BrowserSession } from '../support/browser-session.ts';
+import type { Client } from '../support/client.ts';
+import { expectBody, expectError, expectStatus } from '../support/expect.ts';
+import { startProtectedMcpServer, type ProtectedMcpServer } from '../support/protected-mcp-server.ts';
+import { systemQuery } from '../support/system-query.ts';
+import { createRemote, test } from './discovery-fixture.ts';
+import type { TestToolkit } from './toolkit-fixture.ts';
+
+const servers: ProtectedMcpServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+async function start(clients?: object[]): Promise<ProtectedMcpServer> {
+  const server = await startProtectedMcpServer(clients);
+  servers.push(server);
+  return server;
+}
+
+/** Authorizes a toolkit as a user does, in a browser with a session of the service. Returns the authorization request. */
+async function connect(session: Client, { path }: TestToolkit): Promise<Record<string, string>> {
+  const { body } = await session.post(`${path}/connection/_authorize`);
+  const callback = await authorizeInBrowser(new BrowserSession(), body.url, 'tools-of-eve');
+  const { status } = await session.request('GET', callback.slice(callback.indexOf('/api/')));
+  expect(status).toBe(302);
+  return Object.fromEntries(new URL(body.url).searchParams);
+}
+
+test('a protected server is discovered once a user has authorized its toolkit', async ({ service, eve }) => {
+  const server = await start();
+  const toolkit = await createRemote(eve, server.mcpUrl);
+  await expectError(eve.post(`${toolkit.path}/discover`), 500, /requires authorization.*connection\/_authorize/);
+
+  const session = await service.login('eve');
+  const asked = await connect(session, toolkit);
+  expect(asked).toMatchObject({
+    client_id: server.registered[0],
+    redirect_uri: `${service.url}/api/oauth/callback`,
+    scope: 'tools offline_access',
+    resource: server.mcpUrl,
+    code_challenge_method: 'S256',
+    prompt: 'consent',
+  });
+  expect(server.tokenRequests).toMatchObject([{ grant_type: 'authorization_code', resource: server.mcpUrl }]);
+
+  const { tools } = await expectBody(eve.post(`${toolkit.path}/discover`), 200, {});
+  expect(tools).toEqual([{ name: 'protected', description: null, inputSchema: { type: 'object' } }]);
+  await expectBody(eve.get(`${toolkit.path}/connection`), 200, { ownerId: eve.id, status: 'connected' });
+});
+
+test('a token that has ended is refreshed for a discovery, for the same resource', async ({ service, eve }) => {
+  const server = await start();
+  server.lifetime = 1;
+  const toolkit = await createRemote(eve, server.mcpUrl);
+  await connect(await service.login('eve'), toolkit);
+  await expectStatus(eve.post(`${toolkit.path}/discover`), 200);
+  expect(server.tokenRequests).toMatchObject([
+    { grant_type: 'authorization_code' },
+    { grant_type: 'refresh_token', resource: server.mcpUrl },
+  ]);
+});
+
+test('a connection that was ended authorizes no discovery', async ({ service, eve }) => {
+  const server = await start();
+  const toolkit = await createRemote(eve, server.mcpUrl);
+  await connect(await service.login('eve'), toolkit);
+  await expectStatus(eve.delete(`${toolkit.path}/connection`), 204);
+  await expectError(eve.post(`${toolkit.path}/discover`), 500, /requires authorization/);
+});
+
+test('config.oauth names a client instead of a registration', async ({ service, eve }) => {
+  const client = { clientId: 'our-client', clientSecret: 'the secret of our client' };
+  const server = await start([
+    {
+      client_id: client.clientId,
+      client_secret: client.clientSecret,
+      redirect_uris: [`${service.url}/api/oauth/callback`],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'client_secret_post',
+    },
+  ]);
+  const config = { url: server.mcpUrl, transport: 'http', oauth: { ...client, scope: 'tools' } };
+  const toolkit = await createRemote(eve, server.mcpUrl, { config });
+  const asked = await connect(await service.login('eve'), toolkit);
+  expect(asked).toMatchObject({ client_id: client.clientId, scope: 'tools' });
+  expect(server.registered).toEqual([]);
+  await expectStatus(eve.post(`${toolkit.path}/discover`), 200);
+  const [stored] = await systemQuery<{ text: string }>(
+    service,
+    `select (select string_agg(c::text, '') from dws.connection c) || (select string_agg(t::text, '') from dws.toolkit t)
+      as text`,
+  );
+  expect(stored!.text).not.toContain(client.clientSecret);
+});
+
+test('a server without authorization has nothing to authorize', async ({ eve, remote }) => {
+  const { path } = await remote();
+  await expectError(eve.post(`${path}/connection/_authorize`), 500, /names no authorization server/);
+});
+
+test('a server that describes another resource, or an address of this machine as endpoint, is refused', async ({
+  eve,
+  server,
+  remote,
+}) => {
+  const origin = new URL(server.url).origin;
+  const metadata = {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    response_types_supported: ['code'],
+  };
+  let resource: object = { resource: 'https://other.example/mcp' };
+  let described: object = metadata;
+  server.intercept = ({ url }, response) => {
+    const found = url.includes('oauth-protected-resource') ? resource : url.includes('.well-known') ? described : null;
+    if (found) response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(found));
+    return found !== null;
+  };
+  const { path } = await remote();
+  const authorize = () => eve.post(`${path}/connection/_authorize`);
+  await expectError(authorize(), 500, /describes another resource: "https:\/\/other\.example\/mcp"/);
+  resource = { resource: server.url, authorization_servers: ['http://127.0.0.2/'] };
+  await expectError(authorize(), 400, /host "127\.0\.0\.2" are not allowed/);
+  resource = { resource: server.url, authorization_servers: [origin] };
+  described = { ...metadata, authorization_endpoint: 'javascript:alert(1)' };
+  await expectError(authorize(), 500, /does not follow the protocol|no https: URL/);
+  described = { ...metadata, issuer: 'https://other.example' };
+  await expectError(authorize(), 500, /does not follow the protocol.*issuer/i);
+  described = { ...metadata, code_challenge_methods_supported: ['plain'] };
+  await expectError(authorize(), 500, /does not support PKCE with S256/);
+  described = { ...metadata, registration_endpoint: undefined };
+  await expectError(authorize(), 500, /registers no clients.*config\.oauth/);
+});
+
+test('a stdio toolkit is not authorized', async ({ eve }) => {
+  const { id } = await eve.creates('/toolkits', {
+    name: 'Local',
+    type: 'mcp-stdio',
+    config: { command: 'x', args: [] },
+  });
+  await expectError(eve.post(`/toolkits/${id}/connection/_authorize`), 400, /mcp-remote only/);
+});
