@@ -3,7 +3,7 @@
  *
  *   node tools/drive-fake.ts google-drive|dropbox|onedrive|box [--port 4010] [--page-size 100]
  *
- * It speaks the provider's own protocol and has no files at first. `curl -d '{"path": "a/b.txt", "text": "hello"}'
+ * It has the provider's own protocol and no files at first. `curl -d '{"path": "a/b.txt", "text": "hello"}'
  * http://127.0.0.1:4010/_control/put` adds one; `move`, `trash`, `delete` and more are in tools/drive-fake/fake-control.ts.
  */
 import { parseArgs } from 'node:util';

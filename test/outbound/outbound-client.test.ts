@@ -186,6 +186,37 @@ describe('a host that does not respond is 503:', () => {
   });
 });
 
+test.each([429, 502, 503, 504])(
+  '%i is returned with its headers to a caller that tries again by itself',
+  async (status) => {
+    allowed.respond = (_request, response) => void response.writeHead(status, { 'retry-after': '7' }).end('later');
+    const response = await send('/', { returnsAnyStatus: true });
+    expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([
+      status,
+      '7',
+      'later',
+    ]);
+  },
+);
+
+test('a download may take longer than other calls, as long as parts of it arrive', async () => {
+  allowed.respond = (_request, response) => {
+    let left = 30;
+    const timer = setInterval(() => {
+      if (left-- > 0) return response.write('x');
+      clearInterval(timer);
+      response.end();
+    }, TIMEOUTS.total / 25);
+  };
+  expect(await (await send('/', { isDownload: true })).text()).toBe('x'.repeat(30));
+});
+
+test('a download that stops in the middle is 503', async () => {
+  allowed.respond = (_request, response) => void response.writeHead(200).write('part');
+  const response = await send('/', { isDownload: true });
+  await expect(response.text()).rejects.toMatchObject({ status: 503, code: 'UNAVAILABLE' });
+});
+
 describe('a response that is not valid HTTP is 500, with the reason:', () => {
   const invalid = (reason: RegExp) => ({
     status: 500,

@@ -175,6 +175,14 @@ export class DriveTree {
     return this.#change('delete', item, path);
   }
 
+  /** Puts another file at the path of one, in one step. */
+  replace(path: string, text: string): FakeItem {
+    const item = this.at(path);
+    item.isDeleted = true;
+    this.#children.get(item.parentId!)!.delete(item);
+    return this.put(path, { text });
+  }
+
   /** Creates files quickly, 1,000 in each folder. */
   generate(count: number, size: number): void {
     for (let n = 0; n < count; n += 1) {

@@ -32,7 +32,8 @@ function toEntry(tree: DriveTree, item: FakeItem): object {
   };
 }
 
-const isWithin = (path: string, root: string): boolean => root === '' || `${path.toLowerCase()}/`.startsWith(`${root}/`);
+const isWithin = (path: string, root: string): boolean =>
+  root === '' || `${path.toLowerCase()}/`.startsWith(`${root}/`);
 
 function toEntries(tree: DriveTree, { type, item, oldPath }: FakeChange, root: string): object[] {
   const isGone = oldPath !== null && type !== 'content' && isWithin(`/${oldPath}`, root);

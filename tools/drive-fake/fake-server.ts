@@ -69,6 +69,8 @@ export interface FakeFailure {
   status?: number;
   reason?: string;
   retryAfter?: number | string;
+  /** A page in place of the response, with status 200. */
+  html?: string;
   /** The connection is lost without a response, or in the middle of contents. */
   isCut?: boolean;
 }
@@ -143,7 +145,7 @@ export class DriveFake {
   }
 
   fail(failure: FakeFailure): void {
-    this.failures.push({ count: 1, after: 0, status: 503, ...failure });
+    this.failures.push({ count: 1, after: 0, ...failure });
   }
 
   loseCursors(): void {
@@ -236,8 +238,9 @@ export class DriveFake {
     const isContentsCut = failure?.isCut === true && /contents|download|export/.test(kind);
     if (failure?.isCut && !isContentsCut) return void response.destroy();
     if (failure && !isContentsCut) {
-      const reply = this.protocol.refuse(failure.status!, failure.reason ?? '');
-      const headers: Record<string, string> = { ...reply.headers };
+      const { status = 503, reason = '', html } = failure;
+      const reply = html === undefined ? this.protocol.refuse(status, reason) : { html };
+      const headers: Record<string, string> = {};
       if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter);
       return send(response, { ...reply, headers }, false);
     }

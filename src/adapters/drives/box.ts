@@ -65,7 +65,7 @@ export const BOX: Drive = {
     if (at.page !== null) query.set('marker', at.page);
     type ItemPage = { entries?: BoxItem[]; next_marker?: string | null };
     const call = get<ItemPage>(access, `folders/${encodeURIComponent(at.folders[0]!)}/items?${query}`);
-    const page = await orWithoutFolder(at, first, call);
+    const page = await orWithoutFolder(at, first, at.page === null ? call : loseCursor(call));
     if ('isLast' in page) return page;
     const entries = listOf<BoxItem>(page.entries);
     const found = entries.filter(({ type }) => type === 'folder').map(({ id }) => id);
@@ -89,7 +89,11 @@ export const BOX: Drive = {
   },
 
   contents: (access, { id }, maxBytes) =>
-    findAtDrive('file', id, downloadDrive(access, `${access.apiUri}/files/${encodeURIComponent(id)}/content`, {}, maxBytes)),
+    findAtDrive(
+      'file',
+      id,
+      downloadDrive(access, `${access.apiUri}/files/${encodeURIComponent(id)}/content`, {}, maxBytes),
+    ),
 };
 
 const get = <T>(access: DriveAccess, path: string): Promise<T> => readDrive(access, `${access.apiUri}/${path}`);
@@ -126,13 +130,13 @@ async function readEvents(access: DriveAccess, position: string) {
   return { sources: [...sources.values()], next: page.next_stream_position };
 }
 
-/** Box refuses a position that it does not know as an invalid parameter. */
+/** Box refuses a position or marker that it does not know as an invalid parameter. */
 async function loseCursor<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
     const isLost = error instanceof DriveRefusal && (error.httpStatus === 400 || error.httpStatus === 410);
-    throw isLost ? new CursorLost('Box does not know the position any more', { cause: error }) : error;
+    throw isLost ? new CursorLost('Box does not know the page any more', { cause: error }) : error;
   }
 }
 
@@ -156,7 +160,10 @@ async function lookUp(access: DriveAccess, type: BoxType, id: string): Promise<D
     return isActive ? { item: toDriveItem(item) } : { removedId: idOf(type, id) };
   } catch (error) {
     // Deleted, in the trash, or not accessible any more.
-    if (error instanceof DriveRefusal && (error.httpStatus === 404 || error.reason === 'access_denied_insufficient_permissions'))
+    if (
+      error instanceof DriveRefusal &&
+      (error.httpStatus === 404 || error.reason === 'access_denied_insufficient_permissions')
+    )
       return { removedId: idOf(type, id) };
     throw error;
   }

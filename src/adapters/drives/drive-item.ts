@@ -24,7 +24,7 @@ export function toItem(stated: StatedItem): DriveItem {
   const id = textOf(stated.id);
   if (id === null) throw upstreamFailed('The drive lists an item without an id');
   const { isFolder } = stated;
-  const name = cleanName(textOf(stated.name) ?? '');
+  const name = cleanName(typeof stated.name === 'string' ? stated.name : '');
   const contentType = textOf(stated.contentType);
   const known = contentType !== null && isMediaType(contentType) ? contentType : mediaTypeOf(name);
   return {

@@ -1,4 +1,11 @@
-import { CursorLost, type Drive, type DriveAccess, type DriveEvent, type DrivePage } from '../../core/drive.ts';
+import {
+  CursorLost,
+  type Drive,
+  type DriveAccess,
+  type DriveEvent,
+  type DriveItem,
+  type DrivePage,
+} from '../../core/drive.ts';
 import { cleanName, listOf, toAccount, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
 import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
@@ -140,26 +147,28 @@ async function readNext(access: DriveAccess, { root, cursor }: PathCursor, isCha
 }
 
 function toPage(root: string, { entries, cursor, has_more: hasMore }: EntryPage, isChange: boolean): DrivePage {
+  // The number of parts of the root's path.
   const depth = root.split('/').length;
+  const events = listOf<Entry>(entries).flatMap((entry) => toEvent(entry, depth));
   return {
-    events: listOf<Entry>(entries).flatMap((entry) => toEvents(entry, depth, isChange)),
+    events: isChange ? removeReplaced(events) : events,
     cursor: JSON.stringify({ root, cursor } satisfies PathCursor),
     isLast: !hasMore,
   };
 }
 
-/** `depth` is the number of parts of the root's path. */
-function toEvents(entry: Entry, depth: number, isChange: boolean): DriveEvent[] {
+type PathEvent = Exclude<DriveEvent, { removedId: string }>;
+
+function toEvent(entry: Entry, depth: number): PathEvent[] {
   const parts = (entry.path_display ?? entry.path_lower ?? '').split('/').slice(depth);
   // The root itself.
   if (parts.length === 0) return [];
   const path = parts.map(cleanName).join('/');
   if (entry['.tag'] === 'deleted') return [{ removedPath: path }];
-  const isFolder = entry['.tag'] === 'folder';
   const item = toItem({
     id: entry.id,
     name: entry.name,
-    isFolder,
+    isFolder: entry['.tag'] === 'folder',
     path,
     size: entry.size,
     hash: entry.content_hash,
@@ -167,8 +176,30 @@ function toEvents(entry: Entry, depth: number, isChange: boolean): DriveEvent[] 
     modifiedAt: entry.client_modified,
     unreadable: whyUnreadable(entry),
   });
-  // A file may replace another one at its path, of which Dropbox states no removal. A folder keeps what is in it.
-  return isFolder || !isChange ? [{ item }] : [{ removedPath: path }, { item }];
+  return [{ item }];
+}
+
+/**
+ * Adds removals of what files replace: Dropbox states none for a file at the path of another one. Those of files in a row
+ * come together, before the files. A folder keeps what is in it.
+ */
+function removeReplaced(events: readonly PathEvent[]): DriveEvent[] {
+  const all: DriveEvent[] = [];
+  let files = new Map<string, DriveItem>();
+  const flush = () => {
+    all.push(...[...files.values()].map(({ path }) => ({ removedPath: path! })));
+    all.push(...[...files.values()].map((item) => ({ item })));
+    files = new Map();
+  };
+  for (const event of events) {
+    const file = 'item' in event && !event.item.isFolder ? event.item : null;
+    const key = file?.path?.toLowerCase() ?? '';
+    if (file === null || files.has(key)) flush();
+    if (file === null) all.push(event);
+    else files.set(key, file);
+  }
+  flush();
+  return all;
 }
 
 function whyUnreadable(entry: Entry): string | null {

@@ -14,8 +14,8 @@ import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.
 
 interface GoogleFile {
   id: string;
-  name: string;
-  mimeType: string;
+  name?: string;
+  mimeType?: string;
   parents?: string[];
   size?: string;
   md5Checksum?: string;

@@ -102,6 +102,18 @@ describe.each(PROVIDERS)('$id', (provider) => {
       expect(await readText(fileAt('docs/b.txt'))).toBe('beta 2');
     });
 
+    test('of which the drive has lost the page throws CursorLost', async () => {
+      const page = await fixture.drive.list(fixture.access, null, null);
+      expect(page.isLast).toBe(false);
+      fixture.fake.loseCursors();
+      await expect(fixture.drive.list(fixture.access, null, page.cursor)).rejects.toBeInstanceOf(CursorLost);
+    });
+
+    test('of a folder that is gone is NOT_FOUND', async () => {
+      const { id } = fixture.fake.tree.delete('docs');
+      await expect(fixture.drive.list(fixture.access, id, null)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    });
+
     test('goes on without a folder that was deleted meanwhile', async () => {
       const folder = fixture.fake.tree.at('docs');
       mirror = new DriveMirror(fixture, folder.id);
@@ -154,8 +166,9 @@ describe.each(PROVIDERS)('$id', (provider) => {
     });
 
     test.each(['trash', 'delete'] as const)('remove what is in a folder after %s', async (way) => {
-      fixture.fake.tree[way]('docs/old');
+      const folder = fixture.fake.tree[way]('docs/old');
       await mirror.readChanges();
+      expect(mirror.items.has(folder.id)).toBe(false);
       expect(mirror.paths).toEqual(['a.txt', 'docs/b.txt', 'e.txt']);
     });
 

@@ -1,0 +1,263 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { retryDelay } from '../../../src/adapters/drives/drive-request.ts';
+import { CursorLost } from '../../../src/core/drive.ts';
+import { DriveMirror, openDriveFixture, readBytes, type DriveFixture } from '../../support/drive-access.ts';
+
+/** What only one of the providers does. What all must do is in drive-contract.test.ts. */
+let fixture: DriveFixture;
+let mirror: DriveMirror;
+
+async function open(provider: string): Promise<DriveFixture['fake']['tree']> {
+  fixture = await openDriveFixture(provider);
+  mirror = new DriveMirror(fixture);
+  return fixture.fake.tree;
+}
+afterEach(() => fixture?.close());
+
+const fileNamed = (name: string) => mirror.files.find((file) => file.name === name)!;
+async function readText(name: string): Promise<string> {
+  const { content } = await fixture.drive.contents(fixture.access, fileNamed(name), 100_000_000);
+  return (await readBytes(content)).toString();
+}
+
+describe('Google Drive', () => {
+  const OFFICE = 'application/vnd.openxmlformats-officedocument.';
+
+  test('converts documents, sheets and slides to files of Office', async () => {
+    const tree = await open('google-drive');
+    tree.put('Letter', { special: 'document', text: 'as docx' });
+    tree.put('Budget.XLSX', { special: 'sheet', text: 'as xlsx' });
+    tree.put('Talk', { special: 'slides', text: 'as pptx' });
+    await mirror.readAll();
+    expect(
+      mirror.files.map(({ name, contentType, size, hash, unreadable }) => [name, contentType, size, hash, unreadable]),
+    ).toEqual([
+      ['Budget.XLSX', `${OFFICE}spreadsheetml.sheet`, null, null, null],
+      ['Letter.docx', `${OFFICE}wordprocessingml.document`, null, null, null],
+      ['Talk.pptx', `${OFFICE}presentationml.presentation`, null, null, null],
+    ]);
+    expect(await readText('Letter.docx')).toBe('as docx');
+    expect(await readText('Budget.XLSX')).toBe('as xlsx');
+    expect(fixture.fake.calls.export).toBe(2);
+  });
+
+  test('changes the revision of a document with its contents, and not when it moves', async () => {
+    const tree = await open('google-drive');
+    const document = tree.put('Letter', { special: 'document', text: 'one' });
+    document.modifiedAt = new Date('2026-01-02T03:04:05Z');
+    await mirror.readAll();
+    const { revision } = fileNamed('Letter.docx');
+    tree.move('Letter', 'moved/Letter');
+    await mirror.readChanges();
+    expect(fileNamed('Letter.docx').revision).toBe(revision);
+    tree.put('moved/Letter', { text: 'two' });
+    await mirror.readChanges();
+    expect(fileNamed('Letter.docx').revision).not.toBe(revision);
+  });
+
+  test('refuses what it does not convert for its size as PAYLOAD_TOO_LARGE', async () => {
+    const tree = await open('google-drive');
+    tree.put('Large', { special: 'document', size: 11 * 1024 * 1024 });
+    await mirror.readAll();
+    await expect(readText('Large.docx')).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+      message: 'Google converts documents to files of at most 10 MB',
+    });
+  });
+
+  test('gives a reason for forms', async () => {
+    const tree = await open('google-drive');
+    tree.put('Survey', { special: 'form' });
+    await mirror.readAll();
+    expect(fileNamed('Survey').unreadable).toBe('Google converts no form to a file');
+  });
+
+  test('has names with slashes, which become one part of a path', async () => {
+    const tree = await open('google-drive');
+    tree.put('x').name = '../../etc\0/passwd';
+    await mirror.readAll();
+    expect(mirror.paths).toEqual(['.._.._etc__passwd']);
+  });
+});
+
+describe('the rate of calls', () => {
+  test.each([
+    ['google-drive', 'userRateLimitExceeded'],
+    ['google-drive', 'rateLimitExceeded'],
+    ['box', 'rate_limit_exceeded'],
+  ])('is limited by %s with 403 %s too', async (provider, reason) => {
+    await open(provider);
+    fixture.fake.fail({ kind: 'list', status: 403, reason, retryAfter: 0, count: 2 });
+    await fixture.drive.list(fixture.access, null, null);
+    expect(fixture.fake.calls.list).toBe(3);
+  });
+
+  test('is lowered by Retry-After, else by twice the time and chance', () => {
+    const now = Date.parse('2026-01-01T00:00:00Z');
+    expect(retryDelay(1, '7', now)).toBe(7000);
+    expect(retryDelay(1, 'Thu, 01 Jan 2026 00:00:09 GMT', now)).toBe(9000);
+    expect(retryDelay(1, 'Thu, 01 Jan 2020 00:00:00 GMT', now)).toBe(0);
+    expect(retryDelay(1, '301', now)).toBeNull();
+    for (const [tries, longest] of [
+      [1, 500],
+      [2, 1000],
+      [3, 2000],
+      [4, 4000],
+    ] as const) {
+      for (const retryAfter of [null, 'soon']) {
+        const waitMs = retryDelay(tries, retryAfter, now)!;
+        expect(waitMs).toBeGreaterThanOrEqual(longest / 2);
+        expect(waitMs).toBeLessThanOrEqual(longest);
+      }
+    }
+  });
+});
+
+describe('Dropbox', () => {
+  test('replaces a file by another one at its path without stating a removal', async () => {
+    const tree = await open('dropbox');
+    tree.put('a.txt', { text: 'old' });
+    await mirror.readAll();
+    const { id } = tree.replace('a.txt', 'new');
+    await mirror.readChanges();
+    expect(mirror.files.map((file) => [file.id, file.path])).toEqual([[id, 'a.txt']]);
+    expect(await readText('a.txt')).toBe('new');
+  });
+
+  test('states the removals of replaced files before all files in a row', async () => {
+    const tree = await open('dropbox');
+    tree.put('docs/b.txt', { text: '1' });
+    fixture.fake.pageSize = 100;
+    const cursor = await fixture.drive.start(fixture.access, null);
+    for (const name of ['a', 'b', 'a']) tree.put(name, { text: name });
+    tree.delete('docs');
+    tree.put('c', { text: 'c' });
+    const { events } = await fixture.drive.changes(fixture.access, null, cursor);
+    const short = events.map((event) =>
+      'item' in event ? event.item.path : `-${(event as { removedPath: string }).removedPath}`,
+    );
+    expect(short).toEqual(['-a', '-b', 'a', 'b', '-a', 'a', '-docs', '-c', 'c']);
+  });
+
+  test('removes what is at a path whatever its case', async () => {
+    const tree = await open('dropbox');
+    tree.put('Docs/Éa.txt', { text: '1' });
+    await mirror.readAll();
+    tree.log.push({ type: 'delete', item: { ...tree.at('Docs'), isDeleted: true, isTrashed: true }, oldPath: 'dOCS' });
+    await mirror.readChanges();
+    expect(mirror.paths).toEqual([]);
+  });
+
+  test('loses the cursor of a root folder that has moved', async () => {
+    const tree = await open('dropbox');
+    tree.put('team/docs/a.txt', { text: '1' });
+    mirror = new DriveMirror(fixture, tree.at('team/docs').id);
+    await mirror.readAll();
+    expect(mirror.paths).toEqual(['a.txt']);
+    tree.move('team', 'crew');
+    await expect(mirror.readChanges()).rejects.toBeInstanceOf(CursorLost);
+    await mirror.readAll();
+    expect(mirror.paths).toEqual(['a.txt']);
+  });
+
+  test('revokes the token by its own method', async () => {
+    await open('dropbox');
+    const token = await fixture.access.token();
+    await fixture.drive.revoke!(fixture.access);
+    expect(fixture.fake.authority.isValid(token)).toBe(false);
+  });
+});
+
+describe('OneDrive', () => {
+  test('names no next page at another host', async () => {
+    const tree = await open('onedrive');
+    for (const name of ['a', 'b', 'c', 'd']) tree.put(name, { text: name });
+    const page = await fixture.drive.list(fixture.access, null, null);
+    expect(new URL(page.cursor).origin).toBe(new URL(fixture.access.apiUri).origin);
+    const elsewhere = page.cursor.replace('127.0.0.1', 'localhost');
+    await expect(fixture.drive.list(fixture.access, null, elsewhere)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+      message: 'The drive names a next page at another host',
+    });
+  });
+
+  test('does not mention the root', async () => {
+    const tree = await open('onedrive');
+    tree.put('docs/a.txt', { text: '1' });
+    const { events } = await fixture.drive.list(fixture.access, null, null);
+    expect(events.map((event) => 'item' in event && event.item.name)).toEqual(['docs']);
+    const below = await fixture.drive.list(fixture.access, tree.at('docs').id, null);
+    expect(below.events.map((event) => 'item' in event && event.item.name)).toEqual(['a.txt']);
+  });
+
+  test('downloads from another host without the token', async () => {
+    const tree = await open('onedrive');
+    tree.put('a.txt', { text: 'alpha' });
+    await mirror.readAll();
+    expect(await readText('a.txt')).toBe('alpha');
+    expect([fixture.fake.calls.contents, fixture.fake.calls.download, fixture.fake.leakedTokens]).toEqual([1, 1, 0]);
+  });
+});
+
+describe('Box', () => {
+  test('keeps a file and a folder of the same id apart', async () => {
+    const tree = await open('box');
+    const file = tree.put('docs/a.txt', { text: 'alpha' });
+    const folder = tree.at('docs');
+    expect(file.id.replace('file', 'folder')).toBe(folder.id);
+    await mirror.readAll();
+    expect(fileNamed('a.txt').id).toBe(folder.id.replace('folder_', ''));
+    tree.move('docs/a.txt', 'a.txt');
+    tree.delete('docs');
+    await mirror.readChanges();
+    expect(mirror.paths).toEqual(['a.txt']);
+  });
+
+  test('takes the id of a root folder as users see it', async () => {
+    const tree = await open('box');
+    tree.put('docs/a.txt', { text: 'alpha' });
+    const { id } = tree.at('docs');
+    expect(await fixture.drive.root(fixture.access, id.replace('folder_', ''))).toBe(id);
+  });
+
+  test('loses a cursor after 21 days, and keeps the digits of its position', async () => {
+    await open('box');
+    const cursor = await fixture.drive.start(fixture.access, null);
+    const [time, position] = cursor.split(':') as [string, string];
+    expect(position).toBe('1152922976252290886');
+    const aged = (days: number) => `${Number(time) - days * 86_400_000}:${position}`;
+    expect((await fixture.drive.changes(fixture.access, null, aged(20))).isLast).toBe(true);
+    await expect(fixture.drive.changes(fixture.access, null, aged(22))).rejects.toBeInstanceOf(CursorLost);
+  });
+
+  test('is asked again for contents that are not ready', async () => {
+    const tree = await open('box');
+    tree.put('a.txt', { text: 'alpha' });
+    await mirror.readAll();
+    fixture.fake.fail({ kind: 'contents', status: 202, retryAfter: 0, count: 2 });
+    expect(await readText('a.txt')).toBe('alpha');
+    expect(fixture.fake.calls.contents).toBe(3);
+  });
+});
+
+describe.each(['google-drive', 'dropbox', 'onedrive', 'box'])('%s', (provider) => {
+  test('lists 20,000 files, and reads no changes of them in one call', async () => {
+    const tree = await open(provider);
+    tree.generate(20_000, 10);
+    fixture.fake.pageSize = 1000;
+    await mirror.readAll();
+    expect(mirror.files).toHaveLength(20_000);
+    const before = { ...fixture.fake.calls };
+    expect(await mirror.readChanges()).toEqual([]);
+    expect(fixture.fake.calls).toEqual({ ...before, changes: before.changes! + 1 });
+  });
+
+  test('that sends no JSON is UPSTREAM_FAILED', async () => {
+    await open(provider);
+    fixture.fake.fail({ kind: 'account', html: '<h1>Sign in</h1>' });
+    await expect(fixture.drive.account(fixture.access)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+      message: expect.stringContaining('is not a JSON object: <h1>Sign in</h1>'),
+    });
+  });
+});
