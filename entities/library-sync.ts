@@ -1,4 +1,4 @@
-import { Field, Float, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, Float, Int, ObjectType, registerEnumType } from 'type-graphql';
 
 const LibraryChangeActionEnum = { ADD: 'add', UPDATE: 'update', DELETE: 'delete' } as const;
 type LibraryChangeAction = (typeof LibraryChangeActionEnum)[keyof typeof LibraryChangeActionEnum];
@@ -15,7 +15,7 @@ registerEnumType(LibraryChangeActionEnum, {
 /** A file that a sync could not read. */
 @ObjectType({ description: 'A file that a sync could not read. The next sync tries again.' })
 export class LibrarySyncError {
-  @Field(() => ID, { description: 'Id of the file at the provider.' })
+  @Field(() => String, { description: 'Id of the file at the provider.' })
   fileId!: string;
 
   @Field(() => String, { description: 'Path of the file.' })
@@ -34,7 +34,7 @@ export class LibrarySyncChange {
   @Field(() => LibraryChangeActionEnum, { description: 'What it would do.' })
   action!: LibraryChangeAction;
 
-  @Field(() => ID, { description: 'Id of the file at the provider.' })
+  @Field(() => String, { description: 'Id of the file at the provider.' })
   fileId!: string;
 
   @Field(() => String, { description: 'Path of the file.' })

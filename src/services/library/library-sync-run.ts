@@ -4,7 +4,16 @@ import { deleteGone, movePaths } from './sync-delete.ts';
 import { applyFiles } from './sync-files.ts';
 import { readDrive, restart } from './sync-read.ts';
 import { MAX_LISTED, SyncRun, writeFenced, type SyncAttempt } from './sync-run.ts';
-import { copyScope, deleteScope, forgetDone, forgetErrors, NO_COUNTS, readState, saveState, type SyncState } from './sync-state.ts';
+import {
+  copyScope,
+  deleteScope,
+  forgetDone,
+  forgetErrors,
+  NO_COUNTS,
+  readState,
+  saveState,
+  type SyncState,
+} from './sync-state.ts';
 
 /**
  * Brings the files of a library up to date with its drive. It first stores what the drive reports, page by page, then
