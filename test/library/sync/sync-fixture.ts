@@ -113,7 +113,13 @@ export const test = base.extend<{ synced: SyncedWorld }>({
 });
 
 /** Connects a library with a fake of a drive, with the user of a context as the owner. */
-export async function connectFake(world: World, ctx: Context, libraryId: string, fake: DriveFake): Promise<void> {
+export async function connectFake(
+  world: World,
+  ctx: Context,
+  libraryId: string,
+  fake: DriveFake,
+  type = 'google-drive',
+): Promise<void> {
   const { tenantId, userId } = ctx.viewer;
   const { apiUri, contentUri, authUri, tokenUri } = fake.addresses;
   const integrationId = newId();
@@ -126,8 +132,8 @@ export async function connectFake(world: World, ctx: Context, libraryId: string,
     world,
     `insert into dws.integration (id, tenant_id, name, type, auth_type, client_id, auth_uri, token_uri, api_uri,
       content_uri, scope)
-    values ($1, $2, 'Drive', 'google-drive', 'oauth2', 'client', $3, $4, $5, $6, 'read')`,
-    [integrationId, tenantId, authUri, tokenUri, apiUri, contentUri],
+    values ($1, $2, 'Drive', $7, 'oauth2', 'client', $3, $4, $5, $6, 'read')`,
+    [integrationId, tenantId, authUri, tokenUri, apiUri, contentUri, type],
   );
   await rows(world, `update dws.library set integration_id = $2 where id = $1`, [libraryId, integrationId]);
   await rows(
