@@ -52,6 +52,10 @@ export class JobAction extends TenantRow {
   @Property({ type: 'uuid', nullable: true })
   templateId?: string | null;
 
+  /** The library that `data.libraryId` names, which cannot be deleted. */
+  @Property({ type: 'uuid', nullable: true })
+  libraryId?: string | null;
+
   /** Id of the stored file that is kept with the action. Null if there is none. */
   @Property({ type: 'uuid', nullable: true })
   fileId?: string | null;

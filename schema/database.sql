@@ -1303,6 +1303,7 @@ create table dws.job_action (
   file_id uuid,
   id uuid not null,
   job_id uuid not null,
+  library_id uuid,
   name text not null,
   original_file_id uuid,
   original_id uuid,
@@ -1320,6 +1321,7 @@ alter table dws.job_action add constraint job_action_dataset_id_fkey FOREIGN KEY
 alter table dws.job_action add constraint job_action_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id);
 alter table dws.job_action add constraint job_action_job_id_fkey FOREIGN KEY (job_id) REFERENCES dws.job(id) ON DELETE CASCADE;
 alter table dws.job_action add constraint job_action_job_id_position_key UNIQUE (job_id, "position") DEFERRABLE INITIALLY DEFERRED;
+alter table dws.job_action add constraint job_action_library_id_fkey FOREIGN KEY (library_id) REFERENCES dws.library(id);
 alter table dws.job_action add constraint job_action_original_id_fkey FOREIGN KEY (original_id) REFERENCES dws.job_action(id) ON DELETE SET NULL;
 alter table dws.job_action add constraint job_action_pkey PRIMARY KEY (id);
 alter table dws.job_action add constraint job_action_position_check CHECK (("position" >= 0));
@@ -1327,6 +1329,7 @@ alter table dws.job_action add constraint job_action_template_id_fkey FOREIGN KE
 alter table dws.job_action add constraint job_action_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 CREATE INDEX job_action_dataset_id ON dws.job_action USING btree (dataset_id) WHERE (dataset_id IS NOT NULL);
 CREATE INDEX job_action_file_id ON dws.job_action USING btree (file_id) WHERE (file_id IS NOT NULL);
+CREATE INDEX job_action_library_id ON dws.job_action USING btree (library_id) WHERE (library_id IS NOT NULL);
 CREATE INDEX job_action_original_id ON dws.job_action USING btree (original_id) WHERE (original_id IS NOT NULL);
 CREATE INDEX job_action_template_id ON dws.job_action USING btree (template_id) WHERE (template_id IS NOT NULL);
 create policy system on dws.job_action for all to dws_system using (true) with check (true);
@@ -1515,8 +1518,11 @@ create table dws.library_file (
   library_id uuid not null,
   modified_at timestamp with time zone,
   name text not null,
+  parent_id text,
   path text not null,
+  path_key text,
   reason text,
+  revision text,
   size bigint,
   status text not null,
   stored_file_id uuid,
@@ -1534,7 +1540,9 @@ alter table dws.library_file add constraint library_file_pkey PRIMARY KEY (id);
 alter table dws.library_file add constraint library_file_status_check CHECK ((status = ANY (ARRAY['synced'::text, 'skipped'::text, 'failed'::text])));
 alter table dws.library_file add constraint library_file_stored_file_id_fkey FOREIGN KEY (stored_file_id) REFERENCES dws.stored_file(id);
 alter table dws.library_file add constraint library_file_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_file_parent ON dws.library_file USING btree (library_id, parent_id);
 CREATE INDEX library_file_path ON dws.library_file USING btree (library_id, path, id);
+CREATE INDEX library_file_path_key ON dws.library_file USING btree (library_id, path_key) WHERE (path_key IS NOT NULL);
 CREATE INDEX library_file_stored ON dws.library_file USING btree (stored_file_id) WHERE (stored_file_id IS NOT NULL);
 create policy system on dws.library_file for all to dws_system using (true) with check (true);
 create policy tenant on dws.library_file for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -1544,6 +1552,75 @@ CREATE TRIGGER search_entry AFTER INSERT OR DELETE ON dws.library_file FOR EACH 
 CREATE TRIGGER search_renamed AFTER UPDATE OF name, path ON dws.library_file FOR EACH ROW WHEN (((new.name IS DISTINCT FROM old.name) OR (new.path IS DISTINCT FROM old.path))) EXECUTE FUNCTION dws.search_library_file();
 grant delete, insert, select, update on dws.library_file to dws_app;
 grant delete, insert, select, update on dws.library_file to dws_system;
+
+create table dws.library_sync (
+  binding text not null,
+  counts jsonb not null,
+  cursor text not null,
+  is_full boolean not null,
+  is_tree_stale boolean not null,
+  library_id uuid not null,
+  listing_cursor text,
+  phase text not null,
+  purges boolean not null,
+  root_id text not null,
+  scope_id uuid not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  work_id uuid not null
+);
+alter table dws.library_sync enable row level security;
+alter table dws.library_sync force row level security;
+alter table dws.library_sync add constraint library_sync_library_id_fkey FOREIGN KEY (library_id) REFERENCES dws.library(id) ON DELETE CASCADE;
+alter table dws.library_sync add constraint library_sync_phase_check CHECK ((phase = ANY (ARRAY['listing'::text, 'changes'::text, 'folders'::text, 'files'::text, 'done'::text])));
+alter table dws.library_sync add constraint library_sync_pkey PRIMARY KEY (scope_id);
+alter table dws.library_sync add constraint library_sync_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_sync_library ON dws.library_sync USING btree (library_id);
+create policy system on dws.library_sync for all to dws_system using (true) with check (true);
+create policy tenant on dws.library_sync for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.library_sync to dws_app;
+grant delete, insert, select, update on dws.library_sync to dws_system;
+
+create table dws.library_sync_change (
+  error jsonb,
+  file_id text not null,
+  is_done boolean not null default false,
+  item jsonb,
+  path_key text,
+  scope_id uuid not null,
+  tenant_id uuid not null
+);
+alter table dws.library_sync_change enable row level security;
+alter table dws.library_sync_change force row level security;
+alter table dws.library_sync_change add constraint library_sync_change_pkey PRIMARY KEY (scope_id, file_id);
+alter table dws.library_sync_change add constraint library_sync_change_scope_id_fkey FOREIGN KEY (scope_id) REFERENCES dws.library_sync(scope_id) ON DELETE CASCADE;
+alter table dws.library_sync_change add constraint library_sync_change_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_sync_change_error ON dws.library_sync_change USING btree (scope_id) WHERE (error IS NOT NULL);
+CREATE INDEX library_sync_change_path_key ON dws.library_sync_change USING btree (scope_id, path_key) WHERE (path_key IS NOT NULL);
+create policy system on dws.library_sync_change for all to dws_system using (true) with check (true);
+create policy tenant on dws.library_sync_change for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.library_sync_change to dws_app;
+grant delete, insert, select, update on dws.library_sync_change to dws_system;
+
+create table dws.library_sync_folder (
+  folder_id text not null,
+  is_listed boolean not null,
+  name text not null,
+  parent_id text,
+  path text,
+  scope_id uuid not null,
+  tenant_id uuid not null
+);
+alter table dws.library_sync_folder enable row level security;
+alter table dws.library_sync_folder force row level security;
+alter table dws.library_sync_folder add constraint library_sync_folder_pkey PRIMARY KEY (scope_id, folder_id);
+alter table dws.library_sync_folder add constraint library_sync_folder_scope_id_fkey FOREIGN KEY (scope_id) REFERENCES dws.library_sync(scope_id) ON DELETE CASCADE;
+alter table dws.library_sync_folder add constraint library_sync_folder_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_sync_folder_parent ON dws.library_sync_folder USING btree (scope_id, parent_id);
+create policy system on dws.library_sync_folder for all to dws_system using (true) with check (true);
+create policy tenant on dws.library_sync_folder for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.library_sync_folder to dws_app;
+grant delete, insert, select, update on dws.library_sync_folder to dws_system;
 
 create table dws.login_attempt (
   at timestamp with time zone not null default now(),

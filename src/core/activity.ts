@@ -32,6 +32,7 @@ const KIND_EVENTS = {
   library: {
     connected: 'A user authorized the connection to the drive.',
     disconnected: 'The connection to the drive was ended.',
+    synced: 'A sync brought the files up to date.',
   },
   toolkit: {
     'connection.changed': 'The configuration or its secrets were changed.',

@@ -15,6 +15,7 @@ const FEED_EVENTS: ReadonlySet<ActivityEventName> = new Set<ActivityEventName>([
   'draft.committed',
   'refresh.failed',
   'run.failed',
+  'synced',
   'added',
 ]);
 

@@ -28,6 +28,8 @@ export interface FileStore {
   open(id: string, range?: ByteRange): Promise<Readable | undefined>;
   /** Deletes a file, complete or not. Does nothing if there is none. */
   remove(id: string): Promise<void>;
+  /** Returns the time of the last write to a file, complete or not, in milliseconds since 1970; undefined without one. */
+  writtenAt(id: string): Promise<number | undefined>;
   /** Lists all files, complete or not. `createdAt` is the time at which saving began, in milliseconds since 1970. */
   list(): Promise<{ id: string; createdAt: number }[]>;
 }

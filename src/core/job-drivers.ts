@@ -40,6 +40,8 @@ export interface JobActionDriver extends DriverDescription {
   usesDataset?: boolean;
   /** Whether `data` names a template by `templateId`. */
   usesTemplate?: boolean;
+  /** Whether `data` names a library by `libraryId`. */
+  usesLibrary?: boolean;
   /** What callers who do not own the job must be allowed to do with that dataset, as a run does it with the owner's rights. */
   datasetPermission?: ResourcePermission;
   /** The key of `data` whose objects are criteria for the rows of that dataset. */

@@ -116,6 +116,17 @@ interface AppDeployInput {
   appId: string;
 }
 
+/** What a sync of a library does. */
+export interface LibrarySyncInput {
+  libraryId: string;
+  /** Whether all files are deleted first. */
+  purge: boolean;
+  /** Whether nothing is stored. */
+  dryRun: boolean;
+  /** Whether all files are listed, not only what has changed. */
+  full: boolean;
+}
+
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
  * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
@@ -134,6 +145,7 @@ export interface OperationInputs {
   'template.render': TemplateRenderInput;
   'app.migrate': AppMigrateInput;
   'app.deploy': AppDeployInput;
+  'library.sync': LibrarySyncInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -152,6 +164,7 @@ export const OPERATION_NAMES = [
   'template.render',
   'app.migrate',
   'app.deploy',
+  'library.sync',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */

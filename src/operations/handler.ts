@@ -28,10 +28,10 @@ export interface Prepared<N extends OperationName = OperationName> {
 /** Runs one kind of operation. */
 export interface Handler<N extends OperationName = OperationName> {
   /**
-   * Whether the operation is retried when its worker dies; `once` if its input may be what ends workers. Otherwise it is
-   * recorded as failed.
+   * Whether the operation is retried when its worker dies; `once` if its input may be what ends workers; `resumes` if it
+   * continues where the last attempt ended. Otherwise it is recorded as failed.
    */
-  takeover: boolean | 'once';
+  takeover: boolean | 'once' | 'resumes';
   /** Prepares the result. Throws an `ApiError`, which the caller gets, or `Interrupted`. */
   run(job: Job<N>, platform: Platform): Promise<Prepared<N>>;
   /** Records a failure where users see it, in the transaction that records it. Not called for cancellations. */
@@ -51,9 +51,13 @@ export class Interrupted extends Error {}
 /** Limit that ends the retries of an operation whose worker dies each time. */
 const MAX_ATTEMPTS = 3;
 
+/** Limit for an operation of which each attempt does a part. */
+const MAX_RESUMING_ATTEMPTS = 100;
+
 /** Returns how often an operation is tried if its worker dies each time. */
 export function maxAttemptsOf(takeover: Handler['takeover'] = false): number {
   if (takeover === 'once') return 2;
+  if (takeover === 'resumes') return MAX_RESUMING_ATTEMPTS;
   return takeover ? MAX_ATTEMPTS : 1;
 }
 

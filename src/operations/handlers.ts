@@ -5,6 +5,7 @@ import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts
 import { datasetRefresh } from './dataset-refresh.ts';
 import type { Handlers } from './handler.ts';
 import { jobRun } from './job-run.ts';
+import { librarySync } from './library-sync.ts';
 import type { LoaderOptions } from './load-job.ts';
 import { datasetPreview, datasetPromoteRefresh } from './refresh-preview.ts';
 import { templateRender } from './template-render.ts';
@@ -22,4 +23,5 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'template.render': templateRender,
   'app.migrate': appMigrate,
   'app.deploy': appDeploy,
+  'library.sync': librarySync(),
 });

@@ -137,8 +137,8 @@ export async function sweepRenditions(query: Query): Promise<void> {
 }
 
 /**
- * Removes stored files that no row names: those of interrupted uploads and those whose rows were deleted. Files younger
- * than `fileAge` milliseconds stay, as an upload inserts its row much earlier.
+ * Removes stored files that no row names: those of interrupted uploads and those whose rows were deleted. Files that
+ * were written less than `fileAge` milliseconds ago stay, as an upload inserts its row much earlier.
  */
 export async function sweepFiles(platform: Platform, fileAge: number): Promise<void> {
   const old = (await platform.files.list())
@@ -151,9 +151,15 @@ export async function sweepFiles(platform: Platform, fileAge: number): Promise<v
   });
   const named = new Set(rows.map(({ id }) => id));
   for (const id of old.filter((one) => !named.has(one)))
-    await removeFile(platform, id).catch((error) =>
+    await removeOrphan(platform, id, fileAge).catch((error) =>
       platform.log.warn({ err: error, file: id }, 'Could not remove an orphaned file'),
     );
+}
+
+/** Removes a file without a row, unless it was written lately: the download of a large file takes long. */
+async function removeOrphan(platform: Platform, id: string, fileAge: number): Promise<void> {
+  const writtenAt = await platform.files.writtenAt(id);
+  if (writtenAt === undefined || Date.now() - writtenAt >= fileAge) await removeFile(platform, id);
 }
 
 /** Removes one file under its lock. A refresh whose datasource was deleted meanwhile may still read it. */

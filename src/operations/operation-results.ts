@@ -4,6 +4,7 @@ import type { DatasetBenchmark } from '../../entities/dataset-benchmark.ts';
 import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { DatasetRun } from '../../entities/dataset-run.ts';
 import type { JobRunResult } from '../../entities/job-run.ts';
+import type { LibrarySync } from '../../entities/library-sync.ts';
 import type { RefreshPreview } from '../../entities/refresh-preview.ts';
 import type { RenditionResult } from '../services/template/rendition.ts';
 
@@ -28,4 +29,5 @@ export interface OperationResults {
   'template.render': RenditionResult;
   'app.migrate': AppMigrationRun;
   'app.deploy': Omit<AppDeployment, 'deployedAt'> & { deployedAt: string };
+  'library.sync': LibrarySync;
 }

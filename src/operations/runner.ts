@@ -47,9 +47,12 @@ const JOB_LIMITS = { concurrency: 64, perTenant: 16 };
 /** Renderings at once, in all and of one tenant. The sandbox and the browser have two places each. */
 const RENDERING_LIMITS = { concurrency: 4, perTenant: 2 };
 
+/** Syncs of libraries at once, in all and of one tenant. They wait for drives most of the time. */
+const SYNC_LIMITS = { concurrency: 4, perTenant: 2 };
+
 /**
  * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
- * from these the runs of jobs and the renderings.
+ * from these the runs of jobs, the renderings and the syncs.
  */
 export async function startRunner(
   platform: Platform,
@@ -83,6 +86,7 @@ export async function startRunner(
       operations: { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) },
       jobs: JOB_LIMITS,
       renderings: RENDERING_LIMITS,
+      syncs: SYNC_LIMITS,
     },
   );
 

@@ -14,6 +14,7 @@ import identityProvider from '../../rest-bridge/routes/identity-provider.ts';
 import integration from '../../rest-bridge/routes/integration.ts';
 import jobAction from '../../rest-bridge/routes/job-action.ts';
 import job from '../../rest-bridge/routes/job.ts';
+import librarySync from '../../rest-bridge/routes/library-sync.ts';
 import library from '../../rest-bridge/routes/library.ts';
 import mail from '../../rest-bridge/routes/mail.ts';
 import notification from '../../rest-bridge/routes/notification.ts';
@@ -71,6 +72,7 @@ export const ROWS: Row[] = [
   ...datasetReference,
   ...app,
   ...library,
+  ...librarySync,
   ...integration,
   ...connection,
   ...job,

@@ -28,9 +28,9 @@ const ALLOWED = `
   previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset refreshDatasetInternal
   renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings setTemplateFile
   setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
-  testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder updateLibrary
-  updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite updateTag
-  updateTeam updateTemplate updateTemplateFile updateToolkit updateVisual uploadAvatarPart uploadDataset
+  syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
+  updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
+  updateTag updateTeam updateTemplate updateTemplateFile updateToolkit updateVisual uploadAvatarPart uploadDataset
   uploadDatasource uploadTemplateFile`
   .trim()
   .split(/\s+/);

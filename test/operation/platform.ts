@@ -32,7 +32,7 @@ export interface TestPlatform {
 
 /** Opens what a process of the service opens at its start, as far as operations require it. */
 export async function openTestPlatform(url: string, dataDir: string): Promise<TestPlatform> {
-  const config = readConfig({ DATABASE_URL: url, DATA_DIR: dataDir });
+  const config = readConfig({ DATABASE_URL: url, DATA_DIR: dataDir, OUTBOUND_ALLOW: '127.0.0.1' });
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
   const database = openTenantDatabase(url, 6);
   const system = new SystemPool(url);

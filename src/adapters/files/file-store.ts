@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tooLarge } from '../../core/errors.ts';
 import type { FileStore, SavedFile } from '../../core/files.ts';
@@ -34,6 +34,12 @@ export function openFileStore(dir: string): FileStore {
         await remove(id);
         throw error;
       }
+    },
+    async writtenAt(id) {
+      const found =
+        (await unlessMissing(stat(path(id)), undefined)) ??
+        (await unlessMissing(stat(`${path(id)}${UNFINISHED}`), undefined));
+      return found?.mtimeMs;
     },
     async list() {
       const names = await unlessMissing(readdir(dir), []);

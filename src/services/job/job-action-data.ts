@@ -18,7 +18,7 @@ import { resolveDataset } from './job-dataset.ts';
 import { checkMayUse } from './job-part.ts';
 
 /** The columns of an action that its `data` determines. */
-type DataColumns = Partial<Pick<JobAction, 'data' | 'datasetId' | 'templateId' | 'secrets'>>;
+type DataColumns = Partial<Pick<JobAction, 'data' | 'datasetId' | 'templateId' | 'libraryId' | 'secrets'>>;
 
 /**
  * Returns the columns that store `data` of an action. Secrets are sealed apart from it. Throws BAD_USER_INPUT naming
@@ -52,6 +52,7 @@ export async function resolveActionData(
   return {
     ...columns,
     ...(driver.usesTemplate && { templateId: prepared['templateId'] as string }),
+    ...(driver.usesLibrary && { libraryId: prepared['libraryId'] as string }),
     // Each encryption of equal secrets differs, which would count as a change.
     ...(!isDeepStrictEqual(secrets, stored) && { secrets: sealSecrets(ctx, secrets) }),
   };

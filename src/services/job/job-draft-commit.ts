@@ -43,7 +43,7 @@ const JOB_DATASET: DraftPart = {
 const JOB_ACTION: DraftPart = {
   table: 'job_action',
   parent: 'job_id',
-  columns: ['name', 'position', 'data', 'secrets', 'dataset_id', 'template_id'],
+  columns: ['name', 'position', 'data', 'secrets', 'dataset_id', 'template_id', 'library_id'],
 };
 
 /**

@@ -121,10 +121,10 @@ function copyActions(tx: Transaction, actions: readonly JobAction[], draft: Job)
   tx.execute({
     text: `
       insert into dws.job_action
-        (id, tenant_id, job_id, type, name, position, data, secrets, dataset_id, template_id, file_id, exported_dataset_id,
-          original_id, original_file_id)
-      select n.id, a.tenant_id, $2, a.type, a.name, a.position, n.data, a.secrets, a.dataset_id, a.template_id, a.file_id,
-        a.exported_dataset_id, a.id, a.file_id
+        (id, tenant_id, job_id, type, name, position, data, secrets, dataset_id, template_id, library_id, file_id,
+          exported_dataset_id, original_id, original_file_id)
+      select n.id, a.tenant_id, $2, a.type, a.name, a.position, n.data, a.secrets, a.dataset_id, a.template_id,
+        a.library_id, a.file_id, a.exported_dataset_id, a.id, a.file_id
       from unnest($3::uuid[], $4::uuid[], $5::jsonb[]) as n(id, original_id, data)
       join dws.job_action a on a.tenant_id = $1 and a.id = n.original_id`,
     values: [

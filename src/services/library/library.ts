@@ -9,10 +9,13 @@ import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkNoApp } from '../../core/viewer.ts';
 import { endConnections } from '../connection/end-connections.ts';
-import { loadResource } from '../resource/load-resource.ts';
+import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
+import { cancelRunning } from '../operation/operation.ts';
+import { findResourceId, loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkSettings } from './library-settings.ts';
+import { syncKeyOf } from './library-sync.ts';
 
 /** Revokes ended connections at their providers, after the commit. */
 type Revoke = () => Promise<void>;
@@ -50,9 +53,13 @@ export async function update(
 /** Deletes a library with its files, its connection and its embedded integration. The janitor deletes the bytes. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   const { revoke } = await ctx.transaction(async (tx) => {
+    const libraryId = isUuid(id) ? id.toLowerCase() : await findResourceId(ctx, tx, LIBRARY.table, id);
+    // Before the library, in the order in which a sync locks.
+    if (libraryId) lockConcurrencyKey(tx, syncKeyOf(libraryId));
     const library = await loadResource(ctx, tx, LIBRARY, id, 'library:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'library', library.id);
     const ended = await endConnections(ctx, tx, { libraryId: library.id });
+    cancelRunning(tx, library.tenantId, syncKeyOf(library.id));
     tx.remove(library);
     return ended;
   });

@@ -90,6 +90,7 @@ const USES: readonly ResourceUse[] = [
     blocks: true,
   },
   { kind: 'job', from: `dws.job_action x ${JOB_OF_PART}`, of: 'template', used: 'x.template_id', blocks: true },
+  { kind: 'job', from: `dws.job_action x ${JOB_OF_PART}`, of: 'library', used: 'x.library_id', blocks: true },
   // A snapshot that is named can be deleted, which removes it from what names it.
   {
     kind: 'report',

@@ -9,6 +9,7 @@ import { refreshAction } from './refresh/refresh.ts';
 import { renderTemplateAction } from './render-template/render-template.ts';
 import { snapshotCleanupAction } from './snapshot-cleanup/snapshot-cleanup.ts';
 import { snapshotAction } from './snapshot/snapshot.ts';
+import { syncLibraryAction } from './sync-library/sync-library.ts';
 import { webhookAction } from './webhook/webhook.ts';
 
 /** The types of jobs. */
@@ -21,6 +22,7 @@ export const JOB_ACTION_DRIVERS: readonly JobActionDriver[] = [
   snapshotCleanupAction,
   exportAction,
   renderTemplateAction,
+  syncLibraryAction,
   emailAction,
   webhookAction,
   notifyAction,

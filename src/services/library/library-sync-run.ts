@@ -1,0 +1,117 @@
+import type { LibrarySync } from '../../../entities/library-sync.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { deleteGone, movePaths } from './sync-delete.ts';
+import { applyFiles } from './sync-files.ts';
+import { readDrive, restart } from './sync-read.ts';
+import { MAX_LISTED, SyncRun, writeFenced, type SyncAttempt } from './sync-run.ts';
+import {
+  copyScope,
+  deleteScope,
+  forgetDone,
+  forgetErrors,
+  NO_COUNTS,
+  readState,
+  saveState,
+  type SyncState,
+} from './sync-state.ts';
+
+/**
+ * Brings the files of a library up to date with its drive. It first stores what the drive reports, page by page, then
+ * brings one file after the other up to date, at last deletes what is gone. A sync that was interrupted is continued.
+ */
+export async function runSync(attempt: SyncAttempt): Promise<SyncRun> {
+  const run = await begin(attempt);
+  await readDrive(run);
+  if (run.state.phase === 'done') return run;
+  await applyFiles(run);
+  // A dry run that purges has counted all files as deleted.
+  const hasFiles = !(run.isDry && attempt.input.purge);
+  if (hasFiles && run.state.isTreeStale) await movePaths(run);
+  if (hasFiles) await deleteGone(run);
+  await run.write(async (tx) => {
+    forgetDone(tx, run.tenantId, run.state.scopeId);
+    return { phase: 'done', isTreeStale: false };
+  });
+  return run;
+}
+
+/** Loads the state and decides where the sync begins. */
+async function begin(attempt: SyncAttempt): Promise<SyncRun> {
+  const { platform, claim, input, library, opened } = attempt;
+  const query: SyncRun['query'] = (statement) => platform.database.query(library.tenantId, statement);
+  const scopeId = input.dryRun ? claim.workId : library.id;
+  // What another attempt at a dry run has found out is not stored.
+  if (input.dryRun) await writeFenced(attempt, async (tx) => deleteScope(tx, library.tenantId, scopeId));
+  const former = await readState(query, library.tenantId, library.id);
+  // Another attempt at the same sync began it.
+  if (former?.workId === claim.workId && former.binding === opened.binding) return new SyncRun(attempt, former);
+  const fresh = { scopeId, workId: claim.workId, counts: NO_COUNTS, purges: false };
+  const next = { ...(former ?? newState(attempt)), ...fresh };
+  const run = new SyncRun(attempt, next);
+  const { purge: purges, full } = input;
+  if (!former || former.binding !== opened.binding || full || purges) {
+    await restart(run, { purges });
+    return run;
+  }
+  await run.write(async (tx) => {
+    if (input.dryRun) {
+      saveState(tx, library.tenantId, next);
+      copyScope(tx, library.tenantId, library.id, scopeId);
+    }
+    forgetErrors(tx, library.tenantId, scopeId);
+    if (former.phase === 'listing') return {};
+    // What an interrupted sync has read is not read again. What was changed since is.
+    return { phase: 'changes', isFull: former.phase !== 'done' && former.isFull };
+  });
+  return run;
+}
+
+const newState = ({ library, opened, claim }: SyncAttempt): SyncState => ({
+  scopeId: library.id,
+  libraryId: library.id,
+  binding: opened.binding,
+  rootId: '',
+  phase: 'listing',
+  cursor: '',
+  listingCursor: null,
+  isFull: true,
+  purges: false,
+  isTreeStale: false,
+  workId: claim.workId,
+  counts: NO_COUNTS,
+});
+
+/** Returns the result of a sync that is done. */
+export async function loadResult(tx: Pick<Transaction, 'query'>, run: SyncRun): Promise<LibrarySync> {
+  const { counts, isFull } = run.state;
+  const [tenantId, scopeId, libraryId] = run.keys;
+  const [files] = await tx.query<{ synced: number; skipped: number; errors: number }>({
+    text: `select (count(*) filter (where status = 'synced'))::int as synced,
+        (count(*) filter (where status = 'skipped'))::int as skipped
+      from dws.library_file
+      where tenant_id = $1 and library_id = $2`,
+    values: [tenantId, libraryId],
+  });
+  const errors = await tx.query<LibrarySync['errors'][number] & { total: number } & Record<string, unknown>>({
+    text: `select c.file_id as "fileId", f.path, c.error->>'code' as code, c.error->>'message' as message,
+        (count(*) over ())::int as total
+      from dws.library_sync_change c
+      join dws.library_file f on f.library_id = $3 and f.file_id = c.file_id
+      where c.tenant_id = $1 and c.scope_id = $2 and c.error is not null
+      order by f.path, c.file_id
+      limit ${MAX_LISTED}`,
+    values: [tenantId, scopeId, libraryId],
+  });
+  return {
+    syncedFiles: files!.synced + (run.isDry ? counts.synced : 0),
+    addedFiles: counts.added,
+    updatedFiles: counts.updated,
+    deletedFiles: counts.deleted,
+    skippedFiles: files!.skipped + (run.isDry ? counts.skipped : 0),
+    errors: errors.map(({ fileId, path, code, message }) => ({ fileId, path, code, message })),
+    errorCount: errors[0]?.total ?? 0,
+    full: isFull,
+    dryRun: run.isDry,
+    changes: run.isDry ? run.planned : null,
+  };
+}

@@ -1,0 +1,42 @@
+import { conflict } from '../../core/errors.ts';
+import type { Platform } from '../../core/platform.ts';
+import { tokenSource } from '../connection/token-source.ts';
+import { driveOf } from './library-client.ts';
+import type { OpenedDrive, SyncedLibrary } from './sync-run.ts';
+
+interface ConnectedDrive extends Record<string, unknown> {
+  connectionId: string;
+  accountId: string | null;
+  integrationId: string;
+  type: string;
+  apiUri: string;
+  contentUri: string | null;
+}
+
+/** Opens the drive of a library by its connection, until the signal aborts. Throws CONFLICT without one. */
+export async function openDrive(platform: Platform, library: SyncedLibrary, signal: AbortSignal): Promise<OpenedDrive> {
+  const { id, tenantId, settings } = library;
+  const [connected] = await platform.database.query<ConnectedDrive>(tenantId, {
+    text: `
+      select c.id as "connectionId", c.account->>'accountId' as "accountId", i.id as "integrationId", i.type,
+        i.api_uri as "apiUri", i.content_uri as "contentUri"
+      from dws.connection c
+      join dws.integration i on i.id = c.integration_id
+      where c.tenant_id = $1 and c.library_id = $2`,
+    values: [tenantId, id],
+  });
+  if (!connected) throw conflict('The library is not connected');
+  const { connectionId, accountId, integrationId, type, apiUri, contentUri } = connected;
+  const { rootId, extensions, maxFileBytes } = settings;
+  return {
+    drive: driveOf(platform, connected),
+    binding: JSON.stringify([integrationId, type, accountId, rootId, extensions, maxFileBytes]),
+    access: {
+      outbound: platform.outbound,
+      apiUri,
+      contentUri,
+      token: tokenSource(platform, { id: connectionId, tenantId }),
+      signal,
+    },
+  };
+}

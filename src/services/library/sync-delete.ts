@@ -1,0 +1,180 @@
+import type { Transaction } from '../../core/platform.ts';
+import { deleteStoredBytes } from '../resource/stored-file.ts';
+import { MAX_LISTED, type PlannedChange, type SyncRun } from './sync-run.ts';
+import type { SyncCounts } from './sync-state.ts';
+
+/** Number of files that one transaction deletes. */
+const CHUNK = 1000;
+
+/** Joins the folder `d` of a file `f`. */
+const JOIN_FOLDER = 'left join dws.library_sync_folder d on d.scope_id = $2 and d.folder_id = f.parent_id';
+/** Whether a file was not reported by this sync. */
+const UNREPORTED = 'not exists (select from dws.library_sync_change c where c.scope_id = $2 and c.file_id = f.file_id)';
+/** Whether the drive states the folder of a file, not its path. */
+const IN_FOLDER = 'f.path_key is null and f.parent_id is not null';
+
+interface DeletedFiles extends Record<string, unknown> {
+  rows: number;
+  /** Those with contents. */
+  deleted: number;
+  synced: number;
+  skipped: number;
+}
+
+/** Columns of `DeletedFiles` over rows of files. */
+const DELETED = `count(*)::int as rows, count(stored_file_id)::int as deleted,
+  (count(*) filter (where status = 'synced'))::int as synced,
+  (count(*) filter (where status = 'skipped'))::int as skipped`;
+
+/** Deletes all files of the library, or counts them in a dry run. Returns the new counts. */
+export async function deleteAllFiles(tx: Transaction, run: SyncRun): Promise<SyncCounts> {
+  const [tenantId, , libraryId] = run.keys;
+  if (run.isDry) {
+    const [all] = await tx.query<DeletedFiles>({
+      text: `select ${DELETED} from dws.library_file where tenant_id = $1 and library_id = $2`,
+      values: [tenantId, libraryId],
+    });
+    const listed = await tx.query<PlannedFile>({
+      text: `select file_id as "fileId", path, size from dws.library_file
+        where tenant_id = $1 and library_id = $2 and stored_file_id is not null
+        order by path, id
+        limit ${MAX_LISTED}`,
+      values: [tenantId, libraryId],
+    });
+    plan(run, 'delete', listed);
+    return subtract(run.state.counts, all!);
+  }
+  const [all] = await tx.query<DeletedFiles>({
+    text: deleteSql('select id from dws.library_file where tenant_id = $1 and library_id = $2'),
+    values: [tenantId, libraryId],
+  });
+  return subtract(run.state.counts, all!);
+}
+
+/** Returns SQL that deletes the files whose ids a subquery returns, with their contents. `$2` is the library. */
+const deleteSql = (subquery: string): string => `
+  with gone as (
+    delete from dws.library_file where tenant_id = $1 and id in (${subquery}) returning status, size, stored_file_id
+  ),
+  contents as (
+    delete from dws.stored_file where tenant_id = $1 and id in (select stored_file_id from gone) returning id
+  ),
+  library as (
+    update dws.library
+    set file_count = file_count - (select count(*) from gone),
+      bytes = bytes - (select coalesce(sum(size) filter (where stored_file_id is not null), 0) from gone)
+    where tenant_id = $1 and id = $2
+  )
+  select ${DELETED} from gone`;
+
+const subtract = (counts: SyncCounts, { deleted, synced, skipped }: DeletedFiles): SyncCounts => ({
+  ...counts,
+  deleted: counts.deleted + deleted,
+  synced: counts.synced - synced,
+  skipped: counts.skipped - skipped,
+});
+
+type PlannedFile = Omit<PlannedChange, 'action'> & Record<string, unknown>;
+
+/** Adds changes to the list of a dry run. */
+export function plan(run: SyncRun, action: PlannedChange['action'], files: readonly Omit<PlannedChange, 'action'>[]) {
+  for (const { fileId, path, size } of files) {
+    if (run.planned.length >= MAX_LISTED) return;
+    run.planned.push({ action, fileId, path, size });
+  }
+}
+
+/** Brings the paths of files up to date whose folders were moved or renamed. */
+export async function movePaths(run: SyncRun): Promise<void> {
+  const moved = `
+    select f.id, f.file_id, f.size, f.stored_file_id, coalesce(d.path, '') || f.name as path
+    from dws.library_file f
+    ${JOIN_FOLDER}
+    where f.tenant_id = $1 and f.library_id = $3 and ${IN_FOLDER} and (f.parent_id = $4 or d.path is not null)
+      and f.path <> coalesce(d.path, '') || f.name and ${UNREPORTED}`;
+  const values = [...run.keys, run.state.rootId];
+  const count = (counts: SyncCounts, files: number) => ({ counts: { ...counts, updated: counts.updated + files } });
+  if (run.isDry) {
+    const files = await run.query<PlannedFile & { total: number }>({
+      text: `select file_id as "fileId", path, size, (count(*) over ())::int as total
+        from (${moved}) m where stored_file_id is not null order by path limit ${MAX_LISTED}`,
+      values,
+    });
+    plan(run, 'update', files);
+    return run.write(async () => count(run.state.counts, files[0]?.total ?? 0));
+  }
+  return run.write(async (tx) => {
+    const [updated] = await tx.query<{ files: number }>({
+      text: `
+        with moved as (
+          update dws.library_file f
+          set path = m.path, updated_at = now(), version = f.version + 1
+          from (${moved}) m
+          where f.id = m.id
+          returning f.stored_file_id
+        )
+        select count(stored_file_id)::int as files from moved`,
+      values,
+    });
+    return count(run.state.counts, updated!.files);
+  });
+}
+
+/**
+ * Deletes the files that are gone: those that the drive reported as removed, those in folders that left the root, and
+ * after a full listing those that it did not show.
+ */
+export async function deleteGone(run: SyncRun): Promise<void> {
+  const { isFull, isTreeStale, rootId } = run.state;
+  const isLost = isTreeStale ? `or (${IN_FOLDER} and f.parent_id <> $4 and d.path is null and ${UNREPORTED})` : '';
+  const gone = (limit: string) => `
+    select f.id
+    from dws.library_file f
+    ${isTreeStale ? JOIN_FOLDER : ''}
+    where f.tenant_id = $1 and f.library_id = $3 and $4::text is not null and (
+      f.file_id in (select c.file_id from dws.library_sync_change c where c.tenant_id = $1 and c.scope_id = $2 and c.item is null)
+      ${isFull ? `or ${UNREPORTED}` : ''} ${isLost}
+    ) ${limit}`;
+  const values = [...run.keys, rootId];
+  if (run.isDry) return countGone(run, gone(''), values);
+  for (let rows = CHUNK; rows === CHUNK;) rows = await deleteChunk(run, gone(`limit ${CHUNK}`), values);
+}
+
+async function countGone(run: SyncRun, gone: string, values: unknown[]): Promise<void> {
+  const [all] = await run.query<DeletedFiles>({
+    text: `select ${DELETED} from dws.library_file where id in (${gone})`,
+    values,
+  });
+  const listed = await run.query<PlannedFile>({
+    text: `select file_id as "fileId", path, size from dws.library_file
+      where id in (${gone}) and stored_file_id is not null
+      order by path, id
+      limit ${MAX_LISTED}`,
+    values,
+  });
+  plan(run, 'delete', listed);
+  await run.write(async () => ({ counts: subtract(run.state.counts, all!) }));
+}
+
+/** Deletes some files with their contents. Returns their number. */
+async function deleteChunk(run: SyncRun, gone: string, values: unknown[]): Promise<number> {
+  const [tenantId, , libraryId] = run.keys;
+  let deleted: { id: string; storedFileId: string | null }[] = [];
+  await run.write(async (tx) => {
+    deleted = await tx.query<{ id: string; storedFileId: string | null }>({
+      text: `select id, stored_file_id as "storedFileId" from dws.library_file where id in (${gone})`,
+      values,
+    });
+    if (deleted.length === 0) return {};
+    const [all] = await tx.query<DeletedFiles>({
+      text: deleteSql('select unnest($3::uuid[])'),
+      values: [tenantId, libraryId, deleted.map(({ id }) => id)],
+    });
+    return { counts: subtract(run.state.counts, all!) };
+  });
+  await deleteStoredBytes(
+    run.attempt,
+    deleted.flatMap(({ storedFileId }) => storedFileId ?? []),
+  );
+  return deleted.length;
+}

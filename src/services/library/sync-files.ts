@@ -1,0 +1,192 @@
+import { unavailable } from '../../core/errors.ts';
+import { loadBytesLeft } from '../resource/quota.ts';
+import { deleteStoredBytes, deleteUnreferenced } from '../resource/stored-file.ts';
+import { download, PLACES_OF_SYNC, quotaExceeded } from './sync-download.ts';
+import { planFile, type FileRow, type KnownFile, type StagedFile } from './sync-plan.ts';
+import type { SyncRun } from './sync-run.ts';
+import { replacedContents, storeOutcomes, type FileOutcome } from './sync-store.ts';
+
+/** The phase as the `message` of the operation. */
+const FILES = 'Reading files';
+
+/** Number of reported files that are read at once. */
+const BATCH = 500;
+
+/** Number of files in a row that a drive fails to send before the sync fails. */
+const MAX_FAILURES_IN_A_ROW = 20;
+
+type Download = { row: FileRow; known: KnownFile | null };
+
+/** Brings the files that were reported up to date. */
+export async function applyFiles(run: SyncRun): Promise<void> {
+  await new FileWork(run).run();
+}
+
+/** The work on the reported files: its downloads run side by side, its writes one after the other. */
+class FileWork {
+  readonly #run: SyncRun;
+  #done = 0;
+  #bytesLeft = Infinity;
+  #failures = 0;
+  #outcomes: FileOutcome[] = [];
+  #flushing: Promise<void> | null = null;
+
+  constructor(run: SyncRun) {
+    this.#run = run;
+  }
+
+  async run(): Promise<void> {
+    const [tenantId, scopeId] = this.#run.keys;
+    const [counted] = await this.#run.query<{ total: number; done: number }>({
+      text: `select count(*)::int as total, (count(*) filter (where is_done))::int as done
+        from dws.library_sync_change
+        where tenant_id = $1 and scope_id = $2`,
+      values: [tenantId, scopeId],
+    });
+    this.#done = counted!.done;
+    this.#run.attempt.progress({ message: FILES, current: this.#done, total: counted!.total });
+    const downloads = this.#downloads();
+    const work = async () => {
+      for (let next = await downloads.next(); !next.done; next = await downloads.next())
+        await this.#download(next.value);
+    };
+    try {
+      await inParallel(PLACES_OF_SYNC, work, this.#run.attempt.abort);
+    } finally {
+      // Contents that arrived while others could not be stored.
+      await this.#discard(this.#outcomes);
+    }
+  }
+
+  /** Yields the files to download. Stores what needs no download, a batch at a time. */
+  async *#downloads(): AsyncGenerator<Download> {
+    let last = '';
+    for (;;) {
+      const batch = await loadBatch(this.#run, last);
+      if (batch.length === 0) return;
+      last = batch.at(-1)!.fileId;
+      const outcomes: FileOutcome[] = [];
+      const downloads: Download[] = [];
+      for (const { fileId, known, plan } of batch.map((file) => planned(this.#run, file))) {
+        if (plan.action !== 'download')
+          outcomes.push({
+            fileId,
+            known,
+            ...(plan.action === 'store' && { row: plan.row }),
+            ...(plan.action === 'ignore' && { isGone: true }),
+          });
+        else if (this.#run.isDry) outcomes.push({ fileId, known, row: { ...plan.row, storedFileId: 'new' } });
+        else downloads.push({ row: plan.row, known });
+      }
+      if (outcomes.length > 0) await this.#store(outcomes);
+      if (downloads.length > 0) await this.#loadQuota();
+      yield* downloads;
+    }
+  }
+
+  async #loadQuota(): Promise<void> {
+    const { platform } = this.#run.attempt;
+    this.#bytesLeft = await loadBytesLeft(this.#run, this.#run.tenantId, platform.config.TENANT_QUOTA_BYTES);
+  }
+
+  /** Downloads one file and waits until it is stored. */
+  async #download(file: Download): Promise<void> {
+    const freed = file.known?.storedFileId ? (file.known.size ?? 0) : 0;
+    const bytesLeft = this.#bytesLeft + freed;
+    const reserved = (file.row.size ?? 0) - freed;
+    this.#bytesLeft -= reserved;
+    const outcome = await download(this.#run, file, bytesLeft);
+    this.#bytesLeft += reserved - (outcome.saved ? outcome.saved.size - freed : 0);
+    if (this.#bytesLeft < 0) {
+      await this.#discard([outcome]);
+      throw quotaExceeded(this.#run);
+    }
+    this.#checkFailures(outcome);
+    this.#outcomes.push(outcome);
+    // Those that end while others are stored are stored together.
+    await this.#flushing;
+    this.#flushing ??= this.#flush();
+    await this.#flushing;
+  }
+
+  /** Throws UNAVAILABLE if the drive has failed too often in a row. */
+  #checkFailures({ error }: FileOutcome): void {
+    this.#failures = error ? this.#failures + 1 : 0;
+    if (this.#failures < MAX_FAILURES_IN_A_ROW || error?.code !== 'UNAVAILABLE') return;
+    throw unavailable(`The drive fails to send files: ${error.message}`);
+  }
+
+  async #flush(): Promise<void> {
+    const outcomes = this.#outcomes;
+    this.#outcomes = [];
+    if (outcomes.length === 0) return void (this.#flushing = null);
+    try {
+      await this.#store(outcomes);
+    } catch (error) {
+      await this.#discard(outcomes);
+      throw error;
+    } finally {
+      this.#flushing = null;
+    }
+    await deleteStoredBytes(this.#run.attempt, replacedContents(outcomes));
+  }
+
+  async #store(outcomes: readonly FileOutcome[]): Promise<void> {
+    await this.#run.write(async (tx) => ({ counts: storeOutcomes(tx, this.#run, outcomes) }));
+    this.#done += outcomes.length;
+    this.#run.attempt.progress({ current: this.#done });
+  }
+
+  /** Deletes the bytes of contents that could not be stored. */
+  async #discard(outcomes: readonly FileOutcome[]): Promise<void> {
+    const ids = outcomes.flatMap(({ saved }) => saved?.id ?? []);
+    await deleteUnreferenced({ platform: this.#run.attempt.platform, query: this.#run.query }, ids);
+  }
+}
+
+/** Returns a reported file with what to do with it. A dry run that purges knows no files. */
+function planned(run: SyncRun, file: StagedFile) {
+  const { input, library } = run.attempt;
+  const known = run.isDry && input.purge ? null : file.known;
+  return { fileId: file.fileId, known, plan: planFile({ ...file, known }, library.settings) };
+}
+
+/** Returns the next reported files that are not done, after one by its id. */
+function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<StagedFile[]> {
+  return query<StagedFile>({
+    text: `select c.file_id as "fileId", c.item,
+      case
+        when c.item is null then null
+        when c.item->>'path' is not null then c.item->>'path'
+        when c.item->>'parentId' = $4 then c.item->>'name'
+        else d.path || (c.item->>'name')
+      end as path,
+      case when f.id is not null then jsonb_build_object('name', f.name, 'path', f.path, 'contentType', f.content_type,
+        'size', f.size, 'hash', f.hash, 'revision', f.revision, 'parentId', f.parent_id, 'status', f.status,
+        'reason', f.reason, 'url', f.url, 'modifiedAt', ${isoSql('f.modified_at')}, 'syncedAt', ${isoSql('f.synced_at')},
+        'storedFileId', f.stored_file_id) end as known
+    from dws.library_sync_change c
+    left join dws.library_sync_folder d on d.scope_id = c.scope_id and d.folder_id = c.item->>'parentId'
+    left join dws.library_file f on f.library_id = $3 and f.file_id = c.file_id
+    where c.tenant_id = $1 and c.scope_id = $2 and not c.is_done and c.file_id > $5
+    order by c.file_id
+    limit ${BATCH}`,
+    values: [...keys, state.rootId, last],
+  });
+}
+
+const isoSql = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Runs a task several times at once. The first failure aborts the others, and is thrown once all have ended. */
+async function inParallel(times: number, task: () => Promise<void>, abort: (reason: unknown) => void): Promise<void> {
+  const results = await Promise.allSettled(
+    Array.from({ length: times }, async () =>
+      task().catch((error: unknown) => {
+        abort(error);
+        throw error;
+      }),
+    ),
+  );
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}

@@ -1,0 +1,99 @@
+import type { LibrarySettings } from '../../../entities/library.ts';
+import { formatSize } from '../../core/size.ts';
+import { pathKey, type StagedItem } from './sync-stage.ts';
+
+/** A file as the library has it. */
+export interface KnownFile {
+  name: string;
+  path: string;
+  contentType: string;
+  size: number | null;
+  hash: string | null;
+  revision: string | null;
+  parentId: string | null;
+  status: 'synced' | 'skipped' | 'failed';
+  reason: string | null;
+  url: string | null;
+  modifiedAt: string | null;
+  syncedAt: string | null;
+  storedFileId: string | null;
+}
+
+/** A row of a file to store, or the values that a row has. */
+export type FileRow = KnownFile & { fileId: string; pathKey: string | null };
+
+/** A file that was reported, with what the library knows of it. */
+export interface StagedFile extends Record<string, unknown> {
+  fileId: string;
+  /** Null if it was removed. */
+  item: StagedItem | null;
+  /** Path from the root; null if it is outside. */
+  path: string | null;
+  known: KnownFile | null;
+}
+
+/** What to do with a reported file. */
+export type FilePlan =
+  /** Not a file of the library, or not any more. */
+  | { action: 'ignore' }
+  /** The row is as it has to be. */
+  | { action: 'keep' }
+  /** The row changes, without a download. */
+  | { action: 'store'; row: FileRow }
+  /** The contents are downloaded. `row` lacks what is known only then. */
+  | { action: 'download'; row: FileRow };
+
+/** Returns what to do with a reported file. */
+export function planFile({ fileId, item, path, known }: StagedFile, settings: LibrarySettings): FilePlan {
+  if (!item || path === null || !hasExtension(item, settings.extensions)) return { action: 'ignore' };
+  const row: FileRow = {
+    fileId,
+    name: item.name,
+    path,
+    pathKey: item.path === null ? null : pathKey(item.path),
+    contentType: item.contentType,
+    size: item.size,
+    hash: item.hash,
+    revision: item.revision,
+    parentId: item.parentId,
+    status: 'synced',
+    reason: null,
+    url: item.url,
+    modifiedAt: item.modifiedAt,
+    syncedAt: null,
+    storedFileId: null,
+  };
+  const reason = skipReason(item, settings);
+  if (reason !== null) return storeUnlessSame({ ...row, status: 'skipped', reason }, known);
+  if (!known || !hasContents(item, known)) return { action: 'download', row };
+  const { size, syncedAt, storedFileId } = known;
+  return storeUnlessSame({ ...row, size, syncedAt, storedFileId }, known);
+}
+
+/** Returns why the contents of a file are not kept; null if they are. */
+const skipReason = ({ unreadable, size }: StagedItem, { maxFileBytes }: LibrarySettings): string | null =>
+  unreadable ?? (size !== null && size > maxFileBytes ? `The file is larger than ${formatSize(maxFileBytes)}` : null);
+
+const hasExtension = ({ name }: StagedItem, extensions: readonly string[]): boolean =>
+  extensions.length === 0 || extensions.includes(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '');
+
+/** Returns whether the library has the contents of a file as they are now. */
+const hasContents = ({ hash, revision }: StagedItem, known: KnownFile): boolean =>
+  known.storedFileId !== null &&
+  (hash === null ? known.hash === null && known.revision === revision : known.hash === hash);
+
+const COMPARED = [
+  ...(['name', 'path', 'contentType', 'size', 'hash', 'revision', 'parentId', 'status', 'reason', 'url'] as const),
+  ...(['modifiedAt', 'storedFileId'] as const),
+];
+
+const storeUnlessSame = (row: FileRow, known: KnownFile | null): FilePlan =>
+  known && COMPARED.every((key) => row[key] === known[key]) ? { action: 'keep' } : { action: 'store', row };
+
+/** What the change of a file counts as. Counts concern files with contents: those that had or have them. */
+export function changeOf(known: KnownFile | null, row: FileRow): 'added' | 'updated' | null {
+  const had = known?.storedFileId != null;
+  const has = row.storedFileId !== null;
+  if (!had) return has ? 'added' : null;
+  return !has || row.storedFileId !== known.storedFileId || row.path !== known.path ? 'updated' : null;
+}

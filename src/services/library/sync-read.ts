@@ -1,0 +1,155 @@
+import { CursorLost, type DrivePage } from '../../core/drive.ts';
+import { ApiError, notFound, upstreamFailed } from '../../core/errors.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { deleteAllFiles } from './sync-delete.ts';
+import type { SyncRun } from './sync-run.ts';
+import { stageEvents } from './sync-stage.ts';
+import { clearScope, type SyncState } from './sync-state.ts';
+import { deleteOutside, findUnlisted, markListed, refreshPaths } from './sync-tree.ts';
+
+/** Phases of a sync, as the `message` of its operation. */
+const LISTING = 'Listing files';
+const CHANGES = 'Reading changes';
+
+/** Number of full listings that a sync begins because the drive does not know a cursor any more. */
+const MAX_RESTARTS = 3;
+
+/** Reads what the drive reports until all of it is staged. */
+export async function readDrive(run: SyncRun): Promise<void> {
+  for (let restarts = 0; ; restarts += 1) {
+    try {
+      if (run.state.phase === 'listing') await readListing(run);
+      if (run.state.phase === 'changes') await readChanges(run);
+      if (run.state.phase === 'folders') await readFolders(run);
+      return;
+    } catch (error) {
+      if (!(error instanceof CursorLost)) throw error;
+      if (restarts === MAX_RESTARTS) throw upstreamFailed('The drive forgets its cursors', { cause: error });
+      await restart(run, {});
+    }
+  }
+}
+
+/** Begins a full listing. Changes from now on are read after it. */
+export async function restart(run: SyncRun, changes: Partial<SyncState>): Promise<void> {
+  const { opened, library } = run.attempt;
+  const { rootId } = library.settings;
+  const root = await opened.drive.root(opened.access, rootId);
+  const cursor = await opened.drive.start(opened.access, rootId);
+  await run.write(async (tx) => {
+    clearScope(tx, run.tenantId, run.state.scopeId);
+    return {
+      ...changes,
+      binding: opened.binding,
+      rootId: root,
+      phase: 'listing',
+      cursor,
+      listingCursor: null,
+      isFull: true,
+      isTreeStale: false,
+    };
+  });
+}
+
+async function readListing(run: SyncRun): Promise<void> {
+  const { drive, access } = run.attempt.opened;
+  run.attempt.progress({ message: LISTING });
+  // A listing that an earlier attempt began may not be known to the drive any more.
+  let mayBeLost = run.state.listingCursor !== null;
+  while (run.state.phase === 'listing') {
+    const { listingCursor } = run.state;
+    const page = await drive
+      .list(access, run.attempt.library.settings.rootId === null ? null : run.state.rootId, listingCursor)
+      .catch((error: unknown) => {
+        throw mayBeLost && isRefused(error) ? new CursorLost() : error;
+      });
+    mayBeLost = false;
+    checkProgress(page, listingCursor);
+    await run.write(async (tx) => {
+      const counts = run.state.purges ? await deleteAllFiles(tx, run) : run.state.counts;
+      const isTreeStale = stagePage(tx, run, page, true);
+      return {
+        counts,
+        purges: false,
+        isTreeStale,
+        ...(page.isLast ? { phase: 'changes', listingCursor: null } : { listingCursor: page.cursor }),
+      };
+    });
+  }
+}
+
+async function readChanges(run: SyncRun): Promise<void> {
+  const { drive, access } = run.attempt.opened;
+  run.attempt.progress({ message: CHANGES });
+  while (run.state.phase === 'changes') {
+    const { cursor } = run.state;
+    const page = await drive.changes(access, run.attempt.library.settings.rootId, cursor);
+    if (!page.isLast) checkProgress(page, cursor);
+    checkRoot(run, page);
+    // What changes nothing is not stored: the last write of the sync has the cursor.
+    await run.write(async (tx) => {
+      const isTreeStale = stagePage(tx, run, page, false);
+      return { cursor: page.cursor, isTreeStale, ...(page.isLast && { phase: isTreeStale ? 'folders' : 'files' }) };
+    });
+  }
+}
+
+/** Lists the folders that came into the root: the changes need not name what is in them. */
+async function readFolders(run: SyncRun): Promise<void> {
+  const refresh = async () =>
+    run.write(async (tx) => {
+      refreshPaths(tx, run);
+      return {};
+    });
+  await refresh();
+  for (let id = await findUnlisted(run); id !== undefined; id = await findUnlisted(run)) {
+    await listFolder(run, id);
+    await refresh();
+  }
+  await run.write(async (tx) => {
+    deleteOutside(tx, run);
+    return { phase: 'files' };
+  });
+}
+
+/** Lists all below a folder. A folder that is gone has nothing: the next sync gets to know of it. */
+async function listFolder(run: SyncRun, folderId: string): Promise<void> {
+  const { drive, access } = run.attempt.opened;
+  run.attempt.progress({ message: LISTING });
+  for (let cursor: string | null = null, isLast = false; !isLast;) {
+    const page: DrivePage = await drive.list(access, folderId, cursor).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'NOT_FOUND') return { events: [], cursor: '', isLast: true };
+      throw error;
+    });
+    if (!page.isLast) checkProgress(page, cursor);
+    await run.write(async (tx) => {
+      stagePage(tx, run, page, true);
+      if (page.isLast) markListed(tx, run, folderId);
+      return {};
+    });
+    ({ cursor, isLast } = page);
+  }
+}
+
+/** Stages the events of a page. Returns whether paths of folders may have changed since they were computed. */
+function stagePage(tx: Transaction, run: SyncRun, { events }: DrivePage, isListing: boolean): boolean {
+  const [tenantId, scopeId, libraryId] = run.keys;
+  const { rootId, isTreeStale } = run.state;
+  const stage = { tenantId, scopeId, libraryId, rootId, isListing };
+  return stageEvents(tx, stage, events) || isTreeStale;
+}
+
+/** Throws UPSTREAM_FAILED for a drive that would be asked the same again. */
+function checkProgress({ cursor, isLast }: DrivePage, former: string | null): void {
+  if (!isLast && cursor === former) throw upstreamFailed('The drive repeats a page of its listing');
+}
+
+/** Throws NOT_FOUND if the root folder is gone. Its files stay until it is there again or another one is set. */
+function checkRoot({ state }: SyncRun, { events }: DrivePage): void {
+  const isGone = events.some((event) => 'removedId' in event && event.removedId === state.rootId);
+  if (isGone) throw notFound({ what: 'root folder', id: state.rootId });
+}
+
+/** Returns whether a drive refuses a request for what it says, and not because of the moment or the authorization. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && !['UNAVAILABLE', 'RATE_LIMITED', 'CANCELLED', 'CONFLICT'].includes(error.code);

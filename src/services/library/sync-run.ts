@@ -1,0 +1,112 @@
+import type { Library } from '../../../entities/library.ts';
+import type { Query } from '../../core/database.ts';
+import type { Drive, DriveAccess } from '../../core/drive.ts';
+import { cancelled, notFound } from '../../core/errors.ts';
+import type { LibrarySyncInput } from '../../core/operations.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
+import { lockLease, Superseded, type Attempt, type Progress } from '../operation/operation-repository.ts';
+import { saveState, type SyncState } from './sync-state.ts';
+
+/** The parts of a library that a sync reads. */
+export type SyncedLibrary = Pick<Library, 'id' | 'tenantId' | 'settings'>;
+
+/** The drive of a library, opened for one sync. */
+export interface OpenedDrive {
+  drive: Drive;
+  access: DriveAccess;
+  /** What the state of syncs belongs to: integration, account and settings as text. */
+  binding: string;
+}
+
+/** A file that a dry run would change. */
+export interface PlannedChange {
+  action: 'add' | 'update' | 'delete';
+  fileId: string;
+  path: string;
+  size: number | null;
+}
+
+/** Maximum number of changes and of errors that a result lists. */
+export const MAX_LISTED = 1000;
+
+/** One attempt at a sync. */
+export interface SyncAttempt {
+  platform: Platform;
+  claim: Attempt;
+  input: LibrarySyncInput;
+  library: SyncedLibrary;
+  opened: OpenedDrive;
+  signal: AbortSignal;
+  /** Aborts the signal. */
+  abort(reason: unknown): void;
+  progress(update: Progress): void;
+}
+
+/**
+ * A sync while it runs: what is known of its state, and the only way to change it. Changes are written one after the
+ * other, each in a transaction that fails once another worker has taken over or the caller has cancelled.
+ */
+export class SyncRun {
+  readonly attempt: SyncAttempt;
+  /** Changes that a dry run would do, the first ones. */
+  readonly planned: PlannedChange[] = [];
+  #state: SyncState;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(attempt: SyncAttempt, state: SyncState) {
+    this.attempt = attempt;
+    this.#state = state;
+  }
+
+  get state(): SyncState {
+    return this.#state;
+  }
+
+  /** Whether nothing of the library changes. */
+  get isDry(): boolean {
+    return this.attempt.input.dryRun;
+  }
+
+  get tenantId(): string {
+    return this.attempt.library.tenantId;
+  }
+
+  /** The library and scope of statements: `$1` is the tenant, `$2` the scope, `$3` the library. */
+  get keys(): [tenantId: string, scopeId: string, libraryId: string] {
+    return [this.tenantId, this.#state.scopeId, this.attempt.library.id];
+  }
+
+  readonly query: Query = (statement) => this.attempt.platform.database.query(this.tenantId, statement);
+
+  /** Runs `work` in a transaction, and stores the changes of the state that it returns with it. */
+  write(work: (tx: Transaction) => Promise<Partial<SyncState>>): Promise<void> {
+    const writing = this.#writing.then(async () => {
+      this.attempt.signal.throwIfAborted();
+      this.#state = await writeFenced(this.attempt, async (tx) => {
+        const state = { ...this.#state, ...(await work(tx)) };
+        saveState(tx, this.tenantId, state);
+        return state;
+      });
+    });
+    this.#writing = writing.catch(() => undefined);
+    return writing;
+  }
+}
+
+/** Runs a transaction of the current attempt. Throws if it is no longer the current one, and NOT_FOUND without library. */
+export async function writeFenced<T>(
+  { platform, claim, library }: Pick<SyncAttempt, 'platform' | 'claim' | 'library'>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return platform.database.transaction(library.tenantId, async (tx) => {
+    const lease = await lockLease(tx, claim);
+    if (lease === 'lost') throw new Superseded();
+    if (lease === 'cancelled') throw cancelled();
+    const [found] = await tx.query({
+      text: `select id from dws.library where tenant_id = $1 and id = $2 for no key update`,
+      values: [library.tenantId, library.id],
+    });
+    if (!found) throw notFound({ what: 'library', id: library.id });
+    return work(tx);
+  });
+}

@@ -1,0 +1,154 @@
+import type { DriveEvent, DriveItem } from '../../core/drive.ts';
+import type { Transaction } from '../../core/platform.ts';
+
+/** What is stored of a file that a drive reported, until the library has it. Dates are ISO 8601. */
+export type StagedItem = Pick<
+  DriveItem,
+  'name' | 'parentId' | 'path' | 'contentType' | 'size' | 'hash' | 'revision' | 'url' | 'unreadable'
+> & { modifiedAt: string | null };
+
+/** Where events are staged. */
+interface Stage {
+  tenantId: string;
+  scopeId: string;
+  libraryId: string;
+  rootId: string;
+  /** Whether the children of folders are listed too, so that new folders need no listing of their own. */
+  isListing: boolean;
+}
+
+/** Events without a removed path between them, by the ids of their items. The last one about an item counts. */
+interface Run {
+  files: Map<string, StagedItem | null>;
+  folders: Map<string, DriveItem | null>;
+  removedPaths: string[];
+}
+
+/**
+ * Stores the events of a page for the time at which all are known. Returns whether paths of folders may have changed.
+ */
+export function stageEvents(tx: Transaction, stage: Stage, events: readonly DriveEvent[]): boolean {
+  let isTreeStale = false;
+  for (const run of runsOf(events, stage.rootId)) {
+    if (run.removedPaths.length > 0) stageRemovedPaths(tx, stage, run.removedPaths);
+    if (run.folders.size > 0) stageFolders(tx, stage, run.folders);
+    if (run.files.size > 0) stageFiles(tx, stage, run.files);
+    isTreeStale ||= run.folders.size > 0;
+  }
+  return isTreeStale;
+}
+
+/** Returns how a path is compared with others. */
+export const pathKey = (path: string): string => clean(path).normalize('NFC').toLowerCase();
+
+/** Postgres has no text with a NUL, and no lone surrogates. */
+const clean = (text: string): string => text.toWellFormed().replaceAll('\u0000', '');
+const cleanOrNull = (text: string | null): string | null => (text === null ? null : clean(text));
+
+/** Splits events into parts that can be stored at once: removed paths, then items. */
+function runsOf(events: readonly DriveEvent[], rootId: string): Run[] {
+  const runs: Run[] = [];
+  const start = (): Run => {
+    const run = { files: new Map(), folders: new Map(), removedPaths: [] };
+    runs.push(run);
+    return run;
+  };
+  let run = start();
+  for (const event of events) {
+    const hasItems = run.files.size + run.folders.size > 0;
+    if ('removedPath' in event) {
+      if (hasItems) run = start();
+      run.removedPaths.push(pathKey(event.removedPath));
+    } else if ('removedId' in event) {
+      run.files.set(event.removedId, null);
+      run.folders.set(event.removedId, null);
+    } else if (event.item.isFolder) {
+      run.files.delete(event.item.id);
+      // A drive that states paths needs no folders.
+      if (event.item.path === null && event.item.id !== rootId) run.folders.set(event.item.id, event.item);
+    } else {
+      run.folders.delete(event.item.id);
+      run.files.set(event.item.id, toStaged(event.item));
+    }
+  }
+  return runs;
+}
+
+const toStaged = (item: DriveItem): StagedItem => ({
+  name: clean(item.name),
+  parentId: cleanOrNull(item.parentId),
+  path: cleanOrNull(item.path),
+  contentType: clean(item.contentType),
+  size: item.size,
+  hash: cleanOrNull(item.hash),
+  revision: clean(item.revision),
+  modifiedAt: item.modifiedAt?.toISOString() ?? null,
+  url: cleanOrNull(item.url),
+  unreadable: cleanOrNull(item.unreadable),
+});
+
+function stageFiles(tx: Transaction, { tenantId, scopeId }: Stage, files: Run['files']): void {
+  const rows = [...files].map(([id, item]) => ({
+    id: clean(id),
+    item,
+    key: item?.path === null || item?.path === undefined ? null : pathKey(item.path),
+  }));
+  tx.execute({
+    text: `
+      insert into dws.library_sync_change (scope_id, tenant_id, file_id, item, path_key)
+      select $2, $1, id, case when jsonb_typeof(item) = 'object' then item end, key
+      from jsonb_to_recordset($3::jsonb) as r(id text, item jsonb, key text)
+      on conflict (scope_id, file_id) do update
+      set item = excluded.item, path_key = excluded.path_key, is_done = false, error = null`,
+    values: [tenantId, scopeId, JSON.stringify(rows)],
+  });
+}
+
+function stageFolders(tx: Transaction, { tenantId, scopeId, isListing }: Stage, folders: Run['folders']): void {
+  const removed = [...folders].filter(([, folder]) => folder === null).map(([id]) => clean(id));
+  if (removed.length > 0)
+    tx.execute({
+      text: `delete from dws.library_sync_folder where tenant_id = $1 and scope_id = $2 and folder_id = any($3::text[])`,
+      values: [tenantId, scopeId, removed],
+    });
+  const rows = [...folders.values()].flatMap((folder) =>
+    folder ? [{ id: clean(folder.id), parent: cleanOrNull(folder.parentId), name: clean(folder.name) }] : [],
+  );
+  if (rows.length > 0)
+    tx.execute({
+      text: `
+        insert into dws.library_sync_folder (scope_id, tenant_id, folder_id, parent_id, name, is_listed)
+        select $2, $1, id, parent, name, $4
+        from jsonb_to_recordset($3::jsonb) as r(id text, parent text, name text)
+        on conflict (scope_id, folder_id) do update
+        set parent_id = excluded.parent_id, name = excluded.name,
+          is_listed = dws.library_sync_folder.is_listed or excluded.is_listed`,
+      values: [tenantId, scopeId, JSON.stringify(rows), isListing],
+    });
+}
+
+/**
+ * Stages the removal of all files at paths and below. A file that was reported at another path before is not there any
+ * more.
+ */
+function stageRemovedPaths(tx: Transaction, { tenantId, scopeId, libraryId }: Stage, keys: readonly string[]): void {
+  // The character after a slash is 0: the range contains the path and all paths below it.
+  const isAt = (column: string) =>
+    `${column} >= k and ${column} < k || '0' and (${column} = k or starts_with(${column}, k || '/'))`;
+  tx.execute({
+    text: `
+      update dws.library_sync_change c set item = null, path_key = null, is_done = false, error = null
+      from unnest($3::text[]) k
+      where c.tenant_id = $1 and c.scope_id = $2 and ${isAt('c.path_key')}`,
+    values: [tenantId, scopeId, keys],
+  });
+  tx.execute({
+    text: `
+      insert into dws.library_sync_change (scope_id, tenant_id, file_id)
+      select distinct $2::uuid, f.tenant_id, f.file_id
+      from unnest($3::text[]) k
+      join dws.library_file f on f.tenant_id = $1 and f.library_id = $4 and ${isAt('f.path_key')}
+      on conflict (scope_id, file_id) do nothing`,
+    values: [tenantId, scopeId, keys, libraryId],
+  });
+}

@@ -1,0 +1,123 @@
+import type { SavedFile } from '../../core/files.ts';
+import { cleanFilename } from '../../core/files.ts';
+import { newId } from '../../core/id.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { plan } from './sync-delete.ts';
+import { changeOf, type FileRow, type KnownFile } from './sync-plan.ts';
+import type { SyncRun } from './sync-run.ts';
+import type { SyncCounts } from './sync-state.ts';
+
+/** What was found out about a reported file, to store at once. */
+export interface FileOutcome {
+  fileId: string;
+  known: KnownFile | null;
+  /** The row to store. Undefined if it stays as it is. */
+  row?: FileRow;
+  /** New contents. */
+  saved?: SavedFile;
+  /** Whether the library does not have the file any more. */
+  isGone?: boolean;
+  /** Why the contents could not be read. The next sync tries again. */
+  error?: { code: string; message: string };
+}
+
+/** Stores outcomes. Returns the new counts. */
+export function storeOutcomes(tx: Transaction, run: SyncRun, outcomes: readonly FileOutcome[]): SyncCounts {
+  const changed = outcomes.filter((outcome): outcome is FileOutcome & { row: FileRow } => outcome.row !== undefined);
+  if (run.isDry) planChanges(run, changed);
+  else if (changed.length > 0) storeRows(tx, run, changed);
+  markDone(tx, run, outcomes);
+  return countChanges(run.state.counts, changed);
+}
+
+function planChanges(run: SyncRun, changed: readonly { known: KnownFile | null; row: FileRow }[]): void {
+  for (const { known, row } of changed) {
+    const change = changeOf(known, row);
+    if (change) plan(run, change === 'added' ? 'add' : 'update', [row]);
+  }
+}
+
+function countChanges(counts: SyncCounts, changed: readonly { known: KnownFile | null; row: FileRow }[]): SyncCounts {
+  const next = { ...counts };
+  for (const { known, row } of changed) {
+    const change = changeOf(known, row);
+    if (change) next[change]++;
+    for (const status of ['synced', 'skipped'] as const)
+      next[status] += Number(row.status === status) - Number(known?.status === status);
+  }
+  return next;
+}
+
+function storeRows(tx: Transaction, run: SyncRun, changed: readonly (FileOutcome & { row: FileRow })[]): void {
+  insertContents(tx, run, changed);
+  upsertRows(tx, run, changed);
+  const [tenantId, , libraryId] = run.keys;
+  const keptBytes = (file: KnownFile | null) => (file?.storedFileId ? (file.size ?? 0) : 0);
+  const bytes = changed.reduce((sum, { known, row }) => sum + keptBytes(row) - keptBytes(known), 0);
+  tx.execute({
+    text: `update dws.library set file_count = file_count + $3, bytes = bytes + $4 where tenant_id = $1 and id = $2`,
+    values: [tenantId, libraryId, changed.filter(({ known }) => !known).length, bytes],
+  });
+  const replaced = replacedContents(changed);
+  if (replaced.length > 0)
+    tx.execute({
+      text: `delete from dws.stored_file where tenant_id = $1 and id = any($2::uuid[])`,
+      values: [tenantId, replaced],
+    });
+}
+
+/** Returns the ids of stored files that outcomes replace. Their bytes are deleted after the commit. */
+export const replacedContents = (outcomes: readonly FileOutcome[]): string[] =>
+  outcomes.flatMap(({ known, row }) =>
+    row && known?.storedFileId && known.storedFileId !== row.storedFileId ? [known.storedFileId] : [],
+  );
+
+function insertContents(tx: Transaction, run: SyncRun, changed: readonly (FileOutcome & { row: FileRow })[]): void {
+  const files = changed.flatMap(({ row, saved }) =>
+    saved ? [{ ...saved, filename: cleanFilename(row.name), content_type: row.contentType }] : [],
+  );
+  if (files.length > 0)
+    tx.execute({
+      text: `
+        insert into dws.stored_file (id, tenant_id, filename, content_type, size, sha256)
+        select id, $1, filename, content_type, size, sha256
+        from jsonb_to_recordset($2::jsonb)
+          as r(id uuid, filename text, content_type text, size bigint, sha256 text)`,
+      values: [run.tenantId, JSON.stringify(files)],
+    });
+}
+
+function upsertRows(tx: Transaction, run: SyncRun, changed: readonly { row: FileRow }[]): void {
+  const [tenantId, , libraryId] = run.keys;
+  tx.execute({
+    text: `
+      insert into dws.library_file (id, tenant_id, library_id, file_id, name, path, path_key, content_type, size, hash,
+        revision, parent_id, status, reason, url, modified_at, synced_at, stored_file_id)
+      select id, $1, $2, "fileId", name, path, "pathKey", "contentType", size, hash, revision, "parentId", status,
+        reason, url, "modifiedAt", "syncedAt", "storedFileId"
+      from jsonb_to_recordset($3::jsonb) as r(id uuid, "fileId" text, name text, path text, "pathKey" text,
+        "contentType" text, size bigint, hash text, revision text, "parentId" text, status text, reason text, url text,
+        "modifiedAt" timestamptz, "syncedAt" timestamptz, "storedFileId" uuid)
+      on conflict (library_id, file_id) do update
+      set name = excluded.name, path = excluded.path, path_key = excluded.path_key,
+        content_type = excluded.content_type, size = excluded.size, hash = excluded.hash, revision = excluded.revision,
+        parent_id = excluded.parent_id, status = excluded.status, reason = excluded.reason, url = excluded.url,
+        modified_at = excluded.modified_at, synced_at = excluded.synced_at, stored_file_id = excluded.stored_file_id,
+        updated_at = now(), version = dws.library_file.version + 1`,
+    values: [tenantId, libraryId, JSON.stringify(changed.map(({ row }) => ({ id: newId(), ...row })))],
+  });
+}
+
+/** Marks what was reported as done. What is gone is deleted at the end of the sync. */
+function markDone(tx: Transaction, run: SyncRun, outcomes: readonly FileOutcome[]): void {
+  const [tenantId, scopeId] = run.keys;
+  const rows = outcomes.map(({ fileId, isGone, error }) => ({ id: fileId, gone: isGone ?? false, error }));
+  tx.execute({
+    text: `
+      update dws.library_sync_change c
+      set is_done = true, item = case when r.gone then null else c.item end, error = r.error
+      from jsonb_to_recordset($3::jsonb) as r(id text, gone boolean, error jsonb)
+      where c.tenant_id = $1 and c.scope_id = $2 and c.file_id = r.id`,
+    values: [tenantId, scopeId, JSON.stringify(rows)],
+  });
+}
