@@ -1,11 +1,12 @@
 import { getNullableType, isListType } from 'graphql';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, RowError } from './document.ts';
-import { describe, operationId, tagsOf, themeOf } from './openapi-names.ts';
+import { describe, operationId } from './openapi-names.ts';
 import { differingNames } from './openapi-presented.ts';
 import { parametersSchema, requestBody } from './openapi-request.ts';
 import { responsesOf } from './openapi-responses.ts';
 import { ERROR_RESPONSE, SHARED_SCHEMAS } from './openapi-shared.ts';
+import { tagsOf, themeOf } from './openapi-themes.ts';
 import { SchemaComponents, type JsonSchema } from './openapi-types.ts';
 import { shapeOf } from './words.ts';
 
