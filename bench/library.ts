@@ -4,12 +4,13 @@
  * `web` and one `worker`. `large` is the size of one more file.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { createSecretBox } from '../src/adapters/secrets/secret-box.ts';
 import { startDriveFake } from '../tools/drive-fake.ts';
 import { printTable } from './markdown.ts';
 import { readOptions } from './options.ts';
 import { cpuOf, ownMemoryOf } from './processes.ts';
-import { runSql, withService } from './service.ts';
+import { runSql, withService, type ResponseBody, type Service } from './service.ts';
 
 const { files, bytes, large, dist } = readOptions({
   files: '100000',
@@ -17,6 +18,20 @@ const { files, bytes, large, dist } = readOptions({
   large: '1000000000',
   dist: 'dist',
 });
+const SYNC = `mutation ($id: ID!, $full: Boolean) { syncLibrary(id: $id, full: $full, wait: false) { operation { id } } }`;
+const POLL_MS = 200;
+
+/** Syncs and returns the result. A sync takes longer than a request may wait for its response. */
+async function waitFor(call: Service['call'], id: string, flags: object): Promise<ResponseBody> {
+  const { data } = await call('POST', '/graphql', { query: SYNC, variables: { id, ...flags } });
+  for (;;) {
+    const { status, result, error } = await call('GET', `/api/progress/${String(data.syncLibrary.operation.id)}`);
+    if (status === 'succeeded') return result as ResponseBody;
+    if (status === 'failed') throw new Error(String(error.message));
+    await setTimeout(POLL_MS);
+  }
+}
+
 const fake = await startDriveFake('google-drive');
 fake.pageSize = 1000;
 
@@ -43,7 +58,7 @@ await withService({ roles: ['web', 'worker'], dist, env }, async ({ databaseUrl,
     const calls = { ...fake.calls };
     const cpu = cpuOf(worker);
     const began = performance.now();
-    const result = await call('POST', `/api/libraries/${String(id)}/_sync`, body);
+    const result = await waitFor(call, String(id), body);
     const seconds = (performance.now() - began) / 1000;
     const callsOf = (kind: string) => String((fake.calls[kind] ?? 0) - (calls[kind] ?? 0));
     const memory = [ownMemoryOf(worker), ownMemoryOf(worker, 'VmHWM')].map((mib) => mib.toFixed(0));

@@ -7,6 +7,7 @@ export const LIBRARY_BODIES: Record<string, unknown> = {
   updateLibrary: { settings: { rootId: '1dyUEebJaFnWa3Z4n0BFMVAXQ7mfUH11g', maxFileBytes: 20_000_000 } },
   setLibraryOwner: OWNER,
   shareLibrary: { accessLevel: 1 },
+  syncLibrary: { full: true },
   setLibraryIntegration: { integrationId: ID },
   createIntegration: {
     name: 'Google Drive',

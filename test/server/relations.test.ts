@@ -42,6 +42,8 @@ const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'Integration.clientId': 'it names this service at the provider',
   'DriveAccount.accountId': 'it names the account at the provider',
   'LibraryFile.fileId': 'it names the file at the provider',
+  'LibrarySyncChange.fileId': 'it names the file at the provider',
+  'LibrarySyncError.fileId': 'it names the file at the provider',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
   'WebhookCall.requestId': 'requests are not stored',
   'Team.usageProfileId': 'there are no usage profiles yet',

@@ -126,14 +126,15 @@ export async function movePaths(run: SyncRun): Promise<void> {
  */
 export async function deleteGone(run: SyncRun): Promise<void> {
   const { isFull, isTreeStale, rootId } = run.state;
-  const isLost = isTreeStale ? `or (${IN_FOLDER} and f.parent_id <> $4 and d.path is null and ${UNREPORTED})` : '';
+  const isLost = isTreeStale ? `or (c.file_id is null and ${IN_FOLDER} and f.parent_id <> $4 and d.path is null)` : '';
+  // By one join: with subqueries below `or`, Postgres may scan all changes for each file.
   const gone = (limit: string) => `
     select f.id
     from dws.library_file f
+    left join dws.library_sync_change c on c.scope_id = $2 and c.file_id = f.file_id
     ${isTreeStale ? JOIN_FOLDER : ''}
     where f.tenant_id = $1 and f.library_id = $3 and $4::text is not null and (
-      f.file_id in (select c.file_id from dws.library_sync_change c where c.tenant_id = $1 and c.scope_id = $2 and c.item is null)
-      ${isFull ? `or ${UNREPORTED}` : ''} ${isLost}
+      (c.file_id is not null and c.item is null) ${isFull ? 'or c.file_id is null' : ''} ${isLost}
     ) ${limit}`;
   const values = [...run.keys, rootId];
   if (run.isDry) return countGone(run, gone(''), values);
