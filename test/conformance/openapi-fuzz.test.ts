@@ -36,14 +36,11 @@ const REFUSED: Record<string, number> = {
   // The run has succeeded.
   'POST /api/jobs/{jobId}/history/{runId}/_retry': 409,
   'POST /api/jobs/{jobId}/history/{runId}/_cancel': 409,
-<<<<<<< HEAD
   // No sync has stored a file.
   'GET /api/libraries/{libraryId}/files/{id}': 404,
   'GET /api/libraries/{libraryId}/files/{id}/contents': 404,
-=======
   // The library has no connection.
   'POST /api/libraries/{id}/_sync': 409,
->>>>>>> sync
   // The operation has ended, the datasource is in use.
   'DELETE /api/progress/{id}': 409,
   'DELETE /api/datasources/{id}': 409,
