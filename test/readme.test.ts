@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { startDriveFake } from '../tools/drive-fake.ts';
 import { eventually } from './operation/fixture.ts';
 import { builtMain } from './support/built-service.ts';
 import { startShell } from './support/pasted-shell.ts';
@@ -125,6 +126,30 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
     ']',
     isFirst ? "[ 'post /orders: 3 calls, 1 errors' ]" : "[ 'post /orders: 6 calls, 2 errors' ]",
   ],
+  'For librarians': (isFirst) => [
+    'google-drive',
+    '302',
+    'ann@example.com',
+    ...(isFirst
+      ? ['2', "[ 'offers/spring.docx: synced', 'offers/summer.pdf: synced' ]"]
+      : ['3', '[', ...['archive/summer.pdf', 'offers/spring.docx'].map((path) => `  '${path}: synced',`)]),
+    ...(isFirst ? [] : ["  'offers/summer.pdf: synced'", ']']),
+    '{ result: { addedFiles: 0, updatedFiles: 2, deletedFiles: 0 } }',
+    'Twenty per cent off',
+  ],
+  'For agent builders': () => [
+    '{',
+    "  type: 'mcp-stdio',",
+    '  config: {',
+    "    command: 'npx',",
+    "    args: [ '-y', '@modelcontextprotocol/server-everything' ]",
+    '  }',
+    '}',
+    'Found 13 tools of mcp-servers/everything 2.0.0',
+    ...Array.from({ length: 13 }, () => /^added\t[a-z-]+$/),
+    'true',
+    "[ { name: 'orders_since', approved: true } ]",
+  ],
   'For schema registries': () => [/^etag: "[\w-]{22}"$/i, '304', /^\d{6}$/, 'No changes.'],
 };
 
@@ -158,9 +183,11 @@ describe('the walk-through of the README', { timeout: 600_000 }, () => {
 
   test('works when it is pasted into an interactive bash, twice in a row, bracketed and not', async () => {
     const { path, remove } = newCheckout();
-    const service = await startProcess({ DATA_DIR: join(path, '.data'), SEED_DEMO: 'true' });
+    const variables = { OUTBOUND_ALLOW: '127.0.0.1', SEED_DEMO: 'true' };
+    const service = await startProcess({ DATA_DIR: join(path, '.data'), ...variables });
+    const drive = await startDriveFake('google-drive');
     await eventually(async () => /The demo is ready|demo failed/.test(service.printed()));
-    const shell = startShell(path, { URL: service.url });
+    const shell = startShell(path, { URL: service.url, DRIVE: drive.origin });
     for (const isFirst of [true, false])
       for (const heading of headings) {
         const name = [...Object.keys(WALK), SUBSCRIBERS].find((start) => heading.startsWith(start))!;
@@ -184,6 +211,7 @@ describe('the walk-through of the README', { timeout: 600_000 }, () => {
           );
       }
     await shell.close();
+    await drive.close();
     expect(await service.end('SIGTERM')).toBe(0);
     remove();
   });

@@ -37,8 +37,7 @@ if (import.meta.main) {
   try {
     const fake = await startDriveFake(positionals[0] ?? '', Number(values.port));
     fake.pageSize = Number(values['page-size']);
-    const { clientId, clientSecret } = fake.authority;
-    console.log(JSON.stringify({ type: positionals[0], clientId, clientSecret, ...fake.addresses }, null, 2));
+    console.log(JSON.stringify({ type: positionals[0], ...fake.registration }, null, 2));
   } catch (error) {
     console.error((error as Error).message);
     console.error('usage: node tools/drive-fake.ts google-drive|dropbox|onedrive|box [--port 4010] [--page-size 100]');

@@ -1,4 +1,4 @@
-/** The control API of a fake drive: `POST /_control/<operation>` with a JSON object, `GET /_control/calls`. */
+/** The control API of a fake drive: `POST /_control/<operation>` with a JSON object, `GET` for `calls` and `registration`. */
 import type { PutOptions } from './drive-tree.ts';
 import type { DriveFake, FakeFailure, FakeReply, FakeRequest } from './fake-server.ts';
 
@@ -22,6 +22,7 @@ const OPERATIONS: Record<string, (fake: DriveFake, input: ControlInput) => unkno
   fail: (fake, input) => fake.fail(input as unknown as FakeFailure),
   'page-size': (fake, { count }) => (fake.pageSize = count),
   calls: (fake) => fake.calls,
+  registration: (fake) => fake.registration,
 };
 
 /** Runs an operation. */

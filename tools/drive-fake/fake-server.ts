@@ -127,9 +127,19 @@ export class DriveFake {
     }
   }
 
+  /** What an integration needs: id and secret of the client, and the addresses. */
+  get registration() {
+    const { clientId, clientSecret } = this.authority;
+    return { clientId, clientSecret, ...this.addresses };
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#api.address() as AddressInfo).port}`;
+  }
+
   /** The addresses to enter into an integration. */
   get addresses() {
-    const origin = `http://127.0.0.1:${(this.#api.address() as AddressInfo).port}`;
+    const { origin } = this;
     const { apiPath, contentPath } = this.protocol;
     return {
       authUri: `${origin}/oauth2/authorize`,
