@@ -94,6 +94,8 @@ const SUFFICIENT: Record<string, Values> = {
   'POST /api/login/{domain}': { username: 'admin', password: PASSWORD },
   'POST /api/datasources': { type: 'postgres', config: { host: '127.0.0.1', port: 1, database: 'd', user: 'u' } },
   'POST /api/integrations': { type: 'dropbox' },
+  'POST /api/toolkits': { type: 'mcp-stdio', config: { command: 'npx' } },
+  'POST /api/toolkit-parse-config': { config: { command: 'npx' } },
   'POST /api/jobs': { type: 'actions' },
   'POST /api/jobs/{id}/datasets': { alias: 'new' },
   'POST /api/jobs/{id}/actions': { type: 'notify', data: { recipients: ['admin'], message: 'Done' } },

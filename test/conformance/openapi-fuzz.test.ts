@@ -39,8 +39,18 @@ const REFUSED: Record<string, number> = {
   // No sync has stored a file.
   'GET /api/libraries/{libraryId}/files/{id}': 404,
   'GET /api/libraries/{libraryId}/files/{id}/contents': 404,
-  // The library has no connection.
+  // No provider of a drive is here, so the library and the toolkit have no connection.
   'POST /api/libraries/{id}/_sync': 409,
+  'GET /api/libraries/{id}/connection': 404,
+  'GET /api/libraries/{id}/account': 404,
+  'DELETE /api/libraries/{id}/connection': 404,
+  'GET /api/toolkits/{id}/connection': 404,
+  'DELETE /api/toolkits/{id}/connection': 404,
+  // No authorization was started.
+  'GET /api/oauth/callback': 400,
+  // The server of the toolkit is a command, which the service does not run.
+  'POST /api/toolkits/{id}/connection/_authorize': 400,
+  'POST /api/toolkits/{id}/discover': 400,
   // The operation has ended, the datasource is in use.
   'DELETE /api/progress/{id}': 409,
   'DELETE /api/datasources/{id}': 409,

@@ -33,6 +33,7 @@ const IN_NO_MENU = [
   '/job-action-drivers',
   '/template-drivers',
   '/toolkit-drivers',
+  '/integrations',
   '/visual-components',
   '/dataset-filters',
 ];

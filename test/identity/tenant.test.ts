@@ -174,10 +174,12 @@ describe('connections', () => {
       'src/adapters/demo-source/demo-source.ts', // its own database, created as a source
       'src/adapters/drivers/postgres/session.ts', // sources of users
       'src/adapters/embedded-postgres/embedded-postgres.ts', // creates the database
+      'src/adapters/mcp/discover-tools.ts', // a client of MCP servers
       'src/server/backup/backup.ts', // a command of operators, reads all rows as the system role
       'src/server/backup/restore.ts',
       'src/server/cli/doctor.ts',
       'src/server/cli/generated-files.ts', // commands of operators and developers
+      'src/server/cli/stdio-server.ts', // a client of an MCP server, in a command of users
       'src/server/migrate.ts',
       'src/server/start-checks.ts', // connects once, reads no rows
     ]);

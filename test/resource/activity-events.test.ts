@@ -1,11 +1,33 @@
 import { describe, expect } from 'vitest';
 import { ACTIVITY_TYPES } from '../../src/core/activity.ts';
+import { startDriveFake } from '../../tools/drive-fake.ts';
 import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
+import { connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
 import { readActivities, readAuditActions, readStoredActivities } from '../support/activity.ts';
-import { test } from '../support/fixture.ts';
+import { authorizeInBrowser, startAuthorizationServer } from '../support/authorization-server.ts';
+import { BrowserSession } from '../support/browser-session.ts';
+import type { Client } from '../support/client.ts';
+import { expectStatus } from '../support/expect.ts';
+import { test as base } from '../support/fixture.ts';
 import { configOf } from '../support/postgres-source.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { startProtectedMcpServer } from '../support/protected-mcp-server.ts';
 import { runSql } from '../support/run-sql.ts';
+import { startService, type Service } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
+
+/** With a service that may call this machine, where the providers of connections are. */
+const test = base.extend<{ service: Service }>({
+  service: [
+    async ({}, use) => {
+      const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+      service.platform.publicUrl = service.url;
+      await use(service);
+      await service.close();
+    },
+    { scope: 'file' },
+  ],
+});
 
 describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
   const { word } = namesOf(kind);
@@ -302,6 +324,73 @@ test('a failed run of a job is an activity of the job', async ({ admin, service 
     type: 'job.run.failed',
     message: 'A run of Failing failed',
   });
+});
+
+/** Authorizes a connection as a user does, in a browser with a session of the service. */
+async function authorize(session: Client, path: string): Promise<void> {
+  const { body } = await session.post(`${path}/connection/_authorize`);
+  const callback = await authorizeInBrowser(new BrowserSession(), body.url, 'admin-elsewhere');
+  expect((await session.request('GET', callback.slice(callback.indexOf('/api/')))).status).toBe(302);
+}
+
+test('a library and a toolkit have activities when a connection is authorized and ended', async ({
+  admin,
+  service,
+}) => {
+  const session = await service.login('admin');
+  const drive = await startAuthorizationServer(`${service.url}/api/oauth/callback`);
+  const mcp = await startProtectedMcpServer();
+  try {
+    const { id: integrationId } = await admin.creates('/integrations', drive.integration());
+    const library = await createLibrary(admin, { integrationId });
+    const config = { url: mcp.mcpUrl, transport: 'http' };
+    const { id } = await admin.creates('/toolkits', { name: 'Remote', type: 'mcp-remote', config });
+    for (const path of [library.path, `/toolkits/${id}`]) {
+      await authorize(session, path);
+      await expectStatus(admin.delete(`${path}/connection`), 204);
+    }
+    const eventsOf = async (path: string) =>
+      (await readActivities(admin, path)).map(({ type, userId, message }) => [type, userId, message]);
+    expect(await eventsOf(library.path)).toEqual([
+      ['library.disconnected', admin.id, 'admin disconnected Papers'],
+      ['library.connected', admin.id, 'admin connected Papers'],
+      ['library.created', admin.id, 'admin created Papers'],
+    ]);
+    expect(await eventsOf(`/toolkits/${id}`)).toEqual([
+      ['toolkit.disconnected', admin.id, 'admin disconnected Remote'],
+      ['toolkit.connected', admin.id, 'admin connected Remote'],
+      ['toolkit.created', admin.id, 'admin created Remote'],
+    ]);
+  } finally {
+    await drive.close();
+    await mcp.close();
+  }
+});
+
+test('a sync is an activity of the library with the numbers of files', async ({ admin, service }) => {
+  const fake = await startDriveFake('google-drive');
+  try {
+    fake.tree.put('a.txt', { text: 'hidden words' });
+    const { authUri, tokenUri, apiUri } = fake.addresses;
+    const integration = await createIntegration(admin, { authUri, tokenUri, apiUri });
+    const library = await createLibrary(admin, { integrationId: integration.id });
+    await connect(service, admin, library.id, integration.id);
+    const tokens = { accessToken: fake.authority.issueToken(), refreshToken: null, expiresAt: null };
+    await systemQuery(
+      service,
+      `update dws.connection set sealed_tokens = $2 where library_id = $1`,
+      library.id,
+      service.platform.secrets.seal(JSON.stringify(tokens)),
+    );
+    await expectStatus(admin.post(`${library.path}/_sync`, {}), 200);
+    expect((await readActivities(admin, library.path))[0]).toMatchObject({
+      type: 'library.synced',
+      message: 'admin synced Papers',
+      data: { addedFiles: 1, updatedFiles: 0, deletedFiles: 0 },
+    });
+  } finally {
+    await fake.close();
+  }
 });
 
 test('the stored types are exactly the declared types', async ({ service }) => {

@@ -3,13 +3,16 @@ import { describe, expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { recordRun } from '../../src/services/app/app-run-record.ts';
 import { appOf, callOf } from '../app/record-fixture.ts';
+import { addFile, connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { createMail } from '../support/mail-fixture.ts';
+import { toolNamed } from '../support/mcp-server.ts';
 import { notifyPrincipals } from '../support/notification-fixture.ts';
 import { COUNT } from '../support/report-blocks.ts';
 import { test } from '../support/report-fixture.ts';
 import { recordsIn, recordTypes, selectRecords, type FoundRecord } from '../support/select-records.ts';
 import type { Service } from '../support/service.ts';
+import { STDIO } from '../toolkit/toolkit-fixture.ts';
 
 const schema = await createSchema();
 
@@ -74,6 +77,17 @@ async function createTwins(service: Service, ann: Client, admin: Client, source:
     const processor = { name: 'rows', type: 'dataset', config: { datasetId: orders.id, limit: twin + 1 } };
     await ann.put(`${template}/processors`, { processors: [processor] });
     await ann.creates(`${template}/_edit`, undefined);
+    await admin.creates('/toolkits', {
+      ...owned,
+      ownerId: ann.id,
+      type: 'mcp-stdio',
+      config: STDIO,
+      tools: [toolNamed('twin')],
+    });
+    const { id: integrationId } = await createIntegration(admin, { name: 'Twin' });
+    const library = await createLibrary(admin, { ...owned, integrationId, ownerId: ann.id });
+    await connect(service, ann, library.id, integrationId);
+    await addFile(service, library.id, { path: 'twin.txt' });
     await admin.put(`/teams/${team.id}/members/${twin ? 'ann' : 'bob'}`, { role: 'member' });
     await admin.creates(`/teams/${team.id}/comments`, { message: 'Twin' });
   }
