@@ -2,6 +2,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writ
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startDriveFake } from '../tools/drive-fake.ts';
+import { freePort } from '../tools/engine.ts';
 import { eventually } from './operation/fixture.ts';
 import { builtMain } from './support/built-service.ts';
 import { startShell } from './support/pasted-shell.ts';
@@ -183,7 +184,7 @@ describe('the walk-through of the README', { timeout: 600_000 }, () => {
 
   test('works when it is pasted into an interactive bash, twice in a row, bracketed and not', async () => {
     const { path, remove } = newCheckout();
-    const variables = { OUTBOUND_ALLOW: '127.0.0.1', SEED_DEMO: 'true' };
+    const variables = { OUTBOUND_ALLOW: '127.0.0.1', SEED_DEMO: 'true', PORT: String(await freePort()) };
     const service = await startProcess({ DATA_DIR: join(path, '.data'), ...variables });
     const drive = await startDriveFake('google-drive');
     await eventually(async () => /The demo is ready|demo failed/.test(service.printed()));

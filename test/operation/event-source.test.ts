@@ -1,8 +1,8 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { EventSource } from 'eventsource';
 import { createClient } from 'graphql-ws';
 import { expect, test as base } from 'vitest';
 import { WebSocket } from 'ws';
+import { freePort } from '../../tools/engine.ts';
 import type { Client } from '../support/client.ts';
 import { beginRefresh, GATED, makeMillion } from '../support/million-rows.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -33,7 +33,7 @@ const test = base.extend<{ cluster: Cluster }>({
       APP_SECRET: 'a secret of several processes of enough characters',
       ADMIN_PASSWORD,
     };
-    const PORT = String(await findFreePort());
+    const PORT = String(await freePort());
     const startWeb = () => startProcess({ ...shared, PORT, ROLE: 'web' });
     let web: ServiceProcess = await startWeb();
     const worker = await startProcess({ ...shared, ROLE: 'worker' });
@@ -49,18 +49,6 @@ const test = base.extend<{ cluster: Cluster }>({
     await database.drop();
   },
 });
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((listening) => {
-    server.once('listening', listening);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => {
-    server.close(closed);
-  });
-  return port;
-}
 
 /** Follows an operation by an `EventSource` as browsers have it. */
 function followByEventSource({ url, headers }: Client, id: string) {

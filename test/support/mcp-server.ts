@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { freePort } from '../../tools/engine.ts';
 
 /** A message of JSON-RPC. */
 export interface RpcMessage {
@@ -104,7 +105,7 @@ export interface EverythingServer {
 
 /** Starts the reference server with all features of the protocol. */
 export async function startEverythingServer(transport: 'streamableHttp' | 'sse'): Promise<EverythingServer> {
-  const port = await findFreePort();
+  const port = await freePort();
   const child = spawn(process.execPath, [REFERENCE_SERVERS.everything, transport], {
     env: { PATH: process.env.PATH, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -121,13 +122,4 @@ export async function startEverythingServer(transport: 'streamableHttp' | 'sse')
       await ended;
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
