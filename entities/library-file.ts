@@ -55,7 +55,7 @@ export class LibraryFile extends TenantRow {
   @Enum({ items: () => Object.values(LibraryFileStatusEnum), type: 'text' })
   status!: LibraryFileStatus;
 
-  @Field(() => String, { nullable: true, description: 'Why the contents are not kept; null if they are.' })
+  @Field(() => String, { nullable: true, description: 'Why it is skipped or failed; null if it is synced.' })
   @Property({ type: 'text', nullable: true })
   reason?: string | null;
 

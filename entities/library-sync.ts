@@ -50,16 +50,16 @@ export class LibrarySync {
   @Field(() => Int, { description: 'Number of files whose contents the library has, as they are now.' })
   syncedFiles!: number;
 
-  @Field(() => Int, { description: 'Number of added files.' })
+  @Field(() => Int, { description: 'Number of files that got contents.' })
   addedFiles!: number;
 
   @Field(() => Int, { description: 'Number of files that have new contents or were moved or renamed.' })
   updatedFiles!: number;
 
-  @Field(() => Int, { description: 'Number of deleted files.' })
+  @Field(() => Int, { description: 'Number of files that were deleted with their contents.' })
   deletedFiles!: number;
 
-  @Field(() => Int, { description: 'Number of files whose contents are not kept.' })
+  @Field(() => Int, { description: 'Number of files with the status `skipped`.' })
   skippedFiles!: number;
 
   @Field(() => [LibrarySyncError], { description: 'Files that could not be read, at most 1,000.' })

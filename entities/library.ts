@@ -37,11 +37,11 @@ export class Library extends OwnedRow {
   @Property({ type: 'json' })
   settings!: LibrarySettings;
 
-  @Field(() => Int, { description: 'Number of its files.' })
+  @Field(() => Int, { description: 'Number of its files, also of those without contents.' })
   @Property({ type: 'integer' })
   fileCount: number = 0;
 
-  @Field(() => Float, { description: 'Size of its files in bytes.' })
+  @Field(() => Float, { description: 'Size of the contents that it has, in bytes.' })
   @Property({ type: 'integer', columnType: 'bigint' })
   bytes: number = 0;
 

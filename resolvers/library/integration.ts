@@ -55,7 +55,9 @@ export class IntegrationResolver {
   }
 
   @Can('libraries:create')
-  @Mutation(() => Integration, { description: 'Creates an integration. The provider is called at the first login.' })
+  @Mutation(() => Integration, {
+    description: 'Creates an integration. The provider is called at the first authorization.',
+  })
   async createIntegration(
     @Ctx() ctx: Context,
     @Arg('input', { description: 'The new integration.' }) input: CreateIntegrationInput,

@@ -29,7 +29,9 @@ class ToolkitDiff {
   @Field(() => [String], { description: 'Tools that the server has no longer.' })
   removed!: string[];
 
-  @Field(() => [String], { description: 'Tools with another description or schema. They wait for approval.' })
+  @Field(() => [String], {
+    description: 'Tools with another description or schema. After the first discovery they wait for approval.',
+  })
   changed!: string[];
 }
 

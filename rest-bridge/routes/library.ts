@@ -15,7 +15,6 @@ const library = resource<{ id: string; integrationId: string | null }>(
     'svc:permissions': `/libraries/${id}/permissions`,
     'svc:integration': integrationId ? `/libraries/${id}/integration` : undefined,
   }),
-  { identity: ['type', 'fileCount', 'bytes'] },
 );
 
 /** Presents the integration of a library, with the id of this library. */

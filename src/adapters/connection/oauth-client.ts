@@ -156,17 +156,35 @@ function configure(outbound: OutboundClient, client: OAuthClient, signal: AbortS
   };
   const provider = new oauth.Configuration(metadata, clientId, undefined, authenticate(clientSecret, client));
   provider.timeout = REQUEST_TIMEOUT_SECONDS;
-  provider[oauth.customFetch] = (address, options) =>
-    outbound.fetch(address, {
+  provider[oauth.customFetch] = async (address, options) => {
+    const response = await outbound.fetch(address, {
       method: options.method,
       headers: options.headers,
       body: options.body == null ? null : String(options.body as URLSearchParams),
       signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
       maxBytes: MAX_RESPONSE_BYTES,
     });
+    return response.ok ? withoutIdToken(response) : response;
+  };
   // Which hosts may be called by http: is left to the guarded client.
   if ([tokenUri, revokeUri].some((one) => one?.startsWith('http:'))) oauth.allowInsecureRequests(provider);
   return provider;
+}
+
+/** Returns a response without its ID token, which is of no use here and names an issuer that the library would check. */
+async function withoutIdToken(response: Response): Promise<Response> {
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // The library says what is wrong with it.
+  }
+  const { status, headers } = response;
+  if (typeof body !== 'object' || body === null || !('id_token' in body))
+    return new Response(text, { status, headers });
+  const { id_token: _, ...rest } = body;
+  return new Response(JSON.stringify(rest), { status, headers });
 }
 
 const authenticate = (secret: string | null, { secretInHeader }: OAuthClient): oauth.ClientAuth => {

@@ -63,7 +63,7 @@ export const ONEDRIVE: Drive = {
     return cursor === null ? findAtDrive('folder', folderId ?? 'root', page) : page;
   },
 
-  changes: readDelta,
+  changes: (access, rootId, cursor) => findAtDrive('folder', rootId ?? 'root', readDelta(access, rootId, cursor)),
 
   contents: (access, { id }, maxBytes) =>
     findAtDrive('file', id, downloadDrive(access, `${urlOf(access, id)}/content`, {}, maxBytes)),
@@ -102,8 +102,8 @@ async function loseCursor<T>(call: Promise<T>): Promise<T> {
 }
 
 function toEvents(item: GraphItem, rootId: string | null): DriveEvent[] {
-  if (item.root || item.id === rootId) return [];
   if (item.deleted) return [{ removedId: item.id }];
+  if (item.root || item.id === rootId) return [];
   const { quickXorHash, sha256Hash, sha1Hash } = item.file?.hashes ?? {};
   const stated = toItem({
     id: item.id,

@@ -35,8 +35,8 @@ export async function storeAuthorization(ctx: Context, pending: PendingAuthoriza
 }
 
 /**
- * Takes the authorization of a state, which works once. Throws FORBIDDEN if another user started it, who can still end
- * it, and BAD_USER_INPUT if there is none.
+ * Takes the authorization of a state, which works once. Throws FORBIDDEN if another user started it, who can still
+ * complete it, and BAD_USER_INPUT if there is none.
  */
 export async function takeAuthorization(ctx: Context, state: string): Promise<PendingAuthorization> {
   const values = [ctx.viewer.tenantId, digest(state)];

@@ -40,7 +40,7 @@ export async function startAuthorization(
 }
 
 /**
- * Ends an authorization: exchanges the code of the callback for tokens and stores the connection. `parameters` is the
+ * Completes an authorization: exchanges the code of the callback for tokens and stores the connection. `parameters` is the
  * query string with which the provider sent the browser back. Returns the path to which the browser goes. Throws
  * FORBIDDEN without a session of the user who started it, BAD_USER_INPUT if the provider or the state refuses it, and
  * CONFLICT if the integration or configuration has changed since.

@@ -74,8 +74,11 @@ const hasExpired = () => conflict('The connection has expired: authorize it agai
 const openTokens = ({ secrets }: Platform, { sealedTokens }: StoredConnection): ConnectionTokens =>
   JSON.parse(secrets.open(sealedTokens)) as ConnectionTokens;
 
-const isUsable = ({ accessToken, expiresAt }: ConnectionTokens, refusedToken: string | undefined): boolean =>
-  accessToken !== refusedToken && (expiresAt === null || expiresAt - REFRESH_BEFORE_MS > Date.now());
+/** Returns whether a token need not be refreshed. One that cannot be is used until its end. */
+function isUsable({ accessToken, refreshToken, expiresAt }: ConnectionTokens, refusedToken?: string): boolean {
+  const reserve = refreshToken === null ? 0 : REFRESH_BEFORE_MS;
+  return accessToken !== refusedToken && (expiresAt === null || expiresAt - reserve > Date.now());
+}
 
 /** Refreshes the token of a connection, or waits for the refresh that runs. */
 function refreshOnce(platform: Platform, key: ConnectionKey, refusedToken: string | undefined): Promise<string> {

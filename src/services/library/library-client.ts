@@ -3,7 +3,7 @@ import type { Drive } from '../../core/drive.ts';
 import { conflict } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 
-/** An integration as SQL selects it by `INTEGRATION_COLUMNS`. */
+/** An integration as SQL selects it by `INTEGRATION_JSON`. */
 export interface StoredIntegration extends Record<string, unknown> {
   id: string;
   type: string;

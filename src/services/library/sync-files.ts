@@ -1,5 +1,5 @@
 import { unavailable } from '../../core/errors.ts';
-import { loadBytesLeft } from '../resource/quota.ts';
+import { loadBytesUsed } from '../resource/quota.ts';
 import { deleteStoredBytes, deleteUnreferenced } from '../resource/stored-file.ts';
 import { download, PLACES_OF_SYNC, quotaExceeded } from './sync-download.ts';
 import { planFile, type FileRow, type KnownFile, type StagedFile } from './sync-plan.ts';
@@ -26,7 +26,10 @@ export async function applyFiles(run: SyncRun): Promise<void> {
 class FileWork {
   readonly #run: SyncRun;
   #done = 0;
+  /** What the quota left when it was last read. Negative past it. */
   #bytesLeft = Infinity;
+  /** What the downloads that are not stored yet add. */
+  #reserved = 0;
   #failures = 0;
   #outcomes: FileOutcome[] = [];
   #flushing: Promise<void> | null = null;
@@ -86,18 +89,19 @@ class FileWork {
 
   async #loadQuota(): Promise<void> {
     const { platform } = this.#run.attempt;
-    this.#bytesLeft = await loadBytesLeft(this.#run, this.#run.tenantId, platform.config.TENANT_QUOTA_BYTES);
+    const { TENANT_QUOTA_BYTES: quota } = platform.config;
+    if (quota > 0) this.#bytesLeft = quota - (await loadBytesUsed(this.#run, this.#run.tenantId));
   }
 
   /** Downloads one file and waits until it is stored. */
   async #download(file: Download): Promise<void> {
-    const freed = file.known?.storedFileId ? (file.known.size ?? 0) : 0;
-    const bytesLeft = this.#bytesLeft + freed;
-    const reserved = (file.row.size ?? 0) - freed;
-    this.#bytesLeft -= reserved;
+    const freed = freedBy(file);
+    const expected = (file.row.size ?? 0) - freed;
+    const bytesLeft = this.#bytesLeft - this.#reserved + freed;
+    this.#reserved += expected;
     const outcome = await download(this.#run, file, bytesLeft);
-    this.#bytesLeft += reserved - (outcome.saved ? outcome.saved.size - freed : 0);
-    if (this.#bytesLeft < 0) {
+    this.#reserved += addedBytes(outcome) - expected;
+    if (this.#reserved > this.#bytesLeft) {
       await this.#discard([outcome]);
       throw quotaExceeded(this.#run);
     }
@@ -109,10 +113,10 @@ class FileWork {
     await this.#flushing;
   }
 
-  /** Throws UNAVAILABLE if the drive has failed too often in a row. */
+  /** Throws UNAVAILABLE if the drive was not available too often in a row. */
   #checkFailures({ error }: FileOutcome): void {
-    this.#failures = error ? this.#failures + 1 : 0;
-    if (this.#failures < MAX_FAILURES_IN_A_ROW || error?.code !== 'UNAVAILABLE') return;
+    this.#failures = error?.code === 'UNAVAILABLE' ? this.#failures + 1 : 0;
+    if (!error || this.#failures < MAX_FAILURES_IN_A_ROW) return;
     throw unavailable(`The drive fails to send files: ${error.message}`);
   }
 
@@ -122,6 +126,9 @@ class FileWork {
     if (outcomes.length === 0) return void (this.#flushing = null);
     try {
       await this.#store(outcomes);
+      const stored = outcomes.reduce((sum, outcome) => sum + addedBytes(outcome), 0);
+      this.#reserved -= stored;
+      this.#bytesLeft -= stored;
     } catch (error) {
       await this.#discard(outcomes);
       throw error;
@@ -143,6 +150,12 @@ class FileWork {
     await deleteUnreferenced({ platform: this.#run.attempt.platform, query: this.#run.query }, ids);
   }
 }
+
+/** Returns the size of the contents that a download replaces. */
+const freedBy = ({ known }: Pick<Download, 'known'>): number => (known?.storedFileId ? (known.size ?? 0) : 0);
+
+/** Returns how many bytes more a library has when an outcome is stored. */
+const addedBytes = (outcome: FileOutcome): number => (outcome.saved ? outcome.saved.size - freedBy(outcome) : 0);
 
 /** Returns a reported file with what to do with it. A dry run that purges knows no files. */
 function planned(run: SyncRun, file: StagedFile) {

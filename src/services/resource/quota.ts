@@ -5,7 +5,7 @@ import { tooLarge } from '../../core/errors.ts';
  * Returns the bytes that the datasets and files of a tenant use, without the dataset whose rows are about to be
  * replaced.
  */
-async function loadBytesUsed(
+export async function loadBytesUsed(
   tx: { query: Query },
   tenantId: string,
   exceptDataset: string | null = null,
