@@ -197,14 +197,15 @@ test('the drivers describe the data of jobs and actions', async ({ ann }) => {
     'snapshot-cleanup',
     'export',
     'render-template',
+    'sync-library',
     'email',
     'webhook',
     'notify',
   ]);
-  expect(jobActionDrivers[6].schema.required).toEqual(['url']);
+  expect(jobActionDrivers[7].schema.required).toEqual(['url']);
   const actions = await ann.get('/job-action-drivers?limit=2&start=1');
   expect(actions.body).toMatchObject({
-    total: 8,
+    total: 9,
     count: 2,
     _embedded: { 'svc:job-action-driver': [{ id: 'snapshot' }, {}] },
   });
