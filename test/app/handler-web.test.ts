@@ -59,7 +59,7 @@ const test = base.extend<{ app: DeployedApp }>({
           'lib/top.ts': 'export const url: URL = new URL("/a", "https://b"); setTimeout(() => {}, 60_000);',
           'server/top.js': 'import { url } from "../lib/top.ts";\nexport const get = () => url.href;',
           ...withBodies({
-            pending: 'setTimeout(() => console.log("late"), 5); setInterval(() => {}, 1); return "returned"',
+            pending: 'setTimeout(() => console.log("late"), 50); setInterval(() => {}, 1); return "returned"',
             throwing:
               'setTimeout(() => { throw new Error("in a timer") }); await new Promise((resolve) => setTimeout(resolve, 20))',
             many: 'for (let i = 0; i < 1100; i++) setTimeout(() => {}, 10_000); await new Promise(() => {})',

@@ -121,6 +121,7 @@ export class ProgramRun {
     try {
       const ran = this.#run(isolate, linker).catch((error: unknown) => errorOf(error as Error));
       const crossed = await Promise.race([ran, this.#exceeded.promise]);
+      this.#timers.clear();
       // This waits until the isolate does nothing more: a program can return and continue.
       const heap = await Promise.race([isolate.getHeapStatistics(), this.#exceeded.promise]);
       this.#peakMemory = Math.max(this.#peakMemory, heap.total_heap_size + heap.externally_allocated_size);
