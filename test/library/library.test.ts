@@ -151,6 +151,28 @@ describe('a library', () => {
         table,
       ).toEqual([]);
   });
+
+  test('is deleted with many files, a thousand by a statement', async ({ service, ann }) => {
+    const { id, path } = await createLibrary(ann);
+    const run = (text: string) => service.platform.system.query({ text, values: [] });
+    await run(`
+      insert into dws.library_file (id, tenant_id, library_id, file_id, name, path, content_type, status)
+      select gen_random_uuid(), tenant_id, id, n, n, n, 'text/plain', 'skipped'
+      from dws.library, generate_series(1, 2500) n
+      where id = '${id}'`);
+    await run(`
+      create function dws.check_part() returns trigger language plpgsql as $$
+      begin
+        if (select count(*) from gone) > 1000 then raise 'More files than a part has'; end if;
+        return null;
+      end $$`);
+    await run(`
+      create trigger check_part after delete on dws.library_file
+      referencing old table as gone for each statement execute function dws.check_part()`);
+    await expectStatus(ann.delete(path), 204);
+    await expectStatus(ann.get(path), 404);
+    expect(await run('select id from dws.library_file')).toEqual([]);
+  });
 });
 
 describe('the integration of a library', () => {

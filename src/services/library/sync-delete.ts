@@ -26,29 +26,42 @@ const DELETED = `count(*)::int as rows, count(stored_file_id)::int as deleted,
   (count(*) filter (where status = 'synced'))::int as synced,
   (count(*) filter (where status = 'skipped'))::int as skipped`;
 
-/** Deletes all files of the library, or counts them in a dry run. Returns the new counts. */
-export async function deleteAllFiles(tx: Transaction, run: SyncRun): Promise<SyncCounts> {
+/** Deletes all files of the library. */
+export async function deleteAllFiles(run: SyncRun): Promise<void> {
   const [tenantId, , libraryId] = run.keys;
-  if (run.isDry) {
-    const [all] = await tx.query<DeletedFiles>({
-      text: `select ${DELETED} from dws.library_file where tenant_id = $1 and library_id = $2`,
-      values: [tenantId, libraryId],
-    });
-    const listed = await tx.query<PlannedFile>({
-      text: `select file_id as "fileId", path, size from dws.library_file
-        where tenant_id = $1 and library_id = $2 and stored_file_id is not null
-        order by path, id
-        limit ${MAX_LISTED}`,
-      values: [tenantId, libraryId],
-    });
-    plan(run, 'delete', listed);
-    return subtract(run.state.counts, all!);
-  }
+  const all = `select id from dws.library_file where tenant_id = $1 and library_id = $2 limit ${CHUNK}`;
+  for (let rows = CHUNK; rows === CHUNK;) rows = await deleteChunk(run, all, [tenantId, libraryId]);
+}
+
+/** Counts all files of the library as deleted, for a dry run. Returns the new counts. */
+export async function countAllFiles(tx: Transaction, run: SyncRun): Promise<SyncCounts> {
+  const [tenantId, , libraryId] = run.keys;
   const [all] = await tx.query<DeletedFiles>({
-    text: deleteSql('select id from dws.library_file where tenant_id = $1 and library_id = $2'),
+    text: `select ${DELETED} from dws.library_file where tenant_id = $1 and library_id = $2`,
     values: [tenantId, libraryId],
   });
+  const listed = await tx.query<PlannedFile>({
+    text: `select file_id as "fileId", path, size from dws.library_file
+      where tenant_id = $1 and library_id = $2 and stored_file_id is not null
+      order by path, id
+      limit ${MAX_LISTED}`,
+    values: [tenantId, libraryId],
+  });
+  plan(run, 'delete', listed);
   return subtract(run.state.counts, all!);
+}
+
+/** Deletes some files of a library that no sync writes. Returns whether there may be more. The janitor deletes the bytes. */
+export async function deleteSomeFiles(
+  tx: Pick<Transaction, 'query'>,
+  tenantId: string,
+  libraryId: string,
+): Promise<boolean> {
+  const [deleted] = await tx.query<DeletedFiles>({
+    text: deleteSql(`select id from dws.library_file where tenant_id = $1 and library_id = $2 limit ${CHUNK}`),
+    values: [tenantId, libraryId],
+  });
+  return deleted!.rows === CHUNK;
 }
 
 /** Returns SQL that deletes the files whose ids a subquery returns, with their contents. `$2` is the library. */
@@ -103,21 +116,23 @@ export async function movePaths(run: SyncRun): Promise<void> {
     plan(run, 'update', files);
     return run.write(async () => count(run.state.counts, files[0]?.total ?? 0));
   }
-  return run.write(async (tx) => {
-    const [updated] = await tx.query<{ files: number }>({
-      text: `
-        with moved as (
-          update dws.library_file f
-          set path = m.path, updated_at = now(), version = f.version + 1
-          from (${moved}) m
-          where f.id = m.id
-          returning f.stored_file_id
-        )
-        select count(stored_file_id)::int as files from moved`,
-      values,
+  for (let rows = CHUNK; rows === CHUNK;)
+    await run.write(async (tx) => {
+      const [updated] = await tx.query<{ rows: number; files: number }>({
+        text: `
+          with moved as (
+            update dws.library_file f
+            set path = m.path, updated_at = now(), version = f.version + 1
+            from (${moved} limit ${CHUNK}) m
+            where f.id = m.id
+            returning f.stored_file_id
+          )
+          select count(*)::int as rows, count(stored_file_id)::int as files from moved`,
+        values,
+      });
+      rows = updated!.rows;
+      return count(run.state.counts, updated!.files);
     });
-    return count(run.state.counts, updated!.files);
-  });
 }
 
 /**

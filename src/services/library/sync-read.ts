@@ -1,7 +1,7 @@
 import { CursorLost, type DrivePage } from '../../core/drive.ts';
 import { ApiError, notFound, upstreamFailed } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { deleteAllFiles } from './sync-delete.ts';
+import { countAllFiles, deleteAllFiles } from './sync-delete.ts';
 import type { SyncRun } from './sync-run.ts';
 import { stageEvents } from './sync-stage.ts';
 import { clearScope, type SyncState } from './sync-state.ts';
@@ -65,8 +65,10 @@ async function readListing(run: SyncRun): Promise<void> {
       });
     mayBeLost = false;
     checkProgress(page, listingCursor);
+    // Another attempt continues with what is left.
+    if (run.state.purges && !run.isDry) await deleteAllFiles(run);
     await run.write(async (tx) => {
-      const counts = run.state.purges ? await deleteAllFiles(tx, run) : run.state.counts;
+      const counts = run.state.purges && run.isDry ? await countAllFiles(tx, run) : run.state.counts;
       const isTreeStale = stagePage(tx, run, page, true);
       return {
         counts,
