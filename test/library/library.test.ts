@@ -171,7 +171,8 @@ describe('a library', () => {
       referencing old table as gone for each statement execute function dws.check_part()`);
     await expectStatus(ann.delete(path), 204);
     await expectStatus(ann.get(path), 404);
-    expect(await run('select id from dws.library_file')).toEqual([]);
+    expect(await run(`select id from dws.library_file where library_id = '${id}'`)).toEqual([]);
+    await run('drop function dws.check_part cascade');
   });
 });
 
