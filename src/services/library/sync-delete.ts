@@ -1,6 +1,8 @@
 import type { Transaction } from '../../core/platform.ts';
 import { deleteStoredBytes } from '../resource/stored-file.ts';
+import { LONG_PATH, MAX_PATH_BYTES } from './sync-plan.ts';
 import { MAX_LISTED, type PlannedChange, type SyncRun } from './sync-run.ts';
+import { isoSql } from './sync-stage.ts';
 import type { SyncCounts } from './sync-state.ts';
 
 /** Number of files that one transaction deletes. */
@@ -95,6 +97,24 @@ export function plan(run: SyncRun, action: PlannedChange['action'], files: reado
     if (run.planned.length >= MAX_LISTED) return;
     run.planned.push({ action, fileId, path, size });
   }
+}
+
+/** Reports files whose paths have become too long, or may not be any more, because folders were moved or renamed. */
+export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void {
+  tx.execute({
+    text: `
+      insert into dws.library_sync_change (scope_id, tenant_id, file_id, item)
+      select $2, f.tenant_id, f.file_id, jsonb_build_object('name', f.name, 'parentId', f.parent_id, 'path', null,
+        'contentType', f.content_type, 'size', f.size, 'hash', f.hash, 'revision', f.revision, 'url', f.url,
+        'unreadable', case when f.status = 'skipped' and f.reason <> $5 then f.reason end,
+        'modifiedAt', ${isoSql('f.modified_at')})
+      from dws.library_file f
+      ${JOIN_FOLDER}
+      where f.tenant_id = $1 and f.library_id = $3 and ${IN_FOLDER} and (f.parent_id = $4 or d.path is not null)
+        and (f.reason = $5 or octet_length(coalesce(d.path, '') || f.name) > ${MAX_PATH_BYTES})
+      on conflict (scope_id, file_id) do nothing`,
+    values: [...keys, state.rootId, LONG_PATH],
+  });
 }
 
 /** Brings the paths of files up to date whose folders were moved or renamed. */
