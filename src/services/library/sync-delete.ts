@@ -101,6 +101,8 @@ export function plan(run: SyncRun, action: PlannedChange['action'], files: reado
 
 /** Reports files whose paths have become too long, or may not be any more, because folders were moved or renamed. */
 export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void {
+  // A full listing has reported all files that are still there.
+  if (state.isFull) return;
   tx.execute({
     text: `
       insert into dws.library_sync_change (scope_id, tenant_id, file_id, item)

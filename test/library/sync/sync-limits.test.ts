@@ -115,7 +115,7 @@ describe('what is too long', () => {
     const { drive, sync, contents, world, libraryId } = synced;
     const folders = Array.from({ length: 12 }, () => longName(250));
     const long = folders.join('/');
-    drive.put(`${long}/a.txt`, 'A');
+    const fileId = drive.put(`${long}/a.txt`, 'A');
     drive.put('b.txt', 'B');
     const reason = 'The path has more than 2000 bytes';
     expect(await sync()).toMatchObject({ syncedFiles: 1, skippedFiles: 1, errorCount: 0 });
@@ -130,6 +130,8 @@ describe('what is too long', () => {
     expect(await sync()).toMatchObject({ syncedFiles: 1, skippedFiles: 1, updatedFiles: 1 });
     expect(await contents()).toEqual({ 'b.txt': 'B' });
     expect(await sync()).toMatchObject({ syncedFiles: 1, skippedFiles: 1, updatedFiles: 0 });
+    drive.remove(fileId);
+    expect(await sync({ full: true })).toMatchObject({ syncedFiles: 1, skippedFiles: 0 });
   });
 
   test('is no id', async ({ synced }) => {
