@@ -21,8 +21,7 @@ export const readFolderCursor = (cursor: string | null, folderId: string): Folde
 
 /**
  * Returns the cursor after a page in which folders were `found`. Those that were found last are listed first, so that few
- * wait at a time. Throws PAYLOAD_TOO_LARGE if more than 50,000 wait. A listing that does not end is
- * for the caller to stop.
+ * wait at a time. Throws PAYLOAD_TOO_LARGE if more than 50,000 wait. The caller ends a listing of folders in a circle.
  */
 export function nextFolders(
   at: FolderCursor,

@@ -10,6 +10,8 @@ const CHUNK = 1000;
 
 /** Joins the folder `d` of a file `f`. */
 const JOIN_FOLDER = 'left join dws.library_sync_folder d on d.scope_id = $2 and d.folder_id = f.parent_id';
+/** Path of a file by its folder. */
+const NEW_PATH = `(coalesce(d.path, '') || f.name)`;
 /** Whether a file was not reported by this sync. */
 const UNREPORTED = 'not exists (select from dws.library_sync_change c where c.scope_id = $2 and c.file_id = f.file_id)';
 /** Whether the drive states the folder of a file, not its path. */
@@ -113,7 +115,7 @@ export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void 
       from dws.library_file f
       ${JOIN_FOLDER}
       where f.tenant_id = $1 and f.library_id = $3 and ${IN_FOLDER} and (f.parent_id = $4 or d.path is not null)
-        and (f.reason = $5 or octet_length(coalesce(d.path, '') || f.name) > ${MAX_PATH_BYTES})
+        and (f.reason = $5 or octet_length(${NEW_PATH}) > ${MAX_PATH_BYTES})
       on conflict (scope_id, file_id) do nothing`,
     values: [...keys, state.rootId, LONG_PATH],
   });
@@ -122,11 +124,11 @@ export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void 
 /** Brings the paths of files up to date whose folders were moved or renamed. */
 export async function movePaths(run: SyncRun): Promise<void> {
   const moved = `
-    select f.id, f.file_id, f.size, f.stored_file_id, coalesce(d.path, '') || f.name as path
+    select f.id, f.file_id, f.size, f.stored_file_id, ${NEW_PATH} as path
     from dws.library_file f
     ${JOIN_FOLDER}
     where f.tenant_id = $1 and f.library_id = $3 and ${IN_FOLDER} and (f.parent_id = $4 or d.path is not null)
-      and f.path <> coalesce(d.path, '') || f.name and ${UNREPORTED}`;
+      and f.path <> ${NEW_PATH} and octet_length(${NEW_PATH}) <= ${MAX_PATH_BYTES} and ${UNREPORTED}`;
   const values = [...run.keys, run.state.rootId];
   const count = (counts: SyncCounts, files: number) => ({ counts: { ...counts, updated: counts.updated + files } });
   if (run.isDry) {

@@ -130,6 +130,7 @@ describe('what is too long', () => {
     expect(await sync()).toMatchObject({ syncedFiles: 1, skippedFiles: 1, updatedFiles: 1 });
     expect(await contents()).toEqual({ 'b.txt': 'B' });
     expect(await sync()).toMatchObject({ syncedFiles: 1, skippedFiles: 1, updatedFiles: 0 });
+    // A full listing does not show the file, whose path would be too long.
     drive.remove(fileId);
     expect(await sync({ full: true })).toMatchObject({ syncedFiles: 1, skippedFiles: 0 });
   });
