@@ -5,31 +5,11 @@ import { librarySync } from '../../../src/operations/library-sync.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import * as operations from '../../../src/services/operation/operation.ts';
 import { rows, test as base, type World } from '../../operation/fixture.ts';
+import { limitStatements } from '../../support/limit-statements.ts';
 import { ScriptedDrive } from '../../support/scripted-drive.ts';
 import { createLibrary, openScripted, startSync, test } from './sync-fixture.ts';
 
 const CHUNK = 1000;
-
-/** Refuses statements that change more files than a part has. */
-async function limitStatements(world: World): Promise<void> {
-  await rows(
-    world,
-    `create function dws.check_part() returns trigger language plpgsql as $$
-    begin
-      if (select count(*) from changed) > ${CHUNK} then raise 'More files than a part has'; end if;
-      return null;
-    end $$`,
-  );
-  for (const [event, table] of [
-    ['update', 'new'],
-    ['delete', 'old'],
-  ])
-    await rows(
-      world,
-      `create trigger check_part_${event} after ${event} on dws.library_file
-      referencing ${table} table as changed for each statement execute function dws.check_part()`,
-    );
-}
 
 /** Adds files with contents to a folder of a library, without their bytes. */
 async function addFiles(world: World, libraryId: string, folderId: string, folder: string, count: number) {
@@ -58,7 +38,7 @@ describe('a library of many files', () => {
     drive.put('x/a', 'A');
     await sync();
     await addFiles(world, libraryId, drive.folder('x'), 'x', 2 * CHUNK + 5);
-    await limitStatements(world);
+    await limitStatements(world.url, 'library_file', CHUNK);
     drive.move(drive.folder('x'), { name: 'y' });
     const dry = await sync({ dryRun: true });
     expect(dry).toMatchObject({ updatedFiles: 2 * CHUNK + 6 });
@@ -76,7 +56,7 @@ describe('a library of many files', () => {
     drive.put('x/a', 'A');
     await sync();
     await addFiles(world, libraryId, drive.folder('x'), 'x', 2 * CHUNK);
-    await limitStatements(world);
+    await limitStatements(world.url, 'library_file', CHUNK);
     const result = { addedFiles: 1, deletedFiles: 2 * CHUNK + 1, syncedFiles: 1 };
     expect(await sync({ purge: true, dryRun: true })).toMatchObject(result);
     expect(await sync({ purge: true })).toMatchObject(result);
