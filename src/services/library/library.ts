@@ -68,7 +68,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
       lockConcurrencyKey(tx, syncKeyOf(libraryId));
       return deleteSomeFiles(tx, ctx.viewer.tenantId, libraryId);
     });
-  await ctx.transaction(async (tx) => void tx.remove(await lockToDelete(ctx, tx, libraryId)));
+  await ctx.transaction(async (tx) => tx.remove(await lockToDelete(ctx, tx, libraryId)));
 }
 
 /** Loads a library to delete, and locks it. Throws unless the viewer may delete it, and CONFLICT while it is used. */

@@ -51,7 +51,10 @@ export const pathKey = (path: string): string => cutBytes(clean(path).normalize(
 export const cutBytes = (text: string, maxBytes: number): string =>
   Buffer.byteLength(text) <= maxBytes
     ? text
-    : Buffer.from(text).subarray(0, maxBytes).toString().replace(/\uFFFD+$/, '');
+    : Buffer.from(text)
+        .subarray(0, maxBytes)
+        .toString()
+        .replace(/\uFFFD+$/, '');
 
 /** Returns a name that is not too long, with its extension. */
 function cutName(name: string): string {

@@ -83,7 +83,9 @@ describe('Google Drive', () => {
       });
     const cursor = await fixture.drive.start(fixture.access, null);
     fixture.fake.fail({ kind: 'changes', html: '{"changes":[]}' });
-    await expect(fixture.drive.changes(fixture.access, null, cursor)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(fixture.drive.changes(fixture.access, null, cursor)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+    });
   });
 
   test('has names with slashes, which become one part of a path', async () => {
@@ -297,7 +299,9 @@ describe.each(['google-drive', 'dropbox', 'onedrive', 'box'])('%s', (provider) =
     await expect(fixture.drive.list(fixture.access, null, null)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
     const cursor = await fixture.drive.start(fixture.access, null);
     fixture.fake.fail({ kind: 'changes', html: json });
-    await expect(fixture.drive.changes(fixture.access, null, cursor)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    await expect(fixture.drive.changes(fixture.access, null, cursor)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+    });
   });
 
   test.each([5000, 5001])('may send at most 5,000 items a page, of which this has %i', async (count) => {
