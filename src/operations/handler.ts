@@ -51,7 +51,7 @@ export class Interrupted extends Error {}
 /** Limit that ends the retries of an operation whose worker dies each time. */
 const MAX_ATTEMPTS = 3;
 
-/** Limit for an operation of which each attempt does a part. */
+/** Limit for an operation of which each attempt does a part. Its handler ends attempts that do nothing sooner. */
 const MAX_RESUMING_ATTEMPTS = 100;
 
 /** Returns how often an operation is tried if its worker dies each time. */

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { expectBody, expectError, expectGraphqlError, expectInvalid, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
+import { limitStatements } from '../support/limit-statements.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { addFile, connect, createIntegration, createLibrary } from './library-fixture.ts';
 
@@ -150,6 +151,20 @@ describe('a library', () => {
         }),
         table,
       ).toEqual([]);
+  });
+
+  test('is deleted with many files, a thousand by a statement', async ({ service, ann }) => {
+    const { id, path } = await createLibrary(ann);
+    const run = (text: string) => service.platform.system.query({ text, values: [] });
+    await run(`
+      insert into dws.library_file (id, tenant_id, library_id, file_id, name, path, content_type, status)
+      select gen_random_uuid(), tenant_id, id, n, n, n, 'text/plain', 'skipped'
+      from dws.library, generate_series(1, 2500) n
+      where id = '${id}'`);
+    await limitStatements(service.databaseUrl, 'library_file', 1000);
+    await expectStatus(ann.delete(path), 204);
+    await expectStatus(ann.get(path), 404);
+    expect(await run(`select id from dws.library_file where library_id = '${id}'`)).toEqual([]);
   });
 });
 

@@ -50,10 +50,14 @@ export function toAccount(id: unknown, email: unknown, displayName: unknown): Co
   return { accountId, email: textOf(email), displayName: textOf(displayName) };
 }
 
-/** Returns the list of a response. Throws UPSTREAM_FAILED for what is none. */
+/** Maximum number of entries of a page: more than any provider sends. */
+const MAX_ENTRIES = 5000;
+
+/** Returns the list of a response. Throws UPSTREAM_FAILED for what is none, and for one that is too long. */
 export function listOf<T>(value: unknown): T[] {
   if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'object' || entry === null))
     throw upstreamFailed('The response of the drive has no list of items');
+  if (value.length > MAX_ENTRIES) throw upstreamFailed(`The drive lists more than ${MAX_ENTRIES} items in a page`);
   return value as T[];
 }
 

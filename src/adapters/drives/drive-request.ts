@@ -5,7 +5,7 @@ import { quoteUpstream } from '../../core/outbound.ts';
 import { DriveRefusal, toRefusal } from './drive-refusal.ts';
 
 const MAX_TRIES = 5;
-const MAX_JSON_BYTES = 32 * 1024 * 1024;
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 5 * 60_000;
 
@@ -20,9 +20,9 @@ export interface DriveCall {
 
 /** Calls a drive and returns the JSON of its response. Throws `DriveRefusal` for an error, after up to five tries. */
 export function readDrive<T>(access: DriveAccess, url: string, call: DriveCall = {}): Promise<T> {
-  return tryRepeatedly(access, url, call, false, async (response) => {
+  return tryRepeatedly(access, url, call, false, async (response, token) => {
     const text = await response.text();
-    return parseJson<T>(text, new URL(url).hostname, call.longNumbers ?? []);
+    return parseJson<T>(text, new URL(url).hostname, token, call.longNumbers ?? []);
   });
 }
 
@@ -60,14 +60,14 @@ async function tryRepeatedly<T>(
   url: string,
   call: DriveCall,
   isDownload: boolean,
-  read: (response: Response) => Promise<T>,
+  read: (response: Response, token: string) => Promise<T>,
 ): Promise<T> {
   let token = await access.token();
   let hasNewToken = false;
   for (let tries = 1; ;) {
     try {
       const response = await send(access, url, call, isDownload, token);
-      if (response.ok && response.status !== 202) return await read(response);
+      if (response.ok && response.status !== 202) return await read(response, token);
       throw await toRefusal(response, new URL(url).hostname, token);
     } catch (error) {
       access.signal.throwIfAborted();
@@ -112,17 +112,18 @@ const send = (access: DriveAccess, url: string, call: DriveCall, isDownload: boo
     isDownload,
   });
 
-/** JSON.parse passes the source of a number to its reviver, which the types do not know yet. */
-function parseJson<T>(text: string, host: string, longNumbers: readonly string[]): T {
+/** JSON.parse passes the source of a number to its reviver, which the types do not know yet. A reviver takes time. */
+function parseJson<T>(text: string, host: string, token: string, longNumbers: readonly string[]): T {
   const keepDigits = (key: string, value: unknown, { source }: { source?: string }) =>
     typeof value === 'number' && longNumbers.includes(key) ? source : value;
   try {
-    const value: unknown = JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown);
+    const reviver = longNumbers.length > 0 ? (keepDigits as (key: string, value: unknown) => unknown) : undefined;
+    const value: unknown = JSON.parse(text, reviver);
     if (typeof value === 'object' && value !== null) return value as T;
   } catch {
     // Reported below, as is a value that is no object.
   }
-  throw upstreamFailed(`The response of the host "${host}" is not a JSON object: ${quoteUpstream(text)}`);
+  throw upstreamFailed(`The response of the host "${host}" is not a JSON object: ${quoteUpstream(text, [token])}`);
 }
 
 /** Returns the URL of a next page. Throws unless it is of the API, which gets the token. */

@@ -6,6 +6,7 @@ import {
   type DriveItem,
   type DrivePage,
 } from '../../core/drive.ts';
+import { upstreamFailed } from '../../core/errors.ts';
 import { cleanName, listOf, toAccount, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
 import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
@@ -147,6 +148,9 @@ async function readNext(access: DriveAccess, { root, cursor }: PathCursor, isCha
 }
 
 function toPage(root: string, { entries, cursor, has_more: hasMore }: EntryPage, isChange: boolean): DrivePage {
+  // Without them, a part of a listing would pass for all of it.
+  if (typeof cursor !== 'string' || typeof hasMore !== 'boolean')
+    throw upstreamFailed('The response of Dropbox does not state whether there is more');
   // The number of parts of the root's path.
   const depth = root.split('/').length;
   const events = listOf<Entry>(entries).flatMap((entry) => toEvent(entry, depth));

@@ -1,5 +1,5 @@
 import type { DrivePage } from '../../core/drive.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, tooLarge } from '../../core/errors.ts';
 import { DriveRefusal } from './drive-refusal.ts';
 
 /** Where a listing is that goes from folder to folder. */
@@ -12,13 +12,16 @@ export interface FolderCursor {
   page: string | null;
 }
 
+/** Maximum number of folders that wait: each page writes them to the cursor. */
+const MAX_WAITING = 50_000;
+
 /** Returns the place of a cursor of a listing below a folder; that folder for null. */
 export const readFolderCursor = (cursor: string | null, folderId: string): FolderCursor =>
   cursor === null ? { folders: [folderId], waiting: [], page: null } : (JSON.parse(cursor) as FolderCursor);
 
 /**
  * Returns the cursor after a page in which folders were `found`. Those that were found last are listed first, so that few
- * wait at a time.
+ * wait at a time. Throws PAYLOAD_TOO_LARGE if more than 50,000 wait. The caller ends a listing of folders in a circle.
  */
 export function nextFolders(
   at: FolderCursor,
@@ -26,7 +29,8 @@ export function nextFolders(
   page: string | null,
   foldersAtOnce: number,
 ): { cursor: string; isLast: boolean } {
-  const waiting = [...at.waiting, ...found.filter((id) => !at.waiting.includes(id))];
+  const waiting = [...new Set([...at.waiting, ...found])];
+  if (waiting.length > MAX_WAITING) throw tooLarge(`More than ${MAX_WAITING} folders wait to be listed`);
   const next: FolderCursor =
     page === null
       ? { folders: waiting.splice(-foldersAtOnce), waiting, page: null }

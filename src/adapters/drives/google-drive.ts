@@ -6,7 +6,7 @@ import {
   type DriveItem,
   type DrivePage,
 } from '../../core/drive.ts';
-import { tooLarge } from '../../core/errors.ts';
+import { tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { listOf, toAccount, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
 import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
@@ -113,17 +113,26 @@ const findFolder = (access: DriveAccess, id: string | null): Promise<GoogleFile>
 interface FilePage {
   files?: GoogleFile[];
   nextPageToken?: string;
+  incompleteSearch?: boolean;
+}
+
+const FILE_PAGE_FIELDS = `nextPageToken,incompleteSearch,files(${FIELDS})`;
+
+/** Returns the items of a page. Throws UPSTREAM_FAILED if Google has not searched all drives. */
+function itemsOf({ files, incompleteSearch }: FilePage): DriveItem[] {
+  if (incompleteSearch) throw upstreamFailed('Google Drive could not search all files');
+  return listOf<GoogleFile>(files).map(toDriveItem);
 }
 
 /** Lists all files of the user, wherever they are: faster than folder by folder. */
 async function listAll(access: DriveAccess, cursor: string | null) {
   const page = await get<FilePage>(access, 'files', {
     q: 'trashed=false',
-    fields: `nextPageToken,files(${FIELDS})`,
+    fields: FILE_PAGE_FIELDS,
     pageSize: PAGE_SIZE,
     ...(cursor !== null && { pageToken: cursor }),
   });
-  const events = listOf<GoogleFile>(page.files ?? []).map((file) => ({ item: toDriveItem(file) }));
+  const events = itemsOf(page).map((item) => ({ item }));
   return { events, cursor: page.nextPageToken ?? '', isLast: !page.nextPageToken };
 }
 
@@ -132,14 +141,14 @@ async function listBelow(access: DriveAccess, folderId: string, cursor: string |
   const parents = at.folders.map((id) => `'${id.replaceAll(/['\\]/g, '\\$&')}' in parents`).join(' or ');
   const query = {
     q: `trashed=false and (${parents})`,
-    fields: `nextPageToken,files(${FIELDS})`,
+    fields: FILE_PAGE_FIELDS,
     pageSize: PAGE_SIZE,
     ...ALL_DRIVES,
     ...(at.page !== null && { pageToken: at.page }),
   };
   const page = await orWithoutFolder(at, folderId, get<FilePage>(access, 'files', query));
   if ('isLast' in page) return page;
-  const items = listOf<GoogleFile>(page.files ?? []).map(toDriveItem);
+  const items = itemsOf(page);
   const found = items.filter(({ isFolder }) => isFolder).map(({ id }) => id);
   const next = nextFolders(at, found, page.nextPageToken ?? null, FOLDERS_AT_ONCE);
   return { events: items.map((item) => ({ item })), ...next };
@@ -164,8 +173,9 @@ async function readChanges(access: DriveAccess, cursor: string) {
       ...(driveId !== null && { driveId }),
     },
   );
-  const events = listOf<Change>(page.changes ?? []).flatMap(toEvents);
-  const next = page.nextPageToken ?? page.newStartPageToken ?? token;
+  const events = listOf<Change>(page.changes).flatMap(toEvents);
+  const next = page.nextPageToken ?? page.newStartPageToken;
+  if (!next) throw upstreamFailed('The changes of Google Drive have no next page');
   return { events, cursor: JSON.stringify({ driveId, token: next }), isLast: !page.nextPageToken };
 }
 

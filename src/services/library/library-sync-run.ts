@@ -1,4 +1,5 @@
 import type { LibrarySync } from '../../../entities/library-sync.ts';
+import { ApiError } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { deleteGone, movePaths } from './sync-delete.ts';
 import { applyFiles } from './sync-files.ts';
@@ -14,6 +15,9 @@ import {
   saveState,
   type SyncState,
 } from './sync-state.ts';
+
+/** Number of attempts in a row that may store nothing: what is read next may be what ends workers. */
+const MAX_IDLE_ATTEMPTS = 3;
 
 /**
  * Brings the files of a library up to date with its drive. It first stores what the drive reports, page by page, then
@@ -43,9 +47,12 @@ async function begin(attempt: SyncAttempt): Promise<SyncRun> {
   // What another attempt at a dry run has found out is not stored.
   if (input.dryRun) await writeFenced(attempt, async (tx) => deleteScope(tx, library.tenantId, scopeId));
   const former = await readState(query, library.tenantId, library.id);
-  // Another attempt at the same sync began it.
-  if (former?.workId === claim.workId && former.binding === opened.binding) return new SyncRun(attempt, former);
-  const fresh = { scopeId, workId: claim.workId, counts: NO_COUNTS, purges: false };
+  const isContinued = former?.workId === claim.workId;
+  // The attempts before this one have stored nothing.
+  if (!isContinued && claim.attempt > MAX_IDLE_ATTEMPTS) throw endedTooOften();
+  if (isContinued && former.binding === opened.binding) return resume(attempt, former);
+  const listed = former?.phase === 'listing' ? former.counts.listed : 0;
+  const fresh = { scopeId, workId: claim.workId, counts: { ...NO_COUNTS, listed }, purges: false };
   const next = { ...(former ?? newState(attempt)), ...fresh };
   const run = new SyncRun(attempt, next);
   const { purge: purges, full } = input;
@@ -65,6 +72,18 @@ async function begin(attempt: SyncAttempt): Promise<SyncRun> {
   });
   return run;
 }
+
+/** Continues a sync that another attempt began. Throws INTERNAL after three attempts that have stored nothing. */
+async function resume(attempt: SyncAttempt, former: SyncState): Promise<SyncRun> {
+  const idle = former.counts.idle + 1;
+  if (idle >= MAX_IDLE_ATTEMPTS) throw endedTooOften();
+  const state = { ...former, counts: { ...former.counts, idle } };
+  await writeFenced(attempt, async (tx) => saveState(tx, attempt.library.tenantId, state));
+  return new SyncRun(attempt, state);
+}
+
+const endedTooOften = () =>
+  new ApiError(500, 'INTERNAL', `The worker process ended ${MAX_IDLE_ATTEMPTS} times without any progress of the sync`);
 
 const newState = ({ library, opened, claim }: SyncAttempt): SyncState => ({
   scopeId: library.id,

@@ -16,6 +16,7 @@ import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkSettings } from './library-settings.ts';
 import { syncKeyOf } from './library-sync.ts';
+import { deleteSomeFiles } from './sync-delete.ts';
 
 /** Revokes ended connections at their providers, after the commit. */
 type Revoke = () => Promise<void>;
@@ -50,20 +51,34 @@ export async function update(
   return libraryId;
 }
 
-/** Deletes a library with its files, its connection and its embedded integration. The janitor deletes the bytes. */
+/**
+ * Deletes a library with its files, its connection and its embedded integration. The janitor deletes the bytes. The files
+ * are deleted in parts: a library that is deleted by halves has no connection, and can be deleted again.
+ */
 export async function remove(ctx: Context, id: string): Promise<void> {
-  const { revoke } = await ctx.transaction(async (tx) => {
-    const libraryId = isUuid(id) ? id.toLowerCase() : await findResourceId(ctx, tx, LIBRARY.table, id);
-    // Before the library, in the order in which a sync locks.
-    if (libraryId) lockConcurrencyKey(tx, syncKeyOf(libraryId));
-    const library = await loadResource(ctx, tx, LIBRARY, id, 'library:delete', { ifMatch: ctx.ifMatch });
-    await checkUnused(ctx, tx, 'library', library.id);
+  const { libraryId, revoke } = await ctx.transaction(async (tx) => {
+    const library = await lockToDelete(ctx, tx, id, ctx.ifMatch);
     const ended = await endConnections(ctx, tx, { libraryId: library.id });
     cancelRunning(tx, library.tenantId, syncKeyOf(library.id));
-    tx.remove(library);
-    return ended;
+    return { libraryId: library.id, revoke: ended.revoke };
   });
   await revoke();
+  for (let hasMore = true; hasMore;)
+    hasMore = await ctx.transaction(async (tx) => {
+      lockConcurrencyKey(tx, syncKeyOf(libraryId));
+      return deleteSomeFiles(tx, ctx.viewer.tenantId, libraryId);
+    });
+  await ctx.transaction(async (tx) => tx.remove(await lockToDelete(ctx, tx, libraryId)));
+}
+
+/** Loads a library to delete, and locks it. Throws unless the viewer may delete it, and CONFLICT while it is used. */
+async function lockToDelete(ctx: Context, tx: Transaction, id: string, ifMatch?: Context['ifMatch']): Promise<Library> {
+  const libraryId = isUuid(id) ? id.toLowerCase() : await findResourceId(ctx, tx, LIBRARY.table, id);
+  // Before the library, in the order in which a sync locks.
+  if (libraryId) lockConcurrencyKey(tx, syncKeyOf(libraryId));
+  const library = await loadResource(ctx, tx, LIBRARY, id, 'library:delete', { ifMatch });
+  await checkUnused(ctx, tx, 'library', library.id);
+  return library;
 }
 
 /** Sets the integration of a library. Another one than before ends its connection. Returns the id of the library. */

@@ -30,7 +30,7 @@ export async function openDrive(platform: Platform, library: SyncedLibrary, sign
   const { rootId, extensions, maxFileBytes } = settings;
   return {
     drive: driveOf(platform, connected),
-    binding: JSON.stringify([integrationId, type, accountId, rootId, extensions, maxFileBytes]),
+    binding: JSON.stringify([integrationId, type, apiUri, accountId, rootId, extensions, maxFileBytes]),
     access: {
       outbound: platform.outbound,
       apiUri,

@@ -1,6 +1,8 @@
 import type { Transaction } from '../../core/platform.ts';
 import { deleteStoredBytes } from '../resource/stored-file.ts';
+import { LONG_PATH, MAX_PATH_BYTES } from './sync-plan.ts';
 import { MAX_LISTED, type PlannedChange, type SyncRun } from './sync-run.ts';
+import { isoSql } from './sync-stage.ts';
 import type { SyncCounts } from './sync-state.ts';
 
 /** Number of files that one transaction deletes. */
@@ -8,6 +10,8 @@ const CHUNK = 1000;
 
 /** Joins the folder `d` of a file `f`. */
 const JOIN_FOLDER = 'left join dws.library_sync_folder d on d.scope_id = $2 and d.folder_id = f.parent_id';
+/** Path of a file by its folder. */
+const NEW_PATH = `(coalesce(d.path, '') || f.name)`;
 /** Whether a file was not reported by this sync. */
 const UNREPORTED = 'not exists (select from dws.library_sync_change c where c.scope_id = $2 and c.file_id = f.file_id)';
 /** Whether the drive states the folder of a file, not its path. */
@@ -26,29 +30,42 @@ const DELETED = `count(*)::int as rows, count(stored_file_id)::int as deleted,
   (count(*) filter (where status = 'synced'))::int as synced,
   (count(*) filter (where status = 'skipped'))::int as skipped`;
 
-/** Deletes all files of the library, or counts them in a dry run. Returns the new counts. */
-export async function deleteAllFiles(tx: Transaction, run: SyncRun): Promise<SyncCounts> {
+/** Deletes all files of the library. */
+export async function deleteAllFiles(run: SyncRun): Promise<void> {
   const [tenantId, , libraryId] = run.keys;
-  if (run.isDry) {
-    const [all] = await tx.query<DeletedFiles>({
-      text: `select ${DELETED} from dws.library_file where tenant_id = $1 and library_id = $2`,
-      values: [tenantId, libraryId],
-    });
-    const listed = await tx.query<PlannedFile>({
-      text: `select file_id as "fileId", path, size from dws.library_file
-        where tenant_id = $1 and library_id = $2 and stored_file_id is not null
-        order by path, id
-        limit ${MAX_LISTED}`,
-      values: [tenantId, libraryId],
-    });
-    plan(run, 'delete', listed);
-    return subtract(run.state.counts, all!);
-  }
+  const all = `select id from dws.library_file where tenant_id = $1 and library_id = $2 limit ${CHUNK}`;
+  for (let rows = CHUNK; rows === CHUNK;) rows = await deleteChunk(run, all, [tenantId, libraryId]);
+}
+
+/** Counts all files of the library as deleted, for a dry run. Returns the new counts. */
+export async function countAllFiles(tx: Transaction, run: SyncRun): Promise<SyncCounts> {
+  const [tenantId, , libraryId] = run.keys;
   const [all] = await tx.query<DeletedFiles>({
-    text: deleteSql('select id from dws.library_file where tenant_id = $1 and library_id = $2'),
+    text: `select ${DELETED} from dws.library_file where tenant_id = $1 and library_id = $2`,
     values: [tenantId, libraryId],
   });
+  const listed = await tx.query<PlannedFile>({
+    text: `select file_id as "fileId", path, size from dws.library_file
+      where tenant_id = $1 and library_id = $2 and stored_file_id is not null
+      order by path, id
+      limit ${MAX_LISTED}`,
+    values: [tenantId, libraryId],
+  });
+  plan(run, 'delete', listed);
   return subtract(run.state.counts, all!);
+}
+
+/** Deletes some files of a library that no sync writes. Returns whether there may be more. The janitor deletes the bytes. */
+export async function deleteSomeFiles(
+  tx: Pick<Transaction, 'query'>,
+  tenantId: string,
+  libraryId: string,
+): Promise<boolean> {
+  const [deleted] = await tx.query<DeletedFiles>({
+    text: deleteSql(`select id from dws.library_file where tenant_id = $1 and library_id = $2 limit ${CHUNK}`),
+    values: [tenantId, libraryId],
+  });
+  return deleted!.rows === CHUNK;
 }
 
 /** Returns SQL that deletes the files whose ids a subquery returns, with their contents. `$2` is the library. */
@@ -84,14 +101,34 @@ export function plan(run: SyncRun, action: PlannedChange['action'], files: reado
   }
 }
 
+/** Reports files whose paths have become too long, or may not be any more, because folders were moved or renamed. */
+export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void {
+  // A full listing has reported all files that are still there.
+  if (state.isFull) return;
+  tx.execute({
+    text: `
+      insert into dws.library_sync_change (scope_id, tenant_id, file_id, item)
+      select $2, f.tenant_id, f.file_id, jsonb_build_object('name', f.name, 'parentId', f.parent_id, 'path', null,
+        'contentType', f.content_type, 'size', f.size, 'hash', f.hash, 'revision', f.revision, 'url', f.url,
+        'unreadable', case when f.status = 'skipped' and f.reason <> $5 then f.reason end,
+        'modifiedAt', ${isoSql('f.modified_at')})
+      from dws.library_file f
+      ${JOIN_FOLDER}
+      where f.tenant_id = $1 and f.library_id = $3 and ${IN_FOLDER} and (f.parent_id = $4 or d.path is not null)
+        and (f.reason = $5 or octet_length(${NEW_PATH}) > ${MAX_PATH_BYTES})
+      on conflict (scope_id, file_id) do nothing`,
+    values: [...keys, state.rootId, LONG_PATH],
+  });
+}
+
 /** Brings the paths of files up to date whose folders were moved or renamed. */
 export async function movePaths(run: SyncRun): Promise<void> {
   const moved = `
-    select f.id, f.file_id, f.size, f.stored_file_id, coalesce(d.path, '') || f.name as path
+    select f.id, f.file_id, f.size, f.stored_file_id, ${NEW_PATH} as path
     from dws.library_file f
     ${JOIN_FOLDER}
     where f.tenant_id = $1 and f.library_id = $3 and ${IN_FOLDER} and (f.parent_id = $4 or d.path is not null)
-      and f.path <> coalesce(d.path, '') || f.name and ${UNREPORTED}`;
+      and f.path <> ${NEW_PATH} and octet_length(${NEW_PATH}) <= ${MAX_PATH_BYTES} and ${UNREPORTED}`;
   const values = [...run.keys, run.state.rootId];
   const count = (counts: SyncCounts, files: number) => ({ counts: { ...counts, updated: counts.updated + files } });
   if (run.isDry) {
@@ -103,21 +140,23 @@ export async function movePaths(run: SyncRun): Promise<void> {
     plan(run, 'update', files);
     return run.write(async () => count(run.state.counts, files[0]?.total ?? 0));
   }
-  return run.write(async (tx) => {
-    const [updated] = await tx.query<{ files: number }>({
-      text: `
-        with moved as (
-          update dws.library_file f
-          set path = m.path, updated_at = now(), version = f.version + 1
-          from (${moved}) m
-          where f.id = m.id
-          returning f.stored_file_id
-        )
-        select count(stored_file_id)::int as files from moved`,
-      values,
+  for (let rows = CHUNK; rows === CHUNK;)
+    await run.write(async (tx) => {
+      const [updated] = await tx.query<{ rows: number; files: number }>({
+        text: `
+          with moved as (
+            update dws.library_file f
+            set path = m.path, updated_at = now(), version = f.version + 1
+            from (${moved} limit ${CHUNK}) m
+            where f.id = m.id
+            returning f.stored_file_id
+          )
+          select count(*)::int as rows, count(stored_file_id)::int as files from moved`,
+        values,
+      });
+      rows = updated!.rows;
+      return count(run.state.counts, updated!.files);
     });
-    return count(run.state.counts, updated!.files);
-  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { DriveRefusal } from '../../adapters/drives/drive-refusal.ts';
 import { abortable } from '../../core/abortable.ts';
 import { isDiskFull, writeFailure } from '../../core/disk-full.ts';
 import { ApiError, tooLarge } from '../../core/errors.ts';
@@ -10,10 +11,11 @@ import type { FileOutcome } from './sync-store.ts';
 /** Downloads of one sync at once. */
 export const PLACES_OF_SYNC = 4;
 
-/** Downloads of all syncs of this process. Libraries take turns. */
+/** Downloads of all syncs of this process. Tenants and libraries take turns; none has more than half of the places. */
 const GATE = FairGate.shared({
   places: 2 * PLACES_OF_SYNC,
   maxPerCaller: PLACES_OF_SYNC,
+  maxPerTenant: PLACES_OF_SYNC,
   maxWaiting: 1000,
   taskNoun: 'downloads of libraries',
 });
@@ -94,6 +96,8 @@ function failureOf(error: unknown): Required<FileOutcome>['error'] {
   if (!(cause instanceof ApiError)) return { code: 'UPSTREAM_FAILED', message };
   // The connection has ended.
   if (cause.code === 'CONFLICT') throw cause;
+  // The renewed token was refused, too.
+  if (cause instanceof DriveRefusal && cause.httpStatus === 401) throw cause;
   return { code: cause.code, message: cause.message };
 }
 

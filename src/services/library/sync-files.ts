@@ -4,6 +4,7 @@ import { deleteStoredBytes, deleteUnreferenced } from '../resource/stored-file.t
 import { download, PLACES_OF_SYNC, quotaExceeded } from './sync-download.ts';
 import { planFile, type FileRow, type KnownFile, type StagedFile } from './sync-plan.ts';
 import type { SyncRun } from './sync-run.ts';
+import { isoSql } from './sync-stage.ts';
 import { replacedContents, storeOutcomes, type FileOutcome } from './sync-store.ts';
 
 /** The phase as the `message` of the operation. */
@@ -14,6 +15,9 @@ const BATCH = 500;
 
 /** Number of files in a row that a drive fails to send before the sync fails. */
 const MAX_FAILURES_IN_A_ROW = 20;
+
+/** Number of stored bytes after which the quota is read again. */
+const MAX_UNREAD_BYTES = 100_000_000;
 
 type Download = { row: FileRow; known: KnownFile | null };
 
@@ -28,6 +32,8 @@ class FileWork {
   #done = 0;
   /** What the quota left when it was last read. Negative past it. */
   #bytesLeft = Infinity;
+  /** Bytes that were stored since the quota was last read. */
+  #unread = 0;
   /** What the downloads that are not stored yet add. */
   #reserved = 0;
   #failures = 0;
@@ -90,6 +96,7 @@ class FileWork {
   async #loadQuota(): Promise<void> {
     const { platform } = this.#run.attempt;
     const { TENANT_QUOTA_BYTES: quota } = platform.config;
+    this.#unread = 0;
     if (quota > 0) this.#bytesLeft = quota - (await loadBytesUsed(this.#run, this.#run.tenantId));
   }
 
@@ -129,6 +136,10 @@ class FileWork {
       const stored = outcomes.reduce((sum, outcome) => sum + addedBytes(outcome), 0);
       this.#reserved -= stored;
       this.#bytesLeft -= stored;
+      this.#unread += outcomes.reduce((sum, { saved }) => sum + (saved?.size ?? 0), 0);
+      // Others may use the quota, too.
+      const { TENANT_QUOTA_BYTES: quota } = this.#run.attempt.platform.config;
+      if (this.#unread >= Math.min(MAX_UNREAD_BYTES, quota / 100)) await this.#loadQuota();
     } catch (error) {
       await this.#discard(outcomes);
       throw error;
@@ -187,8 +198,6 @@ function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<Stage
     values: [...keys, state.rootId, last],
   });
 }
-
-const isoSql = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Runs a task several times at once. The first failure aborts the others, and is thrown once all have ended. */
 async function inParallel(times: number, task: () => Promise<void>, abort: (reason: unknown) => void): Promise<void> {

@@ -1,6 +1,11 @@
 import type { LibrarySettings } from '../../../entities/library.ts';
 import { formatSize } from '../../core/size.ts';
-import { pathKey, type StagedItem } from './sync-stage.ts';
+import { cutBytes, pathKey, type StagedItem } from './sync-stage.ts';
+
+/** Maximum size of a path in UTF-8: an index of Postgres has no longer ones. */
+export const MAX_PATH_BYTES = 2000;
+/** The reason of files with longer paths. */
+export const LONG_PATH = `The path has more than ${MAX_PATH_BYTES} bytes`;
 
 /** A file as the library has it. */
 export interface KnownFile {
@@ -46,10 +51,11 @@ export type FilePlan =
 /** Returns what to do with a reported file. */
 export function planFile({ fileId, item, path, known }: StagedFile, settings: LibrarySettings): FilePlan {
   if (!item || path === null || !hasExtension(item, settings.extensions)) return { action: 'ignore' };
+  const isLong = Buffer.byteLength(path) > MAX_PATH_BYTES;
   const row: FileRow = {
     fileId,
     name: item.name,
-    path,
+    path: isLong ? `${cutBytes(path, MAX_PATH_BYTES - 3)}…` : path,
     pathKey: item.path === null ? null : pathKey(item.path),
     contentType: item.contentType,
     size: item.size,
@@ -63,7 +69,7 @@ export function planFile({ fileId, item, path, known }: StagedFile, settings: Li
     syncedAt: null,
     storedFileId: null,
   };
-  const reason = skipReason(item, settings);
+  const reason = skipReason(item, settings) ?? (isLong ? LONG_PATH : null);
   if (reason !== null) return storeUnlessSame({ ...row, status: 'skipped', reason }, known);
   if (!known || !hasContents(item, known)) return { action: 'download', row };
   const { size, syncedAt, storedFileId } = known;

@@ -1,10 +1,10 @@
 import { CursorLost, type DrivePage } from '../../core/drive.ts';
-import { ApiError, notFound, upstreamFailed } from '../../core/errors.ts';
+import { ApiError, notFound, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { deleteAllFiles } from './sync-delete.ts';
+import { countAllFiles, deleteAllFiles, stageLongPaths } from './sync-delete.ts';
 import type { SyncRun } from './sync-run.ts';
 import { stageEvents } from './sync-stage.ts';
-import { clearScope, type SyncState } from './sync-state.ts';
+import { clearScope, type SyncCounts, type SyncState } from './sync-state.ts';
 import { deleteOutside, findUnlisted, markListed, refreshPaths } from './sync-tree.ts';
 
 /** Phases of a sync, as the `message` of its operation. */
@@ -13,6 +13,9 @@ const CHANGES = 'Reading changes';
 
 /** Number of full listings that a sync begins because the drive does not know a cursor any more. */
 const MAX_RESTARTS = 3;
+
+/** Maximum number of items of a listing, in which a page without items counts as one. */
+const MAX_ITEMS = 1_000_000;
 
 /** Reads what the drive reports until all of it is staged. */
 export async function readDrive(run: SyncRun): Promise<void> {
@@ -40,6 +43,7 @@ export async function restart(run: SyncRun, changes: Partial<SyncState>): Promis
     clearScope(tx, run.tenantId, run.state.scopeId);
     return {
       ...changes,
+      counts: { ...run.state.counts, listed: 0 },
       binding: opened.binding,
       rootId: root,
       phase: 'listing',
@@ -65,11 +69,13 @@ async function readListing(run: SyncRun): Promise<void> {
       });
     mayBeLost = false;
     checkProgress(page, listingCursor);
+    // Another attempt continues with what is left.
+    if (run.state.purges && !run.isDry) await deleteAllFiles(run);
     await run.write(async (tx) => {
-      const counts = run.state.purges ? await deleteAllFiles(tx, run) : run.state.counts;
+      const counts = run.state.purges && run.isDry ? await countAllFiles(tx, run) : run.state.counts;
       const isTreeStale = stagePage(tx, run, page, true);
       return {
-        counts,
+        counts: countListed(counts, page),
         purges: false,
         isTreeStale,
         ...(page.isLast ? { phase: 'changes', listingCursor: null } : { listingCursor: page.cursor }),
@@ -89,7 +95,9 @@ async function readChanges(run: SyncRun): Promise<void> {
     // What changes nothing is not stored: the last write of the sync has the cursor.
     await run.write(async (tx) => {
       const isTreeStale = stagePage(tx, run, page, false);
-      return { cursor: page.cursor, isTreeStale, ...(page.isLast && { phase: isTreeStale ? 'folders' : 'files' }) };
+      const counts = countListed(run.state.counts, page);
+      const phase = page.isLast ? (isTreeStale ? 'folders' : 'files') : 'changes';
+      return { cursor: page.cursor, isTreeStale, counts, phase };
     });
   }
 }
@@ -100,7 +108,7 @@ async function readFolders(run: SyncRun): Promise<void> {
     run.write(async (tx) => {
       refreshPaths(tx, run);
       return {};
-    });
+    }, false);
   await refresh();
   for (let id = await findUnlisted(run); id !== undefined; id = await findUnlisted(run)) {
     await listFolder(run, id);
@@ -108,6 +116,7 @@ async function readFolders(run: SyncRun): Promise<void> {
   }
   await run.write(async (tx) => {
     deleteOutside(tx, run);
+    stageLongPaths(tx, run);
     return { phase: 'files' };
   });
 }
@@ -125,8 +134,8 @@ async function listFolder(run: SyncRun, folderId: string): Promise<void> {
     await run.write(async (tx) => {
       stagePage(tx, run, page, true);
       if (page.isLast) markListed(tx, run, folderId);
-      return {};
-    });
+      return { counts: countListed(run.state.counts, page) };
+    }, page.isLast);
     ({ cursor, isLast } = page);
   }
 }
@@ -137,6 +146,13 @@ function stagePage(tx: Transaction, run: SyncRun, { events }: DrivePage, isListi
   const { rootId, isTreeStale } = run.state;
   const stage = { tenantId, scopeId, libraryId, rootId, isListing };
   return stageEvents(tx, stage, events) || isTreeStale;
+}
+
+/** Counts what a page lists, until the last one. Throws PAYLOAD_TOO_LARGE past the maximum: a listing may have no end. */
+function countListed(counts: SyncCounts, { events, isLast }: DrivePage): SyncCounts {
+  const listed = counts.listed + Math.max(1, events.length);
+  if (listed > MAX_ITEMS) throw tooLarge(`The drive lists more than ${MAX_ITEMS} items: choose a smaller root folder`);
+  return { ...counts, listed: isLast ? 0 : listed };
 }
 
 /** Throws UPSTREAM_FAILED for a drive that would be asked the same again. */

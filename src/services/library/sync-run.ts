@@ -78,12 +78,16 @@ export class SyncRun {
 
   readonly query: Query = (statement) => this.attempt.platform.database.query(this.tenantId, statement);
 
-  /** Runs `work` in a transaction, and stores the changes of the state that it returns with it. */
-  write(work: (tx: Transaction) => Promise<Partial<SyncState>>): Promise<void> {
+  /**
+   * Runs `work` in a transaction, and stores the changes of the state that it returns with it. `isProgress` is false for
+   * what another attempt does again.
+   */
+  write(work: (tx: Transaction) => Promise<Partial<SyncState>>, isProgress = true): Promise<void> {
     const writing = this.#writing.then(async () => {
       this.attempt.signal.throwIfAborted();
       this.#state = await writeFenced(this.attempt, async (tx) => {
-        const state = { ...this.#state, ...(await work(tx)) };
+        const changed = { ...this.#state, ...(await work(tx)) };
+        const state = isProgress ? { ...changed, counts: { ...changed.counts, idle: 0 } } : changed;
         saveState(tx, this.tenantId, state);
         return state;
       });

@@ -1,4 +1,5 @@
 import type { DriveEvent, DriveItem } from '../../core/drive.ts';
+import { upstreamFailed } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
 
 /** What is stored of a file that a drive reported, until the library has it. Dates are ISO 8601. */
@@ -6,6 +7,11 @@ export type StagedItem = Pick<
   DriveItem,
   'name' | 'parentId' | 'path' | 'contentType' | 'size' | 'hash' | 'revision' | 'url' | 'unreadable'
 > & { modifiedAt: string | null };
+
+const MAX_NAME_CHARACTERS = 255;
+const MAX_ID_CHARACTERS = 500;
+/** Above the maximum of paths, of which the lower case may be longer. */
+const MAX_KEY_BYTES = 2500;
 
 /** Where events are staged. */
 interface Stage {
@@ -38,8 +44,35 @@ export function stageEvents(tx: Transaction, stage: Stage, events: readonly Driv
   return isTreeStale;
 }
 
-/** Returns how a path is compared with others. */
-export const pathKey = (path: string): string => clean(path).normalize('NFC').toLowerCase();
+/** Returns how a path is compared with others. It is of a size that an index can have. */
+export const pathKey = (path: string): string => cutBytes(clean(path).normalize('NFC').toLowerCase(), MAX_KEY_BYTES);
+
+/** Returns the characters at the start of a text that have at most `maxBytes` in UTF-8. */
+export const cutBytes = (text: string, maxBytes: number): string =>
+  Buffer.byteLength(text) <= maxBytes
+    ? text
+    : Buffer.from(text)
+        .subarray(0, maxBytes)
+        .toString()
+        .replace(/\uFFFD+$/, '');
+
+/** Returns a name that is not too long, with its extension. */
+function cutName(name: string): string {
+  if (name.length <= MAX_NAME_CHARACTERS) return name;
+  const extension = /\.[^.]{1,20}$/.exec(name)?.[0] ?? '';
+  return name.slice(0, MAX_NAME_CHARACTERS - extension.length).replace(/[\uD800-\uDBFF]$/, '') + extension;
+}
+
+/** Throws UPSTREAM_FAILED for ids that no index can have. */
+function checkIds(event: DriveEvent): void {
+  const ids = 'item' in event ? [event.item.id, event.item.parentId] : 'removedId' in event ? [event.removedId] : [];
+  if (ids.some((id) => id !== null && id.length > MAX_ID_CHARACTERS))
+    throw upstreamFailed(`The drive states an id of more than ${MAX_ID_CHARACTERS} characters`);
+}
+
+/** Returns SQL of a time as items state it. */
+export const isoSql = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Postgres has no text with a NUL, and no lone surrogates. */
 const clean = (text: string): string => text.toWellFormed().replaceAll('\u0000', '');
@@ -55,6 +88,7 @@ function runsOf(events: readonly DriveEvent[], rootId: string): Run[] {
   };
   let run = start();
   for (const event of events) {
+    checkIds(event);
     const hasItems = run.files.size + run.folders.size > 0;
     if ('removedPath' in event) {
       if (hasItems) run = start();
@@ -75,7 +109,7 @@ function runsOf(events: readonly DriveEvent[], rootId: string): Run[] {
 }
 
 const toStaged = (item: DriveItem): StagedItem => ({
-  name: clean(item.name),
+  name: cutName(clean(item.name)),
   parentId: cleanOrNull(item.parentId),
   path: cleanOrNull(item.path),
   contentType: clean(item.contentType),
@@ -112,7 +146,7 @@ function stageFolders(tx: Transaction, { tenantId, scopeId, isListing }: Stage, 
       values: [tenantId, scopeId, removed],
     });
   const rows = [...folders.values()].flatMap((folder) =>
-    folder ? [{ id: clean(folder.id), parent: cleanOrNull(folder.parentId), name: clean(folder.name) }] : [],
+    folder ? [{ id: clean(folder.id), parent: cleanOrNull(folder.parentId), name: cutName(clean(folder.name)) }] : [],
   );
   if (rows.length > 0)
     tx.execute({

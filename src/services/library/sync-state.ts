@@ -7,7 +7,7 @@ import type { Transaction } from '../../core/platform.ts';
  */
 type SyncPhase = 'listing' | 'changes' | 'folders' | 'files' | 'done';
 
-/** Numbers of files with contents that a sync has changed so far. */
+/** What a sync has done so far: numbers of files with contents that it has changed, and of what bounds it. */
 export interface SyncCounts {
   added: number;
   updated: number;
@@ -15,9 +15,13 @@ export interface SyncCounts {
   /** Changes of the numbers of files that are synced and skipped. Only a dry run uses them. */
   synced: number;
   skipped: number;
+  /** Items and pages of the current listing, or of the changes. */
+  listed: number;
+  /** Attempts in a row that have stored nothing. */
+  idle: number;
 }
 
-export const NO_COUNTS: SyncCounts = { added: 0, updated: 0, deleted: 0, synced: 0, skipped: 0 };
+export const NO_COUNTS: SyncCounts = { added: 0, updated: 0, deleted: 0, synced: 0, skipped: 0, listed: 0, idle: 0 };
 
 /** How far the syncs of a library are. The state of a dry run is a copy, with folders and changes of its own. */
 export interface SyncState {
@@ -54,7 +58,7 @@ export async function readState(query: Query, tenantId: string, scopeId: string)
     text: `select ${COLUMNS} from dws.library_sync where tenant_id = $1 and scope_id = $2`,
     values: [tenantId, scopeId],
   });
-  return state ?? null;
+  return state ? { ...state, counts: { ...NO_COUNTS, ...state.counts } } : null;
 }
 
 /** Stores the state of a scope. */

@@ -1,17 +1,20 @@
 import type { Transaction } from '../../core/platform.ts';
 import type { SyncRun } from './sync-run.ts';
 
-/** Computes the paths of all folders below the root, each with a slash at its end. Other folders get none. */
+/** Maximum number of folders above a file. */
+const MAX_DEPTH = 200;
+
+/** Computes the paths of all folders below the root, each with a slash at its end. Other and deeper folders get none. */
 export function refreshPaths(tx: Transaction, { keys: [tenantId, scopeId], state }: SyncRun): void {
   tx.execute({
     text: `
-      with recursive tree (folder_id, path) as (
-        select $3::text, ''
+      with recursive tree (folder_id, path, depth) as (
+        select $3::text, '', 0
         union all
-        select f.folder_id, t.path || f.name || '/'
+        select f.folder_id, t.path || f.name || '/', t.depth + 1
         from tree t
         join dws.library_sync_folder f on f.tenant_id = $1 and f.scope_id = $2 and f.parent_id = t.folder_id
-        where f.folder_id <> $3
+        where f.folder_id <> $3 and t.depth < ${MAX_DEPTH}
       )
       update dws.library_sync_folder f
       set path = n.path

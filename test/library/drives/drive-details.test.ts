@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { retryDelay } from '../../../src/adapters/drives/drive-request.ts';
+import { nextFolders } from '../../../src/adapters/drives/folder-cursor.ts';
 import { CursorLost } from '../../../src/core/drive.ts';
 import { DriveMirror, openDriveFixture, readBytes, type DriveFixture } from '../../support/drive-access.ts';
 
@@ -72,11 +73,41 @@ describe('Google Drive', () => {
     expect(fileNamed('Survey').unreadable).toBe('Google converts no form to a file');
   });
 
+  test('fails if it has not searched all files, and without a next page of changes', async () => {
+    await open('google-drive');
+    fixture.fake.fail({ kind: 'list', html: '{"files":[],"incompleteSearch":true}', count: 2 });
+    for (const folderId of [null, '0AFakeRoot'])
+      await expect(fixture.drive.list(fixture.access, folderId, null)).rejects.toMatchObject({
+        code: 'UPSTREAM_FAILED',
+        message: 'Google Drive could not search all files',
+      });
+    const cursor = await fixture.drive.start(fixture.access, null);
+    fixture.fake.fail({ kind: 'changes', html: '{"changes":[]}' });
+    await expect(fixture.drive.changes(fixture.access, null, cursor)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+    });
+  });
+
   test('has names with slashes, which become one part of a path', async () => {
     const tree = await open('google-drive');
     tree.put('x').name = '../../etc\0/passwd';
     await mirror.readAll();
     expect(mirror.paths).toEqual(['.._.._etc__passwd']);
+  });
+});
+
+describe('the folders of a listing', () => {
+  const at = (waiting: string[]) => ({ folders: ['a'], waiting, page: null });
+
+  test('wait once each, and those that were found last are listed first', () => {
+    const { cursor } = nextFolders(at(['b', 'c']), ['c', 'd', 'd'], null, 1);
+    expect(JSON.parse(cursor)).toEqual({ folders: ['d'], waiting: ['b', 'c'], page: null });
+  });
+
+  test('are 50,000 at most', () => {
+    const ids = Array.from({ length: 50_000 }, (_, n) => `folder ${n}`);
+    expect(nextFolders(at(ids), ids, null, 20).isLast).toBe(false);
+    expect(() => nextFolders(at(ids), ['one more'], null, 20)).toThrow('More than 50000 folders wait to be listed');
   });
 });
 
@@ -146,6 +177,12 @@ describe('Dropbox', () => {
     tree.log.push({ type: 'delete', item: { ...tree.at('Docs'), isDeleted: true, isTrashed: true }, oldPath: 'dOCS' });
     await mirror.readChanges();
     expect(mirror.paths).toEqual([]);
+  });
+
+  test('fails if a page does not state whether there is more', async () => {
+    await open('dropbox');
+    fixture.fake.fail({ kind: 'list', html: '{"entries":[],"cursor":"x"}' });
+    await expect(fixture.drive.list(fixture.access, null, null)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
   test('loses the cursor of a root folder that has moved', async () => {
@@ -250,6 +287,44 @@ describe.each(['google-drive', 'dropbox', 'onedrive', 'box'])('%s', (provider) =
     const before = { ...fixture.fake.calls };
     expect(await mirror.readChanges()).toEqual([]);
     expect(fixture.fake.calls).toEqual({ ...before, changes: before.changes! + 1 });
+  });
+
+  test.each([
+    '{}',
+    '{"files":{},"changes":{},"entries":{},"value":{},"cursor":"x","has_more":false,"next_stream_position":"1"}',
+  ])('that sends %s as a page is UPSTREAM_FAILED', async (json) => {
+    const tree = await open(provider);
+    tree.put('a.txt', { text: 'a' });
+    fixture.fake.fail({ kind: 'list', html: json });
+    await expect(fixture.drive.list(fixture.access, null, null)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    const cursor = await fixture.drive.start(fixture.access, null);
+    fixture.fake.fail({ kind: 'changes', html: json });
+    await expect(fixture.drive.changes(fixture.access, null, cursor)).rejects.toMatchObject({
+      code: 'UPSTREAM_FAILED',
+    });
+  });
+
+  test.each([5000, 5001])('may send at most 5,000 items a page, of which this has %i', async (count) => {
+    await open(provider);
+    const entry = { '.tag': 'file', id: 'x', name: 'x', type: 'file', path_display: '/x' };
+    const entries = Array.from({ length: count }, () => entry);
+    // A page of any of the providers.
+    const page = { files: entries, entries, value: entries, cursor: 'x', has_more: false };
+    const link = `${fixture.access.apiUri}/delta`;
+    fixture.fake.fail({ kind: 'list', html: JSON.stringify({ ...page, '@odata.deltaLink': link }) });
+    const listed = fixture.drive.list(fixture.access, null, null);
+    if (count > 5000) await expect(listed).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
+    else expect((await listed).events).toHaveLength(count);
+  });
+
+  test('whose response is too large, or quotes the token, fails without the token in its message', async () => {
+    await open(provider);
+    const token = await fixture.access.token();
+    fixture.fake.fail({ kind: 'account', html: `<p>${token}</p>` });
+    const error = await fixture.drive.account(fixture.access).catch((thrown: unknown) => thrown as Error);
+    expect((error as Error).message).toContain('is not a JSON object: <p>…</p>');
+    fixture.fake.fail({ kind: 'account', html: `{"id":"${'x'.repeat(8 * 1024 * 1024)}"}` });
+    await expect(fixture.drive.account(fixture.access)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
   });
 
   test('that sends no JSON is UPSTREAM_FAILED', async () => {

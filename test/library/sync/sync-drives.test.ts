@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
 import type { LibrarySync } from '../../../entities/library-sync.ts';
 import { createHandlers } from '../../../src/operations/handlers.ts';
+import { openDrive } from '../../../src/services/library/open-drive.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import { startDriveFake } from '../../../tools/drive-fake.ts';
-import { test } from '../../operation/fixture.ts';
+import { rows, test } from '../../operation/fixture.ts';
 import { connectFake, createLibrary, readContents, startSync } from './sync-fixture.ts';
 
 const PROVIDERS = ['google-drive', 'dropbox', 'onedrive', 'box'];
@@ -53,3 +54,18 @@ for (const provider of PROVIDERS)
     );
     await fake.close();
   });
+
+test('what a sync knows belongs to the address of its drive', async ({ world }) => {
+  const fake = await startDriveFake('box');
+  const ctx = await world.caller();
+  const libraryId = await createLibrary(world, ctx);
+  await connectFake(world, ctx, libraryId, fake, 'box');
+  const settings = { rootId: null, extensions: [], maxFileBytes: 1 };
+  const library = { id: libraryId, tenantId: ctx.viewer.tenantId, settings };
+  const bindingOf = async () => (await openDrive(world.platform, library, new AbortController().signal)).binding;
+  const former = await bindingOf();
+  expect(await bindingOf()).toBe(former);
+  await rows(world, `update dws.integration set api_uri = 'https://other.example/2.0'`);
+  expect(await bindingOf()).not.toBe(former);
+  await fake.close();
+});

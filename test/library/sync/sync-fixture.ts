@@ -4,6 +4,7 @@ import type { Context } from '../../../src/core/context.ts';
 import type { Drive } from '../../../src/core/drive.ts';
 import { newId } from '../../../src/core/id.ts';
 import type { LibrarySyncInput } from '../../../src/core/operations.ts';
+import type { Platform } from '../../../src/core/platform.ts';
 import { librarySync } from '../../../src/operations/library-sync.ts';
 import { syncKeyOf } from '../../../src/services/library/library-sync.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
@@ -32,12 +33,12 @@ export interface SyncedWorld {
 const SETTINGS: LibrarySettings = { rootId: null, extensions: [], maxFileBytes: 100_000_000 };
 
 /** Creates a library. Returns its id. */
-export async function createLibrary(world: World, ctx: Context): Promise<string> {
+export async function createLibrary(world: World, ctx: Context, slug = 'files'): Promise<string> {
   const id = newId();
   await rows(
     world,
-    `insert into dws.library (id, tenant_id, slug, name, owner_id, settings) values ($1, $2, 'files', 'Files', $3, $4)`,
-    [id, ctx.viewer.tenantId, `user:${ctx.viewer.userId}`, JSON.stringify(SETTINGS)],
+    `insert into dws.library (id, tenant_id, slug, name, owner_id, settings) values ($1, $2, $5, 'Files', $3, $4)`,
+    [id, ctx.viewer.tenantId, `user:${ctx.viewer.userId}`, JSON.stringify(SETTINGS), slug],
   );
   return id;
 }
@@ -57,19 +58,18 @@ export const startSync = (ctx: Context, libraryId: string, flags: Partial<Librar
   );
 };
 
+/** Returns a drive that needs no connection. */
+export const openScripted = ({ outbound }: Platform, drive: Drive, signal: AbortSignal, binding = 'one') => ({
+  drive,
+  binding,
+  access: { outbound, apiUri: drive.defaults.apiUri, contentUri: null, token: async () => 'token', signal },
+});
+
 /** Returns a handler of syncs with a drive. */
 export const handlerOf = (drive: Drive, account: { id: string } = { id: 'one' }) =>
-  librarySync(async (platform, { settings }, signal) => ({
-    drive,
-    binding: JSON.stringify([account.id, settings]),
-    access: {
-      outbound: platform.outbound,
-      apiUri: drive.defaults.apiUri,
-      contentUri: null,
-      token: async () => 'token',
-      signal,
-    },
-  }));
+  librarySync(async (platform, { settings }, signal) =>
+    openScripted(platform, drive, signal, JSON.stringify([account.id, settings])),
+  );
 
 /** Returns the contents of the files of a library, by their paths. */
 export async function readContents(world: World, libraryId: string): Promise<Record<string, string>> {

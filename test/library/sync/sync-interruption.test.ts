@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest';
+import { DriveRefusal } from '../../../src/adapters/drives/drive-refusal.ts';
 import { conflict, unavailable } from '../../../src/core/errors.ts';
+import { Interrupted } from '../../../src/operations/handler.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import * as operations from '../../../src/services/operation/operation.ts';
 import { rows } from '../../operation/fixture.ts';
@@ -66,4 +68,45 @@ describe('a sync that fails', () => {
     drive.onContents = () => undefined;
     expect(await sync()).toMatchObject({ syncedFiles: 200, addedFiles: 200, errorCount: 0 });
   });
+});
+
+describe('a sync that is interrupted', () => {
+  test('ends after three attempts without any progress', async ({ synced }) => {
+    const { drive, sync } = synced;
+    for (const name of ['a', 'b', 'c', 'd']) drive.put(name, name);
+    drive.onList = (call) => {
+      if (call > 1) throw new Interrupted('The worker ends');
+    };
+    const ended = { code: 'INTERNAL', message: expect.stringContaining('3 times without any progress') };
+    await expect(sync()).rejects.toMatchObject(ended);
+    // The first attempt has stored a page.
+    expect(drive.calls.list).toBe(4);
+    await expect(sync({ dryRun: true })).rejects.toMatchObject(ended);
+    drive.onList = () => {};
+    expect(await sync()).toMatchObject({ syncedFiles: 4, addedFiles: 4 });
+  });
+
+  test('is continued as often as it stores something', async ({ synced }) => {
+    const { drive, sync } = synced;
+    for (let n = 0; n < 20; n += 1) drive.put(`${n}`, `${n}`);
+    drive.onList = (call) => {
+      if (call % 2 === 0) throw new Interrupted('The worker ends');
+    };
+    expect(await sync()).toMatchObject({ syncedFiles: 20, addedFiles: 20 });
+    expect(drive.calls.list).toBe(19);
+  });
+});
+
+test('a sync fails at once if the drive refuses the renewed token too', async ({ synced }) => {
+  const { drive, sync, contents } = synced;
+  for (let n = 0; n < 50; n += 1) drive.put(`${n}`, `${n}`);
+  drive.pageSize = 100;
+  drive.onContents = () => {
+    throw new DriveRefusal('The host responded with 401', 401, '', null);
+  };
+  await expect(sync()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', message: 'The host responded with 401' });
+  expect(drive.calls.contents).toBeLessThanOrEqual(4);
+  drive.onContents = () => undefined;
+  expect(await sync()).toMatchObject({ addedFiles: 50, errorCount: 0 });
+  expect(Object.keys(await contents())).toHaveLength(50);
 });

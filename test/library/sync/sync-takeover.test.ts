@@ -11,7 +11,11 @@ const KILLS = 20;
 const FILES = 240;
 /** Downloads of a sync at once. */
 const PLACES = 4;
-/** Maximum number of calls between the start of a worker and its end. */
+/**
+ * Number of calls between the start of a worker and its end: with one more than the downloads at once, one of them was
+ * stored. A sync ends after three workers that stored nothing.
+ */
+const MIN_CALLS = PLACES + 1;
 const MAX_CALLS = 16;
 
 test(
@@ -32,7 +36,7 @@ test(
     const id = await startSync(ctx, libraryId);
     for (let kill = 0; kill < KILLS; kill += 1) {
       const called = Promise.withResolvers<void>();
-      let callsLeft = randomInt(1, MAX_CALLS);
+      let callsLeft = randomInt(MIN_CALLS, MAX_CALLS);
       fake.onCall = () => {
         callsLeft -= 1;
         if (callsLeft === 0) called.resolve();
