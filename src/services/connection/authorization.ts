@@ -71,13 +71,13 @@ function requireSession(ctx: PublicContext): Context {
 }
 
 /** Returns the code of a callback. Throws BAD_USER_INPUT for an error, and for the response of another provider. */
-function readCode(response: URLSearchParams, { client: { issuer } }: PendingAuthorization): string {
+function readCode(response: URLSearchParams, { client: { issuer, issuerRequired } }: PendingAuthorization): string {
   const error = response.get('error');
   const description = response.get('error_description');
   const quoted = quoteUpstream([error, description].filter(Boolean).join(': '));
   if (error !== null) throw badInput(`The provider refused the authorization: ${quoted}`);
   const sender = response.get('iss');
-  if (issuer != null && sender !== null && sender !== issuer)
+  if (issuer != null && (sender === null ? issuerRequired : sender !== issuer))
     throw badInput('This is the response of another provider than the one of the authorization');
   const code = response.get('code');
   if (!code) throw badInput('The provider sent no code');
