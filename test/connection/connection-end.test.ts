@@ -4,6 +4,7 @@ import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { expectError } from '../support/expect.ts';
 import { systemQuery } from '../support/system-query.ts';
+import { connect as storeConnection } from '../library/library-fixture.ts';
 import { connectionOf, openCallback, test } from './connection-fixture.ts';
 
 describe('a connection', () => {
@@ -58,6 +59,53 @@ describe('a connection', () => {
     await end(() => ann.delete(`/libraries/${id}`));
     for (const token of revoked) expect(await server.provider.RefreshToken.find(token)).toBeUndefined();
     expect(await systemQuery(service, `select from dws.connection where library_id = $1`, id)).toEqual([]);
+  });
+
+  test('is not revoked while another one has the same integration and account', async ({
+    service,
+    server,
+    ann,
+    createLibrary,
+    connect,
+  }) => {
+    const first = await createLibrary('First of account');
+    const { integrationId } = (await ann.get(`/libraries/${first}`)).body;
+    const { id: second } = await ann.creates('/libraries', { name: 'Second of account', integrationId });
+    const { id: third } = await ann.creates('/libraries', { name: 'Of another account', integrationId });
+    for (const id of [first, second]) await connect(id);
+    await connect(third, 'another-account');
+    const revocations = () => server.paths.filter((path) => path === '/token/revocation').length;
+    const { tokens } = await connectionOf(service, second);
+    expect((await ann.delete(`/libraries/${first}/connection`)).status).toBe(204);
+    expect(revocations()).toBe(0);
+    expect((await ann.delete(`/libraries/${second}/connection`)).status).toBe(204);
+    expect(await server.provider.RefreshToken.find(tokens.refreshToken!)).toBeUndefined();
+    expect(revocations()).toBe(1);
+    await connect(first, 'another-account');
+    for (const id of [first, third]) expect((await ann.delete(`/libraries/${id}/connection`)).status).toBe(204);
+    expect(revocations()).toBe(2);
+  });
+
+  test('is revoked with at most seven others at once', async ({ service, server, admin, ann }) => {
+    const { id: integrationId } = await admin.creates('/integrations', server.integration());
+    for (let index = 0; index < 20; index++) {
+      const { id } = await ann.creates('/libraries', { name: `Many ${index}`, integrationId });
+      await storeConnection(service, ann, id, integrationId);
+    }
+    const eight = Promise.withResolvers<void>();
+    let running = 0;
+    let atOnce = 0;
+    server.intercept = async (_, response) => {
+      atOnce = Math.max(atOnce, ++running);
+      if (running === 8) eight.resolve();
+      await eight.promise;
+      running--;
+      response.end();
+      return true;
+    };
+    expect((await admin.put(`/integrations/${integrationId}`, { clientId: 'x', clientSecret: 'y' })).status).toBe(200);
+    expect(server.paths.filter((path) => path === '/token/revocation')).toHaveLength(20);
+    expect(atOnce).toBe(8);
   });
 
   test.for(['disabled', 'deleted'] as const)(
