@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { tokenSource } from '../../src/services/connection/token-source.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { expectError } from '../support/expect.ts';
@@ -65,9 +66,10 @@ describe('an authorization', () => {
     expect(JSON.stringify(activity)).toContain('ann connected Flow');
   });
 
-  test('of another account replaces the connection, and the id stays', async ({
+  test('of the same account keeps the connection, that of another account ends and revokes it', async ({
     ann,
     service,
+    server,
     session,
     createLibrary,
     connect,
@@ -75,7 +77,16 @@ describe('an authorization', () => {
     const id = await createLibrary('Twice');
     const first = await connect(id, 'first');
     const { tokens } = await connectionOf(service, id);
-    expect(await connect(id, 'second')).toBe(first);
+    const token = tokenSource(service.platform, await connectionOf(service, id));
+    expect(await connect(id, 'first')).toBe(first);
+    expect(await token()).not.toBe(tokens.accessToken);
+    expect(server.paths).not.toContain('/token/revocation');
+
+    const replaced = await connectionOf(service, id);
+    expect(await connect(id, 'second')).not.toBe(first);
+    await expect(token()).rejects.toMatchObject({ status: 409 });
+    expect(await server.provider.RefreshToken.find(replaced.tokens.refreshToken!)).toBeUndefined();
+    expect(await server.provider.RefreshToken.find((await connectionOf(service, id)).tokens.refreshToken!)).toBeDefined();
     expect((await ann.get(`/libraries/${id}/account`)).body.accountId).toBe('second');
     expect((await connectionOf(service, id)).tokens.accessToken).not.toBe(tokens.accessToken);
     expect((await session.get(`/libraries/${id}`)).body.connectionStatus).toBe('connected');
