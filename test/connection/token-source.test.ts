@@ -86,11 +86,11 @@ describe('the token of a connection', () => {
     server.intercept = (request, response) => {
       if (request.url !== '/token') return false;
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ access_token: 'another token', token_type: 'Bearer', expires_in: 3600 }));
+      response.end(JSON.stringify({ access_token: 'another-token', token_type: 'Bearer', expires_in: 3600 }));
       return true;
     };
     const connection = await connectionOf(service, id);
-    expect(await tokenSource(service.platform, connection)(tokens.accessToken)).toBe('another token');
+    expect(await tokenSource(service.platform, connection)(tokens.accessToken)).toBe('another-token');
     expect((await connectionOf(service, id)).tokens.refreshToken).toBe(tokens.refreshToken);
   });
 

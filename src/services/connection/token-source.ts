@@ -20,7 +20,13 @@ const REFRESH_TIMEOUT_MS = 30_000;
 const NEVER_ABORTED = new AbortController().signal;
 
 /** Refreshes that run at once. Each has a database connection during the call of the provider. */
-const REFRESH_GATE = FairGate.shared({ places: 4, maxPerCaller: 2, maxWaiting: 1000, taskNoun: 'token refreshes' });
+const REFRESH_GATE = FairGate.shared({
+  places: 4,
+  maxPerCaller: 2,
+  maxPerTenant: 2,
+  maxWaiting: 1000,
+  taskNoun: 'token refreshes',
+});
 
 /** The refreshes of this process by the id of the connection. */
 const refreshesOf = perPlatform(() => new Map<string, Promise<string>>());
