@@ -25,7 +25,7 @@ export interface ConnectedWorld {
 export const test = base.extend<ConnectedWorld & { service: Service }>({
   service: [
     async ({}, use) => {
-      const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+      const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1,localhost' });
       service.platform.publicUrl = service.url;
       await use(service);
       await service.close();

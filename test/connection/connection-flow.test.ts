@@ -92,6 +92,33 @@ describe('an authorization', () => {
     expect((await session.get(`/libraries/${id}`)).body.connectionStatus).toBe('connected');
   });
 
+  test('with the scope openid ignores the ID token and whom it names as its issuer', async ({
+    service,
+    admin,
+    ann,
+    server,
+    connect,
+  }) => {
+    const { tokenUri, ...integration } = server.integration();
+    const input = { ...integration, tokenUri: tokenUri!.replace('127.0.0.1', 'localhost'), scope: 'openid files' };
+    const { id: integrationId } = await admin.creates('/integrations', input);
+    const { id } = await ann.creates('/libraries', { name: 'OpenID', integrationId });
+    const scopes: unknown[] = [];
+    server.provider.on('grant.success', (ctx) => {
+      const { body } = ctx as unknown as { body: { id_token?: string; scope: string } };
+      scopes.push([typeof body.id_token, body.scope]);
+    });
+    await connect(id);
+    const connection = await connectionOf(service, id);
+    const { accessToken } = connection.tokens;
+    expect(await tokenSource(service.platform, connection)(accessToken)).not.toBe(accessToken);
+    expect(scopes).toEqual([
+      ['string', 'openid files'],
+      ['string', 'openid files'],
+    ]);
+    expect((await ann.get(`/libraries/${id}/account`)).body.accountId).toBe('drive-of-ann');
+  });
+
   test('is refused without an integration, and to those who may only read', async ({ ann, bob, createLibrary }) => {
     const { id } = await ann.creates('/libraries', { name: 'None' });
     await expectError(ann.post(`/libraries/${id}/connection/_authorize`), 409, /no integration/);
