@@ -16,7 +16,10 @@ describe('a connection', () => {
     expect(await server.provider.RefreshToken.find(connection.tokens.refreshToken!)).toBeUndefined();
     await expectError(ann.get(`/libraries/${id}/connection`), 404);
     await expectError(ann.delete(`/libraries/${id}/connection`), 404);
-    await expect(tokenSource(service.platform, connection)()).rejects.toMatchObject({ status: 409 });
+    await expect(tokenSource(service.platform, connection)()).rejects.toMatchObject({
+      status: 409,
+      message: 'The library "Ended" is not connected: authorize it first',
+    });
     expect((await ann.get(`/libraries/${id}`)).body.connectionStatus).toBeNull();
 
     await connect(id);

@@ -3,6 +3,7 @@ import { tokenSource } from '../../src/services/connection/token-source.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { expectError } from '../support/expect.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { connectionOf, openCallback, test } from './connection-fixture.ts';
 
@@ -128,6 +129,25 @@ describe('an authorization', () => {
     await expectError(bob.post(`/libraries/${shared}/connection/_authorize`), 403, /library:write/);
     await expectError(bob.delete(`/libraries/${shared}/connection`), 403, /library:write/);
   });
+});
+
+test('accounts of libraries are read with the libraries, by one statement', async ({
+  service,
+  ann,
+  createLibrary,
+  connect,
+}) => {
+  const names = ['Account one', 'Account two', 'Account three'];
+  for (const name of names) await connect(await createLibrary(name), name);
+  await createLibrary('Account none');
+  const { result, statements } = await recordStatements(service, () =>
+    ann.data('{ libraries(q: "Account", sort: "createdAt") { items { name account { accountId displayName } } } }'),
+  );
+  expect(result.libraries.items).toEqual([
+    ...names.map((name) => ({ name, account: { accountId: name, displayName: name } })),
+    { name: 'Account none', account: null },
+  ]);
+  expect(statements.filter(({ text }) => /\bconnection\b/.test(text))).toHaveLength(1);
 });
 
 describe('a callback', () => {

@@ -75,7 +75,11 @@ describe('a toolkit', () => {
       `select tenant_id as "tenantId" from dws.connection where id = $1`,
       body.id,
     );
-    const token = tokenSource(service.platform, { id: body.id, tenantId: row!.tenantId });
+    const token = tokenSource(service.platform, {
+      id: body.id,
+      tenantId: row!.tenantId,
+      target: 'the toolkit "Remote"',
+    });
     const first = await token();
     expect(await token(first)).not.toBe(first);
     expect(server.grants).toEqual(['authorization_code', 'refresh_token']);
