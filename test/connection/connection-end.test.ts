@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest';
 import { tokenSource } from '../../src/services/connection/token-source.ts';
+import { connect as storeConnection } from '../library/library-fixture.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { expectError } from '../support/expect.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { connect as storeConnection } from '../library/library-fixture.ts';
 import { connectionOf, openCallback, test } from './connection-fixture.ts';
 
 describe('a connection', () => {

@@ -57,7 +57,13 @@ export const openCallback = (client: Client, url: string) => client.request('GET
 
 /** Returns the stored connection of a library with its tokens. */
 export async function connectionOf(service: Service, libraryId: string) {
-  const [row] = await systemQuery<{ id: string; status: string; sealed_tokens: string; tenant_id: string; name: string }>(
+  const [row] = await systemQuery<{
+    id: string;
+    status: string;
+    sealed_tokens: string;
+    tenant_id: string;
+    name: string;
+  }>(
     service,
     `select c.id, c.tenant_id, c.status, c.sealed_tokens, l.name
     from dws.connection c join dws.library l on l.id = c.library_id
@@ -65,5 +71,11 @@ export async function connectionOf(service: Service, libraryId: string) {
     libraryId,
   );
   const { id, tenant_id: tenantId, status, sealed_tokens: sealed, name } = row!;
-  return { id, tenantId, target: `the library "${name}"`, status, tokens: JSON.parse(service.platform.secrets.open(sealed)) as ConnectionTokens };
+  return {
+    id,
+    tenantId,
+    target: `the library "${name}"`,
+    status,
+    tokens: JSON.parse(service.platform.secrets.open(sealed)) as ConnectionTokens,
+  };
 }

@@ -87,7 +87,9 @@ describe('an authorization', () => {
     expect(await connect(id, 'second')).not.toBe(first);
     await expect(token()).rejects.toMatchObject({ status: 409 });
     expect(await server.provider.RefreshToken.find(replaced.tokens.refreshToken!)).toBeUndefined();
-    expect(await server.provider.RefreshToken.find((await connectionOf(service, id)).tokens.refreshToken!)).toBeDefined();
+    expect(
+      await server.provider.RefreshToken.find((await connectionOf(service, id)).tokens.refreshToken!),
+    ).toBeDefined();
     expect((await ann.get(`/libraries/${id}/account`)).body.accountId).toBe('second');
     expect((await connectionOf(service, id)).tokens.accessToken).not.toBe(tokens.accessToken);
     expect((await session.get(`/libraries/${id}`)).body.connectionStatus).toBe('connected');

@@ -143,7 +143,12 @@ describe('the token of a connection', () => {
     expect(row).toEqual({ days: 1825, refreshDays: 1825 });
   });
 
-  test('of another tenant is refreshed while those of one tenant wait', async ({ service, server, admin, stranger }) => {
+  test('of another tenant is refreshed while those of one tenant wait', async ({
+    service,
+    server,
+    admin,
+    stranger,
+  }) => {
     const prepare = async (user: Client, name: string) => {
       const { id: integrationId } = await user.creates('/integrations', server.integration());
       const { id } = await user.creates('/libraries', { name, integrationId });
@@ -218,7 +223,10 @@ describe('a connection', () => {
     const token = tokenSource(service.platform, connection);
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => token()));
     for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: CONFLICT });
-    await expect(token()).rejects.toMatchObject({ ...CONFLICT, message: 'The connection of the library "Withdrawn" has expired: authorize it again' });
+    await expect(token()).rejects.toMatchObject({
+      ...CONFLICT,
+      message: 'The connection of the library "Withdrawn" has expired: authorize it again',
+    });
     expect((await session.get(`/libraries/${id}/connection`)).body.status).toBe('expired');
     expect((await session.get(`/libraries/${id}`)).body.connectionStatus).toBe('expired');
     const { notifications } = await ann.data('{ notifications { items { type message resource { kind id } } } }');

@@ -133,8 +133,7 @@ async function storeConnection(
   const former = await tx.findOne(Connection, key, { lock: 'update' });
   const isSame = former?.account?.accountId === account?.accountId;
   const ended = former && !isSame ? await endConnections(ctx, tx, key) : undefined;
-  const connection =
-    former && isSame ? former : tx.insert(newRow(Connection, { tenantId: viewer.tenantId, ...key }));
+  const connection = former && isSame ? former : tx.insert(newRow(Connection, { tenantId: viewer.tenantId, ...key }));
   Object.assign(connection, {
     ownerId: viewer.userId,
     integrationId,

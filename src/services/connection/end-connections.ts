@@ -54,7 +54,8 @@ export async function endConnections(
       select e.id, e.tenant_id as "tenantId", case when e.library_id is null then 'toolkit' else 'library' end as kind,
         coalesce(l.id, t.id) as "resourceId", coalesce(l.name, t.name) as name,
         coalesce(l.owner_id, t.owner_id) as "resourceOwnerId", e.sealed_tokens as "sealedTokens",
-        e.sealed_client as "sealedClient", e.account->>'accountId' as "accountId", case when i.id is not null then ${INTEGRATION_JSON} end as integration
+        e.sealed_client as "sealedClient", e.account->>'accountId' as "accountId",
+        case when i.id is not null then ${INTEGRATION_JSON} end as integration
       from ended e
       left join dws.library l on l.id = e.library_id
       left join dws.toolkit t on t.id = e.toolkit_id

@@ -1,7 +1,7 @@
 import type { Connection, ConnectionStatus } from '../../../entities/connection.ts';
 import type { IssuedTokens } from '../../adapters/connection/oauth-client.ts';
-import type { ConnectionTokens, TokenSource } from '../../core/connection.ts';
 import { capitalize } from '../../core/capitalize.ts';
+import type { ConnectionTokens, TokenSource } from '../../core/connection.ts';
 import type { Query } from '../../core/database.ts';
 import { conflict } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';

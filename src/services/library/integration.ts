@@ -21,7 +21,7 @@ import { chooseAddresses, isSameClient, type ClientAddresses } from './integrati
  * Integrations are those of the tenant, or of one library. Their creators and superusers change them; those of a library
  * while they may write it.
  */
-export const INTEGRATION: UnownedKind<Integration> = { entity: Integration, what: 'integration' };
+const INTEGRATION: UnownedKind<Integration> = { entity: Integration, what: 'integration' };
 
 /** Creates an integration. Returns its id. Throws FORBIDDEN for addresses that only superusers may set. */
 export async function create(
