@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { tokenSource } from '../../src/services/connection/token-source.ts';
 import { connect as storeConnection } from '../library/library-fixture.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
@@ -96,18 +96,23 @@ describe('a connection', () => {
       await storeConnection(service, ann, id, integrationId);
     }
     const eight = Promise.withResolvers<void>();
-    let running = 0;
-    let atOnce = 0;
     server.intercept = async (_, response) => {
-      atOnce = Math.max(atOnce, ++running);
-      if (running === 8) eight.resolve();
+      if (server.paths.length === 8) eight.resolve();
       await eight.promise;
-      running--;
       response.end();
       return true;
     };
+    const { outbound } = service.platform;
+    let running = 0;
+    let atOnce = 0;
+    const original = outbound.fetch.bind(outbound);
+    const fetch = vi.spyOn(outbound, 'fetch').mockImplementation(async (...request) => {
+      atOnce = Math.max(atOnce, ++running);
+      return original(...request).finally(() => running--);
+    });
     expect((await admin.put(`/integrations/${integrationId}`, { clientId: 'x', clientSecret: 'y' })).status).toBe(200);
     expect(server.paths.filter((path) => path === '/token/revocation')).toHaveLength(20);
+    fetch.mockRestore();
     expect(atOnce).toBe(8);
   });
 

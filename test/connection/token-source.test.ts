@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { tokenSource } from '../../src/services/connection/token-source.ts';
 import { connect as storeConnection } from '../library/library-fixture.ts';
 import type { AuthorizationServer } from '../support/authorization-server.ts';
@@ -166,7 +166,11 @@ describe('the token of a connection', () => {
       if (name !== 'theirs') await held.promise;
       return { access_token: `of-${name}` };
     });
+    const query = vi.spyOn(service.platform.database, 'query');
     const waiting = mine.map((token) => token());
+    // Theirs comes when all of the others wait or run.
+    await Promise.all(query.mock.results.map(({ value }) => value));
+    query.mockRestore();
     expect(await theirs()).toBe('of-theirs');
     held.resolve();
     expect(await Promise.all(waiting)).toEqual(names.map((name) => `of-${name}`));
