@@ -64,8 +64,8 @@ export class LibraryConnectionFields {
     nullable: true,
     description: 'The account of the connection; null if there is none.',
   })
-  account(@Ctx() ctx: Context, @Root() { id }: { id: string }): Promise<ConnectionAccount | null> {
-    return connections.findAccount(ctx, id);
+  account(@Root() { account }: { account: ConnectionAccount | null }): DriveAccount | null {
+    return account;
   }
 }
 

@@ -18,7 +18,6 @@ import { Integration } from '../../entities/integration.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import * as integrations from '../../src/services/library/integration.ts';
-import { canChange } from '../../src/services/resource/unowned-kind.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';
@@ -99,13 +98,13 @@ export class IntegrationResolver {
     return ownLibraryId ?? null;
   }
 
-  @Requires('creatorId')
+  @Requires('creatorId', 'library.ownerId')
   @FieldResolver(() => IntegrationPermissions, { description: 'Permissions of the caller on the integration.' })
-  permissions(
-    @Ctx() { viewer }: Context,
-    @Root() { creatorId }: Pick<Integration, 'creatorId'>,
-  ): IntegrationPermissions {
-    const isEditable = canChange(integrations.INTEGRATION, viewer, creatorId);
+  async permissions(
+    @Ctx() ctx: Context,
+    @Root() integration: Pick<Integration, 'creatorId'> & { library?: { id: string; ownerId: string } | null },
+  ): Promise<IntegrationPermissions> {
+    const isEditable = await integrations.isEditable(ctx, integration);
     return { read: true, edit: isEditable, delete: isEditable };
   }
 }

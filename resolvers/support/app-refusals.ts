@@ -1,7 +1,8 @@
 /**
  * Mutations that create or end credentials and sessions, manage users, teams, identity providers or integrations, change what users may do,
  * or move what they own. Those of shares and owners have a name for each kind. Apps and jobs act for their owner later, as
- * credentials do, so that mutations that create or change them are refused, too. Deleting one gives no rights.
+ * credentials do, and agents call the tools of toolkits, so that mutations that change them are refused, too. Deleting one gives no
+ * rights.
  */
 const REFUSED: ReadonlySet<string> = new Set([
   'login',
@@ -58,6 +59,8 @@ const REFUSED: ReadonlySet<string> = new Set([
   'finishAuthorization',
   'disconnectLibrary',
   'disconnectToolkit',
+  'approveToolkitTools',
+  'updateToolkit',
 ]);
 const SHARES_AND_OWNERS = /^(?:(?:un)?share[A-Z]\w*|set[A-Z]\w*Owner)$/;
 

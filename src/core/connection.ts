@@ -23,6 +23,8 @@ export interface OAuthClient {
   secretInHeader?: boolean;
   /** Issuer of the authorization server, which a callback that states one must name (RFC 9207). Null: not checked. */
   issuer?: string | null;
+  /** Whether every callback states the issuer, so that one without it is refused. Default: false. */
+  issuerRequired?: boolean;
   authUri: string;
   tokenUri: string;
   /** Null if the provider revokes no tokens. */

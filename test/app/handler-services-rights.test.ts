@@ -13,11 +13,11 @@ import { callApi, servicesFor } from './handler-services-fixture.ts';
 
 const REFUSAL =
   'An app cannot create credentials, create or delete teams, manage users or identity providers, or change apps, jobs, ' +
-  'permissions, shares and owners';
+  'toolkits, what libraries sync, permissions, shares and owners';
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
 const ALLOWED = `
-  approveToolkitTools benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun
+  benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun
   cancelOperation commitDatasetDraft commitTemplateDraft copyDataset createDataset createDatasetReference
   createDatasource createDatasourceLink createFolder createLibrary createReport createSavedFilter createSavedQuery
   createSnapshot createSuite createTag createTeamComment createTemplate createTemplateFile createToolkit createVisual
@@ -30,7 +30,7 @@ const ALLOWED = `
   setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
   syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
   updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
-  updateTag updateTeam updateTemplate updateTemplateFile updateToolkit updateVisual uploadAvatarPart uploadDataset
+  updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset
   uploadDatasource uploadTemplateFile`
   .trim()
   .split(/\s+/);
@@ -111,6 +111,21 @@ test('an update cannot change an owner, but may name the present one', async ({ 
   await expectError(update(bob.username) as never, 403, REFUSAL);
   await expectBody(ann.get(`/reports/${id}`), 200, { name: 'Mine', ownerId: ann.id });
   await expectBody(update('ann') as never, 200, { name: 'Renamed', ownerId: ann.id });
+});
+
+test('a library can be renamed and synced, but keeps its settings', async ({ service, admin, ann }) => {
+  const { id } = await ann.creates('/libraries', { name: 'Papers', settings: { extensions: ['pdf'] } });
+  const services = await servicesFor(service, ann, await createApp(admin, 'Settings'));
+  const update = (body: object) => callApi(services, 'PUT', `/api/libraries/${id}`, body);
+  for (const settings of [{ extensions: ['pdf', 'txt'] }, { extensions: ['pdf'], rootId: 'other' }, null])
+    await expectError(update({ settings }) as never, 403, REFUSAL);
+  const { settings } = (await ann.get(`/libraries/${id}`)).body;
+  await expectBody(update({ name: 'Renamed', settings }) as never, 200, { name: 'Renamed', settings });
+  await expectError(
+    callApi(services, 'POST', `/api/libraries/${id}/_sync`, {}) as never,
+    409,
+    'The library has no integration',
+  );
 });
 
 test('what a share of a dataset shows cannot change', async ({ service, admin, ann, bob }) => {

@@ -1,5 +1,6 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { tokenSource } from '../../src/services/connection/token-source.ts';
+import { connect as storeConnection } from '../library/library-fixture.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { expectError } from '../support/expect.ts';
@@ -15,7 +16,10 @@ describe('a connection', () => {
     expect(await server.provider.RefreshToken.find(connection.tokens.refreshToken!)).toBeUndefined();
     await expectError(ann.get(`/libraries/${id}/connection`), 404);
     await expectError(ann.delete(`/libraries/${id}/connection`), 404);
-    await expect(tokenSource(service.platform, connection)()).rejects.toMatchObject({ status: 409 });
+    await expect(tokenSource(service.platform, connection)()).rejects.toMatchObject({
+      status: 409,
+      message: 'The library "Ended" is not connected: authorize it first',
+    });
     expect((await ann.get(`/libraries/${id}`)).body.connectionStatus).toBeNull();
 
     await connect(id);
@@ -58,6 +62,58 @@ describe('a connection', () => {
     await end(() => ann.delete(`/libraries/${id}`));
     for (const token of revoked) expect(await server.provider.RefreshToken.find(token)).toBeUndefined();
     expect(await systemQuery(service, `select from dws.connection where library_id = $1`, id)).toEqual([]);
+  });
+
+  test('is not revoked while another one has the same integration and account', async ({
+    service,
+    server,
+    ann,
+    createLibrary,
+    connect,
+  }) => {
+    const first = await createLibrary('First of account');
+    const { integrationId } = (await ann.get(`/libraries/${first}`)).body;
+    const { id: second } = await ann.creates('/libraries', { name: 'Second of account', integrationId });
+    const { id: third } = await ann.creates('/libraries', { name: 'Of another account', integrationId });
+    for (const id of [first, second]) await connect(id);
+    await connect(third, 'another-account');
+    const revocations = () => server.paths.filter((path) => path === '/token/revocation').length;
+    const { tokens } = await connectionOf(service, second);
+    expect((await ann.delete(`/libraries/${first}/connection`)).status).toBe(204);
+    expect(revocations()).toBe(0);
+    expect((await ann.delete(`/libraries/${second}/connection`)).status).toBe(204);
+    expect(await server.provider.RefreshToken.find(tokens.refreshToken!)).toBeUndefined();
+    expect(revocations()).toBe(1);
+    await connect(first, 'another-account');
+    for (const id of [first, third]) expect((await ann.delete(`/libraries/${id}/connection`)).status).toBe(204);
+    expect(revocations()).toBe(2);
+  });
+
+  test('is revoked with at most seven others at once', async ({ service, server, admin, ann }) => {
+    const { id: integrationId } = await admin.creates('/integrations', server.integration());
+    for (let index = 0; index < 20; index++) {
+      const { id } = await ann.creates('/libraries', { name: `Many ${index}`, integrationId });
+      await storeConnection(service, ann, id, integrationId);
+    }
+    const eight = Promise.withResolvers<void>();
+    server.intercept = async (_, response) => {
+      if (server.paths.length === 8) eight.resolve();
+      await eight.promise;
+      response.end();
+      return true;
+    };
+    const { outbound } = service.platform;
+    let running = 0;
+    let atOnce = 0;
+    const original = outbound.fetch.bind(outbound);
+    const fetch = vi.spyOn(outbound, 'fetch').mockImplementation(async (...request) => {
+      atOnce = Math.max(atOnce, ++running);
+      return original(...request).finally(() => running--);
+    });
+    expect((await admin.put(`/integrations/${integrationId}`, { clientId: 'x', clientSecret: 'y' })).status).toBe(200);
+    expect(server.paths.filter((path) => path === '/token/revocation')).toHaveLength(20);
+    fetch.mockRestore();
+    expect(atOnce).toBe(8);
   });
 
   test.for(['disabled', 'deleted'] as const)(

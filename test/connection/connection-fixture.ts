@@ -25,7 +25,7 @@ export interface ConnectedWorld {
 export const test = base.extend<ConnectedWorld & { service: Service }>({
   service: [
     async ({}, use) => {
-      const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+      const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1,localhost' });
       service.platform.publicUrl = service.url;
       await use(service);
       await service.close();
@@ -57,11 +57,25 @@ export const openCallback = (client: Client, url: string) => client.request('GET
 
 /** Returns the stored connection of a library with its tokens. */
 export async function connectionOf(service: Service, libraryId: string) {
-  const [row] = await systemQuery<{ id: string; status: string; sealed_tokens: string; tenant_id: string }>(
+  const [row] = await systemQuery<{
+    id: string;
+    status: string;
+    sealed_tokens: string;
+    tenant_id: string;
+    name: string;
+  }>(
     service,
-    `select id, tenant_id, status, sealed_tokens from dws.connection where library_id = $1`,
+    `select c.id, c.tenant_id, c.status, c.sealed_tokens, l.name
+    from dws.connection c join dws.library l on l.id = c.library_id
+    where c.library_id = $1`,
     libraryId,
   );
-  const { id, tenant_id: tenantId, status, sealed_tokens: sealed } = row!;
-  return { id, tenantId, status, tokens: JSON.parse(service.platform.secrets.open(sealed)) as ConnectionTokens };
+  const { id, tenant_id: tenantId, status, sealed_tokens: sealed, name } = row!;
+  return {
+    id,
+    tenantId,
+    target: `the library "${name}"`,
+    status,
+    tokens: JSON.parse(service.platform.secrets.open(sealed)) as ConnectionTokens,
+  };
 }

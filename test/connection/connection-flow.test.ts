@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest';
+import { tokenSource } from '../../src/services/connection/token-source.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { expectError } from '../support/expect.ts';
+import { recordStatements } from '../support/statement-log.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { connectionOf, openCallback, test } from './connection-fixture.ts';
 
@@ -65,9 +67,10 @@ describe('an authorization', () => {
     expect(JSON.stringify(activity)).toContain('ann connected Flow');
   });
 
-  test('of another account replaces the connection, and the id stays', async ({
+  test('of the same account keeps the connection, that of another account ends and revokes it', async ({
     ann,
     service,
+    server,
     session,
     createLibrary,
     connect,
@@ -75,10 +78,48 @@ describe('an authorization', () => {
     const id = await createLibrary('Twice');
     const first = await connect(id, 'first');
     const { tokens } = await connectionOf(service, id);
-    expect(await connect(id, 'second')).toBe(first);
+    const token = tokenSource(service.platform, await connectionOf(service, id));
+    expect(await connect(id, 'first')).toBe(first);
+    expect(await token()).not.toBe(tokens.accessToken);
+    expect(server.paths).not.toContain('/token/revocation');
+
+    const replaced = await connectionOf(service, id);
+    expect(await connect(id, 'second')).not.toBe(first);
+    await expect(token()).rejects.toMatchObject({ status: 409 });
+    expect(await server.provider.RefreshToken.find(replaced.tokens.refreshToken!)).toBeUndefined();
+    expect(
+      await server.provider.RefreshToken.find((await connectionOf(service, id)).tokens.refreshToken!),
+    ).toBeDefined();
     expect((await ann.get(`/libraries/${id}/account`)).body.accountId).toBe('second');
     expect((await connectionOf(service, id)).tokens.accessToken).not.toBe(tokens.accessToken);
     expect((await session.get(`/libraries/${id}`)).body.connectionStatus).toBe('connected');
+  });
+
+  test('with the scope openid ignores the ID token and whom it names as its issuer', async ({
+    service,
+    admin,
+    ann,
+    server,
+    connect,
+  }) => {
+    const { tokenUri, ...integration } = server.integration();
+    const input = { ...integration, tokenUri: tokenUri!.replace('127.0.0.1', 'localhost'), scope: 'openid files' };
+    const { id: integrationId } = await admin.creates('/integrations', input);
+    const { id } = await ann.creates('/libraries', { name: 'OpenID', integrationId });
+    const scopes: unknown[] = [];
+    server.provider.on('grant.success', (ctx) => {
+      const { body } = ctx as unknown as { body: { id_token?: string; scope: string } };
+      scopes.push([typeof body.id_token, body.scope]);
+    });
+    await connect(id);
+    const connection = await connectionOf(service, id);
+    const { accessToken } = connection.tokens;
+    expect(await tokenSource(service.platform, connection)(accessToken)).not.toBe(accessToken);
+    expect(scopes).toEqual([
+      ['string', 'openid files'],
+      ['string', 'openid files'],
+    ]);
+    expect((await ann.get(`/libraries/${id}/account`)).body.accountId).toBe('drive-of-ann');
   });
 
   test('is refused without an integration, and to those who may only read', async ({ ann, bob, createLibrary }) => {
@@ -90,6 +131,25 @@ describe('an authorization', () => {
     await expectError(bob.post(`/libraries/${shared}/connection/_authorize`), 403, /library:write/);
     await expectError(bob.delete(`/libraries/${shared}/connection`), 403, /library:write/);
   });
+});
+
+test('accounts of libraries are read with the libraries, by one statement', async ({
+  service,
+  ann,
+  createLibrary,
+  connect,
+}) => {
+  const names = ['Account one', 'Account two', 'Account three'];
+  for (const name of names) await connect(await createLibrary(name), name);
+  await createLibrary('Account none');
+  const { result, statements } = await recordStatements(service, () =>
+    ann.data('{ libraries(q: "Account", sort: "createdAt") { items { name account { accountId displayName } } } }'),
+  );
+  expect(result.libraries.items).toEqual([
+    ...names.map((name) => ({ name, account: { accountId: name, displayName: name } })),
+    { name: 'Account none', account: null },
+  ]);
+  expect(statements.filter(({ text }) => /\bconnection\b/.test(text))).toHaveLength(1);
 });
 
 describe('a callback', () => {

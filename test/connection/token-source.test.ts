@@ -1,6 +1,9 @@
 import pg from 'pg';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { tokenSource } from '../../src/services/connection/token-source.ts';
+import { connect as storeConnection } from '../library/library-fixture.ts';
+import type { AuthorizationServer } from '../support/authorization-server.ts';
+import type { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { connectionOf, test } from './connection-fixture.ts';
@@ -16,6 +19,21 @@ async function storeTokens(service: Service, libraryId: string, change: Record<s
 
 /** Time at which a token is refreshed before its use. */
 const soon = () => Date.now() + 30_000;
+
+/** Responds to token requests like a provider, with these parameters of the response. */
+function respondWith(
+  server: AuthorizationServer,
+  response: object | ((parameters: URLSearchParams) => Promise<object>),
+): void {
+  server.intercept = async (request, sent) => {
+    if (request.url !== '/token') return false;
+    const parameters = new URLSearchParams((await request.toArray()).join(''));
+    const body = typeof response === 'function' ? await response(parameters) : response;
+    sent.setHeader('content-type', 'application/json');
+    sent.end(JSON.stringify({ access_token: 'another-token', token_type: 'Bearer', expires_in: 3600, ...body }));
+    return true;
+  };
+}
 
 describe('the token of a connection', () => {
   test('is refreshed when it ends within a minute, and its refresh token is replaced', async ({
@@ -83,15 +101,79 @@ describe('the token of a connection', () => {
     const id = await createLibrary('Kept');
     await connect(id);
     const { tokens } = await connectionOf(service, id);
-    server.intercept = (request, response) => {
-      if (request.url !== '/token') return false;
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ access_token: 'another token', token_type: 'Bearer', expires_in: 3600 }));
-      return true;
-    };
+    respondWith(server, {});
     const connection = await connectionOf(service, id);
-    expect(await tokenSource(service.platform, connection)(tokens.accessToken)).toBe('another token');
+    expect(await tokenSource(service.platform, connection)(tokens.accessToken)).toBe('another-token');
     expect((await connectionOf(service, id)).tokens.refreshToken).toBe(tokens.refreshToken);
+  });
+
+  test('that no header takes is refused, and the former one stays', async ({
+    service,
+    server,
+    createLibrary,
+    connect,
+  }) => {
+    const id = await createLibrary('Bad');
+    await connect(id);
+    const before = await connectionOf(service, id);
+    const token = tokenSource(service.platform, before);
+    for (const bad of ['with space', 'tökèn', 'with\nline', 'with\u0000']) {
+      respondWith(server, { access_token: bad });
+      await expect(token(before.tokens.accessToken)).rejects.toMatchObject({
+        code: 'UPSTREAM_FAILED',
+        message: 'The provider issued an access token that is not of visible ASCII characters',
+      });
+    }
+    expect(await connectionOf(service, id)).toEqual(before);
+  });
+
+  test('is stored with at most five years for any lifetime', async ({ service, server, createLibrary, connect }) => {
+    const id = await createLibrary('Long');
+    await connect(id);
+    const { tokens, ...connection } = await connectionOf(service, id);
+    respondWith(server, { expires_in: 1e300, refresh_token: 'long', refresh_token_expires_in: 1e300 });
+    expect(await tokenSource(service.platform, connection)(tokens.accessToken)).toBe('another-token');
+    const [row] = await systemQuery<{ days: number; refreshDays: number }>(
+      service,
+      `select round(extract(epoch from token_expires_at - now()) / 86400)::int as days,
+         round(extract(epoch from refresh_token_expires_at - now()) / 86400)::int as "refreshDays"
+       from dws.connection where id = $1`,
+      connection.id,
+    );
+    expect(row).toEqual({ days: 1825, refreshDays: 1825 });
+  });
+
+  test('of another tenant is refreshed while those of one tenant wait', async ({
+    service,
+    server,
+    admin,
+    stranger,
+  }) => {
+    const prepare = async (user: Client, name: string) => {
+      const { id: integrationId } = await user.creates('/integrations', server.integration());
+      const { id } = await user.creates('/libraries', { name, integrationId });
+      await storeConnection(service, user, id, integrationId);
+      await storeTokens(service, id, { refreshToken: name, expiresAt: soon() });
+      return tokenSource(service.platform, await connectionOf(service, id));
+    };
+    const names = ['one', 'two', 'three', 'four'];
+    const mine = [];
+    for (const name of names) mine.push(await prepare(admin, name));
+    const theirs = await prepare(stranger, 'theirs');
+    const held = Promise.withResolvers<void>();
+    respondWith(server, async (parameters) => {
+      const name = parameters.get('refresh_token')!;
+      if (name !== 'theirs') await held.promise;
+      return { access_token: `of-${name}` };
+    });
+    const query = vi.spyOn(service.platform.database, 'query');
+    const waiting = mine.map((token) => token());
+    // Theirs comes when all of the others wait or run.
+    await Promise.all(query.mock.results.map(({ value }) => value));
+    query.mockRestore();
+    expect(await theirs()).toBe('of-theirs');
+    held.resolve();
+    expect(await Promise.all(waiting)).toEqual(names.map((name) => `of-${name}`));
   });
 
   test('is not lost when the process ends before the provider responds', async ({
@@ -145,7 +227,10 @@ describe('a connection', () => {
     const token = tokenSource(service.platform, connection);
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => token()));
     for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: CONFLICT });
-    await expect(token()).rejects.toMatchObject({ ...CONFLICT, message: expect.stringMatching(/has expired/) });
+    await expect(token()).rejects.toMatchObject({
+      ...CONFLICT,
+      message: 'The connection of the library "Withdrawn" has expired: authorize it again',
+    });
     expect((await session.get(`/libraries/${id}/connection`)).body.status).toBe('expired');
     expect((await session.get(`/libraries/${id}`)).body.connectionStatus).toBe('expired');
     const { notifications } = await ann.data('{ notifications { items { type message resource { kind id } } } }');
@@ -162,13 +247,20 @@ describe('a connection', () => {
     expect(await token()).toBe((await connectionOf(service, id)).tokens.accessToken);
   });
 
-  test('without a refresh token expires with its access token', async ({ service, createLibrary, connect }) => {
+  test('without a refresh token is used until the end of its access token, and expires then', async ({
+    service,
+    server,
+    createLibrary,
+    connect,
+  }) => {
     const id = await createLibrary('Single');
     await connect(id);
-    await storeTokens(service, id, { refreshToken: null });
+    await storeTokens(service, id, { refreshToken: null, expiresAt: soon() });
     const connection = await connectionOf(service, id);
     const token = tokenSource(service.platform, connection);
     expect(await token()).toBe(connection.tokens.accessToken);
+    expect(connection.status).toBe('connected');
+    expect(server.grants).toEqual(['authorization_code']);
     await storeTokens(service, id, { expiresAt: Date.now() });
     await expect(token()).rejects.toMatchObject(CONFLICT);
     expect((await connectionOf(service, id)).status).toBe('expired');

@@ -75,7 +75,11 @@ describe('a toolkit', () => {
       `select tenant_id as "tenantId" from dws.connection where id = $1`,
       body.id,
     );
-    const token = tokenSource(service.platform, { id: body.id, tenantId: row!.tenantId });
+    const token = tokenSource(service.platform, {
+      id: body.id,
+      tenantId: row!.tenantId,
+      target: 'the toolkit "Remote"',
+    });
     const first = await token();
     expect(await token(first)).not.toBe(first);
     expect(server.grants).toEqual(['authorization_code', 'refresh_token']);
@@ -92,6 +96,25 @@ describe('a toolkit', () => {
     await expectError(openCallback(session, callback), 400, /another provider/);
     expect(server.paths).not.toContain('/token');
     await expectError(session.get(`/toolkits/${id}/connection`), 404);
+  });
+
+  test('takes no response without an issuer if its server states it in every response', async ({
+    service,
+    server,
+    admin,
+  }) => {
+    const { id } = await createToolkit(admin, 'Stripped');
+    const session = await service.login('admin');
+    const authorize = async (issuerRequired: boolean) => {
+      const url = await start(service, admin, id, clientOf(server, { issuerRequired }));
+      const callback = new URL(await authorizeInBrowser(new BrowserSession(), url, 'stripped'));
+      callback.searchParams.delete('iss');
+      return openCallback(session, callback.href);
+    };
+    await expectError(authorize(true), 400, /another provider/);
+    expect(server.paths).not.toContain('/token');
+    await expectError(session.get(`/toolkits/${id}/connection`), 404);
+    expect((await authorize(false)).status).toBe(302);
   });
 
   test('whose configuration has changed meanwhile is not connected', async ({ service, server, admin }) => {

@@ -212,6 +212,25 @@ describe('an embedded integration', () => {
     await expectStatus(admin.get(path), 404);
   });
 
+  test('is changed and deleted by its creator only while they may write the library', async ({ ann, bob, admin }) => {
+    const library = await createLibrary(ann);
+    const { id, path } = await createIntegration(ann, { libraryId: library.id });
+    await expectStatus(admin.put(`${library.path}/owner`, { ownerId: bob.id }), 200);
+    await expectError(ann.put(path, { clientId: 'mine' }), 404, `There is no integration ${id}`);
+    await expectStatus(bob.put(`${library.path}/shares/${ann.id}`, { accessLevel: 1 }), 200);
+    const readOnly = { permissions: { read: true, edit: false, delete: false } };
+    await expectBody(ann.get(path), 200, { clientId: GOOGLE.clientId, ...readOnly });
+    const { integrations } = await ann.data(
+      '{ integrations(limit: 1000) { items { id library { name } permissions { edit } } } }',
+    );
+    expect(integrations.items).toContainEqual({ id, library: { name: 'Papers' }, permissions: { edit: false } });
+    await expectError(ann.put(path, { clientId: 'mine' }), 403, 'You lack the permission integration:edit');
+    await expectError(ann.delete(path), 403, 'You lack the permission integration:delete');
+    await expectStatus(admin.put(`${library.path}/owner`, { ownerId: ann.id }), 200);
+    await expectBody(ann.put(path, { name: 'Mine' }), 200, { name: 'Mine', permissions: { edit: true } });
+    await expectStatus(ann.delete(path), 204);
+  });
+
   test('is created by those who may write the library', async ({ ann, bob }) => {
     const library = await createLibrary(ann);
     await expectError(bob.post(LIST, { ...GOOGLE, libraryId: library.id }), 404, `There is no library ${library.id}`);

@@ -123,6 +123,18 @@ test('masked variables come from --env or the shell', async ({ service, eve }) =
   expect(record.tools.map(({ name }: { name: string }) => name)).toEqual(['k=1', 'of the shell', 'none']);
 });
 
+test('variables of the service come from --env only', async ({ service, eve }) => {
+  const list = `[{ name: process.env.DWS_TOKEN, inputSchema: { type: 'object' } }]`;
+  const config = { ...(await writeServer('own-variables', list)), env: { DWS_TOKEN: 'x', dws_token: 'y' } };
+  const { id, path } = await createToolkit(eve, { config });
+  vi.stubEnv('dws_token', 'of the shell');
+  expect((await discover(service, eve, id)).err).toEqual([
+    'The service does not return the variables of "Tools". Set them: --env DWS_TOKEN=… --env dws_token=…',
+  ]);
+  expect((await discover(service, eve, id, '--env', 'DWS_TOKEN=given', '--env', 'dws_token=given')).code).toBe(0);
+  await expectBody(eve.get(path), 200, { tools: [expect.objectContaining({ name: 'given' })] });
+});
+
 test('what cannot be discovered is an error of one line', async ({ service, eve, ann }) => {
   const { id } = await createToolkit(eve, { config: { command: join(folder, 'not-there'), args: ['a b'] } });
   const missing = await discover(service, eve, id);

@@ -32,9 +32,15 @@ test('a protected server is discovered once a user has authorized its toolkit', 
   await expectError(eve.post(`${toolkit.path}/discover`), 500, /requires authorization.*connection\/_authorize/);
 
   const session = await service.login('eve');
+  const started = await session.post(`${toolkit.path}/connection/_authorize`);
+  const callback = new URL(await authorizeInBrowser(new BrowserSession(), started.body.url, 'tools-of-eve'));
+  callback.searchParams.delete('iss');
+  // The server promises to name itself in every callback.
+  await expectError(session.request('GET', callback.pathname + callback.search), 400, /another provider/);
+  expect(server.tokenRequests).toEqual([]);
   const asked = await connect(session, toolkit);
   expect(asked).toMatchObject({
-    client_id: server.registered[0],
+    client_id: server.registered[1],
     redirect_uri: `${service.url}/api/oauth/callback`,
     scope: 'tools offline_access',
     resource: server.mcpUrl,
@@ -130,6 +136,17 @@ test('a server that describes another resource, or an address of this machine as
   await expectError(authorize(), 500, /does not follow the protocol.*issuer/i);
   described = { ...metadata, code_challenge_methods_supported: ['plain'] };
   await expectError(authorize(), 500, /does not support PKCE with S256/);
+  for (const moved of [
+    { authorization_endpoint: 'http://127.0.0.1:9/authorize' },
+    { token_endpoint: 'http://127.0.0.1:9/token' },
+  ]) {
+    described = { ...metadata, ...moved };
+    const { authorization_endpoint: authorization, token_endpoint: token } = { ...metadata, ...moved };
+    const message = `issuer "${origin}", the authorization endpoint "${authorization}" and the token endpoint "${token}"`;
+    await expectError(authorize(), 500, new RegExp(message));
+  }
+  described = { ...described, authorization_response_iss_parameter_supported: true, registration_endpoint: undefined };
+  await expectError(authorize(), 500, /registers no clients.*config\.oauth/);
   described = { ...metadata, registration_endpoint: undefined };
   await expectError(authorize(), 500, /registers no clients.*config\.oauth/);
 });

@@ -152,11 +152,11 @@ describe('secrets', () => {
     await expectInvalid(eve.put(path, { config }), 'config.env.TOKEN', message);
   });
 
-  test('are required again, each by name, when they would go to another origin', async ({ eve, service }) => {
+  test('are required again, each by name, when they would go to another origin or path', async ({ eve, service }) => {
     const config = { ...REMOTE, headers: { A: 'secret-a', B: 'secret-b' } };
     const { id, path } = await createToolkit(eve, { type: 'mcp-remote', config });
     const masked = { ...config, headers: { A: '••••', B: '••••' } };
-    for (const url of ['https://evil.example/mcp', 'http://mcp.example.com/mcp', 'https://mcp.example.com:444/mcp']) {
+    for (const url of ['https://evil.example/mcp', 'http://mcp.example.com/mcp', 'https://mcp.example.com/v2']) {
       const { status, body } = await eve.put(path, { config: { ...masked, url } });
       expect(status, url).toBe(400);
       expect(body.validation.map(({ message }: { message: string }) => message)).toEqual([
@@ -164,21 +164,22 @@ describe('secrets', () => {
         'config.headers.B is required when config.url changes',
       ]);
     }
-    await expectStatus(eve.put(path, { config: { ...masked, url: 'https://mcp.example.com/v2' } }), 200);
+    await expectStatus(eve.put(path, { config: { ...masked, url: 'https://mcp.example.com/mcp?other' } }), 200);
     const moved = { ...masked, url: 'https://new.example/mcp', headers: { A: 'new-a' } };
     await expectStatus(eve.put(path, { config: moved }), 200);
     expect(await secretsOf(service, id)).toMatchObject({ url: moved.url, headers: { A: 'new-a' } });
   });
 
-  test('of a command are required again when it changes', async ({ eve }) => {
+  test('of a command are required again when it or its arguments change', async ({ eve }) => {
     const { path } = await createToolkit(eve, { config: { ...STDIO, env: { TOKEN: 'secret' } } });
     const env = { TOKEN: '••••' };
-    await expectInvalid(
-      eve.put(path, { config: { command: 'sh', env } }),
-      'config.env.TOKEN',
-      'config.env.TOKEN is required when config.command changes',
-    );
-    await expectBody(eve.put(path, { config: { ...STDIO, args: ['other'], env } }), 200, { config: { env } });
+    for (const change of [{ command: 'sh' }, { args: ['other'] }, { args: STDIO.args.toReversed() }])
+      await expectInvalid(
+        eve.put(path, { config: { ...STDIO, ...change, env } }),
+        'config.env.TOKEN',
+        'config.env.TOKEN is required when config.command or config.args changes',
+      );
+    await expectBody(eve.put(path, { config: { ...STDIO, env } }), 200, { config: { env } });
   });
 
   test('in the query of a URL are shown only to those who may write', async ({ eve, bob }) => {

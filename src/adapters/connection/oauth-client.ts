@@ -5,6 +5,8 @@ import { quoteUpstream, type OutboundClient } from '../../core/outbound.ts';
 
 /** Maximum size of a response of a provider. */
 const MAX_RESPONSE_BYTES = 1_000_000;
+/** Maximum lifetime of a token; those that are longer are stored as this. */
+const MAX_LIFETIME_MS = 5 * 365 * 86_400_000;
 /** Time of one request to a provider. */
 const REQUEST_TIMEOUT_SECONDS = 15;
 
@@ -112,20 +114,23 @@ export async function revokeToken(
   );
 }
 
+/** Reads a response. Throws UPSTREAM_FAILED for an access token that cannot be sent in a header. */
 function readTokens(
   response: oauth.TokenEndpointResponse,
   { refreshTokenLifetimeMs }: OAuthClient,
   former: string | null,
 ): IssuedTokens {
-  const now = Date.now();
+  if (!/^[!-~]+$/.test(response.access_token))
+    throw upstreamFailed('The provider issued an access token that is not of visible ASCII characters');
+  const endOf = (lifetimeMs: number) => Date.now() + Math.min(lifetimeMs, MAX_LIFETIME_MS);
   const stated = Number(response.refresh_token_expires_in ?? response.refresh_expires_in);
   const lifetime = stated > 0 ? stated * 1000 : refreshTokenLifetimeMs;
   const refreshToken = response.refresh_token || former;
   return {
     accessToken: response.access_token,
     refreshToken,
-    expiresAt: response.expires_in === undefined ? null : now + response.expires_in * 1000,
-    refreshTokenExpiresAt: refreshToken === null || lifetime === null ? null : now + lifetime,
+    expiresAt: response.expires_in === undefined ? null : endOf(response.expires_in * 1000),
+    refreshTokenExpiresAt: refreshToken === null || lifetime === null ? null : endOf(lifetime),
   };
 }
 

@@ -51,6 +51,7 @@ export async function createOAuthClient(
       ...client,
       secretInHeader: client.clientSecret !== null && !takesSecretInBody(metadata),
       issuer: metadata.issuer,
+      issuerRequired: statesIssuer(metadata),
       authUri: metadata.authorization_endpoint,
       tokenUri: metadata.token_endpoint,
       revokeUri: revocationEndpointOf(server, metadata),
@@ -104,7 +105,28 @@ function checkMetadata(exchange: McpExchange, server: McpServer, metadata: Autho
   for (const url of [metadata.authorization_endpoint, metadata.token_endpoint])
     if (!isAllowed(server, url))
       throw upstreamFailed(`${name} has an endpoint that is no https: URL: "${exchange.quote(url)}"`);
+  if (!statesIssuer(metadata)) checkOneOrigin(exchange, name, metadata);
 }
+
+/**
+ * Throws UPSTREAM_FAILED unless the endpoints have the origin of the issuer. Otherwise the code of an authorization
+ * endpoint of others would be sent to the token endpoint of this server.
+ */
+function checkOneOrigin(exchange: McpExchange, name: string, metadata: AuthorizationServerMetadata): void {
+  const { issuer, authorization_endpoint: authorization, token_endpoint: token } = metadata;
+  const isOwn = (url: string) => URL.parse(url)?.origin === URL.parse(issuer)?.origin;
+  if (isOwn(authorization) && isOwn(token)) return;
+  const quote = (url: string) => `"${exchange.quote(url)}"`;
+  throw upstreamFailed(
+    `${name} has the issuer ${quote(issuer)}, the authorization endpoint ${quote(authorization)} and the token endpoint ` +
+      `${quote(token)} on different origins, and does not state the issuer in its callbacks (RFC 9207)`,
+  );
+}
+
+/** Returns whether the authorization server names itself in every callback (RFC 9207), so that a mix-up is noticed. */
+const statesIssuer = (metadata: AuthorizationServerMetadata): boolean =>
+  (metadata as { authorization_response_iss_parameter_supported?: unknown })
+    .authorization_response_iss_parameter_supported === true;
 
 /** Plain http: is left to the guarded client where the server itself uses it. */
 const isAllowed = (server: McpServer, url: string): boolean => {

@@ -11,7 +11,12 @@ export function addToolkitCommands(program: Command): void {
         'the token of the API is taken from DWS_TOKEN',
     )
     .requiredOption('--url <base>', 'URL of the service, e.g. http://127.0.0.1:4000')
-    .option('--env <NAME=value>', 'variable of the server, repeatable; default: that of this shell', addVariable, {})
+    .option(
+      '--env <NAME=value>',
+      'variable of the server, repeatable; default: that of this shell, but for DWS_*',
+      addVariable,
+      {},
+    )
     .action(async (id: string, { url, env }: { url: string; env: Record<string, string> }) => {
       const { discoverStdioToolkit } = await import('./toolkit-discovery.ts');
       const token = readVariable('DWS_TOKEN');

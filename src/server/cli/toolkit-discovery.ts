@@ -53,13 +53,16 @@ export async function discoverStdioToolkit({ id, url, token, env }: DiscoveryOpt
   return { serverInfo, tools: tools.length, diff, waiting };
 }
 
-/** Returns the command of a toolkit, with variables in place of masks. Throws naming those that are missing. */
+/**
+ * Returns the command of a toolkit, with variables in place of masks. Those of this service, such as the token of the
+ * API, are not taken from the shell: others may have named them in the toolkit. Throws naming those that are missing.
+ */
 function commandOf({ name, config }: ToolkitRecord, given: Readonly<Record<string, string>>): ServerCommand {
   const { command, args, env = {} } = config;
   const variables: Record<string, string> = {};
   const missing: string[] = [];
   for (const [variable, stored] of Object.entries(env)) {
-    const value = given[variable] ?? (stored === MASK ? readVariable(variable) : stored);
+    const value = given[variable] ?? (stored === MASK ? readShell(variable) : stored);
     if (value === undefined) missing.push(variable);
     else variables[variable] = value;
   }
@@ -69,6 +72,9 @@ function commandOf({ name, config }: ToolkitRecord, given: Readonly<Record<strin
     );
   return { command, args, env: { ...variables, ...given } };
 }
+
+const readShell = (variable: string): string | undefined =>
+  /^DWS_/i.test(variable) ? undefined : readVariable(variable);
 
 type Caller = (
   method: string,

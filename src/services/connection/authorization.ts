@@ -11,6 +11,7 @@ import type { Platform, Transaction } from '../../core/platform.ts';
 import { storeActivities } from '../resource/activity.ts';
 import { storeAuthorization, takeAuthorization, type PendingAuthorization } from './authorization-state.ts';
 import { loadTarget, type ConnectionTarget, type TargetKey } from './connection-target.ts';
+import { endConnections } from './end-connections.ts';
 
 /** Callbacks that call a provider at once. */
 const CALLBACK_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'authorizations' });
@@ -57,10 +58,11 @@ export async function finishAuthorization(publicCtx: PublicContext, parameters: 
   const { tokens, account } = await CALLBACK_GATE.run(ctx.viewer, ctx.request.signal, () =>
     callProvider(ctx, pending, target, code),
   );
-  await ctx.transaction(async (tx) => {
+  const revokeFormer = await ctx.transaction(async (tx) => {
     const current = await loadPending(ctx, tx, pending);
-    await storeConnection(ctx, tx, { kind, current, client: pending.client, tokens, account });
+    return storeConnection(ctx, tx, { kind, current, client: pending.client, tokens, account });
   });
+  await revokeFormer?.();
   return `/?connected=${id}`;
 }
 
@@ -71,13 +73,13 @@ function requireSession(ctx: PublicContext): Context {
 }
 
 /** Returns the code of a callback. Throws BAD_USER_INPUT for an error, and for the response of another provider. */
-function readCode(response: URLSearchParams, { client: { issuer } }: PendingAuthorization): string {
+function readCode(response: URLSearchParams, { client: { issuer, issuerRequired } }: PendingAuthorization): string {
   const error = response.get('error');
   const description = response.get('error_description');
   const quoted = quoteUpstream([error, description].filter(Boolean).join(': '));
   if (error !== null) throw badInput(`The provider refused the authorization: ${quoted}`);
   const sender = response.get('iss');
-  if (issuer != null && sender !== null && sender !== issuer)
+  if (issuer != null && (sender === null ? issuerRequired : sender !== issuer))
     throw badInput('This is the response of another provider than the one of the authorization');
   const code = response.get('code');
   if (!code) throw badInput('The provider sent no code');
@@ -115,17 +117,23 @@ interface NewConnection {
   account: ConnectionAccount | null;
 }
 
-/** Stores what was authorized in place of a former connection, and records it in the activity. */
+/**
+ * Stores what was authorized in place of a former connection, and records it in the activity. A connection of another
+ * account ends: a sync that runs must not go on with the files of this one. Returns the function that revokes it.
+ */
 async function storeConnection(
-  { platform: { secrets }, viewer }: Context,
+  ctx: Context,
   tx: Transaction,
   { kind, current: { resource, integrationId }, client, tokens, account }: NewConnection,
-): Promise<void> {
+): Promise<(() => Promise<void>) | undefined> {
+  const { viewer, platform } = ctx;
+  const { secrets } = platform;
   const { refreshTokenExpiresAt, ...stored } = tokens;
-  const key = { [`${kind}Id`]: resource.id };
-  const connection =
-    (await tx.findOne(Connection, key, { lock: 'update' })) ??
-    tx.insert(newRow(Connection, { tenantId: viewer.tenantId, ...key }));
+  const key = kind === 'library' ? { libraryId: resource.id } : { toolkitId: resource.id };
+  const former = await tx.findOne(Connection, key, { lock: 'update' });
+  const isSame = former?.account?.accountId === account?.accountId;
+  const ended = former && !isSame ? await endConnections(ctx, tx, key) : undefined;
+  const connection = former && isSame ? former : tx.insert(newRow(Connection, { tenantId: viewer.tenantId, ...key }));
   Object.assign(connection, {
     ownerId: viewer.userId,
     integrationId,
@@ -140,4 +148,5 @@ async function storeConnection(
   const { id, name, ownerId } = resource;
   const message = `${viewer.username} connected ${name}`;
   storeActivities(tx, viewer, [{ kind, resource: { id, name, ownerId }, event: 'connected', message }]);
+  return ended?.revoke;
 }

@@ -1,6 +1,5 @@
 import { LIBRARY, TOOLKIT } from '../../../entities/owned-kinds.ts';
 import type { Toolkit } from '../../../entities/toolkit.ts';
-import type { ConnectionAccount } from '../../core/connection.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { loadResource } from '../resource/load-resource.ts';
@@ -24,15 +23,6 @@ export async function authorizeToolkit(ctx: Context, id: string): Promise<string
   );
   const client = await createToolkitClient(ctx, target.resource as Toolkit);
   return startAuthorization(ctx, { kind: 'toolkit', id: target.resource.id }, { client, basis: target.basis });
-}
-
-/** Returns the account of a library that the viewer may read, as it was last seen. Null without a connection. */
-export async function findAccount(ctx: Context, libraryId: string): Promise<ConnectionAccount | null> {
-  const [found] = await ctx.query<{ account: ConnectionAccount | null }>({
-    text: `select account from dws.connection where tenant_id = $1 and library_id = $2`,
-    values: [ctx.viewer.tenantId, libraryId],
-  });
-  return found?.account ?? null;
 }
 
 /** Ends the connection of a library or toolkit and revokes it. Throws NOT_FOUND if there is none. */

@@ -12,15 +12,20 @@ export type EndedConnections =
   | { integrationId: string }
   | { ownerId: string };
 
+/** Revocations of one change that run at once. */
+const MAX_REVOCATIONS = 8;
+
 /** A connection that has ended, with what its revocation needs. */
 export interface EndedConnection extends Record<string, unknown> {
   id: string;
+  tenantId: string;
   kind: 'library' | 'toolkit';
   resourceId: string;
   name: string;
   resourceOwnerId: string;
   sealedTokens: string;
   sealedClient: string | null;
+  accountId: string | null;
   integration: StoredIntegration | null;
 }
 
@@ -46,10 +51,11 @@ export async function endConnections(
   const ended = await tx.query<EndedConnection>({
     text: `
       with ended as (delete from dws.connection where tenant_id = $1 and ${COLUMNS[key]} = $2 returning *)
-      select e.id, case when e.library_id is null then 'toolkit' else 'library' end as kind,
+      select e.id, e.tenant_id as "tenantId", case when e.library_id is null then 'toolkit' else 'library' end as kind,
         coalesce(l.id, t.id) as "resourceId", coalesce(l.name, t.name) as name,
         coalesce(l.owner_id, t.owner_id) as "resourceOwnerId", e.sealed_tokens as "sealedTokens",
-        e.sealed_client as "sealedClient", case when i.id is not null then ${INTEGRATION_JSON} end as integration
+        e.sealed_client as "sealedClient", e.account->>'accountId' as "accountId",
+        case when i.id is not null then ${INTEGRATION_JSON} end as integration
       from ended e
       left join dws.library l on l.id = e.library_id
       left join dws.toolkit t on t.id = e.toolkit_id
@@ -68,7 +74,11 @@ export async function endConnections(
       });
   }
   const revoke = async () => {
-    await Promise.all(ended.map((connection) => revokeConnection(platform, connection)));
+    const waiting = ended.values();
+    const revokeNext = async () => {
+      for (const connection of waiting) await revokeConnection(platform, connection);
+    };
+    await Promise.all(Array.from({ length: MAX_REVOCATIONS }, revokeNext));
   };
   return { count: ended.length, revoke };
 }

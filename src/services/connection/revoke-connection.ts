@@ -7,9 +7,13 @@ import type { EndedConnection } from './end-connections.ts';
 /** Time for the revocation of one connection. The caller waits for it. */
 const REVOKE_TIMEOUT_MS = 10_000;
 
-/** Revokes the tokens of a connection that was deleted, at its provider. Never fails: failures are logged. */
+/**
+ * Revokes the tokens of a connection that was deleted, at its provider, unless another connection needs them. Never
+ * fails: failures are logged.
+ */
 export async function revokeConnection(platform: Platform, connection: EndedConnection): Promise<void> {
   try {
+    if (await isShared(platform, connection)) return;
     const client = clientOf(platform, connection);
     const tokens = JSON.parse(platform.secrets.open(connection.sealedTokens)) as ConnectionTokens;
     await revoke(platform, connection, client, tokens, AbortSignal.timeout(REVOKE_TIMEOUT_MS));
@@ -17,6 +21,21 @@ export async function revokeConnection(platform: Platform, connection: EndedConn
     const { id, kind, resourceId } = connection;
     platform.log.warn({ err: error, connectionId: id, [`${kind}Id`]: resourceId }, 'Could not revoke a connection');
   }
+}
+
+/** Returns whether another connection has the same client and account: Google revokes all of its tokens with one. */
+async function isShared(
+  { database }: Platform,
+  { tenantId, integration, accountId }: EndedConnection,
+): Promise<boolean> {
+  if (!integration || accountId === null) return false;
+  const others = await database.query(tenantId, {
+    text: `
+      select from dws.connection
+      where tenant_id = $1 and integration_id = $2 and account->>'accountId' = $3 limit 1`,
+    values: [tenantId, integration.id, accountId],
+  });
+  return others.length > 0;
 }
 
 async function revoke(

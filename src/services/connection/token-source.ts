@@ -1,5 +1,6 @@
 import type { Connection, ConnectionStatus } from '../../../entities/connection.ts';
 import type { IssuedTokens } from '../../adapters/connection/oauth-client.ts';
+import { capitalize } from '../../core/capitalize.ts';
 import type { ConnectionTokens, TokenSource } from '../../core/connection.ts';
 import type { Query } from '../../core/database.ts';
 import { conflict } from '../../core/errors.ts';
@@ -10,7 +11,8 @@ import { INTEGRATION_JSON, type StoredIntegration } from '../library/library-cli
 import { notify } from '../resource/notification.ts';
 import { clientOf } from './connection-client.ts';
 
-type ConnectionKey = Pick<Connection, 'id' | 'tenantId'>;
+/** A connection, and the library or toolkit that it connects, for errors: `the library "Reports"`. */
+type ConnectionKey = Pick<Connection, 'id' | 'tenantId'> & { target: string };
 
 /** Time before its end at which a token is refreshed. */
 const REFRESH_BEFORE_MS = 60_000;
@@ -20,7 +22,13 @@ const REFRESH_TIMEOUT_MS = 30_000;
 const NEVER_ABORTED = new AbortController().signal;
 
 /** Refreshes that run at once. Each has a database connection during the call of the provider. */
-const REFRESH_GATE = FairGate.shared({ places: 4, maxPerCaller: 2, maxWaiting: 1000, taskNoun: 'token refreshes' });
+const REFRESH_GATE = FairGate.shared({
+  places: 4,
+  maxPerCaller: 2,
+  maxPerTenant: 2,
+  maxWaiting: 1000,
+  taskNoun: 'token refreshes',
+});
 
 /** The refreshes of this process by the id of the connection. */
 const refreshesOf = perPlatform(() => new Map<string, Promise<string>>());
@@ -49,7 +57,7 @@ interface StoredConnection extends Record<string, unknown> {
 }
 
 /** Loads a connection. Throws CONFLICT if it has ended or expired, or if its owner is disabled. */
-async function load(query: Query, { id, tenantId }: ConnectionKey, lock: '' | 'for update of c') {
+async function load(query: Query, { id, tenantId, target }: ConnectionKey, lock: '' | 'for update of c') {
   const [row] = await query<StoredConnection>({
     text: `
       select c.status, c.owner_id as "ownerId", case when l.id is null then 'toolkit' else 'library' end as kind,
@@ -64,12 +72,12 @@ async function load(query: Query, { id, tenantId }: ConnectionKey, lock: '' | 'f
       ${lock}`,
     values: [tenantId, id],
   });
-  if (!row) throw conflict('It is not connected: authorize it first');
-  if (row.status === 'expired') throw hasExpired();
+  if (!row) throw conflict(`${capitalize(target)} is not connected: authorize it first`);
+  if (row.status === 'expired') throw hasExpired(target);
   return row;
 }
 
-const hasExpired = () => conflict('The connection has expired: authorize it again');
+const hasExpired = (target: string) => conflict(`The connection of ${target} has expired: authorize it again`);
 
 const openTokens = ({ secrets }: Platform, { sealedTokens }: StoredConnection): ConnectionTokens =>
   JSON.parse(secrets.open(sealedTokens)) as ConnectionTokens;
@@ -116,7 +124,7 @@ async function refreshInTransaction(
       return null;
     }
   });
-  if (token === null) throw hasExpired();
+  if (token === null) throw hasExpired(key.target);
   return token;
 }
 

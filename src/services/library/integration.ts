@@ -3,22 +3,25 @@ import { Integration } from '../../../entities/integration.ts';
 import { LIBRARY } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import type { Drive } from '../../core/drive.ts';
-import { notFound } from '../../core/errors.ts';
+import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
-import { LEVEL } from '../../core/permissions.ts';
+import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { actingUserId } from '../../core/viewer.ts';
 import { endConnections } from '../connection/end-connections.ts';
-import { accessLevelInTransaction } from '../resource/access-level.ts';
+import { accessLevel, accessLevelInTransaction } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { checkUnused } from '../resource/references.ts';
-import { loadUnowned, type UnownedKind } from '../resource/unowned-kind.ts';
+import { canChange, loadUnowned, type UnownedKind } from '../resource/unowned-kind.ts';
 import { chooseAddresses, isSameClient, type ClientAddresses } from './integration-addresses.ts';
 
-/** Integrations are those of the tenant, or of one library. Their creators and superusers change them. */
-export const INTEGRATION: UnownedKind<Integration> = { entity: Integration, what: 'integration' };
+/**
+ * Integrations are those of the tenant, or of one library. Their creators and superusers change them; those of a library
+ * while they may write it.
+ */
+const INTEGRATION: UnownedKind<Integration> = { entity: Integration, what: 'integration' };
 
 /** Creates an integration. Returns its id. Throws FORBIDDEN for addresses that only superusers may set. */
 export async function create(
@@ -80,7 +83,10 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   });
 }
 
-/** Loads an integration for a change. Throws NOT_FOUND for one of a library that the viewer may not read. */
+/**
+ * Loads an integration for a change. Throws NOT_FOUND for one of a library that the viewer may not read, FORBIDDEN for
+ * one of a library that the viewer may not write.
+ */
 async function loadIntegration(
   ctx: Context,
   tx: Transaction,
@@ -94,10 +100,20 @@ async function loadIntegration(
       text: `select id, owner_id as "ownerId" from dws.library where tenant_id = $1 and id = $2`,
       values: [ctx.viewer.tenantId, libraryId],
     });
-    if (!library || (await accessLevelInTransaction(ctx, tx, library)) === LEVEL.none)
-      throw notFound({ what: INTEGRATION.what, id });
+    const level = library ? await accessLevelInTransaction(ctx, tx, library) : LEVEL.none;
+    if (level === LEVEL.none) throw notFound({ what: INTEGRATION.what, id });
+    if (!levelAllows(level, 'library:write')) throw forbidden({ permission });
   }
   return loadUnowned(ctx, tx, INTEGRATION, id, permission, { ifMatch: ctx.ifMatch });
+}
+
+/** Returns whether the viewer may change and delete an integration. `library` is the one to which it belongs alone. */
+export async function isEditable(
+  ctx: Context,
+  { creatorId, library }: { creatorId?: string | null; library?: { id: string; ownerId: string } | null },
+): Promise<boolean> {
+  if (!canChange(INTEGRATION, ctx.viewer, creatorId)) return false;
+  return !library || levelAllows(await accessLevel(ctx, library), 'library:write');
 }
 
 /** Returns the provider of a type. Throws BAD_USER_INPUT for an unknown one. */

@@ -9,6 +9,10 @@ import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
 import { throughParent } from '../resource/node-access.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 
+/** SQL of a column of the connection of a library. */
+const connectionColumn = (column: string): string =>
+  `(select c.${column} from dws.connection c where c.tenant_id = p.tenant_id and c.library_id = p.id)`;
+
 export const libraryModel = defineOwnedModel(Library, {
   sortable: ['name', 'slug', 'fileCount', 'bytes', 'lastSyncAt', 'createdAt', 'updatedAt'],
   relations: {
@@ -20,10 +24,8 @@ export const libraryModel = defineOwnedModel(Library, {
       sql: '(select i.type from dws.integration i where i.tenant_id = p.tenant_id and i.id = p.integration_id)',
       type: 'text',
     },
-    connectionStatus: {
-      sql: '(select c.status from dws.connection c where c.tenant_id = p.tenant_id and c.library_id = p.id)',
-      type: 'text',
-    },
+    connectionStatus: { sql: connectionColumn('status'), type: 'text' },
+    account: { sql: connectionColumn('account'), type: 'json' },
   },
 });
 

@@ -43,7 +43,10 @@ export async function update(
     const ended =
       integrationId === undefined ? revokeNothing : await assignIntegration(ctx, tx, library, integrationId);
     // The database returns the keys of JSON in another order.
-    if (checked && !isDeepStrictEqual(checked, library.settings)) library.settings = checked;
+    if (checked && !isDeepStrictEqual(checked, library.settings)) {
+      checkNoApp(ctx.viewer);
+      library.settings = checked;
+    }
     await updateOwned(ctx, tx, LIBRARY, library, input);
     return { libraryId: library.id, revoke: ended };
   });

@@ -6,6 +6,7 @@ import type { OpenedDrive, SyncedLibrary } from './sync-run.ts';
 
 interface ConnectedDrive extends Record<string, unknown> {
   connectionId: string;
+  name: string;
   accountId: string | null;
   integrationId: string;
   type: string;
@@ -18,15 +19,16 @@ export async function openDrive(platform: Platform, library: SyncedLibrary, sign
   const { id, tenantId, settings } = library;
   const [connected] = await platform.database.query<ConnectedDrive>(tenantId, {
     text: `
-      select c.id as "connectionId", c.account->>'accountId' as "accountId", i.id as "integrationId", i.type,
+      select c.id as "connectionId", l.name, c.account->>'accountId' as "accountId", i.id as "integrationId", i.type,
         i.api_uri as "apiUri", i.content_uri as "contentUri"
       from dws.connection c
       join dws.integration i on i.id = c.integration_id
+      join dws.library l on l.id = c.library_id
       where c.tenant_id = $1 and c.library_id = $2`,
     values: [tenantId, id],
   });
   if (!connected) throw conflict('The library is not connected');
-  const { connectionId, accountId, integrationId, type, apiUri, contentUri } = connected;
+  const { connectionId, name, accountId, integrationId, type, apiUri, contentUri } = connected;
   const { rootId, extensions, maxFileBytes } = settings;
   return {
     drive: driveOf(platform, connected),
@@ -35,7 +37,7 @@ export async function openDrive(platform: Platform, library: SyncedLibrary, sign
       outbound: platform.outbound,
       apiUri,
       contentUri,
-      token: tokenSource(platform, { id: connectionId, tenantId }),
+      token: tokenSource(platform, { id: connectionId, tenantId, target: `the library "${name}"` }),
       signal,
     },
   };

@@ -27,12 +27,13 @@ export function checkRemote({ name, type }: Toolkit): void {
 /** Returns the server of a toolkit of the type `mcp-remote`, with its secrets and the token of its connection. */
 export async function loadServer({ platform }: Context, toolkit: Toolkit): Promise<McpServer> {
   const { url, transport, headers } = await loadRemoteConfig(platform, toolkit);
-  const { tenantId, id } = toolkit;
+  const { tenantId, id, name } = toolkit;
   const [connection] = await platform.database.query<{ id: string }>(tenantId, {
     text: `select id from dws.connection where tenant_id = $1 and toolkit_id = $2`,
     values: [tenantId, id],
   });
-  return { url, transport, headers, token: connection ? tokenSource(platform, { tenantId, id: connection.id }) : null };
+  const token = connection && tokenSource(platform, { tenantId, id: connection.id, target: `the toolkit "${name}"` });
+  return { url, transport, headers, token: token ?? null };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ValidationIssue } from '../../core/errors.ts';
 import { throwIssues } from '../../core/input-checks.ts';
 import { MASK } from '../../core/mask.ts';
+import { digest } from '../identity/credential.ts';
 import type { CustomConfig, CustomTool, RemoteConfig, StdioConfig, ToolkitDriver } from './toolkit-driver.ts';
 
 type Config = Record<string, unknown>;
@@ -12,9 +13,9 @@ interface SecretPlace {
   path: (string | number)[];
   /** By what a later config finds it. Custom tools are known by their names. */
   key: string;
-  /** What the secret is sent to: a command, or the origin of a URL. */
+  /** What the secret is sent to: a digest of a command with its arguments, a URL without its query, or its origin. */
   target: string;
-  /** Path of the value that determines `target`. */
+  /** Paths of the values that determine `target`, for error messages. */
   targetPath: string;
 }
 
@@ -36,15 +37,17 @@ function mapSecrets(type: Type, config: Config, replace: Replace): Config {
 }
 
 function mapStdio(config: StdioConfig, replace: Replace): Config {
-  const { command: target, env } = config;
+  const { command, args, env } = config;
   if (!env) return config;
-  const place = (name: string) => ({ key: keyOf('env', name), target, targetPath: 'config.command' });
+  const target = { target: digest(JSON.stringify([command, ...args])), targetPath: 'config.command or config.args' };
+  const place = (name: string) => ({ key: keyOf('env', name), ...target });
   return { ...config, env: mapValues(env, (name, value) => replace({ path: ['env', name], ...place(name) }, value)) };
 }
 
 function mapRemote(config: RemoteConfig, replace: Replace): Config {
   const { url, headers, oauth } = config;
-  const target = { target: originOf(url), targetPath: 'config.url' };
+  const { pathname = '' } = URL.parse(url) ?? {};
+  const target = { target: originOf(url) + pathname, targetPath: 'config.url' };
   const header = (name: string, value: string): string =>
     replace({ path: ['headers', name], key: keyOf('headers', name.toLowerCase()), ...target }, value);
   const path = ['oauth', 'clientSecret'];
