@@ -1,14 +1,14 @@
 import { Field, ID, InputType } from 'type-graphql';
-import { NAME_RULE, Rule, textRule, USERNAME_RULE, type InputRule } from '../src/core/input-rules.ts';
+import {
+  NAME_RULE,
+  OUTBOUND_URL_RULE,
+  Rule,
+  textRule,
+  USERNAME_RULE,
+  type InputRule,
+} from '../src/core/input-rules.ts';
 
-/** Issuers of identity providers. */
-export const ISSUER_RULE = {
-  minLength: 1,
-  maxLength: 500,
-  pattern: '^https?://[^\\s?#@\\\\]+$',
-  patternMessage: 'must be an https: URL (http: for hosts in OUTBOUND_ALLOW) without query, fragment and username',
-  notNull: true,
-} satisfies InputRule;
+const ISSUER_RULE: InputRule = { ...OUTBOUND_URL_RULE, notNull: true };
 const SCOPE_RULE: InputRule = {
   minLength: 1,
   maxLength: 500,

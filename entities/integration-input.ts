@@ -1,9 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
-import { NAME_RULE, Rule, textRule, UUID_RULE, type InputRule } from '../src/core/input-rules.ts';
-import { ISSUER_RULE } from './identity-provider-input.ts';
+import { NAME_RULE, OUTBOUND_URL_RULE, Rule, textRule, UUID_RULE, type InputRule } from '../src/core/input-rules.ts';
 
-/** Addresses of a provider. Null stands for that of the type. */
-const URI_RULE: InputRule = { ...ISSUER_RULE, notNull: false };
 const SCOPE_RULE: InputRule = {
   minLength: 1,
   maxLength: 2000,
@@ -52,23 +49,23 @@ export class UpdateIntegrationInput {
   })
   clientSecret?: string | null;
 
-  @Rule(URI_RULE)
+  @Rule(OUTBOUND_URL_RULE)
   @Field(() => String, { nullable: true, description: AUTH_URI })
   authUri?: string | null;
 
-  @Rule(URI_RULE)
+  @Rule(OUTBOUND_URL_RULE)
   @Field(() => String, { nullable: true, description: TOKEN_URI })
   tokenUri?: string | null;
 
-  @Rule(URI_RULE)
+  @Rule(OUTBOUND_URL_RULE)
   @Field(() => String, { nullable: true, description: REVOKE_URI })
   revokeUri?: string | null;
 
-  @Rule(URI_RULE)
+  @Rule(OUTBOUND_URL_RULE)
   @Field(() => String, { nullable: true, description: API_URI })
   apiUri?: string | null;
 
-  @Rule(URI_RULE)
+  @Rule(OUTBOUND_URL_RULE)
   @Field(() => String, { nullable: true, description: CONTENT_URI })
   contentUri?: string | null;
 

@@ -1,5 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { Rule, textRule } from '../src/core/input-rules.ts';
+import { MAX_TOOLS } from '../src/core/mcp.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
@@ -48,11 +49,12 @@ export class UpdateToolkitInput extends UpdateOwnedInput {
   @Field(() => Boolean, { nullable: true, description: 'Whether agents can use it. On creation, true by default.' })
   enabled?: boolean | null;
 
-  @Rule({ notNull: true, maxItems: 500 })
+  @Rule({ notNull: true, maxItems: MAX_TOOLS })
   @Field(() => [ToolkitToolInput], {
     nullable: true,
     description:
-      'All tools of the server, which a client of the driver `mcp-stdio` has found, at most 500. Ignored for other drivers.',
+      `All tools of the server, which a client of the driver \`mcp-stdio\` has found, at most ${MAX_TOOLS}. Ignored for ` +
+      'other drivers.',
   })
   tools?: ToolkitToolInput[];
 

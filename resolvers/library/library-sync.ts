@@ -2,7 +2,7 @@ import { Args, ArgsType, Ctx, Field, Mutation, ObjectType, Resolver } from 'type
 import { LibrarySync } from '../../entities/library-sync.ts';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';
-import * as syncs from '../../src/services/library/library-sync.ts';
+import * as syncs from '../../src/services/library/start-sync.ts';
 import { OperationArgs, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';

@@ -9,7 +9,7 @@ import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import { accessLevel } from '../../src/services/resource/access-level.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
-import { withoutQueries } from '../../src/services/toolkit/toolkit-secrets.ts';
+import { redactConfig } from '../../src/services/toolkit/toolkit-secrets.ts';
 import * as toolkits from '../../src/services/toolkit/toolkit.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
@@ -70,10 +70,10 @@ export class ToolkitResolver {
   @FieldResolver(() => JsonObject, {
     description:
       'Settings as defined by the JSON Schema of the driver. Secrets are shown as `••••`. Without the permission ' +
-      '`toolkit:write`, URLs have no query.',
+      '`toolkit:write`, arguments of a command are `••••`, too, and URLs have no query.',
   })
   async config(@Ctx() ctx: Context, @Root() toolkit: Pick<Toolkit, 'config' | 'type' | 'id' | 'ownerId'>) {
     const { type, config } = toolkit;
-    return levelAllows(await accessLevel(ctx, toolkit), 'toolkit:write') ? config : withoutQueries(type, config);
+    return levelAllows(await accessLevel(ctx, toolkit), 'toolkit:write') ? config : redactConfig(type, config);
   }
 }

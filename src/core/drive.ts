@@ -51,11 +51,6 @@ export interface DrivePage {
   isLast: boolean;
 }
 
-/** Contents of a file while they arrive. */
-export interface DriveContents {
-  content: AsyncIterable<Uint8Array>;
-}
-
 /** Thrown by `list` and `changes` for a cursor that the provider does not know any more: a full listing is needed. */
 export class CursorLost extends Error {}
 
@@ -90,7 +85,11 @@ export interface Drive {
    * Opens the contents of a file. Throws PAYLOAD_TOO_LARGE past `maxBytes`, at once or while they arrive, and for what
    * the provider does not export for its size; NOT_FOUND if the file is gone.
    */
-  contents(access: DriveAccess, item: Pick<DriveItem, 'id' | 'contentType'>, maxBytes: number): Promise<DriveContents>;
+  contents(
+    access: DriveAccess,
+    item: Pick<DriveItem, 'id' | 'contentType'>,
+    maxBytes: number,
+  ): Promise<AsyncIterable<Uint8Array>>;
   /** Revokes the tokens of a connection in the provider's own way. Absent: by `revokeUri` (RFC 7009). */
   revoke?(access: DriveAccess): Promise<void>;
 }

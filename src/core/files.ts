@@ -17,9 +17,15 @@ export interface ByteRange {
 export interface FileStore {
   /**
    * Saves the content, in full or not at all. The file is on the disk when the promise resolves. Throws `tooLarge` for
-   * more than `maxBytes` (0 is unlimited), and any error of `content`.
+   * more than `maxBytes` (0 is unlimited), and any error of `content`. `id` is a new one unless the caller has stored it
+   * before.
    */
-  save(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<SavedFile>;
+  save(content: AsyncIterable<Uint8Array>, maxBytes: number, id?: string): Promise<SavedFile>;
+  /**
+   * Saves a file again under a new id, without copying its bytes: what happens to the former one does not matter any
+   * more. Returns undefined if that was not saved in full, or if the disk knows no links.
+   */
+  saveAgain(id: string): Promise<SavedFile | undefined>;
   /** Returns the path of a file. */
   path(id: string): string;
   /** Returns the bytes of a small file; undefined if there is none. */

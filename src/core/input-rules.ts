@@ -87,6 +87,13 @@ export const UUID_RULE: InputRule = {
   pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
   patternMessage: 'must be a UUID',
 };
+/** URLs that the service itself calls. */
+export const OUTBOUND_URL_RULE = {
+  minLength: 1,
+  maxLength: 500,
+  pattern: '^https?://[^\\s?#@\\\\]+$',
+  patternMessage: 'must be an https: URL (http: for hosts in OUTBOUND_ALLOW) without query, fragment and username',
+} satisfies InputRule;
 /** Names of operations that clients choose. */
 export const PROGRESS_RULE: InputRule = {
   ...textRule(255),

@@ -28,11 +28,32 @@ export interface McpDescription {
 }
 
 /** How this service is known at the authorization server of an MCP server. */
-export interface McpRegistration {
+interface McpRegistration {
   clientId: string;
   clientSecret: string | null;
   /** Null for the scope that the server names. */
   scope: string | null;
+}
+
+/** A client as which this service has registered itself at an authorization server. */
+export interface RegisteredClient {
+  clientId: string;
+  clientSecret: string | null;
+  /** Where it is registered, and what for. */
+  issuer: string;
+  redirectUri: string;
+  scope: string;
+  /** End of the secret in milliseconds since the epoch; null if it has none. */
+  expiresAt: number | null;
+}
+
+/** As which client this service asks for tokens, where it has one. */
+export interface KnownClients {
+  /** The client that a user has named. */
+  configured: McpRegistration | null;
+  /** The client of the registration before. */
+  registered: RegisteredClient | null;
+  redirectUri: string;
 }
 
 /** The client of remote MCP servers. */
@@ -44,13 +65,13 @@ export interface McpClient {
    */
   discover(server: McpServer, signal: AbortSignal): Promise<McpDescription>;
   /**
-   * Returns the client with which users authorize calls of a server: that of `registration`, or one that is registered
-   * for `redirectUri` now. Throws like `discover`.
+   * Returns the client with which users authorize calls of a server: the one that is configured, else the one that is
+   * registered for the same authorization server, redirect URI and scope, else one that is registered now. `registered`
+   * is null for the first. Throws like `discover`.
    */
   createOAuthClient(
     server: McpServer,
-    registration: McpRegistration | null,
-    redirectUri: string,
+    known: KnownClients,
     signal: AbortSignal,
-  ): Promise<OAuthClient>;
+  ): Promise<{ client: OAuthClient; registered: RegisteredClient | null }>;
 }

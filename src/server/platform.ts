@@ -24,6 +24,7 @@ import type { LoaderOptions } from '../operations/load-job.ts';
 import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
 import { registerModels } from '../services/resource/model-registry.ts';
 import { keyRing } from './app-secret.ts';
+import { VERSION } from './package-root.ts';
 import { tracePlatform } from './tracing.ts';
 
 /** The platform of one process, and how to close it. */
@@ -97,7 +98,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         workspaces,
         secrets,
         outbound,
-        mcp: openMcpClient({ outbound }),
+        mcp: openMcpClient({ outbound, version: VERSION }),
         internalApi: null,
         pdfPrinter,
         sandbox,

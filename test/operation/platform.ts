@@ -66,7 +66,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     workspaces,
     secrets,
     outbound,
-    mcp: openMcpClient({ outbound }),
+    mcp: openMcpClient({ outbound, version: '1.2.3' }),
     internalApi: null,
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     sandbox,

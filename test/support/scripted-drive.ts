@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CursorLost, type Drive, type DriveEvent, type DriveItem, type DrivePage } from '../../src/core/drive.ts';
 import { ApiError } from '../../src/core/errors.ts';
+import { yieldOnce } from '../../src/core/files.ts';
 
 interface ScriptedFile {
   id: string;
@@ -143,16 +144,12 @@ export class ScriptedDrive implements Drive {
     this.calls.contents++;
     this.downloads.push(id);
     const special = await this.onContents(id, signal);
-    if (special) return { content: special };
+    if (special) return special;
     const bytes = this.#items.get(id)?.bytes;
     if (!bytes) throw new ApiError(404, 'NOT_FOUND', `There is no file ${id}`);
     if (bytes.byteLength > maxBytes) throw new ApiError(413, 'PAYLOAD_TOO_LARGE', 'The file is too large');
-    return { content: once(bytes) };
+    return yieldOnce(bytes);
   }
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 const toItem = ({ id, name, parentId, bytes, revision, unreadable, hasHash }: ScriptedFile): DriveItem => ({

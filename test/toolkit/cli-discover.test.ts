@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import type { Client } from '../support/client.ts';
 import { dws, type CommandResult } from '../support/command.ts';
-import { expectBody } from '../support/expect.ts';
+import { expectBody, expectStatus } from '../support/expect.ts';
 import { REFERENCE_SERVERS } from '../support/mcp-server.ts';
 import type { Service } from '../support/service.ts';
 import { createToolkit, test } from './toolkit-fixture.ts';
@@ -159,6 +159,16 @@ test('what cannot be discovered is an error of one line', async ({ service, eve,
   expect((await dws({ DWS_TOKEN: 'x' }, 'toolkit', 'discover', id, '--url', 'http://127.0.0.1:1')).err[0]).toMatch(
     /^http:\/\/127\.0\.0\.1:1 does not respond/,
   );
+});
+
+test('nothing is started for a user who may only read the toolkit', async ({ service, eve, bob }) => {
+  const config = await writeServer('unread', '[]');
+  const { id, path } = await createToolkit(eve, { config });
+  await expectStatus(eve.put(`${path}/shares/${bob.id}`, { accessLevel: 1 }), 200);
+  expect(await discover(service, bob, id)).toMatchObject({
+    err: ['You lack the permission toolkit:write on "Tools"'],
+    code: 1,
+  });
 });
 
 test('a server that ends at once is named', async ({ service, eve }) => {

@@ -1,9 +1,10 @@
-import { afterEach, expect } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { startProtectedMcpServer, type ProtectedMcpServer } from '../support/protected-mcp-server.ts';
+import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createRemote, test } from './discovery-fixture.ts';
 import type { TestToolkit } from './toolkit-fixture.ts';
@@ -40,7 +41,7 @@ test('a protected server is discovered once a user has authorized its toolkit', 
   expect(server.tokenRequests).toEqual([]);
   const asked = await connect(session, toolkit);
   expect(asked).toMatchObject({
-    client_id: server.registered[1],
+    client_id: server.registered[0],
     redirect_uri: `${service.url}/api/oauth/callback`,
     scope: 'tools offline_access',
     resource: server.mcpUrl,
@@ -52,6 +53,79 @@ test('a protected server is discovered once a user has authorized its toolkit', 
   const { tools } = await expectBody(eve.post(`${toolkit.path}/discover`), 200, {});
   expect(tools).toEqual([{ name: 'protected', description: null, inputSchema: { type: 'object' } }]);
   await expectBody(eve.get(`${toolkit.path}/connection`), 200, { ownerId: eve.id, status: 'connected' });
+});
+
+/** Returns the stored registration for a toolkit, encrypted. */
+async function sealedOf(service: Service, { id }: TestToolkit): Promise<string> {
+  const [row] = await systemQuery<{ sealed: string }>(
+    service,
+    `select sealed from dws.oauth_registration where toolkit_id = $1`,
+    id,
+  );
+  return row!.sealed;
+}
+
+describe('the registration of this service', () => {
+  test('is used again for a toolkit, also after its connection has ended', async ({ service, eve }) => {
+    const server = await start();
+    const toolkit = await createRemote(eve, server.mcpUrl);
+    const session = await service.login('eve');
+    const clientIds = [];
+    for (let n = 0; n < 2; n += 1) {
+      await expectStatus(session.post(`${toolkit.path}/connection/_authorize`), 200);
+      clientIds.push((await connect(session, toolkit))['client_id']);
+      await expectStatus(eve.post(`${toolkit.path}/discover`), 200);
+      await expectStatus(eve.delete(`${toolkit.path}/connection`), 204);
+    }
+    expect(clientIds).toEqual([server.registered[0], server.registered[0]]);
+    expect(server.registered).toHaveLength(1);
+    expect(await sealedOf(service, toolkit)).not.toContain(server.registered[0]);
+  });
+
+  test('is another one for another server or redirect URI', async ({ service, eve }) => {
+    const [one, two] = [await start(), await start()];
+    const toolkit = await createRemote(eve, one.mcpUrl);
+    const authorize = () => expectStatus(eve.post(`${toolkit.path}/connection/_authorize`), 200);
+    await authorize();
+    await expectStatus(eve.put(toolkit.path, { config: { url: two.mcpUrl, transport: 'http' } }), 200);
+    await authorize();
+    await authorize();
+    expect([one.registered.length, two.registered.length]).toEqual([1, 1]);
+    const { publicUrl } = service.platform;
+    service.platform.publicUrl = 'https://moved.example';
+    await authorize();
+    service.platform.publicUrl = publicUrl;
+    expect([one.registered.length, two.registered.length]).toEqual([1, 2]);
+  });
+
+  test('is another one where no authorization was completed in time, or its secret has ended', async ({
+    service,
+    eve,
+  }) => {
+    const server = await start();
+    const toolkit = await createRemote(eve, server.mcpUrl);
+    const session = await service.login('eve');
+    const age = () =>
+      systemQuery(
+        service,
+        `update dws.oauth_registration set started_at = started_at - interval '11 minutes' where toolkit_id = $1`,
+        toolkit.id,
+      );
+    await connect(session, toolkit);
+    await age();
+    await connect(session, toolkit);
+    expect(server.registered).toHaveLength(1);
+    await expectStatus(eve.post(`${toolkit.path}/connection/_authorize`), 200);
+    await age();
+    await connect(session, toolkit);
+    expect(server.registered).toHaveLength(2);
+    const { secrets } = service.platform;
+    const registered = JSON.parse(secrets.open(await sealedOf(service, toolkit))) as object;
+    const ended = secrets.seal(JSON.stringify({ ...registered, expiresAt: Date.now() - 1 }));
+    await systemQuery(service, `update dws.oauth_registration set sealed = $2 where toolkit_id = $1`, toolkit.id, ended);
+    await connect(session, toolkit);
+    expect(server.registered).toHaveLength(3);
+  });
 });
 
 test('a token that has ended is refreshed for a discovery, for the same resource', async ({ service, eve }) => {

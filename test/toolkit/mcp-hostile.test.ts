@@ -3,14 +3,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openMcpClient } from '../../src/adapters/mcp/mcp-client.ts';
 import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import type { McpServer } from '../../src/core/mcp.ts';
+import { VERSION } from '../../src/server/package-root.ts';
 import { startListener, type Listener } from '../outbound/listener.ts';
 import { initializeResult, sendJson, startMcpServer, toolNamed, type TestMcpServer } from '../support/mcp-server.ts';
 
 const TIMEOUT_MS = 1500;
 const outbound = openOutboundClient({ allowed: ['127.0.0.1'] });
-const mcp = openMcpClient({ outbound, timeoutMs: TIMEOUT_MS });
+const mcp = openMcpClient({ outbound, version: VERSION, timeoutMs: TIMEOUT_MS });
 /** The time is for those that end by it only. */
-const patient = openMcpClient({ outbound });
+const patient = openMcpClient({ outbound, version: VERSION });
 let server: TestMcpServer;
 /** A host that calls may not reach. */
 let secret: Listener;

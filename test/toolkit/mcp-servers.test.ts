@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openMcpClient } from '../../src/adapters/mcp/mcp-client.ts';
 import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import type { McpDescription, McpServer } from '../../src/core/mcp.ts';
+import { VERSION } from '../../src/server/package-root.ts';
 import {
   sendJson,
   startEverythingServer,
@@ -12,7 +13,7 @@ import {
 } from '../support/mcp-server.ts';
 
 const outbound = openOutboundClient({ allowed: ['127.0.0.1'] });
-const mcp = openMcpClient({ outbound });
+const mcp = openMcpClient({ outbound, version: VERSION });
 let streamable: EverythingServer;
 let sse: EverythingServer;
 let server: TestMcpServer;

@@ -194,6 +194,20 @@ describe('secrets', () => {
     expect(JSON.stringify((await bob.get(`${path}/activity`)).body)).not.toContain('query-secret');
   });
 
+  test('in the arguments of a command are shown only to those who may write, in both APIs', async ({ eve, bob }) => {
+    const config = { command: 'npx', args: ['-y', 'server', '--api-key=argument-secret'] };
+    const { id, path } = await createToolkit(eve, { config });
+    await expectStatus(eve.put(`${path}/shares/${bob.id}`, { accessLevel: 1 }), 200);
+    const query = `query ($id: ID!) { toolkit(id: $id) { config } }`;
+    const shown = { command: 'npx', args: ['••••', '••••', '••••'] };
+    expect((await bob.get(path)).body.config).toEqual(shown);
+    expect(await bob.data(query, { id })).toEqual({ toolkit: { config: shown } });
+    expect((await eve.get(path)).body.config).toEqual(config);
+    await expectStatus(eve.put(`${path}/shares/${bob.id}`, { accessLevel: 2 }), 200);
+    expect((await bob.get(path)).body.config).toEqual(config);
+    expect(await bob.data(query, { id })).toEqual({ toolkit: { config } });
+  });
+
   test('a connection ends when the server changes', async ({ eve, service }) => {
     const { id, path } = await createToolkit(eve, { type: 'mcp-remote', config: { url: 'https://a.example/mcp' } });
     const connect = () =>

@@ -2,7 +2,7 @@ import { CursorLost, type Drive, type DriveAccess, type DriveEvent, type DriveIt
 import { upstreamFailed } from '../../core/errors.ts';
 import { listOf, toAccount, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
-import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
+import { downloadDrive, findAtDrive, orLoseCursor, readDrive } from './drive-request.ts';
 import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.ts';
 
 type BoxType = 'file' | 'folder' | 'web_link';
@@ -131,14 +131,8 @@ async function readEvents(access: DriveAccess, position: string) {
 }
 
 /** Box refuses a position or marker that it does not know as an invalid parameter. */
-async function loseCursor<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    const isLost = error instanceof DriveRefusal && (error.httpStatus === 400 || error.httpStatus === 410);
-    throw isLost ? new CursorLost('Box does not know the page any more', { cause: error }) : error;
-  }
-}
+const loseCursor = <T>(call: Promise<T>): Promise<T> =>
+  orLoseCursor('Box', call, ({ httpStatus }) => httpStatus === 400 || httpStatus === 410);
 
 /** Returns how the items of events are now, whatever the events said about them. */
 async function lookUpAll(

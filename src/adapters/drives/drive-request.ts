@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DriveAccess, DriveContents } from '../../core/drive.ts';
+import { CursorLost, type DriveAccess } from '../../core/drive.ts';
 import { ApiError, notFound, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { quoteUpstream } from '../../core/outbound.ts';
 import { DriveRefusal, toRefusal } from './drive-refusal.ts';
@@ -32,7 +32,7 @@ export async function downloadDrive(
   url: string,
   call: DriveCall,
   maxBytes: number,
-): Promise<DriveContents> {
+): Promise<AsyncIterable<Uint8Array>> {
   const response = await tryRepeatedly(access, url, call, true, (opened) => Promise.resolve(opened));
   const isEncoded = response.headers.has('content-encoding');
   const stated = isEncoded ? 0 : Number(response.headers.get('content-length') ?? 0);
@@ -40,7 +40,7 @@ export async function downloadDrive(
     await response.body?.cancel();
     throw fileTooLarge(maxBytes);
   }
-  return { content: limitParts(response.body, maxBytes) };
+  return limitParts(response.body, maxBytes);
 }
 
 const fileTooLarge = (maxBytes: number) => tooLarge(`The file has more than ${maxBytes} bytes`);
@@ -145,5 +145,19 @@ export async function findAtDrive<T>(
     return await call;
   } catch (error) {
     throw error instanceof DriveRefusal && isMissing(error) ? notFound({ what: `${what} at the drive`, id }) : error;
+  }
+}
+
+/** Waits for a call with a cursor. Throws `CursorLost` where the refusal is one of `isLost`. */
+export async function orLoseCursor<T>(
+  drive: string,
+  call: Promise<T>,
+  isLost: (refusal: DriveRefusal) => boolean,
+): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof DriveRefusal) || !isLost(error)) throw error;
+    throw new CursorLost(`${drive} does not know the cursor any more`, { cause: error });
   }
 }

@@ -8,8 +8,8 @@ import {
 } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { cleanName, listOf, toAccount, toItem } from './drive-item.ts';
-import { DriveRefusal } from './drive-refusal.ts';
-import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
+import type { DriveRefusal } from './drive-refusal.ts';
+import { downloadDrive, findAtDrive, orLoseCursor, readDrive } from './drive-request.ts';
 
 interface Entry {
   '.tag': 'file' | 'folder' | 'deleted';
@@ -137,15 +137,12 @@ const findPath = async (access: DriveAccess, id: string | null): Promise<string>
 
 /** Continues a listing or changes. Dropbox refuses an old cursor as `reset`, and one that is none as 400. */
 async function readNext(access: DriveAccess, { root, cursor }: PathCursor, isChange: boolean): Promise<DrivePage> {
-  try {
-    return toPage(root, await post<EntryPage>(access, 'files/list_folder/continue', { cursor }), isChange);
-  } catch (error) {
-    const isLost =
-      error instanceof DriveRefusal &&
-      (error.httpStatus === 400 || (error.httpStatus === 409 && /^(?:reset|path)\b/.test(error.reason)));
-    throw isLost ? new CursorLost('Dropbox does not know the cursor any more', { cause: error }) : error;
-  }
+  const call = post<EntryPage>(access, 'files/list_folder/continue', { cursor });
+  return toPage(root, await orLoseCursor('Dropbox', call, isCursorLost), isChange);
 }
+
+const isCursorLost = ({ httpStatus, reason }: DriveRefusal): boolean =>
+  httpStatus === 400 || (httpStatus === 409 && /^(?:reset|path)\b/.test(reason));
 
 function toPage(root: string, { entries, cursor, has_more: hasMore }: EntryPage, isChange: boolean): DrivePage {
   // Without them, a part of a listing would pass for all of it.

@@ -1,15 +1,8 @@
-import {
-  CursorLost,
-  type Drive,
-  type DriveAccess,
-  type DriveEvent,
-  type DriveItem,
-  type DrivePage,
-} from '../../core/drive.ts';
+import type { Drive, DriveAccess, DriveEvent, DriveItem, DrivePage } from '../../core/drive.ts';
 import { tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { listOf, toAccount, toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
-import { downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
+import { downloadDrive, findAtDrive, orLoseCursor, readDrive } from './drive-request.ts';
 import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.ts';
 
 interface GoogleFile {
@@ -223,14 +216,12 @@ async function exportFile(access: DriveAccess, url: string, maxBytes: number) {
 }
 
 /** Waits for a call with a cursor. Google refuses an old one as an invalid value, or as gone. */
-async function loseCursor<T>(cursor: string | null, call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    const isLost =
-      cursor !== null &&
-      error instanceof DriveRefusal &&
-      (error.httpStatus === 410 || (error.httpStatus === 400 && /^invalid(?:PageToken)?$/.test(error.reason)));
-    throw isLost ? new CursorLost('Google Drive does not know the page any more', { cause: error }) : error;
-  }
-}
+const loseCursor = <T>(cursor: string | null, call: Promise<T>): Promise<T> =>
+  cursor === null
+    ? call
+    : orLoseCursor(
+        'Google Drive',
+        call,
+        ({ httpStatus, reason }) =>
+          httpStatus === 410 || (httpStatus === 400 && /^invalid(?:PageToken)?$/.test(reason)),
+      );

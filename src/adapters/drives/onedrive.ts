@@ -1,8 +1,8 @@
-import { CursorLost, type Drive, type DriveAccess, type DriveEvent, type DrivePage } from '../../core/drive.ts';
+import type { Drive, DriveAccess, DriveEvent, DrivePage } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { listOf, toAccount, toItem } from './drive-item.ts';
-import { DriveRefusal } from './drive-refusal.ts';
-import { checkNextLink, downloadDrive, findAtDrive, readDrive } from './drive-request.ts';
+import type { DriveRefusal } from './drive-refusal.ts';
+import { checkNextLink, downloadDrive, findAtDrive, orLoseCursor, readDrive } from './drive-request.ts';
 
 interface GraphItem {
   id: string;
@@ -80,7 +80,8 @@ interface DeltaPage {
 
 /** Reads a page of a listing or of changes, which are the same. The cursor is the URL of the next page. */
 async function readDelta(access: DriveAccess, rootId: string | null, cursor: string): Promise<DrivePage> {
-  const page = await loseCursor(readDrive<DeltaPage>(access, checkNextLink(access, cursor)));
+  const call = readDrive<DeltaPage>(access, checkNextLink(access, cursor));
+  const page = await orLoseCursor('OneDrive', call, isCursorLost);
   const { '@odata.nextLink': nextLink, '@odata.deltaLink': deltaLink } = page;
   const next = nextLink ?? deltaLink;
   if (next === undefined) throw upstreamFailed('The response of the drive names no next page');
@@ -91,15 +92,8 @@ async function readDelta(access: DriveAccess, rootId: string | null, cursor: str
   };
 }
 
-async function loseCursor<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    const isLost =
-      error instanceof DriveRefusal && (error.httpStatus === 410 || /^(?:resync|syncState)/.test(error.reason));
-    throw isLost ? new CursorLost('OneDrive does not know the cursor any more', { cause: error }) : error;
-  }
-}
+const isCursorLost = ({ httpStatus, reason }: DriveRefusal): boolean =>
+  httpStatus === 410 || /^(?:resync|syncState)/.test(reason);
 
 function toEvents(item: GraphItem, rootId: string | null): DriveEvent[] {
   if (item.deleted) return [{ removedId: item.id }];

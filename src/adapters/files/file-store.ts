@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tooLarge } from '../../core/errors.ts';
 import type { FileStore, SavedFile } from '../../core/files.ts';
@@ -22,8 +23,7 @@ export function openFileStore(dir: string): FileStore {
     remove,
     read: (id) => unlessMissing(readFile(path(id)), undefined),
     open: async (id, range) => (await unlessMissing(open(path(id)), undefined))?.createReadStream(range),
-    async save(content, maxBytes) {
-      const id = newId();
+    async save(content, maxBytes, id = newId()) {
       await mkdir(dir, { recursive: true, mode: 0o700 });
       try {
         const written = await write(`${path(id)}${UNFINISHED}`, content, maxBytes);
@@ -34,6 +34,16 @@ export function openFileStore(dir: string): FileStore {
         await remove(id);
         throw error;
       }
+    },
+    async saveAgain(savedId) {
+      const id = newId();
+      try {
+        await link(path(savedId), path(id));
+      } catch {
+        return undefined;
+      }
+      await sync(dir);
+      return { id, ...(await digest(path(id))) };
     },
     async writtenAt(id) {
       const found =
@@ -77,6 +87,16 @@ async function write(
     await handle.sync();
   } finally {
     await handle.close();
+  }
+  return { size, sha256: hash.digest('hex') };
+}
+
+async function digest(path: string): Promise<Omit<SavedFile, 'id'>> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    size += chunk.byteLength;
+    hash.update(chunk);
   }
   return { size, sha256: hash.digest('hex') };
 }

@@ -8,9 +8,8 @@ import {
   type AuthorizationServerMetadata,
   type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
-import type { OAuthClient } from '../../core/connection.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import type { McpRegistration, McpServer } from '../../core/mcp.ts';
+import type { KnownClients, McpClient, McpServer, RegisteredClient } from '../../core/mcp.ts';
 import { McpExchange, type ExchangeOptions } from './mcp-exchange.ts';
 
 /** The name that users see at authorization servers. */
@@ -30,10 +29,9 @@ interface Challenge {
 export async function createOAuthClient(
   options: ExchangeOptions,
   server: McpServer,
-  registration: McpRegistration | null,
-  redirectUri: string,
+  known: KnownClients,
   caller: AbortSignal,
-): Promise<OAuthClient> {
+): ReturnType<McpClient['createOAuthClient']> {
   const exchange = new McpExchange(options, server, caller);
   return exchange.run(async () => {
     const challenge = await requestChallenge(exchange, server);
@@ -42,14 +40,14 @@ export async function createOAuthClient(
     const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: exchange.fetchPublic });
     if (!metadata) throw upstreamFailed(`The MCP server "${exchange.host}" names no authorization server`);
     checkMetadata(exchange, server, metadata);
-    const scope = registration?.scope ?? scopeOf(challenge, resource, metadata);
-    const client = registration
-      ? { clientId: registration.clientId, clientSecret: registration.clientSecret }
-      : await register(exchange, issuer, metadata, scope, redirectUri);
+    const scope = known.configured?.scope ?? scopeOf(challenge, resource, metadata);
+    const registered = known.configured ? null : await findOrRegister(exchange, issuer, metadata, scope, known);
+    const { clientId, clientSecret } = (known.configured ?? registered)!;
     const parameters: Record<string, string> = resource ? { resource: resource.resource } : {};
-    return {
-      ...client,
-      secretInHeader: client.clientSecret !== null && !takesSecretInBody(metadata),
+    const client = {
+      clientId,
+      clientSecret,
+      secretInHeader: clientSecret !== null && !takesSecretInBody(metadata),
       issuer: metadata.issuer,
       issuerRequired: statesIssuer(metadata),
       authUri: metadata.authorization_endpoint,
@@ -61,6 +59,7 @@ export async function createOAuthClient(
       tokenParameters: parameters,
       refreshTokenLifetimeMs: null,
     };
+    return { client, registered };
   });
 }
 
@@ -153,6 +152,20 @@ function scopeOf(
 const takesSecretInBody = ({ token_endpoint_auth_methods_supported: methods }: AuthorizationServerMetadata): boolean =>
   methods?.includes('client_secret_post') ?? false;
 
+/** Returns the client that is registered already, unless it is for something else or its secret has ended. */
+async function findOrRegister(
+  exchange: McpExchange,
+  issuer: string,
+  metadata: AuthorizationServerMetadata,
+  scope: string,
+  { registered, redirectUri }: KnownClients,
+): Promise<RegisteredClient> {
+  const isSame =
+    registered?.issuer === metadata.issuer && registered.redirectUri === redirectUri && registered.scope === scope;
+  if (isSame && (registered.expiresAt === null || registered.expiresAt > Date.now())) return registered;
+  return { ...(await register(exchange, issuer, metadata, scope, redirectUri)), issuer: metadata.issuer };
+}
+
 /** Registers this service by RFC 7591. It gets a secret unless the authorization server does without. */
 async function register(
   exchange: McpExchange,
@@ -160,7 +173,7 @@ async function register(
   metadata: AuthorizationServerMetadata,
   scope: string,
   redirectUri: string,
-): Promise<Pick<OAuthClient, 'clientId' | 'clientSecret'>> {
+): Promise<Omit<RegisteredClient, 'issuer'>> {
   if (metadata.registration_endpoint === undefined)
     throw upstreamFailed(
       `The authorization server of the MCP server "${exchange.host}" registers no clients. ` +
@@ -180,5 +193,6 @@ async function register(
     },
     fetchFn: exchange.fetchPublic,
   });
-  return { clientId: client.client_id, clientSecret: client.client_secret ?? null };
+  const { client_id: clientId, client_secret: clientSecret = null, client_secret_expires_at: seconds = 0 } = client;
+  return { clientId, clientSecret, redirectUri, scope, expiresAt: seconds > 0 ? seconds * 1000 : null };
 }

@@ -2,8 +2,8 @@ import type { Client } from '@modelcontextprotocol/client';
 import { upstreamFailed, type ApiError } from '../../core/errors.ts';
 import { MAX_TOOLS, type McpDescription, type McpTool } from '../../core/mcp.ts';
 
-/** How this service introduces itself to servers. */
-export const MCP_CLIENT = { name: 'data-workspace-service', version: '1.0.0' };
+/** Returns how this service introduces itself to servers. */
+export const introduce = (version: string) => ({ name: 'data-workspace-service', version });
 
 /** A server with more tools than a toolkit has. */
 export const tooManyTools = (host: string): ApiError =>

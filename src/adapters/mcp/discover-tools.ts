@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { upstreamFailed } from '../../core/errors.ts';
 import { MAX_TOOLS, type McpDescription, type McpServer } from '../../core/mcp.ts';
-import { describeServer, MCP_CLIENT, tooManyTools } from './describe-server.ts';
+import { describeServer, introduce, tooManyTools } from './describe-server.ts';
 import { McpExchange, type ExchangeOptions } from './mcp-exchange.ts';
 
 type HttpTransport = StreamableHTTPClientTransport | SSEClientTransport;
@@ -29,7 +29,7 @@ export async function discoverTools(
   const connect = async (transport: HttpTransport): Promise<Client> => {
     transports.push(transport);
     onEachMessage(transport, (message) => checkToolCount(exchange, message));
-    const client = new Client(MCP_CLIENT, { versionNegotiation: { mode: 'auto' } });
+    const client = new Client(introduce(options.version), { versionNegotiation: { mode: 'auto' } });
     await client.connect(transport, { timeout });
     return client;
   };

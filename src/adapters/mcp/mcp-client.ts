@@ -7,8 +7,8 @@ export const openMcpClient = (options: ExchangeOptions): McpClient => ({
     const { discoverTools } = await import('./discover-tools.ts');
     return discoverTools(options, server, signal);
   },
-  async createOAuthClient(server, registration, redirectUri, signal) {
+  async createOAuthClient(server, known, signal) {
     const { createOAuthClient } = await import('./authorization-discovery.ts');
-    return createOAuthClient(options, server, registration, redirectUri, signal);
+    return createOAuthClient(options, server, known, signal);
   },
 });

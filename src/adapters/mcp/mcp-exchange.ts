@@ -16,6 +16,8 @@ const MAX_PIECE_BYTES = 4096;
 /** What exchanges have in common. */
 export interface ExchangeOptions {
   outbound: OutboundClient;
+  /** Version of this service, which servers get. */
+  version: string;
   /** Time for all requests. Tests set it. */
   timeoutMs?: number;
 }

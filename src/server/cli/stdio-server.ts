@@ -1,7 +1,8 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { describeServer, MCP_CLIENT } from '../../adapters/mcp/describe-server.ts';
+import { describeServer, introduce } from '../../adapters/mcp/describe-server.ts';
 import type { McpDescription } from '../../core/mcp.ts';
+import { VERSION } from '../package-root.ts';
 
 /** Time for each response of a server. The first command of a package downloads it. */
 const RESPONSE_TIMEOUT_MS = 120_000;
@@ -23,7 +24,7 @@ export interface ServerCommand {
  */
 export async function describeProcess({ command, args, env }: ServerCommand): Promise<McpDescription> {
   console.error(`Starting ${[command, ...args].map(quote).join(' ')}`);
-  const client = new Client(MCP_CLIENT, { versionNegotiation: { mode: 'auto' } });
+  const client = new Client(introduce(VERSION), { versionNegotiation: { mode: 'auto' } });
   const transport = new StdioClientTransport({
     command,
     args,

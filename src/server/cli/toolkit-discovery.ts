@@ -28,6 +28,7 @@ interface ToolkitRecord {
   type: string;
   config: { command: string; args: string[]; env?: Record<string, string> };
   discoveredAt: string | null;
+  permissions: { write: boolean };
 }
 
 /**
@@ -45,6 +46,8 @@ export async function discoverStdioToolkit({ id, url, token, env }: DiscoveryOpt
         ? `The service itself discovers "${toolkit.name}": POST ${path}/discover`
         : `The tools of "${toolkit.name}" are in its configuration: it has no server`,
     );
+  // Nor could they be stored: and it would be another command, whose arguments are masked.
+  if (!toolkit.permissions.write) throw new Error(`You lack the permission toolkit:write on "${toolkit.name}"`);
   const former = await listTools(call, path);
   const { serverInfo, tools } = await describeProcess(commandOf(toolkit, env));
   await call('PUT', path, { tools, serverInfo }, { 'if-match': etag });

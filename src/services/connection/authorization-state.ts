@@ -7,7 +7,7 @@ import { digest } from '../identity/credential.ts';
 import type { TargetKey } from './connection-target.ts';
 
 /** Time from the start of an authorization to its callback. */
-const AUTHORIZATION_LIFETIME_MS = 600_000;
+export const AUTHORIZATION_LIFETIME_MS = 600_000;
 
 /** What an authorization remembers until its callback. */
 export interface PendingAuthorization extends AuthorizationChecks {

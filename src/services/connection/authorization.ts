@@ -12,6 +12,7 @@ import { storeActivities } from '../resource/activity.ts';
 import { storeAuthorization, takeAuthorization, type PendingAuthorization } from './authorization-state.ts';
 import { loadTarget, type ConnectionTarget, type TargetKey } from './connection-target.ts';
 import { endConnections } from './end-connections.ts';
+import { confirmRegistration } from './registered-client.ts';
 
 /** Callbacks that call a provider at once. */
 const CALLBACK_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'authorizations' });
@@ -145,6 +146,7 @@ async function storeConnection(
     refreshTokenExpiresAt: toDate(refreshTokenExpiresAt),
     lastAuthorizedAt: new Date(),
   } satisfies Partial<Connection>);
+  if (kind === 'toolkit') confirmRegistration(tx, resource);
   const { id, name, ownerId } = resource;
   const message = `${viewer.username} connected ${name}`;
   storeActivities(tx, viewer, [{ kind, resource: { id, name, ownerId }, event: 'connected', message }]);

@@ -1,7 +1,6 @@
-import {
-  ISSUER_RULE,
-  type CreateIdentityProviderInput,
-  type UpdateIdentityProviderInput,
+import type {
+  CreateIdentityProviderInput,
+  UpdateIdentityProviderInput,
 } from '../../../entities/identity-provider-input.ts';
 import { IdentityProvider } from '../../../entities/identity-provider.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
@@ -9,6 +8,7 @@ import type { Context } from '../../core/context.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { assignPresent, checkText, invalid } from '../../core/input-checks.ts';
+import { OUTBOUND_URL_RULE } from '../../core/input-rules.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion } from '../resource/load-resource.ts';
@@ -85,7 +85,7 @@ function checkInput<T extends Omit<UpdateIdentityProviderInput, 'clientSecret'>>
     throw invalid('domain', 'must not be local, whose users have passwords');
   if (checked.name !== undefined) checked.name = checkText(checked.name, 'name');
   if (checked.issuer !== undefined && !URL.canParse(checked.issuer))
-    throw invalid('issuer', ISSUER_RULE.patternMessage);
+    throw invalid('issuer', OUTBOUND_URL_RULE.patternMessage);
   if (checked.emailDomains) checked.emailDomains = distinct(checked.emailDomains);
   if (checked.teamIds) checked.teamIds = distinct(checked.teamIds);
   return checked;

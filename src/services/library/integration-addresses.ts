@@ -1,9 +1,9 @@
-import { ISSUER_RULE } from '../../../entities/identity-provider-input.ts';
 import type { UpdateIntegrationInput } from '../../../entities/integration-input.ts';
 import type { Integration } from '../../../entities/integration.ts';
 import type { Drive } from '../../core/drive.ts';
 import { refused } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { OUTBOUND_URL_RULE } from '../../core/input-rules.ts';
 
 const URIS = ['authUri', 'tokenUri', 'revokeUri', 'apiUri', 'contentUri'] as const;
 type Uri = (typeof URIS)[number];
@@ -41,7 +41,7 @@ export function chooseAddresses(
 /** Returns a URL, those to which paths are appended without slashes at the end. Throws BAD_USER_INPUT for another text. */
 function checkUri(path: Uri, value: string | null | undefined): string | null | undefined {
   if (value == null) return value;
-  if (!URL.canParse(value)) throw invalid(path, ISSUER_RULE.patternMessage);
+  if (!URL.canParse(value)) throw invalid(path, OUTBOUND_URL_RULE.patternMessage);
   return path === 'apiUri' || path === 'contentUri' ? value.replace(/\/+$/, '') : value;
 }
 

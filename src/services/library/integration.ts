@@ -32,10 +32,10 @@ export async function create(
   const content = {
     tenantId,
     name: checkText(name, 'name'),
-    type: driveOf(ctx, type).id,
+    type: findDrive(ctx, type).id,
     clientId,
     sealedClientSecret: seal(ctx, clientSecret),
-    ...chooseAddresses(driveOf(ctx, type), addresses, null, superuser),
+    ...chooseAddresses(findDrive(ctx, type), addresses, null, superuser),
   };
   return ctx.transaction(async (tx) => {
     const library = libraryId ? await loadResource(ctx, tx, LIBRARY, libraryId, 'library:write') : null;
@@ -55,7 +55,7 @@ export async function update(
 ): Promise<string> {
   const changed = await ctx.transaction(async (tx) => {
     const integration = await loadIntegration(ctx, tx, id, 'integration:edit');
-    const drive = driveOf(ctx, type ?? integration.type);
+    const drive = findDrive(ctx, type ?? integration.type);
     const client: Pick<Integration, 'type' | 'clientId'> & ClientAddresses = {
       type: drive.id,
       clientId: clientId ?? integration.clientId,
@@ -117,7 +117,7 @@ export async function isEditable(
 }
 
 /** Returns the provider of a type. Throws BAD_USER_INPUT for an unknown one. */
-function driveOf({ platform }: Context, type: string): Drive {
+function findDrive({ platform }: Context, type: string): Drive {
   const drive = platform.drives.get(type);
   if (!drive) throw invalid('type', `must be one of ${[...platform.drives.keys()].join(', ')}`);
   return drive;

@@ -15,7 +15,7 @@ import { findResourceId, loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { checkSettings } from './library-settings.ts';
-import { syncKeyOf } from './library-sync.ts';
+import { syncKeyOf } from './start-sync.ts';
 import { deleteSomeFiles } from './sync-delete.ts';
 
 /** Revokes ended connections at their providers, after the commit. */

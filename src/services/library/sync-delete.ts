@@ -68,13 +68,13 @@ export async function deleteSomeFiles(
   return deleted!.rows === CHUNK;
 }
 
-/** Returns SQL that deletes the files whose ids a subquery returns, with their contents. `$2` is the library. */
+/**
+ * Returns SQL that deletes the files whose ids a subquery returns. A trigger deletes the rows of their contents. `$2` is
+ * the library.
+ */
 const deleteSql = (subquery: string): string => `
   with gone as (
     delete from dws.library_file where tenant_id = $1 and id in (${subquery}) returning status, size, stored_file_id
-  ),
-  contents as (
-    delete from dws.stored_file where tenant_id = $1 and id in (select stored_file_id from gone) returning id
   ),
   library as (
     update dws.library

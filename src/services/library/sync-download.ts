@@ -20,21 +20,28 @@ const GATE = FairGate.shared({
   taskNoun: 'downloads of libraries',
 });
 
+/** A file to download. */
+export interface Download {
+  row: FileRow;
+  known: KnownFile | null;
+  /** Id under which the contents are saved. */
+  downloadId: string;
+  /** Those under which earlier attempts may have saved them. */
+  formerIds: readonly string[];
+}
+
 /** A failure of the drive. Other failures of a download are our own. */
 class DriveFailure extends Error {}
 
 /** Downloads the contents of a file. A failure of the file alone is an outcome. Throws other failures. */
-export function download(
-  run: SyncRun,
-  { row, known }: { row: FileRow; known: KnownFile | null },
-  bytesLeft: number,
-): Promise<FileOutcome> {
+export function download(run: SyncRun, file: Download, bytesLeft: number): Promise<FileOutcome> {
   const { signal, library } = run.attempt;
   return GATE.run({ tenantId: run.tenantId, userId: library.id }, signal, async () => {
+    const { row, known } = file;
     const { fileId } = row;
     if (bytesLeft <= 0 || (row.size ?? 0) > bytesLeft) throw quotaExceeded(run);
     try {
-      const saved = await save(run, row, bytesLeft);
+      const saved = (await findSaved(run, file)) ?? (await save(run, file, bytesLeft));
       const syncedAt = new Date().toISOString();
       const stored = { ...row, size: saved.size, syncedAt, storedFileId: saved.id };
       return { fileId, known, row: stored, saved };
@@ -47,13 +54,22 @@ export function download(
   });
 }
 
+/** Returns the contents that an earlier attempt has saved; undefined without them. */
+async function findSaved({ attempt }: SyncRun, { formerIds }: Download): Promise<SavedFile | undefined> {
+  for (const id of formerIds) {
+    const saved = await attempt.platform.files.saveAgain(id);
+    if (saved) return saved;
+  }
+  return undefined;
+}
+
 /** Saves the contents of a file. Throws PAYLOAD_TOO_LARGE past the quota, and `DriveFailure`. */
-async function save(run: SyncRun, row: FileRow, bytesLeft: number): Promise<SavedFile> {
+async function save(run: SyncRun, { row, downloadId }: Download, bytesLeft: number): Promise<SavedFile> {
   const { platform, opened, signal, library } = run.attempt;
   const item = { id: row.fileId, contentType: row.contentType };
   const opening = opened.drive.contents(opened.access, item, library.settings.maxFileBytes);
-  const { content } = await abortable(opening, signal).catch(blameDrive);
-  return platform.files.save(withinQuota(run, receive(content, signal), bytesLeft), 0);
+  const content = await abortable(opening, signal).catch(blameDrive);
+  return platform.files.save(withinQuota(run, receive(content, signal), bytesLeft), 0, downloadId);
 }
 
 /** Yields contents until the signal aborts. */

@@ -1,11 +1,12 @@
 import { unavailable } from '../../core/errors.ts';
+import { newId } from '../../core/id.ts';
 import { loadBytesUsed } from '../resource/quota.ts';
 import { deleteStoredBytes, deleteUnreferenced } from '../resource/stored-file.ts';
-import { download, PLACES_OF_SYNC, quotaExceeded } from './sync-download.ts';
-import { planFile, type FileRow, type KnownFile, type StagedFile } from './sync-plan.ts';
+import { download, PLACES_OF_SYNC, quotaExceeded, type Download } from './sync-download.ts';
+import { planFile, type StagedFile } from './sync-plan.ts';
 import type { SyncRun } from './sync-run.ts';
 import { isoSql } from './sync-stage.ts';
-import { replacedContents, storeOutcomes, type FileOutcome } from './sync-store.ts';
+import { replacedContents, storeDownloadIds, storeOutcomes, type FileOutcome } from './sync-store.ts';
 
 /** The phase as the `message` of the operation. */
 const FILES = 'Reading files';
@@ -18,8 +19,6 @@ const MAX_FAILURES_IN_A_ROW = 20;
 
 /** Number of stored bytes after which the quota is read again. */
 const MAX_UNREAD_BYTES = 100_000_000;
-
-type Download = { row: FileRow; known: KnownFile | null };
 
 /** Brings the files that were reported up to date. */
 export async function applyFiles(run: SyncRun): Promise<void> {
@@ -76,7 +75,7 @@ class FileWork {
       last = batch.at(-1)!.fileId;
       const outcomes: FileOutcome[] = [];
       const downloads: Download[] = [];
-      for (const { fileId, known, plan } of batch.map((file) => planned(this.#run, file))) {
+      for (const { fileId, known, plan, downloadIds } of batch.map((file) => planned(this.#run, file))) {
         if (plan.action !== 'download')
           outcomes.push({
             fileId,
@@ -85,10 +84,15 @@ class FileWork {
             ...(plan.action === 'ignore' && { isGone: true }),
           });
         else if (this.#run.isDry) outcomes.push({ fileId, known, row: { ...plan.row, storedFileId: 'new' } });
-        else downloads.push({ row: plan.row, known });
+        else downloads.push({ row: plan.row, known, downloadId: newId(), formerIds: downloadIds });
       }
       if (outcomes.length > 0) await this.#store(outcomes);
-      if (downloads.length > 0) await this.#loadQuota();
+      if (downloads.length === 0) continue;
+      await this.#run.write(async (tx) => {
+        storeDownloadIds(tx, this.#run, downloads);
+        return {};
+      }, false);
+      await this.#loadQuota();
       yield* downloads;
     }
   }
@@ -172,13 +176,14 @@ const addedBytes = (outcome: FileOutcome): number => (outcome.saved ? outcome.sa
 function planned(run: SyncRun, file: StagedFile) {
   const { input, library } = run.attempt;
   const known = run.isDry && input.purge ? null : file.known;
-  return { fileId: file.fileId, known, plan: planFile({ ...file, known }, library.settings) };
+  const { fileId, downloadIds } = file;
+  return { fileId, known, downloadIds, plan: planFile({ ...file, known }, library.settings) };
 }
 
 /** Returns the next reported files that are not done, after one by its id. */
 function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<StagedFile[]> {
   return query<StagedFile>({
-    text: `select c.file_id as "fileId", c.item,
+    text: `select c.file_id as "fileId", c.item, c.download_ids as "downloadIds",
       case
         when c.item is null then null
         when c.item->>'path' is not null then c.item->>'path'

@@ -35,6 +35,8 @@ export interface StagedFile extends Record<string, unknown> {
   /** Path from the root; null if it is outside. */
   path: string | null;
   known: KnownFile | null;
+  /** Ids under which earlier attempts may have saved its contents, the latest first. */
+  downloadIds: string[];
 }
 
 /** What to do with a reported file. */

@@ -49,6 +49,7 @@ export async function restart(run: SyncRun, changes: Partial<SyncState>): Promis
       phase: 'listing',
       cursor,
       listingCursor: null,
+      listingFolderId: null,
       isFull: true,
       isTreeStale: false,
     };
@@ -102,17 +103,19 @@ async function readChanges(run: SyncRun): Promise<void> {
   }
 }
 
-/** Lists the folders that came into the root: the changes need not name what is in them. */
+/**
+ * Lists the folders that came into the root: the changes need not name what is in them. A listing may bring others into
+ * the root, which the next round finds once the paths of all folders are computed again.
+ */
 async function readFolders(run: SyncRun): Promise<void> {
-  const refresh = async () =>
-    run.write(async (tx) => {
+  run.attempt.progress({ message: LISTING });
+  if (run.state.listingFolderId !== null) await listFolder(run, run.state.listingFolderId);
+  for (let hasMore = true; hasMore;) {
+    await run.write(async (tx) => {
       refreshPaths(tx, run);
       return {};
     }, false);
-  await refresh();
-  for (let id = await findUnlisted(run); id !== undefined; id = await findUnlisted(run)) {
-    await listFolder(run, id);
-    await refresh();
+    hasMore = await listUnlisted(run);
   }
   await run.write(async (tx) => {
     deleteOutside(tx, run);
@@ -121,23 +124,46 @@ async function readFolders(run: SyncRun): Promise<void> {
   });
 }
 
-/** Lists all below a folder. A folder that is gone has nothing: the next sync gets to know of it. */
+/** Lists the folders of a round. Returns whether there were any. */
+async function listUnlisted(run: SyncRun): Promise<boolean> {
+  let folderIds = await findUnlisted(run, '');
+  const isAny = folderIds.length > 0;
+  while (folderIds.length > 0) {
+    for (const id of folderIds) await listFolder(run, id);
+    folderIds = await findUnlisted(run, folderIds.at(-1)!);
+  }
+  return isAny;
+}
+
+/** Lists all below a folder, from where an interrupted listing of it has ended. */
 async function listFolder(run: SyncRun, folderId: string): Promise<void> {
   const { drive, access } = run.attempt.opened;
-  run.attempt.progress({ message: LISTING });
-  for (let cursor: string | null = null, isLast = false; !isLast;) {
-    const page: DrivePage = await drive.list(access, folderId, cursor).catch((error: unknown) => {
+  let isContinued = run.state.listingFolderId === folderId;
+  let cursor = isContinued ? run.state.listingCursor : null;
+  for (let isLast = false; !isLast;) {
+    const page = await drive.list(access, folderId, cursor).catch((error: unknown) => {
+      if (isContinued && (error instanceof CursorLost || isRefused(error))) return null;
+      // What is gone has nothing: the next sync gets to know of it.
       if (error instanceof ApiError && error.code === 'NOT_FOUND') return { events: [], cursor: '', isLast: true };
       throw error;
     });
-    if (!page.isLast) checkProgress(page, cursor);
-    await run.write(async (tx) => {
-      stagePage(tx, run, page, true);
-      if (page.isLast) markListed(tx, run, folderId);
-      return { counts: countListed(run.state.counts, page) };
-    }, page.isLast);
-    ({ cursor, isLast } = page);
+    isContinued = false;
+    if (page && !page.isLast) checkProgress(page, cursor);
+    if (page) await storeFolderPage(run, folderId, page);
+    // Without a page, the folder is listed again from its beginning.
+    cursor = page && page.cursor;
+    isLast = page?.isLast ?? false;
   }
+}
+
+async function storeFolderPage(run: SyncRun, folderId: string, page: DrivePage): Promise<void> {
+  const { cursor, isLast } = page;
+  await run.write(async (tx) => {
+    stagePage(tx, run, page, true);
+    if (isLast) markListed(tx, run, folderId);
+    const next = { listingFolderId: isLast ? null : folderId, listingCursor: isLast ? null : cursor };
+    return { ...next, counts: countListed(run.state.counts, page) };
+  });
 }
 
 /** Stages the events of a page. Returns whether paths of folders may have changed since they were computed. */

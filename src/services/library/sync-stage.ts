@@ -24,7 +24,7 @@ interface Stage {
 }
 
 /** Events without a removed path between them, by the ids of their items. The last one about an item counts. */
-interface Run {
+interface EventGroup {
   files: Map<string, StagedItem | null>;
   folders: Map<string, DriveItem | null>;
   removedPaths: string[];
@@ -35,11 +35,11 @@ interface Run {
  */
 export function stageEvents(tx: Transaction, stage: Stage, events: readonly DriveEvent[]): boolean {
   let isTreeStale = false;
-  for (const run of runsOf(events, stage.rootId)) {
-    if (run.removedPaths.length > 0) stageRemovedPaths(tx, stage, run.removedPaths);
-    if (run.folders.size > 0) stageFolders(tx, stage, run.folders);
-    if (run.files.size > 0) stageFiles(tx, stage, run.files);
-    isTreeStale ||= run.folders.size > 0;
+  for (const group of groupEvents(events, stage.rootId)) {
+    if (group.removedPaths.length > 0) stageRemovedPaths(tx, stage, group.removedPaths);
+    if (group.folders.size > 0) stageFolders(tx, stage, group.folders);
+    if (group.files.size > 0) stageFiles(tx, stage, group.files);
+    isTreeStale ||= group.folders.size > 0;
   }
   return isTreeStale;
 }
@@ -79,33 +79,33 @@ const clean = (text: string): string => text.toWellFormed().replaceAll('\u0000',
 const cleanOrNull = (text: string | null): string | null => (text === null ? null : clean(text));
 
 /** Splits events into parts that can be stored at once: removed paths, then items. */
-function runsOf(events: readonly DriveEvent[], rootId: string): Run[] {
-  const runs: Run[] = [];
-  const start = (): Run => {
-    const run = { files: new Map(), folders: new Map(), removedPaths: [] };
-    runs.push(run);
-    return run;
+function groupEvents(events: readonly DriveEvent[], rootId: string): EventGroup[] {
+  const groups: EventGroup[] = [];
+  const start = (): EventGroup => {
+    const group = { files: new Map(), folders: new Map(), removedPaths: [] };
+    groups.push(group);
+    return group;
   };
-  let run = start();
+  let group = start();
   for (const event of events) {
     checkIds(event);
-    const hasItems = run.files.size + run.folders.size > 0;
+    const hasItems = group.files.size + group.folders.size > 0;
     if ('removedPath' in event) {
-      if (hasItems) run = start();
-      run.removedPaths.push(pathKey(event.removedPath));
+      if (hasItems) group = start();
+      group.removedPaths.push(pathKey(event.removedPath));
     } else if ('removedId' in event) {
-      run.files.set(event.removedId, null);
-      run.folders.set(event.removedId, null);
+      group.files.set(event.removedId, null);
+      group.folders.set(event.removedId, null);
     } else if (event.item.isFolder) {
-      run.files.delete(event.item.id);
+      group.files.delete(event.item.id);
       // A drive that states paths needs no folders.
-      if (event.item.path === null && event.item.id !== rootId) run.folders.set(event.item.id, event.item);
+      if (event.item.path === null && event.item.id !== rootId) group.folders.set(event.item.id, event.item);
     } else {
-      run.folders.delete(event.item.id);
-      run.files.set(event.item.id, toStaged(event.item));
+      group.folders.delete(event.item.id);
+      group.files.set(event.item.id, toStaged(event.item));
     }
   }
-  return runs;
+  return groups;
 }
 
 const toStaged = (item: DriveItem): StagedItem => ({
@@ -121,7 +121,7 @@ const toStaged = (item: DriveItem): StagedItem => ({
   unreadable: cleanOrNull(item.unreadable),
 });
 
-function stageFiles(tx: Transaction, { tenantId, scopeId }: Stage, files: Run['files']): void {
+function stageFiles(tx: Transaction, { tenantId, scopeId }: Stage, files: EventGroup['files']): void {
   const rows = [...files].map(([id, item]) => ({
     id: clean(id),
     item,
@@ -133,12 +133,12 @@ function stageFiles(tx: Transaction, { tenantId, scopeId }: Stage, files: Run['f
       select $2, $1, id, case when jsonb_typeof(item) = 'object' then item end, key
       from jsonb_to_recordset($3::jsonb) as r(id text, item jsonb, key text)
       on conflict (scope_id, file_id) do update
-      set item = excluded.item, path_key = excluded.path_key, is_done = false, error = null`,
+      set item = excluded.item, path_key = excluded.path_key, is_done = false, error = null, download_ids = '{}'`,
     values: [tenantId, scopeId, JSON.stringify(rows)],
   });
 }
 
-function stageFolders(tx: Transaction, { tenantId, scopeId, isListing }: Stage, folders: Run['folders']): void {
+function stageFolders(tx: Transaction, { tenantId, scopeId, isListing }: Stage, folders: EventGroup['folders']): void {
   const removed = [...folders].filter(([, folder]) => folder === null).map(([id]) => clean(id));
   if (removed.length > 0)
     tx.execute({
@@ -171,7 +171,7 @@ function stageRemovedPaths(tx: Transaction, { tenantId, scopeId, libraryId }: St
     `${column} >= k and ${column} < k || '0' and (${column} = k or starts_with(${column}, k || '/'))`;
   tx.execute({
     text: `
-      update dws.library_sync_change c set item = null, path_key = null, is_done = false, error = null
+      update dws.library_sync_change c set item = null, path_key = null, is_done = false, error = null, download_ids = '{}'
       from unnest($3::text[]) k
       where c.tenant_id = $1 and c.scope_id = $2 and ${isAt('c.path_key')}`,
     values: [tenantId, scopeId, keys],

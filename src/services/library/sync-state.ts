@@ -35,8 +35,10 @@ export interface SyncState {
   phase: SyncPhase;
   /** Where the changes continue. */
   cursor: string;
-  /** Where the listing continues: the whole one, or that of a folder. Null at its beginning. */
+  /** Where the listing continues: the whole one, or that of `listingFolderId`. Null at its beginning. */
   listingCursor: string | null;
+  /** The folder that is being listed because it came into the root. Null between two of them. */
+  listingFolderId: string | null;
   /** Whether files that were not reported are deleted. */
   isFull: boolean;
   /** Whether all files are deleted with the first page. */
@@ -49,8 +51,8 @@ export interface SyncState {
 }
 
 const COLUMNS = `scope_id as "scopeId", library_id as "libraryId", binding, root_id as "rootId", phase, cursor,
-  listing_cursor as "listingCursor", is_full as "isFull", purges, is_tree_stale as "isTreeStale", work_id as "workId",
-  counts`;
+  listing_cursor as "listingCursor", listing_folder_id as "listingFolderId", is_full as "isFull", purges,
+  is_tree_stale as "isTreeStale", work_id as "workId", counts`;
 
 /** Returns the state of a scope, or null. */
 export async function readState(query: Query, tenantId: string, scopeId: string): Promise<SyncState | null> {
@@ -66,11 +68,12 @@ export function saveState(tx: Transaction, tenantId: string, state: SyncState): 
   tx.execute({
     text: `
       insert into dws.library_sync (tenant_id, scope_id, library_id, binding, root_id, phase, cursor, listing_cursor,
-        is_full, purges, is_tree_stale, work_id, counts)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        listing_folder_id, is_full, purges, is_tree_stale, work_id, counts)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
       on conflict (scope_id) do update
       set binding = excluded.binding, root_id = excluded.root_id, phase = excluded.phase, cursor = excluded.cursor,
-        listing_cursor = excluded.listing_cursor, is_full = excluded.is_full, purges = excluded.purges,
+        listing_cursor = excluded.listing_cursor,
+        listing_folder_id = excluded.listing_folder_id, is_full = excluded.is_full, purges = excluded.purges,
         is_tree_stale = excluded.is_tree_stale, work_id = excluded.work_id, counts = excluded.counts, updated_at = now()`,
     values: [
       tenantId,
@@ -81,6 +84,7 @@ export function saveState(tx: Transaction, tenantId: string, state: SyncState): 
       state.phase,
       state.cursor,
       state.listingCursor,
+      state.listingFolderId,
       state.isFull,
       state.purges,
       state.isTreeStale,

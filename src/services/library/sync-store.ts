@@ -3,6 +3,7 @@ import { cleanFilename } from '../../core/files.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { plan } from './sync-delete.ts';
+import type { Download } from './sync-download.ts';
 import { changeOf, type FileRow, type KnownFile } from './sync-plan.ts';
 import type { SyncRun } from './sync-run.ts';
 import type { SyncCounts } from './sync-state.ts';
@@ -58,15 +59,9 @@ function storeRows(tx: Transaction, run: SyncRun, changed: readonly (FileOutcome
     text: `update dws.library set file_count = file_count + $3, bytes = bytes + $4 where tenant_id = $1 and id = $2`,
     values: [tenantId, libraryId, changed.filter(({ known }) => !known).length, bytes],
   });
-  const replaced = replacedContents(changed);
-  if (replaced.length > 0)
-    tx.execute({
-      text: `delete from dws.stored_file where tenant_id = $1 and id = any($2::uuid[])`,
-      values: [tenantId, replaced],
-    });
 }
 
-/** Returns the ids of stored files that outcomes replace. Their bytes are deleted after the commit. */
+/** Returns the ids of stored files that outcomes replace. A trigger deletes their rows. The bytes go after the commit. */
 export const replacedContents = (outcomes: readonly FileOutcome[]): string[] =>
   outcomes.flatMap(({ known, row }) =>
     row && known?.storedFileId && known.storedFileId !== row.storedFileId ? [known.storedFileId] : [],
@@ -105,6 +100,28 @@ function upsertRows(tx: Transaction, run: SyncRun, changed: readonly { row: File
         modified_at = excluded.modified_at, synced_at = excluded.synced_at, stored_file_id = excluded.stored_file_id,
         updated_at = now(), version = dws.library_file.version + 1`,
     values: [tenantId, libraryId, JSON.stringify(changed.map(({ row }) => ({ id: newId(), ...row })))],
+  });
+}
+
+/** Number of ids under which the contents of a file may be found again: those of the latest attempts. */
+const MAX_DOWNLOAD_IDS = 3;
+
+/**
+ * Stores the ids under which contents are about to be saved. Another attempt, if this one is killed, finds those that were
+ * complete but whose rows were not stored.
+ */
+export function storeDownloadIds(
+  tx: Transaction,
+  { keys: [tenantId, scopeId] }: SyncRun,
+  downloads: readonly Pick<Download, 'row' | 'downloadId'>[],
+): void {
+  tx.execute({
+    text: `
+      update dws.library_sync_change c
+      set download_ids = (array_prepend(r.id, c.download_ids))[:${MAX_DOWNLOAD_IDS}]
+      from unnest($3::text[], $4::uuid[]) as r(file_id, id)
+      where c.tenant_id = $1 and c.scope_id = $2 and c.file_id = r.file_id`,
+    values: [tenantId, scopeId, downloads.map(({ row }) => row.fileId), downloads.map(({ downloadId }) => downloadId)],
   });
 }
 

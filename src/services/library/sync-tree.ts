@@ -26,19 +26,28 @@ export function refreshPaths(tx: Transaction, { keys: [tenantId, scopeId], state
   });
 }
 
-/** Returns a folder that came into the root, whose files the changes do not name; undefined without one. */
-export async function findUnlisted({ query, keys: [tenantId, scopeId], state }: SyncRun): Promise<string | undefined> {
-  const [folder] = await query<{ id: string }>({
+/** Number of folders that are read at once. */
+const BATCH = 500;
+
+/**
+ * Returns the next folders, after one by its id, that came into the root and whose files the changes do not name. Those
+ * below them are listed with them.
+ */
+export async function findUnlisted(
+  { query, keys: [tenantId, scopeId], state }: SyncRun,
+  last: string,
+): Promise<string[]> {
+  const folders = await query<{ id: string }>({
     text: `select f.folder_id as id
     from dws.library_sync_folder f
     left join dws.library_sync_folder p on p.scope_id = f.scope_id and p.folder_id = f.parent_id
-    where f.tenant_id = $1 and f.scope_id = $2 and not f.is_listed and f.path is not null
+    where f.tenant_id = $1 and f.scope_id = $2 and f.folder_id > $4 and not f.is_listed and f.path is not null
       and (f.parent_id = $3 or p.is_listed)
     order by f.folder_id
-    limit 1`,
-    values: [tenantId, scopeId, state.rootId],
+    limit ${BATCH}`,
+    values: [tenantId, scopeId, state.rootId, last],
   });
-  return folder?.id;
+  return folders.map(({ id }) => id);
 }
 
 /** Marks a folder, and what is below it, as listed. */

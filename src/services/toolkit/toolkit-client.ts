@@ -5,6 +5,7 @@ import { badInput, notFound } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import type { McpServer } from '../../core/mcp.ts';
 import { redirectUriOf } from '../connection/authorization.ts';
+import { loadRegistration, storeRegistration } from '../connection/registered-client.ts';
 import { tokenSource } from '../connection/token-source.ts';
 import { loadToolkitSecrets } from './toolkit-config.ts';
 import type { RemoteConfig } from './toolkit-driver.ts';
@@ -37,19 +38,26 @@ export async function loadServer({ platform }: Context, toolkit: Toolkit): Promi
 }
 
 /**
- * Finds the authorization server of a toolkit, and registers this service there unless `config.oauth` names a client.
- * Throws like `checkRemote` and `McpClient.createOAuthClient`.
+ * Finds the authorization server of a toolkit, and registers this service there unless it did before, or `config.oauth`
+ * names a client. Throws like `checkRemote` and `McpClient.createOAuthClient`.
  */
 export async function createToolkitClient(ctx: Context, toolkit: Toolkit): Promise<OAuthClient> {
   checkRemote(toolkit);
   const { url, transport, headers, oauth } = await loadRemoteConfig(ctx.platform, toolkit);
-  const registration = oauth
+  const configured = oauth
     ? { clientId: oauth.clientId, clientSecret: oauth.clientSecret || null, scope: oauth.scope || null }
     : null;
+  const known = {
+    configured,
+    registered: configured ? null : await loadRegistration(ctx.platform, toolkit),
+    redirectUri: redirectUriOf(ctx.platform),
+  };
   const server = { url, transport, headers, token: null };
-  return callServer(ctx, (signal) =>
-    ctx.platform.mcp.createOAuthClient(server, registration, redirectUriOf(ctx.platform), signal),
+  const { client, registered } = await callServer(ctx, (signal) =>
+    ctx.platform.mcp.createOAuthClient(server, known, signal),
   );
+  if (registered) await storeRegistration(ctx.platform, toolkit, registered, registered === known.registered);
+  return client;
 }
 
 async function loadRemoteConfig(platform: Context['platform'], toolkit: Toolkit): Promise<RemoteConfig> {

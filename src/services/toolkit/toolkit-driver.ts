@@ -1,4 +1,5 @@
 import { invalid } from '../../core/input-checks.ts';
+import { MAX_TOOLS } from '../../core/mcp.ts';
 
 /** A driver of toolkits. */
 export interface ToolkitDriver {
@@ -112,7 +113,7 @@ const customSchema = object(
   {
     tools: {
       type: 'array',
-      maxItems: 500,
+      maxItems: MAX_TOOLS,
       items: {
         ...object(
           {

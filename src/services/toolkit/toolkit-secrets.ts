@@ -110,10 +110,13 @@ export function separateSecrets(type: Type, config: Config): { masked: Config; s
   return { masked, secrets };
 }
 
-/** Returns a config with URLs that have no query, which may contain secrets. */
-export function withoutQueries(type: string, config: Config): Config {
+/**
+ * Returns a config for those who may not write it, without what often contains secrets: arguments are masked, and URLs
+ * have no query.
+ */
+export function redactConfig(type: string, config: Config): Config {
+  if (type === 'mcp-stdio') return { ...config, args: (config as StdioConfig).args.map(() => MASK) };
   if (type === 'mcp-remote') return { ...config, url: withoutQuery((config as RemoteConfig).url) };
-  if (type !== 'custom') return config;
   const { tools } = config as CustomConfig;
   return {
     ...config,
@@ -123,4 +126,5 @@ export function withoutQueries(type: string, config: Config): Config {
   };
 }
 
-const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
+/** Returns a URL without its query and fragment. */
+export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');

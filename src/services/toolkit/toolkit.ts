@@ -13,7 +13,7 @@ import { checkUnused } from '../resource/references.ts';
 import { resolveQueries, toolsOf } from './custom-tool.ts';
 import { checkToolkitConfig, loadSealedSecrets } from './toolkit-config.ts';
 import type { CustomConfig, RemoteConfig } from './toolkit-driver.ts';
-import { withoutQueries } from './toolkit-secrets.ts';
+import { withoutQuery } from './toolkit-secrets.ts';
 import { checkReportedTools, storeTools } from './toolkit-tool.ts';
 
 /** What a client that runs an MCP server has found. */
@@ -78,8 +78,8 @@ async function updateConfig(
 
 /** Returns what the tokens of a connection depend on. */
 function serverOf(config: Record<string, unknown>): unknown {
-  const { url, oauth } = withoutQueries('mcp-remote', config) as RemoteConfig;
-  return [url, oauth];
+  const { url, oauth } = config as RemoteConfig;
+  return [withoutQuery(url), oauth];
 }
 
 function isSameSecret({ platform: { secrets } }: Context, a: string | null, b: string | null): boolean {

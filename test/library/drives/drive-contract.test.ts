@@ -43,7 +43,7 @@ describe.each(PROVIDERS)('$id', (provider) => {
 
   const fileAt = (path: string): DriveItem => mirror.files.find((file) => mirror.pathOf(file) === path)!;
   const readText = async (item: Pick<DriveItem, 'id' | 'contentType'>, maxBytes = 1000): Promise<string> => {
-    const { content } = await fixture.drive.contents(fixture.access, item, maxBytes);
+    const content = await fixture.drive.contents(fixture.access, item, maxBytes);
     return (await readBytes(content)).toString();
   };
   const callsOf = (kind: string): number => fixture.fake.calls[kind] ?? 0;
@@ -215,7 +215,7 @@ describe.each(PROVIDERS)('$id', (provider) => {
       const size = 300_000_000;
       fixture.fake.tree.put('large.bin', { size });
       await mirror.readAll();
-      const { content } = await fixture.drive.contents(fixture.access, fileAt('large.bin'), size);
+      const content = await fixture.drive.contents(fixture.access, fileAt('large.bin'), size);
       let [read, peak] = [0, 0];
       const before = process.memoryUsage.rss();
       for await (const part of content) {
@@ -238,7 +238,7 @@ describe.each(PROVIDERS)('$id', (provider) => {
       await mirror.readAll();
       const aborted = new AbortController();
       const access = { ...fixture.access, signal: aborted.signal };
-      const { content } = await fixture.drive.contents(access, fileAt('large.bin'), 50_000_000);
+      const content = await fixture.drive.contents(access, fileAt('large.bin'), 50_000_000);
       const read = async () => {
         for await (const _part of content) aborted.abort(new Error('Cancelled in the middle'));
       };

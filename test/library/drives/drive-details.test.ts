@@ -17,7 +17,7 @@ afterEach(() => fixture?.close());
 
 const fileNamed = (name: string) => mirror.files.find((file) => file.name === name)!;
 async function readText(name: string): Promise<string> {
-  const { content } = await fixture.drive.contents(fixture.access, fileNamed(name), 100_000_000);
+  const content = await fixture.drive.contents(fixture.access, fileNamed(name), 100_000_000);
   return (await readBytes(content)).toString();
 }
 

@@ -6,7 +6,7 @@ import { newId } from '../../../src/core/id.ts';
 import type { LibrarySyncInput } from '../../../src/core/operations.ts';
 import type { Platform } from '../../../src/core/platform.ts';
 import { librarySync } from '../../../src/operations/library-sync.ts';
-import { syncKeyOf } from '../../../src/services/library/library-sync.ts';
+import { syncKeyOf } from '../../../src/services/library/start-sync.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import * as operations from '../../../src/services/operation/operation.ts';
 import type { DriveFake } from '../../../tools/drive-fake/fake-server.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { LibrarySync } from '../../../entities/library-sync.ts';
 import type { Drive, DriveEvent, DriveItem } from '../../../src/core/drive.ts';
+import { yieldOnce } from '../../../src/core/files.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import { test } from '../../operation/fixture.ts';
 import { ScriptedDrive } from '../../support/scripted-drive.ts';
@@ -44,11 +45,7 @@ function pathDrive(listing: DriveEvent[], changes: DriveEvent[][]): { drive: Dri
     }),
     async contents(_access, { id }) {
       downloads.push(id);
-      return {
-        content: (async function* () {
-          yield Buffer.from(id);
-        })(),
-      };
+      return yieldOnce(Buffer.from(id));
     },
   };
   return { drive, downloads };

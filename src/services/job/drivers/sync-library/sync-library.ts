@@ -3,7 +3,7 @@ import type { LibrarySync } from '../../../../../entities/library-sync.ts';
 import { Library } from '../../../../../entities/library.ts';
 import { LIBRARY } from '../../../../../entities/owned-kinds.ts';
 import type { JobActionDriver, JobData, SavedAction } from '../../../../core/job-drivers.ts';
-import { sync } from '../../../library/library-sync.ts';
+import { sync } from '../../../library/start-sync.ts';
 import { loadUsedResource } from '../../../resource/load-resource.ts';
 import { waitForOperation } from '../../job-context.ts';
 import { actionSchema } from '../action-schema.ts';

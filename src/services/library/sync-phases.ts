@@ -1,10 +1,8 @@
-import type { LibrarySync } from '../../../entities/library-sync.ts';
 import { ApiError } from '../../core/errors.ts';
-import type { Transaction } from '../../core/platform.ts';
 import { deleteGone, movePaths } from './sync-delete.ts';
 import { applyFiles } from './sync-files.ts';
 import { readDrive, restart } from './sync-read.ts';
-import { MAX_LISTED, SyncRun, writeFenced, type SyncAttempt } from './sync-run.ts';
+import { SyncRun, writeFenced, type SyncAttempt } from './sync-run.ts';
 import {
   copyScope,
   deleteScope,
@@ -93,44 +91,10 @@ const newState = ({ library, opened, claim }: SyncAttempt): SyncState => ({
   phase: 'listing',
   cursor: '',
   listingCursor: null,
+  listingFolderId: null,
   isFull: true,
   purges: false,
   isTreeStale: false,
   workId: claim.workId,
   counts: NO_COUNTS,
 });
-
-/** Returns the result of a sync that is done. */
-export async function loadResult(tx: Pick<Transaction, 'query'>, run: SyncRun): Promise<LibrarySync> {
-  const { counts, isFull } = run.state;
-  const [tenantId, scopeId, libraryId] = run.keys;
-  const [files] = await tx.query<{ synced: number; skipped: number; errors: number }>({
-    text: `select (count(*) filter (where status = 'synced'))::int as synced,
-        (count(*) filter (where status = 'skipped'))::int as skipped
-      from dws.library_file
-      where tenant_id = $1 and library_id = $2`,
-    values: [tenantId, libraryId],
-  });
-  const errors = await tx.query<LibrarySync['errors'][number] & { total: number } & Record<string, unknown>>({
-    text: `select c.file_id as "fileId", f.path, c.error->>'code' as code, c.error->>'message' as message,
-        (count(*) over ())::int as total
-      from dws.library_sync_change c
-      join dws.library_file f on f.library_id = $3 and f.file_id = c.file_id
-      where c.tenant_id = $1 and c.scope_id = $2 and c.error is not null
-      order by f.path, c.file_id
-      limit ${MAX_LISTED}`,
-    values: [tenantId, scopeId, libraryId],
-  });
-  return {
-    syncedFiles: files!.synced + (run.isDry ? counts.synced : 0),
-    addedFiles: counts.added,
-    updatedFiles: counts.updated,
-    deletedFiles: counts.deleted,
-    skippedFiles: files!.skipped + (run.isDry ? counts.skipped : 0),
-    errors: errors.map(({ fileId, path, code, message }) => ({ fileId, path, code, message })),
-    errorCount: errors[0]?.total ?? 0,
-    full: isFull,
-    dryRun: run.isDry,
-    changes: run.isDry ? run.planned : null,
-  };
-}

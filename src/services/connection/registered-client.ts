@@ -1,0 +1,48 @@
+import type { Toolkit } from '../../../entities/toolkit.ts';
+import type { RegisteredClient } from '../../core/mcp.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
+import { AUTHORIZATION_LIFETIME_MS } from './authorization-state.ts';
+
+type ToolkitKey = Pick<Toolkit, 'tenantId' | 'id'>;
+
+/**
+ * Returns the client that is registered for a toolkit; null without one. One with which an authorization was started and
+ * none was completed in time does not count: the authorization server may not know it any more.
+ */
+export async function loadRegistration(
+  { database, secrets }: Pick<Platform, 'database' | 'secrets'>,
+  { tenantId, id }: ToolkitKey,
+): Promise<RegisteredClient | null> {
+  const [row] = await database.query<{ sealed: string }>(tenantId, {
+    text: `
+      select sealed from dws.oauth_registration
+      where tenant_id = $1 and toolkit_id = $2
+        and (started_at is null or started_at > now() - $3 * interval '1 ms')`,
+    values: [tenantId, id, AUTHORIZATION_LIFETIME_MS],
+  });
+  return row ? (JSON.parse(secrets.open(row.sealed)) as RegisteredClient) : null;
+}
+
+/** Stores the client with which an authorization of a toolkit starts. `isKnown` says that it is the one that is stored. */
+export async function storeRegistration(
+  { database, secrets }: Pick<Platform, 'database' | 'secrets'>,
+  { tenantId, id }: ToolkitKey,
+  client: RegisteredClient,
+  isKnown: boolean,
+): Promise<void> {
+  await database.query(tenantId, {
+    text: `
+      insert into dws.oauth_registration as r (toolkit_id, tenant_id, sealed, started_at) values ($2, $1, $3, now())
+      on conflict (toolkit_id) do update
+      set sealed = excluded.sealed, started_at = case when $4 then coalesce(r.started_at, now()) else now() end`,
+    values: [tenantId, id, secrets.seal(JSON.stringify(client)), isKnown],
+  });
+}
+
+/** Records that an authorization of a toolkit was completed, so that its client is used again. */
+export function confirmRegistration(tx: Transaction, { tenantId, id }: ToolkitKey): void {
+  tx.execute({
+    text: `update dws.oauth_registration set started_at = null where tenant_id = $1 and toolkit_id = $2`,
+    values: [tenantId, id],
+  });
+}
