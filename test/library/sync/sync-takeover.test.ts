@@ -4,7 +4,7 @@ import type { LibrarySync } from '../../../entities/library-sync.ts';
 import { sweepFiles } from '../../../src/operations/janitor.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import { startDriveFake } from '../../../tools/drive-fake.ts';
-import { rows, test } from '../../operation/fixture.ts';
+import { eventually, rows, test, type World } from '../../operation/fixture.ts';
 import { connectFake, createLibrary, readContents, startSync } from './sync-fixture.ts';
 
 const KILLS = 20;
@@ -63,6 +63,51 @@ test(
     expect(downloads).toBeLessThanOrEqual(FILES + KILLS * PLACES);
     await sweepFiles(world.platform, 0);
     expect(await world.platform.files.list()).toHaveLength(FILES);
+    await fake.close();
+  },
+);
+
+/** Returns the number of files that were saved in full and of which no row is stored. */
+async function countUnstored({ platform }: World): Promise<number> {
+  const stored = new Set(
+    (await platform.system.query<{ id: string }>({ text: 'select id from dws.stored_file' })).map(({ id }) => id),
+  );
+  const unstored = (await platform.files.list()).filter(({ id }) => !stored.has(id));
+  const contents = await Promise.all(unstored.map(({ id }) => platform.files.read(id)));
+  return contents.filter((bytes) => bytes !== undefined).length;
+}
+
+test(
+  'what a worker had downloaded before it was killed is not downloaded again',
+  { timeout: 60_000 },
+  async ({ world }) => {
+    const fake = await startDriveFake('google-drive');
+    for (let n = 0; n < 20; n += 1) fake.tree.put(`${n}.txt`, { text: `contents of ${n}` });
+    const ctx = await world.caller();
+    const libraryId = await createLibrary(world, ctx);
+    await connectFake(world, ctx, libraryId, fake);
+    const begun = Promise.withResolvers<void>();
+    fake.onCall = (kind) => {
+      if (kind === 'contents') begun.resolve();
+    };
+    const id = await startSync(ctx, libraryId);
+    const worker = await world.startWorkerProcess('real');
+    await begun.promise;
+    await world.platform.system.transaction(async (query) => {
+      // From now on the worker cannot store anything.
+      await query({ text: `select id from dws.library where id = $1 for update`, values: [libraryId] });
+      await eventually(async () => (await countUnstored(world)) === PLACES);
+      await worker.kill('SIGKILL');
+    });
+    const before = fake.calls['contents']!;
+    await world.startWorkerProcess('real');
+    expect((await wait(ctx, id)).result).toMatchObject({ syncedFiles: 20, addedFiles: 20, errorCount: 0 });
+    expect(before).toBeGreaterThanOrEqual(PLACES);
+    expect(fake.calls['contents']).toBe(20);
+    const expected = Array.from({ length: 20 }, (_, n) => [`${n}.txt`, `contents of ${n}`]);
+    expect(await readContents(world, libraryId)).toEqual(Object.fromEntries(expected));
+    await sweepFiles(world.platform, 0);
+    expect(await world.platform.files.list()).toHaveLength(20);
     await fake.close();
   },
 );
