@@ -17,7 +17,8 @@ export class LibrarySyncs extends Migration {
     this.addSql(ofTenants('library_sync'));
     this.addSql(`create table dws.library_sync_folder (${SCOPE}, ${TENANT}, folder_id text not null, parent_id text,
       name text not null, path text, is_listed boolean not null, primary key (scope_id, folder_id));`);
-    this.addSql(`create index library_sync_folder_parent on dws.library_sync_folder (scope_id, parent_id);`);
+    // In this order: a look-up by `folder_id` must not take this index for its `scope_id`.
+    this.addSql(`create index library_sync_folder_parent on dws.library_sync_folder (parent_id, scope_id);`);
     this.addSql(ofTenants('library_sync_folder'));
     this.addSql(`create table dws.library_sync_change (${SCOPE}, ${TENANT}, file_id text not null, item jsonb,
       path_key text collate "C", is_done boolean not null default false, error jsonb,

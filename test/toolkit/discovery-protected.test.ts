@@ -122,7 +122,12 @@ describe('the registration of this service', () => {
     const { secrets } = service.platform;
     const registered = JSON.parse(secrets.open(await sealedOf(service, toolkit))) as object;
     const ended = secrets.seal(JSON.stringify({ ...registered, expiresAt: Date.now() - 1 }));
-    await systemQuery(service, `update dws.oauth_registration set sealed = $2 where toolkit_id = $1`, toolkit.id, ended);
+    await systemQuery(
+      service,
+      `update dws.oauth_registration set sealed = $2 where toolkit_id = $1`,
+      toolkit.id,
+      ended,
+    );
     await connect(session, toolkit);
     expect(server.registered).toHaveLength(3);
   });

@@ -29,6 +29,8 @@ export async function applyFiles(run: SyncRun): Promise<void> {
 class FileWork {
   readonly #run: SyncRun;
   #done = 0;
+  /** The first reading of the quota, before the first download. */
+  #readingQuota: Promise<void> | null = null;
   /** What the quota left when it was last read. Negative past it. */
   #bytesLeft = Infinity;
   /** Bytes that were stored since the quota was last read. */
@@ -92,7 +94,6 @@ class FileWork {
         storeDownloadIds(tx, this.#run, downloads);
         return {};
       }, false);
-      await this.#loadQuota();
       yield* downloads;
     }
   }
@@ -106,6 +107,7 @@ class FileWork {
 
   /** Downloads one file and waits until it is stored. */
   async #download(file: Download): Promise<void> {
+    await (this.#readingQuota ??= this.#loadQuota());
     const freed = freedBy(file);
     const expected = (file.row.size ?? 0) - freed;
     const bytesLeft = this.#bytesLeft - this.#reserved + freed;
@@ -180,7 +182,10 @@ function planned(run: SyncRun, file: StagedFile) {
   return { fileId, known, downloadIds, plan: planFile({ ...file, known }, library.settings) };
 }
 
-/** Returns the next reported files that are not done, after one by its id. */
+/**
+ * Returns the next reported files that are not done, after one by its id. These are found first, and the others looked up
+ * by `lateral … limit 1`, each by its key: joined at once, all that are left would be read for each batch.
+ */
 function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<StagedFile[]> {
   return query<StagedFile>({
     text: `select c.file_id as "fileId", c.item, c.download_ids as "downloadIds",
@@ -194,12 +199,19 @@ function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<Stage
         'size', f.size, 'hash', f.hash, 'revision', f.revision, 'parentId', f.parent_id, 'status', f.status,
         'reason', f.reason, 'url', f.url, 'modifiedAt', ${isoSql('f.modified_at')}, 'syncedAt', ${isoSql('f.synced_at')},
         'storedFileId', f.stored_file_id) end as known
-    from dws.library_sync_change c
-    left join dws.library_sync_folder d on d.scope_id = c.scope_id and d.folder_id = c.item->>'parentId'
-    left join dws.library_file f on f.library_id = $3 and f.file_id = c.file_id
-    where c.tenant_id = $1 and c.scope_id = $2 and not c.is_done and c.file_id > $5
-    order by c.file_id
-    limit ${BATCH}`,
+    from (
+      select file_id, item, download_ids from dws.library_sync_change
+      where tenant_id = $1 and scope_id = $2 and not is_done and file_id > $5
+      order by file_id
+      limit ${BATCH}
+    ) c
+    left join lateral (
+      select path from dws.library_sync_folder where scope_id = $2 and folder_id = c.item->>'parentId' limit 1
+    ) d on true
+    left join lateral (
+      select * from dws.library_file where library_id = $3 and file_id = c.file_id limit 1
+    ) f on true
+    order by c.file_id`,
     values: [...keys, state.rootId, last],
   });
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../core/errors.ts';
-import { deleteGone, movePaths } from './sync-delete.ts';
+import { deleteGone } from './sync-delete.ts';
 import { applyFiles } from './sync-files.ts';
+import { movePaths } from './sync-paths.ts';
 import { readDrive, restart } from './sync-read.ts';
 import { SyncRun, writeFenced, type SyncAttempt } from './sync-run.ts';
 import {

@@ -1,7 +1,8 @@
 import { CursorLost, type DrivePage } from '../../core/drive.ts';
 import { ApiError, notFound, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { countAllFiles, deleteAllFiles, stageLongPaths } from './sync-delete.ts';
+import { countAllFiles, deleteAllFiles } from './sync-delete.ts';
+import { stageLongPaths } from './sync-paths.ts';
 import type { SyncRun } from './sync-run.ts';
 import { stageEvents } from './sync-stage.ts';
 import { clearScope, type SyncCounts, type SyncState } from './sync-state.ts';
@@ -72,8 +73,9 @@ async function readListing(run: SyncRun): Promise<void> {
     checkProgress(page, listingCursor);
     // Another attempt continues with what is left.
     if (run.state.purges && !run.isDry) await deleteAllFiles(run);
+    const purged = run.state.purges && run.isDry ? await countAllFiles(run) : null;
     await run.write(async (tx) => {
-      const counts = run.state.purges && run.isDry ? await countAllFiles(tx, run) : run.state.counts;
+      const counts = purged ?? run.state.counts;
       const isTreeStale = stagePage(tx, run, page, true);
       return {
         counts: countListed(counts, page),

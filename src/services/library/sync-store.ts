@@ -2,7 +2,6 @@ import type { SavedFile } from '../../core/files.ts';
 import { cleanFilename } from '../../core/files.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { plan } from './sync-delete.ts';
 import type { Download } from './sync-download.ts';
 import { changeOf, type FileRow, type KnownFile } from './sync-plan.ts';
 import type { SyncRun } from './sync-run.ts';
@@ -34,7 +33,7 @@ export function storeOutcomes(tx: Transaction, run: SyncRun, outcomes: readonly 
 function planChanges(run: SyncRun, changed: readonly { known: KnownFile | null; row: FileRow }[]): void {
   for (const { known, row } of changed) {
     const change = changeOf(known, row);
-    if (change) plan(run, change === 'added' ? 'add' : 'update', [row]);
+    if (change) run.plan(change === 'added' ? 'add' : 'update', [row]);
   }
 }
 
@@ -103,6 +102,9 @@ function upsertRows(tx: Transaction, run: SyncRun, changed: readonly { row: File
   });
 }
 
+/** The reported files `$3`. Not a join, for which Postgres may read all of them while its statistics know few. */
+const OF_FILES = 'tenant_id = $1 and scope_id = $2 and file_id = any($3::text[])';
+
 /** Number of ids under which the contents of a file may be found again: those of the latest attempts. */
 const MAX_DOWNLOAD_IDS = 3;
 
@@ -115,26 +117,26 @@ export function storeDownloadIds(
   { keys: [tenantId, scopeId] }: SyncRun,
   downloads: readonly Pick<Download, 'row' | 'downloadId'>[],
 ): void {
+  const ids = Object.fromEntries(downloads.map(({ row, downloadId }) => [row.fileId, downloadId]));
   tx.execute({
     text: `
-      update dws.library_sync_change c
-      set download_ids = (array_prepend(r.id, c.download_ids))[:${MAX_DOWNLOAD_IDS}]
-      from unnest($3::text[], $4::uuid[]) as r(file_id, id)
-      where c.tenant_id = $1 and c.scope_id = $2 and c.file_id = r.file_id`,
-    values: [tenantId, scopeId, downloads.map(({ row }) => row.fileId), downloads.map(({ downloadId }) => downloadId)],
+      update dws.library_sync_change
+      set download_ids = (array_prepend(($4::jsonb->>file_id)::uuid, download_ids))[:${MAX_DOWNLOAD_IDS}]
+      where ${OF_FILES}`,
+    values: [tenantId, scopeId, Object.keys(ids), JSON.stringify(ids)],
   });
 }
 
 /** Marks what was reported as done. What is gone is deleted at the end of the sync. */
-function markDone(tx: Transaction, run: SyncRun, outcomes: readonly FileOutcome[]): void {
-  const [tenantId, scopeId] = run.keys;
-  const rows = outcomes.map(({ fileId, isGone, error }) => ({ id: fileId, gone: isGone ?? false, error }));
+function markDone(tx: Transaction, { keys: [tenantId, scopeId] }: SyncRun, outcomes: readonly FileOutcome[]): void {
+  const gone = outcomes.filter(({ isGone }) => isGone).map(({ fileId }) => fileId);
+  const errors = Object.fromEntries(outcomes.flatMap(({ fileId, error }) => (error ? [[fileId, error]] : [])));
   tx.execute({
     text: `
-      update dws.library_sync_change c
-      set is_done = true, item = case when r.gone then null else c.item end, error = r.error
-      from jsonb_to_recordset($3::jsonb) as r(id text, gone boolean, error jsonb)
-      where c.tenant_id = $1 and c.scope_id = $2 and c.file_id = r.id`,
-    values: [tenantId, scopeId, JSON.stringify(rows)],
+      update dws.library_sync_change
+      set is_done = true, item = case when file_id = any($4::text[]) then null else item end,
+        error = $5::jsonb->file_id
+      where ${OF_FILES}`,
+    values: [tenantId, scopeId, outcomes.map(({ fileId }) => fileId), gone, JSON.stringify(errors)],
   });
 }

@@ -1,11 +1,14 @@
 import type { Transaction } from '../../core/platform.ts';
-import type { SyncRun } from './sync-run.ts';
+import { joinByHash, type SyncRun } from './sync-run.ts';
 
 /** Maximum number of folders above a file. */
 const MAX_DEPTH = 200;
 
-/** Computes the paths of all folders below the root, each with a slash at its end. Other and deeper folders get none. */
+/**
+ * Computes the paths of all folders below the root, each with a slash at its end. Other and deeper folders get none.
+ */
 export function refreshPaths(tx: Transaction, { keys: [tenantId, scopeId], state }: SyncRun): void {
+  joinByHash(tx);
   tx.execute({
     text: `
       with recursive tree (folder_id, path, depth) as (
@@ -26,25 +29,25 @@ export function refreshPaths(tx: Transaction, { keys: [tenantId, scopeId], state
   });
 }
 
-/** Number of folders that are read at once. */
-const BATCH = 500;
+/** Number of folders that one query finds: each may read all folders. */
+const FOUND_AT_ONCE = 20_000;
 
 /**
  * Returns the next folders, after one by its id, that came into the root and whose files the changes do not name. Those
  * below them are listed with them.
  */
 export async function findUnlisted(
-  { query, keys: [tenantId, scopeId], state }: SyncRun,
+  { queryAll, keys: [tenantId, scopeId], state }: SyncRun,
   last: string,
 ): Promise<string[]> {
-  const folders = await query<{ id: string }>({
+  const folders = await queryAll<{ id: string }>({
     text: `select f.folder_id as id
     from dws.library_sync_folder f
     left join dws.library_sync_folder p on p.scope_id = f.scope_id and p.folder_id = f.parent_id
     where f.tenant_id = $1 and f.scope_id = $2 and f.folder_id > $4 and not f.is_listed and f.path is not null
       and (f.parent_id = $3 or p.is_listed)
     order by f.folder_id
-    limit ${BATCH}`,
+    limit ${FOUND_AT_ONCE}`,
     values: [tenantId, scopeId, state.rootId, last],
   });
   return folders.map(({ id }) => id);
