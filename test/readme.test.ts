@@ -56,6 +56,7 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
       'key ring',
       'index',
       'apps',
+      'connections',
     ].map((name) => new RegExp(`^ok    ${name.padEnd(12)}\\S`)),
     ...(isFirst ? ['Created superuser "ann" of tenant "default".'] : []),
   ],
