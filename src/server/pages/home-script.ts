@@ -44,6 +44,17 @@ const WORKSPACE = 'query Home($q: String) { session { tenant permissions user { 
 const PROGRESS = 'subscription Progress($id: ID!) { progress(id: $id) { ' + OPERATION + ' } }';
 const REFRESH = 'mutation Refresh($id: ID!) { refreshDataset(id: $id, wait: false) { operation { ' + OPERATION + ' } } }';
 
+// After an authorization the page is opened with the id of the library or toolkit that was connected.
+const connectedId = new URLSearchParams(location.search).get('connected');
+const CONNECTED = 'query Connected($id: ID!) { node(id: $id) { ... on Library { name connection { status }' +
+  ' account { email } } ... on Toolkit { name connection { status } } } }';
+const sayConnected = async () => {
+  const { node } = await graphql('connected', CONNECTED, { id: connectedId }) ?? {};
+  const email = node?.account?.email;
+  say('connected', node?.connection?.status === 'CONNECTED'
+    ? node.name + ' is connected' + (email ? ' with the account ' + email : '') + '.' : '');
+};
+
 const numbers = new Intl.NumberFormat('en');
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const UNITS = [['day', 86400], ['hour', 3600], ['minute', 60]];
@@ -231,6 +242,8 @@ byId('file').addEventListener('change', async ({ target }) => {
 const isVisible = () => document.visibilityState === 'visible' && byId('login').hidden;
 document.addEventListener('visibilitychange', () => isVisible() && load());
 setInterval(() => isVisible() && load(), 15000);
-if (document.body.dataset.session === 'open') load();
-else showLogin();
+if (document.body.dataset.session === 'open') {
+  load();
+  if (connectedId) sayConnected();
+} else showLogin();
 `;
