@@ -35,8 +35,9 @@ const graphql = async (cause, query, variables) => {
   return data;
 };
 
+const NAMED = ['Dataset', 'Job', 'Template', 'App', 'Library'].map((type) => '... on ' + type + ' { name }').join(' ');
 const OPERATION = 'id operation status percent current total unit message finishedAt error { message }' +
-  ' resource { id node { ... on Dataset { name } } }';
+  ' resource { id kind node { ' + NAMED + ' } }';
 const WORKSPACE = 'query Home($q: String) { session { tenant permissions user { username } }' +
   ' datasets(q: $q, sort: "name", limit: 50) { total items { id slug name records dataUpdatedAt' +
   ' owner { name } lastRefresh { at success error } permissions { refresh } } }' +
@@ -104,12 +105,12 @@ const amount = ({ current, total, unit }) => current
   : '';
 const operationItem = (operation) => {
   const { id, status, percent, message, error, resource, finishedAt } = operation;
-  const name = operation.operation.replace('DATASET_', '').replaceAll('_', ' ').toLowerCase();
+  const name = operation.operation.replace(resource.kind + '_', '').replaceAll('_', ' ').toLowerCase();
   const bar = create('progress', { max: 100, ariaLabel: name });
   if (percent !== null) bar.value = percent;
   const details = [WORDS[status], error?.message ?? message, isOpen(operation) && amount(operation)].filter(Boolean);
   return create('li', { id },
-    name[0].toUpperCase() + name.slice(1) + ' of ' + (resource.node?.name ?? 'a deleted dataset'),
+    name[0].toUpperCase() + name.slice(1) + ' of ' + (resource.node?.name ?? 'a deleted ' + resource.kind.toLowerCase()),
     ...(isOpen(operation) ? [bar] : []),
     create('span', { className: error ? 'problem' : '' }, details.join(' · '), ...(finishedAt ? [' · ', ago(finishedAt)] : [])));
 };
