@@ -24,10 +24,11 @@ registerEnumType(ConnectionStatusEnum, {
 })
 @Entity()
 export class Connection extends TenantRow {
-  /** The library or toolkit that it belongs to. One of both is null. */
+  @Field(() => ID, { nullable: true, description: 'Id of its library; null for the connection of a toolkit.' })
   @Property({ type: 'uuid', nullable: true })
   libraryId?: string | null;
 
+  @Field(() => ID, { nullable: true, description: 'Id of its toolkit; null for the connection of a library.' })
   @Property({ type: 'uuid', nullable: true })
   toolkitId?: string | null;
 

@@ -6,8 +6,8 @@ import { TenantRow } from './tenant-row.ts';
 /** The registration of this service at a cloud drive, with which libraries connect (docs/contract.md#integrations). */
 @ObjectType({
   description:
-    'The registration of this service at a cloud drive, with which libraries connect. All users may read it, one that ' +
-    'belongs to a library those of the library.',
+    'The registration of this service at a cloud drive, with which libraries connect. All users of the tenant may read it; ' +
+    'one that belongs to a library, those who may read the library.',
   implements: Node,
 })
 @Entity()

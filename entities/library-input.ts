@@ -16,7 +16,8 @@ export class UpdateLibraryInput extends UpdateOwnedInput {
   @Field(() => JsonObject, {
     nullable: true,
     description:
-      'What it keeps: `rootId` (id of a folder at the provider; null, the default: all files), `extensions` (at most 100, ' +
+      'What it keeps: `rootId` (id of a folder at the provider, of Dropbox also its path; null, the default: all files), ' +
+      '`extensions` (at most 100, ' +
       'e.g. `pdf`; empty, the default: all), `maxFileBytes` (1 to 5,000,000,000; default 100,000,000). Replaces all previous ' +
       'settings; null sets the defaults. The next sync after a change is a full one.',
   })

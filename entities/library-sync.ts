@@ -47,10 +47,10 @@ export class LibrarySyncChange {
 /** The result of a sync of a library. Numbers are of files whose contents the library keeps, unless they say otherwise. */
 @ObjectType({ description: 'Result of a sync of a library.' })
 export class LibrarySync {
-  @Field(() => Int, { description: 'Number of files whose contents the library has, as they are now.' })
+  @Field(() => Int, { description: 'Number of files with the status `synced`.' })
   syncedFiles!: number;
 
-  @Field(() => Int, { description: 'Number of files that got contents.' })
+  @Field(() => Int, { description: 'Number of files whose contents are new in the library.' })
   addedFiles!: number;
 
   @Field(() => Int, { description: 'Number of files that have new contents or were moved or renamed.' })
@@ -76,7 +76,7 @@ export class LibrarySync {
 
   @Field(() => [LibrarySyncChange], {
     nullable: true,
-    description: 'What a sync would change, at most 1,000; null unless nothing was stored.',
+    description: 'Of a dry run: the files that a sync would change, at most 1,000. Otherwise null.',
   })
   changes!: LibrarySyncChange[] | null;
 }

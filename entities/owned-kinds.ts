@@ -116,7 +116,7 @@ export const TOOLKIT: OwnedKind<Toolkit> = {
   what: 'toolkit',
   table: 'toolkit',
   icon: 'wrench',
-  events: { config: 'connection.changed', sealedSecrets: 'connection.changed' },
+  events: { config: 'config.changed', sealedSecrets: 'config.changed' },
   silent: ['serverInfo', 'discoveredAt'],
 };
 

@@ -40,8 +40,8 @@ export class UpdateToolkitInput extends UpdateOwnedInput {
     nullable: true,
     description:
       'Settings as defined by the JSON Schema of the driver (`toolkitDrivers`). Replaces all previous settings. A secret ' +
-      'with the value `••••` is unchanged. Secrets are required again when the command, or the scheme, host or port of the URL ' +
-      'that they are sent to changes.',
+      'with the value `••••` is unchanged. Secrets are required again when what they are sent to changes: the command or its ' +
+      'arguments, the URL of a remote server, or scheme, host or port of the URL of a custom tool.',
   })
   config?: Record<string, unknown> | null;
 

@@ -33,7 +33,7 @@ export class ToolkitTool extends TenantRow {
   @Property({ type: 'boolean' })
   approved: boolean = false;
 
-  /** The saved query that a custom tool runs; null for other tools. */
+  @Field(() => ID, { nullable: true, description: 'Id of the saved query that it runs; null if it runs none.' })
   @Property({ type: 'uuid', nullable: true })
   queryId?: string | null;
 }

@@ -26,7 +26,7 @@ export class Toolkit extends OwnedRow {
   @Property({ type: 'json' })
   config: Record<string, unknown> = {};
 
-  /** The secrets as encrypted JSON: pairs of the path in `config` and the value. No API returns them. */
+  /** The secrets as encrypted JSON: a list of `StoredSecret`. No API returns them. */
   @Property({ type: 'text', nullable: true, lazy: true })
   sealedSecrets?: string | null;
 

@@ -1554,7 +1554,6 @@ grant delete, insert, select, update on dws.library_file to dws_app;
 grant delete, insert, select, update on dws.library_file to dws_system;
 
 create table dws.library_sync (
-  binding text not null,
   counts jsonb not null,
   cursor text not null,
   is_full boolean not null,
@@ -1567,6 +1566,7 @@ create table dws.library_sync (
   scope_id uuid not null,
   tenant_id uuid not null,
   updated_at timestamp with time zone not null default now(),
+  valid_for text not null,
   work_id uuid not null
 );
 alter table dws.library_sync enable row level security;

@@ -56,6 +56,7 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
       'key ring',
       'index',
       'apps',
+      'connections',
     ].map((name) => new RegExp(`^ok    ${name.padEnd(12)}\\S`)),
     ...(isFirst ? ['Created superuser "ann" of tenant "default".'] : []),
   ],
@@ -149,7 +150,17 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
     'Found 13 tools of mcp-servers/everything 2.0.0',
     ...Array.from({ length: 13 }, () => /^added\t[a-z-]+$/),
     'true',
-    "[ { name: 'orders_since', approved: true } ]",
+    '[',
+    '  {',
+    "    name: 'orders_since',",
+    '    approved: true,',
+    "    savedQuery: { name: 'Orders since' }",
+    '  }',
+    ']',
+    '13',
+    '{ added: [], removed: [], changed: [] }',
+    'false',
+    'true',
   ],
   'For schema registries': () => [/^etag: "[\w-]{22}"$/i, '304', /^\d{6}$/, 'No changes.'],
 };
@@ -188,7 +199,7 @@ describe('the walk-through of the README', { timeout: 600_000 }, () => {
     const service = await startProcess({ DATA_DIR: join(path, '.data'), ...variables });
     const drive = await startDriveFake('google-drive');
     await eventually(async () => /The demo is ready|demo failed/.test(service.printed()));
-    const shell = startShell(path, { URL: service.url, DRIVE: drive.origin });
+    const shell = startShell(path, { URL: service.url, DRIVE: drive.origin, MCP_PORT: String(await freePort()) });
     for (const isFirst of [true, false])
       for (const heading of headings) {
         const name = [...Object.keys(WALK), SUBSCRIBERS].find((start) => heading.startsWith(start))!;

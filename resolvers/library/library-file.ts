@@ -3,6 +3,7 @@ import { Args, ArgsType, Ctx, Field, FieldResolver, Info, Resolver, Root } from 
 import { LibraryFile, LibraryFileStatusEnum, type LibraryFileStatus } from '../../entities/library-file.ts';
 import { Library } from '../../entities/library.ts';
 import type { Context } from '../../src/core/context.ts';
+import { Requires } from '../../src/core/read/model.ts';
 import { findFile } from '../../src/services/library/library-file.ts';
 import { Id } from '../support/arguments.ts';
 import { PageArgs, pageOf } from '../support/page.ts';
@@ -45,5 +46,14 @@ export class LibraryFilesResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     return findFile(ctx, libraryId, id, info);
+  }
+}
+
+@Resolver(() => LibraryFile)
+export class LibraryFileResolver {
+  @Requires('libraryId', 'storedFileId')
+  @FieldResolver(() => String, { nullable: true, description: 'Path of the contents; null if they are not kept.' })
+  contentsUrl(@Root() { id, libraryId, storedFileId }: Pick<LibraryFile, 'id' | 'libraryId' | 'storedFileId'>) {
+    return storedFileId ? `/api/libraries/${libraryId}/files/${id}/contents` : null;
   }
 }

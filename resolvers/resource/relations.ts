@@ -71,6 +71,8 @@ relationField(Visual, 'owner', User, 'User who created it. Null when that user h
 relationField(DatasetReference, 'report', Report, 'Report that shows the dataset.');
 relationField(Connection, 'owner', User, 'User who authorized it.');
 relationField(Connection, 'integration', Integration, 'Integration with which it was authorized; null for a toolkit.');
+relationField(Connection, 'library', Library, 'Library that it connects; null for the connection of a toolkit.');
+relationField(Connection, 'toolkit', Toolkit, 'Toolkit that it connects; null for the connection of a library.');
 relationField(JobDataset, 'job', Job, 'Job that works on the dataset.');
 relationField(JobDataset, 'dataset', Dataset, 'The dataset. Null if the caller cannot read it.');
 relationField(JobAction, 'job', Job, 'Job of the action.');
@@ -100,6 +102,12 @@ relationField(Rendition, 'template', Template, 'Template of the document. Null i
 relationField(TemplateInput, 'template', Template, 'Template of the input.');
 relationField(TemplateProcessor, 'template', Template, 'Template of the processor.');
 relationField(ToolkitTool, 'toolkit', Toolkit, 'Toolkit of the tool.');
+relationField(
+  ToolkitTool,
+  'savedQuery',
+  SavedQuery,
+  'Saved query that it runs. Null if it runs none, if the query was deleted, or if the caller cannot read it.',
+);
 relationField(DatasourceLink, 'source', Datasource, 'Datasource the link starts from.');
 relationField(
   Share,

@@ -19,7 +19,7 @@ const IDENTITY = { identity: ['type'] };
 
 const toolkit = resource<Toolkit>(`${FIELDS} config tools { name description inputSchema approved }`, links, IDENTITY);
 
-const tool = resource<{ toolkitId: string }>('name description inputSchema approved', ({ toolkitId }) => ({
+const tool = resource<{ toolkitId: string }>('name description inputSchema approved queryId', ({ toolkitId }) => ({
   'svc:toolkit': `/toolkits/${toolkitId}`,
 }));
 const tools = collection('toolkit-tool', tool);
@@ -30,7 +30,7 @@ const withoutApproval = (body: Json): Json =>
 
 function toInput(tool: unknown): unknown {
   if (typeof tool !== 'object' || tool === null || Array.isArray(tool)) return tool;
-  const { approved: _approved, _links, ...input } = tool as Json;
+  const { approved: _approved, queryId: _queryId, _links, ...input } = tool as Json;
   return input;
 }
 

@@ -35,7 +35,7 @@ const KIND_EVENTS = {
     synced: 'A sync brought the files up to date.',
   },
   toolkit: {
-    'connection.changed': 'The configuration or its secrets were changed.',
+    'config.changed': 'The configuration or its secrets were changed.',
     connected: 'A user authorized the connection to the server.',
     disconnected: 'The connection to the server was ended.',
   },

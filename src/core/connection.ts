@@ -39,7 +39,7 @@ export interface OAuthClient {
 }
 
 /**
- * Gives the access token of a connection, refreshed if it ends within a minute. `refused` is a token that the provider
+ * Returns the access token of a connection, refreshed if it ends within a minute. `refused` is a token that the provider
  * has refused with 401: it is replaced first. Throws CONFLICT if the connection has ended or expired.
  */
 export type TokenSource = (refused?: string) => Promise<string>;

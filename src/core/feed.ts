@@ -8,6 +8,7 @@ const FEED_EVENTS: ReadonlySet<ActivityEventName> = new Set<ActivityEventName>([
   'created',
   'updated',
   'connection.changed',
+  'config.changed',
   'connected',
   'disconnected',
   'deleted',

@@ -9,7 +9,7 @@ export interface McpServer {
   transport: 'http' | 'sse';
   /** Headers with their secrets. */
   headers: Readonly<Record<string, string>>;
-  /** Gives the access token of its connection; null if it has none. */
+  /** Returns the access token of its connection; null if it has none. */
   token: TokenSource | null;
 }
 

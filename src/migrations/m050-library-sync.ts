@@ -8,7 +8,7 @@ const TENANT = 'tenant_id uuid not null references dws.tenant';
 export class LibrarySyncs extends Migration {
   override up(): void {
     this.addSql(`create table dws.library_sync (scope_id uuid primary key, ${TENANT},
-      library_id uuid not null references dws.library on delete cascade, binding text not null, root_id text not null,
+      library_id uuid not null references dws.library on delete cascade, valid_for text not null, root_id text not null,
       phase text not null check (phase in ('listing', 'changes', 'folders', 'files', 'done')),
       cursor text not null, listing_cursor text, listing_folder_id text, is_full boolean not null,
       purges boolean not null, is_tree_stale boolean not null, work_id uuid not null, counts jsonb not null,

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { newId } from '../../src/core/id.ts';
 import { startAuthorizationServer } from '../support/authorization-server.ts';
 import { BROWSER_FIXTURE, logIn, openPage, takeScreenshot, type WithBrowser } from '../support/browser.ts';
 import { HAS_CHROMIUM } from '../support/engines.ts';
@@ -33,6 +34,9 @@ describe.skipIf(!HAS_CHROMIUM)('a browser', () => {
     await page.getByRole('button', { name: 'Log out' }).waitFor();
     await page.goto(callback);
     await page.waitForURL(`${site}/?connected=${id}`);
+    const notice = page.locator('#notice');
+    await expect.poll(() => notice.innerText()).toBe('Browsed is connected with the account photos@drive.test.');
+    await takeScreenshot(page, 'connection-connected');
     expect((await ann.get(`/libraries/${id}/account`)).body.accountId).toBe('photos');
 
     // Now the browser is logged in at both.
@@ -41,6 +45,17 @@ describe.skipIf(!HAS_CHROMIUM)('a browser', () => {
     await page.locator('button[type=submit]').click();
     await page.waitForURL(`${site}/?connected=${id}`);
     expect(server.grants).toEqual(['authorization_code', 'authorization_code']);
+
+    // The page shows what is connected now, not what its address says.
+    expect((await ann.delete(`/libraries/${id}/connection`)).status).toBe(204);
+    for (const other of [id, newId(), 'Your%20session%20ends']) {
+      const read = page.waitForResponse((response) => response.request().postData()?.includes('Connected(') ?? false);
+      await page.goto(`${site}/?connected=${other}`);
+      await read;
+      await page.getByRole('button', { name: 'Log out' }).waitFor();
+      await page.evaluate('load()');
+      expect(await notice.innerText(), other).toBe('');
+    }
     await page.context().close();
     await server.close();
   });

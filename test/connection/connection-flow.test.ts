@@ -50,7 +50,9 @@ describe('an authorization', () => {
     const account = { email: 'photos@drive.test', displayName: 'photos', accountId: 'photos' };
     expect((await ann.get(`/libraries/${id}/account`)).body).toEqual(account);
     const document = `query ($id: ID!) { library(id: $id) {
-      connectionStatus connection { id owner { id } integration { name } status } account { email displayName accountId } } }`;
+      connectionStatus
+      connection { id owner { id } integration { name } libraryId library { id } toolkit { id } status }
+      account { email displayName accountId } } }`;
     expect(await ann.data(document, { id })).toEqual({
       library: {
         connectionStatus: 'CONNECTED',
@@ -58,6 +60,9 @@ describe('an authorization', () => {
           id: body.id,
           owner: { id: ann.id },
           integration: { name: 'Drive of the tests' },
+          libraryId: id,
+          library: { id },
+          toolkit: null,
           status: 'CONNECTED',
         },
         account,

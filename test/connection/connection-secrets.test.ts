@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { tokenSource } from '../../src/services/connection/token-source.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
+import { dumpDatabase } from '../support/database-dump.ts';
 import { CLIENT } from '../support/identity-provider-server.ts';
 import { startService, type Service } from '../support/service.ts';
 import { connectionOf, openCallback, test as base } from './connection-fixture.ts';
@@ -21,23 +22,6 @@ const test = base.extend<{ service: Service }>({
     { scope: 'file' },
   ],
 });
-
-/** Returns every row of every table as text. */
-async function dump(databaseUrl: string): Promise<string[]> {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  const { rows: tables } = await client.query<{ name: string }>(
-    `select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`,
-  );
-  const texts: string[] = [];
-  for (const { name } of tables) {
-    const { rows } = await client.query<{ text: string }>(`select to_jsonb(t)::text as text from ${name} t`);
-    texts.push(...rows.map(({ text }) => `${name} ${text}`));
-  }
-  await client.end();
-  return texts;
-}
 
 test('no secret of a connection is in the database, the log, an error or a response', async ({
   service,
@@ -117,7 +101,7 @@ test('no secret of a connection is in the database, the log, an error or a respo
 
   expect(secrets.size).toBeGreaterThanOrEqual(1 + 3 * 3 + 4);
   expect(lines.join('')).toContain('Could not revoke a connection');
-  const found = [...lines, ...responses, ...(await dump(service.databaseUrl))].filter((text) =>
+  const found = [...lines, ...responses, ...(await dumpDatabase(service.databaseUrl))].filter((text) =>
     [...secrets].some((secret) => text.includes(secret)),
   );
   expect(found).toEqual([]);

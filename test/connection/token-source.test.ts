@@ -97,7 +97,7 @@ describe('the token of a connection', () => {
     }
   });
 
-  test('keeps the refresh token if the provider gives none', async ({ service, server, createLibrary, connect }) => {
+  test('keeps the refresh token if the provider issues none', async ({ service, server, createLibrary, connect }) => {
     const id = await createLibrary('Kept');
     await connect(id);
     const { tokens } = await connectionOf(service, id);

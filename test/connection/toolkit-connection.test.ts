@@ -37,8 +37,8 @@ async function start({ platform }: Service, user: Client, id: string, client: OA
   const viewer = await loadPrincipalViewer(platform.system, tenantId, `user:${user.id}`);
   const ctx: Context = createViewerContext(platform, { signal: AbortSignal.timeout(20_000) } as never, viewer);
   const key = { kind: 'toolkit', id } as const;
-  const { basis } = await ctx.transaction((tx) => loadTarget(ctx, tx, key));
-  return startAuthorization(ctx, key, { client, basis });
+  const { configDigest } = await ctx.transaction((tx) => loadTarget(ctx, tx, key));
+  return startAuthorization(ctx, key, { client, configDigest });
 }
 
 const createToolkit = (admin: Client, name: string) =>
@@ -67,8 +67,13 @@ describe('a toolkit', () => {
     expect([status, headers.get('location')]).toEqual([302, `/?connected=${id}`]);
     const { body } = await session.get(`/toolkits/${id}/connection`);
     expect(body).toMatchObject({ ownerId: admin.id, integrationId: null, status: 'connected' });
-    expect(await admin.data('query ($id: ID!) { toolkit(id: $id) { connection { id status } } }', { id })).toEqual({
-      toolkit: { connection: { id: body.id, status: 'CONNECTED' } },
+    expect(
+      await admin.data(
+        'query ($id: ID!) { toolkit(id: $id) { connection { id status toolkitId toolkit { id } library { id } } } }',
+        { id },
+      ),
+    ).toEqual({
+      toolkit: { connection: { id: body.id, status: 'CONNECTED', toolkitId: id, toolkit: { id }, library: null } },
     });
     const [row] = await systemQuery<{ tenantId: string }>(
       service,

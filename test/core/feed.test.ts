@@ -11,6 +11,7 @@ test('the type of a feed item is the kind and the event of its activity in one w
     'dataset.draft.committed': 'datasetDraftCommitted',
     'dataset.refresh.failed': 'datasetRefreshFailed',
     'datasource.connection.changed': 'datasourceConnectionChanged',
+    'toolkit.config.changed': 'toolkitConfigChanged',
     'comment.added': 'commentAdded',
     'team.updated': 'teamUpdated',
   });

@@ -33,10 +33,10 @@ describe('the files of a library', () => {
     const page = (await ann.get(`${files}?limit=2&start=1`)).body;
     expect(page).toMatchObject({ start: 1, count: 2, total: 5 });
     const { library } = await ann.data(
-      `{ library(id: "${id}") { files(path: "a", status: FAILED) { total items { path status reason } } } }`,
+      `{ library(id: "${id}") { files(path: "a", status: FAILED) { total items { path status reason contentsUrl } } } }`,
     );
     expect(library).toEqual({
-      files: { total: 1, items: [{ path: 'a/b.txt', status: 'FAILED', reason: 'HTTP 500' }] },
+      files: { total: 1, items: [{ path: 'a/b.txt', status: 'FAILED', reason: 'HTTP 500', contentsUrl: null }] },
     });
   });
 
@@ -61,10 +61,11 @@ describe('the files of a library', () => {
     };
     await expectBody(ann.get(`${path}/files/${fileId}`), 200, expected);
     const { library, node } = await ann.data(
-      `{ library(id: "${id}") { file(id: "${fileId}") { path sha256 library { id } } }
+      `{ library(id: "${id}") { file(id: "${fileId}") { path sha256 contentsUrl library { id } } }
          node(id: "${fileId}") { __typename id } }`,
     );
-    expect(library.file).toEqual({ path: 'a/b.txt', sha256: expected.sha256, library: { id } });
+    const contentsUrl = `/api/libraries/${id}/files/${fileId}/contents`;
+    expect(library.file).toEqual({ path: 'a/b.txt', sha256: expected.sha256, contentsUrl, library: { id } });
     expect(node).toEqual({ __typename: 'LibraryFile', id: fileId });
   });
 

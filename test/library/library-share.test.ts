@@ -3,7 +3,7 @@ import { expectBody, expectError, expectGraphqlError, expectStatus } from '../su
 import { test } from '../support/fixture.ts';
 import { addFile, createLibrary } from './library-fixture.ts';
 
-test('a share of a library has the level 0, which gives nothing, or 1, which gives reading', async ({ ann, bob }) => {
+test('a share of a library has the level 0, without access, or 1, to read', async ({ ann, bob }) => {
   const { id, path } = await createLibrary(ann);
   const single = `${path}/shares/${bob.id}`;
   for (const [accessLevel, status] of [

@@ -140,8 +140,8 @@ test('an activity contains the names of secret or textual fields, not their valu
     data: { fields: ['config', 'secrets'] },
   });
   expect((await readActivities(admin, `/toolkits/${toolkit}`))[0]).toMatchObject({
-    type: 'toolkit.connection.changed',
-    message: 'admin changed the connection of discreet tools',
+    type: 'toolkit.config.changed',
+    message: 'admin changed the config of discreet tools',
     data: { fields: ['config', 'sealedSecrets'] },
   });
   expect((await readActivities(admin, `/apps/${app}`)).map(({ type, data }) => [type, data])).toEqual([

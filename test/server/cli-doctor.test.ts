@@ -30,6 +30,7 @@ describe('doctor', () => {
     'key ring',
     'index',
     'apps',
+    'connections',
   ];
 
   test('prints one line for each check', async ({ service }) => {
@@ -90,6 +91,29 @@ describe('doctor', () => {
     expect(namesOf(result, 'FAIL')).toEqual(['postgres']);
     expect(result.code).toBe(1);
     expect(result.out.join()).not.toContain('secret@');
+  });
+
+  test('counts connections by their status, and libraries whose last sync failed', async ({ service, admin }) => {
+    const lineOf = async () => (await dws(variablesOf(service), 'doctor')).out.at(-1);
+    expect(await lineOf()).toBe('ok    connections 0 connected, 0 expired; 0 libraries whose last sync failed');
+    const integration = { name: 'Drive', type: 'google-drive', clientId: 'id' };
+    const { id: integrationId } = await admin.creates('/integrations', integration);
+    for (const [name, status, success] of [
+      ['One', 'connected', true],
+      ['Two', 'connected', false],
+      ['Three', 'expired', false],
+    ]) {
+      const { id } = await admin.creates('/libraries', { name, integrationId });
+      await runSql(
+        service.databaseUrl,
+        `update dws.library set last_sync = '{"success": ${success}}' where id = '${id}';
+        insert into dws.connection
+          (id, tenant_id, library_id, owner_id, integration_id, status, sealed_tokens, last_authorized_at)
+        select '${newId()}', tenant_id, id, '${admin.id}', '${integrationId}', '${status}', '', now()
+        from dws.library where id = '${id}'`,
+      );
+    }
+    expect(await lineOf()).toBe('ok    connections 2 connected, 1 expired; 2 libraries whose last sync failed');
   });
 
   test('says what is in the database of the apps, and what apps can read there', async ({ service }) => {

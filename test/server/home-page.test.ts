@@ -110,6 +110,18 @@ describe.skipIf(!HAS_CHROMIUM)('the page at `/` after a login', () => {
     await page.context().close();
   });
 
+  test('names the operations of every kind', async ({ browser, service, ann }) => {
+    const job = await ann.creates('/jobs', { name: 'Weekly mails', type: 'actions' });
+    expect((await ann.post(`/jobs/${job.id}`)).status).toBe(200);
+    const { page } = await openPage(browser, service.url);
+    await logIn(page, service.url, 'ann');
+    await page.locator('#operations li', { hasText: 'Run of Weekly mails' }).waitFor();
+    await ann.delete(`/jobs/${job.id}`);
+    await page.reload();
+    await page.locator('#operations li', { hasText: 'Run of a deleted job' }).waitFor();
+    await page.context().close();
+  });
+
   test('uploads a file as a dataset, and says why a file is refused', async ({ browser, service, admin, ann }) => {
     expect(ann.username).toBe('ann');
     const { page } = await openPage(browser, service.url);

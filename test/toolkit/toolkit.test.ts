@@ -138,7 +138,7 @@ describe('secrets', () => {
     await expectStatus(eve.put(path, { config: { ...STDIO, env: { TOKEN: 'secret-two' } } }), 200);
     const { body } = await eve.get(`${path}/activity`);
     expect(body._embedded['svc:activity'].map(({ type }: { type: string }) => type)).toEqual([
-      'toolkit.connection.changed',
+      'toolkit.config.changed',
       'toolkit.created',
     ]);
     expect(JSON.stringify(body)).not.toContain('secret-');

@@ -224,6 +224,16 @@ shopTest(
     const other = await admin.creates('/queries', { name: 'Other', datasourceId: source.id, query: 'select 2 as two' });
     const hidden = { tools: [...config.tools, { name: 'other', queryId: other.id }] };
     await expectError(ann.put(`/toolkits/${id}`, { config: hidden }), 404, `There is no query ${other.id}`);
+    await expectBody(ann.get(`/toolkits/${id}/tools`), 200, {
+      _embedded: {
+        'svc:toolkit-tool': [{ queryId: query.id, _links: { 'svc:query': { href: `/api/queries/${query.id}` } } }],
+      },
+    });
+    const edge = `{ toolkit(id: "${id}") { tools { queryId savedQuery { name } } } }`;
+    const readAs = async (client: Client) => (await client.data(edge)).toolkit.tools;
+    expect(await readAs(admin)).toEqual([{ queryId: query.id, savedQuery: { name: 'All' } }]);
+    expect(await readAs(ann), 'without access to the query').toEqual([{ queryId: query.id, savedQuery: null }]);
     await expectStatus(admin.delete(`/queries/${query.id}`), 204);
+    expect(await readAs(admin), 'after the query').toEqual([{ queryId: query.id, savedQuery: null }]);
   },
 );

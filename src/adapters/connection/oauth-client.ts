@@ -81,7 +81,7 @@ export async function redeemCode(
 }
 
 /**
- * Gets new tokens by the refresh token. The former refresh token stays if the provider gives none. Throws
+ * Gets new tokens by the refresh token. The former refresh token stays if the provider issues none. Throws
  * `AuthorizationEnded` if the provider refuses it with `invalid_grant`, otherwise like `redeemCode`.
  */
 export async function refreshTokens(

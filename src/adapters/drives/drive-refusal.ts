@@ -9,7 +9,7 @@ const RATE_REASONS: ReadonlySet<string> = new Set([
   'rate_limit_exceeded',
 ]);
 
-/** A response of a drive that is an error: UNAVAILABLE if it may pass, else UPSTREAM_FAILED. */
+/** A response of a drive that is an error: UNAVAILABLE if a later try may succeed, else UPSTREAM_FAILED. */
 export class DriveRefusal extends ApiError {
   readonly httpStatus: number;
   /** The provider's own code; empty without one. */
@@ -17,13 +17,13 @@ export class DriveRefusal extends ApiError {
   readonly retryAfter: string | null;
 
   constructor(message: string, httpStatus: number, reason: string, retryAfter: string | null) {
-    const isPassing =
+    const isTransient =
       httpStatus === 202 ||
       httpStatus === 408 ||
       httpStatus === 429 ||
       httpStatus >= 500 ||
       (httpStatus === 403 && RATE_REASONS.has(reason));
-    super(isPassing ? 503 : 500, isPassing ? 'UNAVAILABLE' : 'UPSTREAM_FAILED', message);
+    super(isTransient ? 503 : 500, isTransient ? 'UNAVAILABLE' : 'UPSTREAM_FAILED', message);
     this.httpStatus = httpStatus;
     this.reason = reason;
     this.retryAfter = retryAfter;

@@ -54,7 +54,7 @@ async function* limitParts(body: ReadableStream<Uint8Array> | null, maxBytes: nu
   }
 }
 
-/** Calls until there is a response to read: again with another token once, and later for what passes. */
+/** Calls until there is a response to read: again with another token once, and later after a transient failure. */
 async function tryRepeatedly<T>(
   access: DriveAccess,
   url: string,
@@ -76,7 +76,7 @@ async function tryRepeatedly<T>(
         token = await access.token(token);
         continue;
       }
-      const waitMs = isPassing(error) ? retryDelay(tries, retryAfterOf(error), Date.now()) : null;
+      const waitMs = isTransient(error) ? retryDelay(tries, retryAfterOf(error), Date.now()) : null;
       if (tries === MAX_TRIES || waitMs === null) throw error;
       await delay(waitMs, undefined, { signal: access.signal }).catch(() => access.signal.throwIfAborted());
       tries += 1;
@@ -84,8 +84,8 @@ async function tryRepeatedly<T>(
   }
 }
 
-/** The client throws UNAVAILABLE for lost connections. */
-const isPassing = (error: unknown): boolean => error instanceof ApiError && error.code === 'UNAVAILABLE';
+/** Returns whether a later try may succeed. The client throws UNAVAILABLE for lost connections, too. */
+const isTransient = (error: unknown): boolean => error instanceof ApiError && error.code === 'UNAVAILABLE';
 
 const retryAfterOf = (error: unknown): string | null => (error instanceof DriveRefusal ? error.retryAfter : null);
 

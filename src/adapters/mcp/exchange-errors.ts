@@ -14,7 +14,7 @@ export const tokenRefused = (host: string): ApiError =>
       'POST /api/toolkits/{id}/connection/_authorize',
   );
 
-/** A secret of fewer characters would blacken ordinary words. */
+/** Secrets of fewer characters are not masked in messages: they would mask ordinary words. */
 const MIN_SECRET_CHARACTERS = 4;
 
 /** Returns a secret and its words, because a server may quote the token of `Bearer <token>` alone. */

@@ -82,6 +82,25 @@ export async function checkKeys(client: pg.Client, { APP_SECRET, DATA_DIR }: Con
   return `matches, ${fingerprints.length === 1 ? 'one key' : `${fingerprints.length} keys`}`;
 }
 
+/** Counts the connections of libraries and toolkits by their status, and the libraries whose last sync failed. */
+export async function countConnections(client: pg.Client): Promise<string> {
+  // Row-level security hides the rows from a login that is no superuser.
+  await client.query('begin; set local role dws_system');
+  try {
+    const {
+      rows: [found],
+    } = await client.query<{ connected: number; expired: number; failed: number }>(`
+      select count(*) filter (where status = 'connected')::int as connected,
+        count(*) filter (where status = 'expired')::int as expired,
+        (select count(*)::int from dws.library where last_sync->>'success' = 'false') as failed
+      from dws.connection`);
+    const { connected, expired, failed } = found!;
+    return `${connected} connected, ${expired} expired; ${failed} libraries whose last sync failed`;
+  } finally {
+    await client.query('rollback');
+  }
+}
+
 /** Checks that the index responds and contains the rows of every dataset. */
 export async function checkIndex(client: pg.Client, config: Config): Promise<string> {
   const {

@@ -13,6 +13,7 @@ import {
   checkPostgresVersion,
   checkQueue,
   checkRowSecurity,
+  countConnections,
 } from './doctor-database.ts';
 import { withDatabase } from './operator-database.ts';
 
@@ -81,6 +82,7 @@ async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> 
         await runCheck('key ring', () => checkKeys(client, config));
         await runCheck('index', () => checkIndex(client, config));
         await runCheck('apps', () => checkApps(client, url, config));
+        await runCheck('connections', () => countConnections(client));
       } finally {
         await client.end();
       }

@@ -35,14 +35,26 @@ const graphql = async (cause, query, variables) => {
   return data;
 };
 
+const NAMED = ['Dataset', 'Job', 'Template', 'App', 'Library'].map((type) => '... on ' + type + ' { name }').join(' ');
 const OPERATION = 'id operation status percent current total unit message finishedAt error { message }' +
-  ' resource { id node { ... on Dataset { name } } }';
+  ' resource { id kind node { ' + NAMED + ' } }';
 const WORKSPACE = 'query Home($q: String) { session { tenant permissions user { username } }' +
   ' datasets(q: $q, sort: "name", limit: 50) { total items { id slug name records dataUpdatedAt' +
   ' owner { name } lastRefresh { at success error } permissions { refresh } } }' +
   ' operations(limit: 4) { items { ' + OPERATION + ' } } }';
 const PROGRESS = 'subscription Progress($id: ID!) { progress(id: $id) { ' + OPERATION + ' } }';
 const REFRESH = 'mutation Refresh($id: ID!) { refreshDataset(id: $id, wait: false) { operation { ' + OPERATION + ' } } }';
+
+// After an authorization the page is opened with the id of the library or toolkit that was connected.
+const connectedId = new URLSearchParams(location.search).get('connected');
+const CONNECTED = 'query Connected($id: ID!) { node(id: $id) { ... on Library { name connection { status }' +
+  ' account { email } } ... on Toolkit { name connection { status } } } }';
+const sayConnected = async () => {
+  const { node } = await graphql('connected', CONNECTED, { id: connectedId }) ?? {};
+  const email = node?.account?.email;
+  say('connected', node?.connection?.status === 'CONNECTED'
+    ? node.name + ' is connected' + (email ? ' with the account ' + email : '') + '.' : '');
+};
 
 const numbers = new Intl.NumberFormat('en');
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
@@ -93,12 +105,12 @@ const amount = ({ current, total, unit }) => current
   : '';
 const operationItem = (operation) => {
   const { id, status, percent, message, error, resource, finishedAt } = operation;
-  const name = operation.operation.replace('DATASET_', '').replaceAll('_', ' ').toLowerCase();
+  const name = operation.operation.replace(resource.kind + '_', '').replaceAll('_', ' ').toLowerCase();
   const bar = create('progress', { max: 100, ariaLabel: name });
   if (percent !== null) bar.value = percent;
   const details = [WORDS[status], error?.message ?? message, isOpen(operation) && amount(operation)].filter(Boolean);
   return create('li', { id },
-    name[0].toUpperCase() + name.slice(1) + ' of ' + (resource.node?.name ?? 'a deleted dataset'),
+    name[0].toUpperCase() + name.slice(1) + ' of ' + (resource.node?.name ?? 'a deleted ' + resource.kind.toLowerCase()),
     ...(isOpen(operation) ? [bar] : []),
     create('span', { className: error ? 'problem' : '' }, details.join(' · '), ...(finishedAt ? [' · ', ago(finishedAt)] : [])));
 };
@@ -231,6 +243,8 @@ byId('file').addEventListener('change', async ({ target }) => {
 const isVisible = () => document.visibilityState === 'visible' && byId('login').hidden;
 document.addEventListener('visibilitychange', () => isVisible() && load());
 setInterval(() => isVisible() && load(), 15000);
-if (document.body.dataset.session === 'open') load();
-else showLogin();
+if (document.body.dataset.session === 'open') {
+  load();
+  if (connectedId) sayConnected();
+} else showLogin();
 `;

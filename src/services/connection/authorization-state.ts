@@ -12,7 +12,7 @@ export const AUTHORIZATION_LIFETIME_MS = 600_000;
 /** What an authorization remembers until its callback. */
 export interface PendingAuthorization extends AuthorizationChecks {
   target: TargetKey;
-  basis: string;
+  configDigest: string;
   client: OAuthClient;
 }
 

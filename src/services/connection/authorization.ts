@@ -22,22 +22,22 @@ export const redirectUriOf = ({ publicUrl }: Pick<Platform, 'publicUrl'>): strin
 
 /**
  * Starts the authorization of a library or toolkit that the viewer may write. Returns the URL that the user opens.
- * `client` is that of a toolkit, found for `basis`; a library has the one of its integration. Throws CONFLICT for a
- * library without an integration, and if the configuration is no longer that of `basis`.
+ * `client` is that of a toolkit, found for `configDigest`; a library has the one of its integration. Throws CONFLICT for a
+ * library without an integration, and if the configuration is no longer that of `configDigest`.
  */
 export async function startAuthorization(
   ctx: Context,
   key: TargetKey,
-  found?: { client: OAuthClient; basis: string },
+  found?: { client: OAuthClient; configDigest: string },
 ): Promise<string> {
   const { buildAuthorizationUrl, generateChecks } = await import('../../adapters/connection/oauth-client.ts');
   const target = await ctx.transaction((tx) => loadTarget(ctx, tx, key));
   const client = found?.client ?? target.client!;
-  if (found && found.basis !== target.basis) throw changedMeanwhile();
+  if (found && found.configDigest !== target.configDigest) throw changedMeanwhile();
   const checks = generateChecks();
   const url = await buildAuthorizationUrl(client, redirectUriOf(ctx.platform), checks);
-  const { basis, resource } = target;
-  await storeAuthorization(ctx, { ...checks, target: { kind: key.kind, id: resource.id }, basis, client });
+  const { configDigest, resource } = target;
+  await storeAuthorization(ctx, { ...checks, target: { kind: key.kind, id: resource.id }, configDigest, client });
   return url;
 }
 
@@ -92,7 +92,7 @@ const changedMeanwhile = () =>
 
 async function loadPending(ctx: Context, tx: Transaction, pending: PendingAuthorization): Promise<ConnectionTarget> {
   const target = await loadTarget(ctx, tx, pending.target);
-  if (target.basis !== pending.basis) throw changedMeanwhile();
+  if (target.configDigest !== pending.configDigest) throw changedMeanwhile();
   return target;
 }
 

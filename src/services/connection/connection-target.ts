@@ -17,8 +17,8 @@ export interface TargetKey {
 /** What is connected, as it is stored now. */
 export interface ConnectionTarget {
   resource: OwnedRow;
-  /** Differs if the integration or the configuration does. A callback must find the one of its start. */
-  basis: string;
+  /** Digest of the integration, or of the configuration with its secrets. A callback must find the one of its start. */
+  configDigest: string;
   integrationId: string | null;
   /** The client of the integration. Null for toolkits, whose client is found when the authorization starts. */
   client: OAuthClient | null;
@@ -45,7 +45,7 @@ async function loadLibrary(ctx: Context, tx: Transaction, key: string): Promise<
   const client = oauthClientOf(ctx.platform, integration);
   return {
     resource,
-    basis: digest(JSON.stringify([integration.id, integration.type, integration.apiUri, client])),
+    configDigest: digest(JSON.stringify([integration.id, integration.type, integration.apiUri, client])),
     integrationId: integration.id,
     client,
     readAccount: accountReader(ctx.platform, integration),
@@ -66,6 +66,6 @@ async function loadToolkit(ctx: Context, tx: Transaction, key: string): Promise<
     text: `select sealed_secrets as sealed from dws.toolkit where tenant_id = $1 and id = $2`,
     values: [resource.tenantId, resource.id],
   });
-  const basis = digest(JSON.stringify([resource.type, resource.config, secrets?.sealed]));
-  return { resource, basis, integrationId: null, client: null, readAccount: null };
+  const configDigest = digest(JSON.stringify([resource.type, resource.config, secrets?.sealed]));
+  return { resource, configDigest, integrationId: null, client: null, readAccount: null };
 }

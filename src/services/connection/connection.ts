@@ -22,7 +22,11 @@ export async function authorizeToolkit(ctx: Context, id: string): Promise<string
     loadTarget(ctx, tx, { kind: 'toolkit', id }),
   );
   const client = await createToolkitClient(ctx, target.resource as Toolkit);
-  return startAuthorization(ctx, { kind: 'toolkit', id: target.resource.id }, { client, basis: target.basis });
+  return startAuthorization(
+    ctx,
+    { kind: 'toolkit', id: target.resource.id },
+    { client, configDigest: target.configDigest },
+  );
 }
 
 /** Ends the connection of a library or toolkit and revokes it. Throws NOT_FOUND if there is none. */

@@ -32,7 +32,7 @@ export async function openDrive(platform: Platform, library: SyncedLibrary, sign
   const { rootId, extensions, maxFileBytes } = settings;
   return {
     drive: driveOf(platform, connected),
-    binding: JSON.stringify([integrationId, type, apiUri, accountId, rootId, extensions, maxFileBytes]),
+    validFor: JSON.stringify([integrationId, type, apiUri, accountId, rootId, extensions, maxFileBytes]),
     access: {
       outbound: platform.outbound,
       apiUri,

@@ -49,13 +49,13 @@ async function begin(attempt: SyncAttempt): Promise<SyncRun> {
   const isContinued = former?.workId === claim.workId;
   // The attempts before this one have stored nothing.
   if (!isContinued && claim.attempt > MAX_IDLE_ATTEMPTS) throw endedTooOften();
-  if (isContinued && former.binding === opened.binding) return resume(attempt, former);
+  if (isContinued && former.validFor === opened.validFor) return resume(attempt, former);
   const listed = former?.phase === 'listing' ? former.counts.listed : 0;
   const fresh = { scopeId, workId: claim.workId, counts: { ...NO_COUNTS, listed }, purges: false };
   const next = { ...(former ?? newState(attempt)), ...fresh };
   const run = new SyncRun(attempt, next);
   const { purge: purges, full } = input;
-  if (!former || former.binding !== opened.binding || full || purges) {
+  if (!former || former.validFor !== opened.validFor || full || purges) {
     await restart(run, { purges });
     return run;
   }
@@ -87,7 +87,7 @@ const endedTooOften = () =>
 const newState = ({ library, opened, claim }: SyncAttempt): SyncState => ({
   scopeId: library.id,
   libraryId: library.id,
-  binding: opened.binding,
+  validFor: opened.validFor,
   rootId: '',
   phase: 'listing',
   cursor: '',

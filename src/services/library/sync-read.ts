@@ -45,7 +45,7 @@ export async function restart(run: SyncRun, changes: Partial<SyncState>): Promis
     return {
       ...changes,
       counts: { ...run.state.counts, listed: 0 },
-      binding: opened.binding,
+      validFor: opened.validFor,
       rootId: root,
       phase: 'listing',
       cursor,

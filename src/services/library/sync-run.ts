@@ -14,8 +14,8 @@ export type SyncedLibrary = Pick<Library, 'id' | 'tenantId' | 'settings'>;
 export interface OpenedDrive {
   drive: Drive;
   access: DriveAccess;
-  /** What the state of syncs belongs to: integration, account and settings as text. */
-  binding: string;
+  /** The integration, account and settings for which the state of syncs is valid, as text. */
+  validFor: string;
 }
 
 /** A file that a dry run would change. */

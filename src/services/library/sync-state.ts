@@ -28,8 +28,8 @@ export interface SyncState {
   /** Id of the library, or of the operation of a dry run. */
   scopeId: string;
   libraryId: string;
-  /** The integration, account and settings that it belongs to. Others require a full listing. */
-  binding: string;
+  /** The integration, account and settings for which it is valid, as text. Others require a full listing. */
+  validFor: string;
   /** Id of the root folder at the provider. */
   rootId: string;
   phase: SyncPhase;
@@ -50,8 +50,8 @@ export interface SyncState {
   counts: SyncCounts;
 }
 
-const COLUMNS = `scope_id as "scopeId", library_id as "libraryId", binding, root_id as "rootId", phase, cursor,
-  listing_cursor as "listingCursor", listing_folder_id as "listingFolderId", is_full as "isFull", purges,
+const COLUMNS = `scope_id as "scopeId", library_id as "libraryId", valid_for as "validFor", root_id as "rootId", phase,
+  cursor, listing_cursor as "listingCursor", listing_folder_id as "listingFolderId", is_full as "isFull", purges,
   is_tree_stale as "isTreeStale", work_id as "workId", counts`;
 
 /** Returns the state of a scope, or null. */
@@ -67,19 +67,19 @@ export async function readState(query: Query, tenantId: string, scopeId: string)
 export function saveState(tx: Transaction, tenantId: string, state: SyncState): void {
   tx.execute({
     text: `
-      insert into dws.library_sync (tenant_id, scope_id, library_id, binding, root_id, phase, cursor, listing_cursor,
+      insert into dws.library_sync (tenant_id, scope_id, library_id, valid_for, root_id, phase, cursor, listing_cursor,
         listing_folder_id, is_full, purges, is_tree_stale, work_id, counts)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
       on conflict (scope_id) do update
-      set binding = excluded.binding, root_id = excluded.root_id, phase = excluded.phase, cursor = excluded.cursor,
-        listing_cursor = excluded.listing_cursor,
-        listing_folder_id = excluded.listing_folder_id, is_full = excluded.is_full, purges = excluded.purges,
-        is_tree_stale = excluded.is_tree_stale, work_id = excluded.work_id, counts = excluded.counts, updated_at = now()`,
+      set valid_for = excluded.valid_for, root_id = excluded.root_id, phase = excluded.phase, cursor = excluded.cursor,
+        listing_cursor = excluded.listing_cursor, listing_folder_id = excluded.listing_folder_id,
+        is_full = excluded.is_full, purges = excluded.purges, is_tree_stale = excluded.is_tree_stale,
+        work_id = excluded.work_id, counts = excluded.counts, updated_at = now()`,
     values: [
       tenantId,
       state.scopeId,
       state.libraryId,
-      state.binding,
+      state.validFor,
       state.rootId,
       state.phase,
       state.cursor,

@@ -21,7 +21,7 @@ export type ToolkitDiscovery = McpDescription & { toolkitId: string; diff: ToolD
 export async function discoverToolkit(ctx: Context, key: string): Promise<ToolkitDiscovery> {
   const { platform, viewer } = ctx;
   // Not yet the unit of work of the mutation: the call would occupy its connection.
-  const { resource, basis } = await platform.database.transaction(viewer.tenantId, async (tx) => {
+  const { resource, configDigest } = await platform.database.transaction(viewer.tenantId, async (tx) => {
     await loadResource(ctx, tx, TOOLKIT, key, 'toolkit:write', { ifMatch: ctx.ifMatch });
     return loadTarget(ctx, tx, { kind: 'toolkit', id: key });
   });
@@ -36,7 +36,7 @@ export async function discoverToolkit(ctx: Context, key: string): Promise<Toolki
   );
   const diff = await ctx.transaction(async (tx) => {
     const current = await loadTarget(ctx, tx, { kind: 'toolkit', id: toolkit.id });
-    if (current.basis !== basis)
+    if (current.configDigest !== configDigest)
       throw conflict('The configuration has changed since the discovery started. Start it again');
     checkCallable(current.resource as Toolkit);
     return storeDiscovery(tx, current.resource as Toolkit, found);

@@ -1,3 +1,4 @@
+import { SavedQuery } from '../../../entities/saved-query.ts';
 import { ToolkitTool } from '../../../entities/toolkit-tool.ts';
 import { Toolkit } from '../../../entities/toolkit.ts';
 import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
@@ -13,5 +14,5 @@ export const toolkitToolModel = defineModel(ToolkitTool, {
   label: 'tool',
   nodeAccess: throughParent(Toolkit, 'toolkit_id'),
   defaultSort: 'position',
-  relations: { toolkit: belongsTo(Toolkit, 'toolkit_id') },
+  relations: { toolkit: belongsTo(Toolkit, 'toolkit_id'), savedQuery: belongsTo(SavedQuery, 'query_id') },
 });

@@ -66,7 +66,7 @@ describe('Google Drive', () => {
     });
   });
 
-  test('gives a reason for forms', async () => {
+  test('states a reason for forms', async () => {
     const tree = await open('google-drive');
     tree.put('Survey', { special: 'form' });
     await mirror.readAll();

@@ -62,10 +62,10 @@ test('what a sync knows belongs to the address of its drive', async ({ world }) 
   await connectFake(world, ctx, libraryId, fake, 'box');
   const settings = { rootId: null, extensions: [], maxFileBytes: 1 };
   const library = { id: libraryId, tenantId: ctx.viewer.tenantId, settings };
-  const bindingOf = async () => (await openDrive(world.platform, library, new AbortController().signal)).binding;
-  const former = await bindingOf();
-  expect(await bindingOf()).toBe(former);
+  const validForOf = async () => (await openDrive(world.platform, library, new AbortController().signal)).validFor;
+  const former = await validForOf();
+  expect(await validForOf()).toBe(former);
   await rows(world, `update dws.integration set api_uri = 'https://other.example/2.0'`);
-  expect(await bindingOf()).not.toBe(former);
+  expect(await validForOf()).not.toBe(former);
   await fake.close();
 });

@@ -59,9 +59,9 @@ export const startSync = (ctx: Context, libraryId: string, flags: Partial<Librar
 };
 
 /** Returns a drive that needs no connection. */
-export const openScripted = ({ outbound }: Platform, drive: Drive, signal: AbortSignal, binding = 'one') => ({
+export const openScripted = ({ outbound }: Platform, drive: Drive, signal: AbortSignal, validFor = 'one') => ({
   drive,
-  binding,
+  validFor,
   access: { outbound, apiUri: drive.defaults.apiUri, contentUri: null, token: async () => 'token', signal },
 });
 
