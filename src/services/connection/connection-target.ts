@@ -7,6 +7,7 @@ import type { Platform, Transaction } from '../../core/platform.ts';
 import { digest } from '../identity/credential.ts';
 import { driveOf, INTEGRATION_JSON, oauthClientOf, type StoredIntegration } from '../library/library-client.ts';
 import { loadResource } from '../resource/load-resource.ts';
+import { loadSealedSecrets } from '../toolkit/toolkit-config.ts';
 
 /** Names the library or toolkit that is connected. */
 export interface TargetKey {
@@ -62,10 +63,7 @@ const accountReader =
 
 async function loadToolkit(ctx: Context, tx: Transaction, key: string): Promise<ConnectionTarget> {
   const resource = await loadResource(ctx, tx, TOOLKIT, key, 'toolkit:write');
-  const [secrets] = await tx.query<{ sealed: string | null }>({
-    text: `select sealed_secrets as sealed from dws.toolkit where tenant_id = $1 and id = $2`,
-    values: [resource.tenantId, resource.id],
-  });
-  const configDigest = digest(JSON.stringify([resource.type, resource.config, secrets?.sealed]));
+  const sealed = await loadSealedSecrets(tx, resource);
+  const configDigest = digest(JSON.stringify([resource.type, resource.config, sealed]));
   return { resource, configDigest, integrationId: null, client: null, readAccount: null };
 }

@@ -2,12 +2,11 @@ import type { Transaction } from '../../core/platform.ts';
 import { deleteStoredBytes } from '../resource/stored-file.ts';
 import { IN_FOLDER, JOIN_FOLDER } from './sync-paths.ts';
 import { MAX_LISTED, type PlannedChange, type SyncRun } from './sync-run.ts';
+import { forEachChunk, queryAll } from './sync-scan.ts';
 import type { SyncCounts } from './sync-state.ts';
 
-/** Number of files that one transaction deletes. */
+/** Number of files that are deleted at once without a sync. */
 const CHUNK = 1000;
-/** Number of files that one query finds: each may read all files of the library. */
-const FOUND_AT_ONCE = 20_000;
 
 /** Numbers of files that were deleted. */
 interface DeletedCounts extends Record<string, unknown> {
@@ -75,11 +74,11 @@ export async function deleteGone(run: SyncRun): Promise<void> {
 
 /** Counts the files that a query finds as deleted, for a dry run. Returns the new counts. */
 async function countFound(run: SyncRun, found: string, values: unknown[]): Promise<SyncCounts> {
-  const [all] = await run.queryAll<DeletedCounts>({
+  const [all] = await queryAll<DeletedCounts>(run, {
     text: `select ${DELETED} from dws.library_file where id in (select id from (${found}) g)`,
     values,
   });
-  const listed = await run.queryAll<Omit<PlannedChange, 'action'> & Record<string, unknown>>({
+  const listed = await queryAll<Omit<PlannedChange, 'action'> & Record<string, unknown>>(run, {
     text: `select file_id as "fileId", path, size from dws.library_file
       where id in (select id from (${found}) g) and stored_file_id is not null
       order by path, id
@@ -92,17 +91,8 @@ async function countFound(run: SyncRun, found: string, values: unknown[]): Promi
 
 type FoundFile = { id: string; fileId: string; storedFileId: string | null };
 
-/** Deletes the files that a query finds, in the order of their ids at the provider. */
-async function deleteFound(run: SyncRun, found: string, values: unknown[]): Promise<void> {
-  let files: FoundFile[] = [];
-  do {
-    files = await run.queryAll<FoundFile>({
-      text: `${found} and f.file_id > $${values.length + 1} order by f.file_id limit ${FOUND_AT_ONCE}`,
-      values: [...values, files.at(-1)?.fileId ?? ''],
-    });
-    for (let start = 0; start < files.length; start += CHUNK) await deleteFiles(run, files.slice(start, start + CHUNK));
-  } while (files.length === FOUND_AT_ONCE);
-}
+const deleteFound = (run: SyncRun, text: string, values: unknown[]): Promise<void> =>
+  forEachChunk<FoundFile>(run, { text, values }, (files) => deleteFiles(run, files));
 
 async function deleteFiles(run: SyncRun, files: readonly FoundFile[]): Promise<void> {
   const [tenantId, , libraryId] = run.keys;

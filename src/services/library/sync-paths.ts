@@ -1,13 +1,9 @@
 import type { Transaction } from '../../core/platform.ts';
 import { LONG_PATH, MAX_PATH_BYTES } from './sync-plan.ts';
-import { joinByHash, MAX_LISTED, type PlannedChange, type SyncRun } from './sync-run.ts';
+import { MAX_LISTED, type PlannedChange, type SyncRun } from './sync-run.ts';
+import { forEachChunk, joinByHash, queryAll } from './sync-scan.ts';
 import { isoSql } from './sync-stage.ts';
 import type { SyncCounts } from './sync-state.ts';
-
-/** Number of files whose paths one transaction changes. */
-const CHUNK = 1000;
-/** Number of files that one query finds: each reads all files of the library. */
-const FOUND_AT_ONCE = 20_000;
 
 /** Joins the folder `d` of a file `f`. */
 export const JOIN_FOLDER = 'left join dws.library_sync_folder d on d.scope_id = $2 and d.folder_id = f.parent_id';
@@ -52,22 +48,12 @@ type MovedFile = Omit<PlannedChange, 'action'> & { id: string } & Record<string,
 
 /** Brings the paths of files up to date whose folders were moved or renamed. */
 export async function movePaths(run: SyncRun): Promise<void> {
-  if (run.isDry) return planMoves(run);
-  let files: MovedFile[] = [];
-  do {
-    files = await run.queryAll<MovedFile>({
-      text: `${MOVED} and f.file_id > $5 order by f.file_id limit ${FOUND_AT_ONCE}`,
-      values: [...run.keys, run.state.rootId, files.at(-1)?.fileId ?? ''],
-    });
-    for (let start = 0; start < files.length; start += CHUNK) await storePaths(run, files.slice(start, start + CHUNK));
-  } while (files.length === FOUND_AT_ONCE);
-}
-
-async function planMoves(run: SyncRun): Promise<void> {
-  const files = await run.queryAll<MovedFile & { total: number }>({
+  const values = [...run.keys, run.state.rootId];
+  if (!run.isDry) return forEachChunk<MovedFile>(run, { text: MOVED, values }, (files) => storePaths(run, files));
+  const files = await queryAll<MovedFile & { total: number }>(run, {
     text: `select *, (count(*) over ())::int as total
       from (${MOVED}) m where "storedFileId" is not null order by path limit ${MAX_LISTED}`,
-    values: [...run.keys, run.state.rootId],
+    values,
   });
   run.plan('update', files);
   await run.write(async () => ({ counts: addUpdated(run.state.counts, files[0]?.total ?? 0) }));

@@ -78,13 +78,6 @@ export class SyncRun {
 
   readonly query: Query = (statement) => this.attempt.platform.database.query(this.tenantId, statement);
 
-  /** Runs a query that joins all files or folders of the library. */
-  readonly queryAll: Query = (statement) =>
-    this.attempt.platform.database.transaction(this.tenantId, async (tx) => {
-      joinByHash(tx);
-      return tx.query(statement);
-    });
-
   /** Adds changes to the list of a dry run. */
   plan(action: PlannedChange['action'], files: readonly Omit<PlannedChange, 'action'>[]): void {
     const some = files.slice(0, MAX_LISTED - this.planned.length);
@@ -108,14 +101,6 @@ export class SyncRun {
     this.#writing = writing.catch(() => undefined);
     return writing;
   }
-}
-
-/**
- * Lets the statements of a transaction join all rows at once. The statistics of Postgres do not know yet what a sync has
- * stored: it would expect few rows, and read all of one table for each row of another one.
- */
-export function joinByHash(tx: Transaction): void {
-  tx.execute({ text: 'set local enable_nestloop = off' });
 }
 
 /** Runs a transaction of the current attempt. Throws if it is no longer the current one, and NOT_FOUND without library. */

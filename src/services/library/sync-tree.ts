@@ -1,5 +1,6 @@
 import type { Transaction } from '../../core/platform.ts';
-import { joinByHash, type SyncRun } from './sync-run.ts';
+import type { SyncRun } from './sync-run.ts';
+import { FOUND_AT_ONCE, joinByHash, queryAll } from './sync-scan.ts';
 
 /** Maximum number of folders above a file. */
 const MAX_DEPTH = 200;
@@ -29,18 +30,13 @@ export function refreshPaths(tx: Transaction, { keys: [tenantId, scopeId], state
   });
 }
 
-/** Number of folders that one query finds: each may read all folders. */
-const FOUND_AT_ONCE = 20_000;
-
 /**
  * Returns the next folders, after one by its id, that came into the root and whose files the changes do not name. Those
  * below them are listed with them.
  */
-export async function findUnlisted(
-  { queryAll, keys: [tenantId, scopeId], state }: SyncRun,
-  last: string,
-): Promise<string[]> {
-  const folders = await queryAll<{ id: string }>({
+export async function findUnlisted(run: SyncRun, last: string): Promise<string[]> {
+  const [tenantId, scopeId] = run.keys;
+  const folders = await queryAll<{ id: string }>(run, {
     text: `select f.folder_id as id
     from dws.library_sync_folder f
     left join dws.library_sync_folder p on p.scope_id = f.scope_id and p.folder_id = f.parent_id
@@ -48,7 +44,7 @@ export async function findUnlisted(
       and (f.parent_id = $3 or p.is_listed)
     order by f.folder_id
     limit ${FOUND_AT_ONCE}`,
-    values: [tenantId, scopeId, state.rootId, last],
+    values: [tenantId, scopeId, run.state.rootId, last],
   });
   return folders.map(({ id }) => id);
 }

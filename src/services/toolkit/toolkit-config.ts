@@ -58,7 +58,10 @@ const openSecrets = ({ secrets }: Pick<Platform, 'secrets'>, sealed: string | nu
   sealed ? (JSON.parse(secrets.open(sealed)) as StoredSecret[]) : [];
 
 /** Returns the encrypted secrets of a toolkit; null if it has none. */
-export async function loadSealedSecrets(tx: Pick<Transaction, 'query'>, toolkit: Toolkit): Promise<string | null> {
+export async function loadSealedSecrets(
+  tx: Pick<Transaction, 'query'>,
+  toolkit: Pick<Toolkit, 'tenantId' | 'id'>,
+): Promise<string | null> {
   const [row] = await tx.query<{ sealed: string | null }>({
     text: `select sealed_secrets as sealed from dws.toolkit where tenant_id = $1 and id = $2`,
     values: [toolkit.tenantId, toolkit.id],
