@@ -1560,6 +1560,7 @@ create table dws.library_sync (
   is_tree_stale boolean not null,
   library_id uuid not null,
   listing_cursor text,
+  listing_folder_id text,
   phase text not null,
   purges boolean not null,
   root_id text not null,
@@ -1582,6 +1583,7 @@ grant delete, insert, select, update on dws.library_sync to dws_app;
 grant delete, insert, select, update on dws.library_sync to dws_system;
 
 create table dws.library_sync_change (
+  download_ids uuid[] not null default '{}'::uuid[],
   error jsonb,
   file_id text not null,
   is_done boolean not null default false,
@@ -1616,7 +1618,7 @@ alter table dws.library_sync_folder force row level security;
 alter table dws.library_sync_folder add constraint library_sync_folder_pkey PRIMARY KEY (scope_id, folder_id);
 alter table dws.library_sync_folder add constraint library_sync_folder_scope_id_fkey FOREIGN KEY (scope_id) REFERENCES dws.library_sync(scope_id) ON DELETE CASCADE;
 alter table dws.library_sync_folder add constraint library_sync_folder_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
-CREATE INDEX library_sync_folder_parent ON dws.library_sync_folder USING btree (scope_id, parent_id);
+CREATE INDEX library_sync_folder_parent ON dws.library_sync_folder USING btree (parent_id, scope_id);
 create policy system on dws.library_sync_folder for all to dws_system using (true) with check (true);
 create policy tenant on dws.library_sync_folder for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.library_sync_folder to dws_app;
@@ -1719,6 +1721,22 @@ create policy tenant on dws.notification for all to dws_app using ((tenant_id = 
 CREATE TRIGGER tell_notification AFTER INSERT ON dws.notification FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_notification', 'user_id');
 grant delete, insert, select, update on dws.notification to dws_app;
 grant delete, insert, select, update on dws.notification to dws_system;
+
+create table dws.oauth_registration (
+  sealed text not null,
+  started_at timestamp with time zone,
+  tenant_id uuid not null,
+  toolkit_id uuid not null
+);
+alter table dws.oauth_registration enable row level security;
+alter table dws.oauth_registration force row level security;
+alter table dws.oauth_registration add constraint oauth_registration_pkey PRIMARY KEY (toolkit_id);
+alter table dws.oauth_registration add constraint oauth_registration_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.oauth_registration add constraint oauth_registration_toolkit_id_fkey FOREIGN KEY (toolkit_id) REFERENCES dws.toolkit(id) ON DELETE CASCADE;
+create policy system on dws.oauth_registration for all to dws_system using (true) with check (true);
+create policy tenant on dws.oauth_registration for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.oauth_registration to dws_app;
+grant delete, insert, select, update on dws.oauth_registration to dws_system;
 
 create table dws.oauth_state (
   expires_at timestamp with time zone not null,

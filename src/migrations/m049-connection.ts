@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants, ROW } from './tenant-table.ts';
 
-/** Creates the connections of libraries and toolkits, the authorizations that wait for their callback, and registered clients. */
+/** Creates the connections of libraries and toolkits, and the authorizations that wait for their callback. */
 export class Connections extends Migration {
   override up(): void {
     this.addSql(`create table dws.connection (${ROW},
@@ -26,10 +26,5 @@ export class Connections extends Migration {
     for (const column of ['user_id', 'library_id', 'toolkit_id'])
       this.addSql(`create index oauth_state_${column} on dws.oauth_state (${column});`);
     this.addSql(ofTenants('oauth_state'));
-    // `started_at` is the start of the first authorization since one was completed.
-    this.addSql(`create table dws.oauth_registration (
-      toolkit_id uuid primary key references dws.toolkit on delete cascade,
-      tenant_id uuid not null references dws.tenant, sealed text not null, started_at timestamptz);`);
-    this.addSql(ofTenants('oauth_registration'));
   }
 }
