@@ -55,23 +55,30 @@ export async function update(
 }
 
 /**
- * Deletes a library with its files, its connection and its embedded integration. The janitor deletes the bytes. The files
+ * Deletes a library with its files, its connection and its embedded integration. The janitor deletes the bytes. Many files
  * are deleted in parts: a library that is deleted by halves has no connection, and can be deleted again.
  */
 export async function remove(ctx: Context, id: string): Promise<void> {
-  const { libraryId, revoke } = await ctx.transaction(async (tx) => {
-    const library = await lockToDelete(ctx, tx, id, ctx.ifMatch);
-    const ended = await endConnections(ctx, tx, { libraryId: library.id });
-    cancelRunning(tx, library.tenantId, syncKeyOf(library.id));
-    return { libraryId: library.id, revoke: ended.revoke };
+  const { library, hasMore, revoke } = await ctx.transaction(async (tx) => {
+    const locked = await lockToDelete(ctx, tx, id, ctx.ifMatch);
+    const ended = await endConnections(ctx, tx, { libraryId: locked.id });
+    cancelRunning(tx, locked.tenantId, syncKeyOf(locked.id));
+    const isLarge = await deleteSomeFiles(tx, locked.tenantId, locked.id);
+    if (!isLarge) tx.remove(locked);
+    return { library: locked, hasMore: isLarge, revoke: ended.revoke };
   });
   await revoke();
+  if (hasMore) await removeLarge(ctx, library);
+}
+
+/** Deletes the other files of a library, and at last the library. */
+async function removeLarge(ctx: Context, { id, tenantId }: Library): Promise<void> {
   for (let hasMore = true; hasMore;)
     hasMore = await ctx.transaction(async (tx) => {
-      lockConcurrencyKey(tx, syncKeyOf(libraryId));
-      return deleteSomeFiles(tx, ctx.viewer.tenantId, libraryId);
+      lockConcurrencyKey(tx, syncKeyOf(id));
+      return deleteSomeFiles(tx, tenantId, id);
     });
-  await ctx.transaction(async (tx) => tx.remove(await lockToDelete(ctx, tx, libraryId)));
+  await ctx.transaction(async (tx) => tx.remove(await lockToDelete(ctx, tx, id)));
 }
 
 /** Loads a library to delete, and locks it. Throws unless the viewer may delete it, and CONFLICT while it is used. */
