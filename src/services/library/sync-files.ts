@@ -120,10 +120,21 @@ class FileWork {
     }
     this.#checkFailures(outcome);
     this.#outcomes.push(outcome);
-    // Those that end while others are stored are stored together.
+    await this.#storeDownloads();
+  }
+
+  /** Waits until all downloads that have ended are stored. Those that end while others are stored are stored together. */
+  async #storeDownloads(): Promise<void> {
     await this.#flushing;
-    this.#flushing ??= this.#flush();
+    const outcomes = this.#outcomes;
+    // Another download may have begun to store them.
+    if (this.#flushing || outcomes.length === 0) return void (await this.#flushing);
+    this.#outcomes = [];
+    this.#flushing = this.#flush(outcomes).finally(() => {
+      this.#flushing = null;
+    });
     await this.#flushing;
+    await deleteStoredBytes(this.#run.attempt, replacedContents(outcomes));
   }
 
   /** Throws UNAVAILABLE if the drive was not available too often in a row. */
@@ -133,10 +144,7 @@ class FileWork {
     throw unavailable(`The drive fails to send files: ${error.message}`);
   }
 
-  async #flush(): Promise<void> {
-    const outcomes = this.#outcomes;
-    this.#outcomes = [];
-    if (outcomes.length === 0) return void (this.#flushing = null);
+  async #flush(outcomes: readonly FileOutcome[]): Promise<void> {
     try {
       await this.#store(outcomes);
       const stored = outcomes.reduce((sum, outcome) => sum + addedBytes(outcome), 0);
@@ -149,10 +157,7 @@ class FileWork {
     } catch (error) {
       await this.#discard(outcomes);
       throw error;
-    } finally {
-      this.#flushing = null;
     }
-    await deleteStoredBytes(this.#run.attempt, replacedContents(outcomes));
   }
 
   async #store(outcomes: readonly FileOutcome[]): Promise<void> {
@@ -216,16 +221,15 @@ function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<Stage
   });
 }
 
-/** Runs a task several times at once. The first failure aborts the others, and is thrown once all have ended. */
+/** Runs a task several times at once. The first failure in time aborts the others, and is thrown once all have ended. */
 async function inParallel(times: number, task: () => Promise<void>, abort: (reason: unknown) => void): Promise<void> {
-  const results = await Promise.allSettled(
-    Array.from({ length: times }, async () =>
-      task().catch((error: unknown) => {
-        abort(error);
-        throw error;
-      }),
-    ),
+  const failures: unknown[] = [];
+  const tasks = Array.from({ length: times }, () =>
+    task().catch((error: unknown) => {
+      failures.push(error);
+      abort(error);
+    }),
   );
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed) throw failed.reason;
+  await Promise.all(tasks);
+  if (failures.length > 0) throw failures[0];
 }
