@@ -35,7 +35,7 @@ export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void 
   });
 }
 
-/** The files whose folders were moved or renamed, but for those that this sync has reported and stored. */
+/** The files whose folders were moved or renamed, but for reported ones: these are brought up to date one by one. */
 const MOVED = `
   select f.id, f.file_id as "fileId", f.size, f.stored_file_id as "storedFileId", ${NEW_PATH} as path
   from dws.library_file f

@@ -32,7 +32,7 @@ export async function runSync(attempt: SyncAttempt): Promise<SyncRun> {
   if (hasFiles && run.state.isTreeStale) await movePaths(run);
   if (hasFiles) await deleteGone(run);
   await run.write(async (tx) => {
-    forgetDone(tx, run.tenantId, run.state.scopeId);
+    await forgetDone(tx, run.tenantId, run.state.scopeId);
     return { phase: 'done', isTreeStale: false };
   });
   return run;

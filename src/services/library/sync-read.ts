@@ -5,7 +5,7 @@ import { countAllFiles, deleteAllFiles } from './sync-delete.ts';
 import { stageLongPaths } from './sync-paths.ts';
 import type { SyncRun } from './sync-run.ts';
 import { stageEvents } from './sync-stage.ts';
-import { clearScope, type SyncCounts, type SyncState } from './sync-state.ts';
+import { clearScope, reopenDone, type SyncCounts, type SyncState } from './sync-state.ts';
 import { deleteOutside, findUnlisted, markListed, refreshPaths } from './sync-tree.ts';
 
 /** Phases of a sync, as the `message` of its operation. */
@@ -95,7 +95,6 @@ async function readChanges(run: SyncRun): Promise<void> {
     const page = await drive.changes(access, run.attempt.library.settings.rootId, cursor);
     if (!page.isLast) checkProgress(page, cursor);
     checkRoot(run, page);
-    // What changes nothing is not stored: the last write of the sync has the cursor.
     await run.write(async (tx) => {
       const isTreeStale = stagePage(tx, run, page, false);
       const counts = countListed(run.state.counts, page);
@@ -121,6 +120,7 @@ async function readFolders(run: SyncRun): Promise<void> {
   }
   await run.write(async (tx) => {
     deleteOutside(tx, run);
+    reopenDone(tx, run.tenantId, run.state.scopeId);
     stageLongPaths(tx, run);
     return { phase: 'files' };
   });

@@ -6,7 +6,7 @@ import { MAX_LISTED, type SyncRun } from './sync-run.ts';
 export async function loadResult(tx: Pick<Transaction, 'query'>, run: SyncRun): Promise<LibrarySync> {
   const { counts, isFull } = run.state;
   const [tenantId, scopeId, libraryId] = run.keys;
-  const [files] = await tx.query<{ synced: number; skipped: number; errors: number }>({
+  const [files] = await tx.query<{ synced: number; skipped: number }>({
     text: `select (count(*) filter (where status = 'synced'))::int as synced,
         (count(*) filter (where status = 'skipped'))::int as skipped
       from dws.library_file

@@ -1,4 +1,5 @@
 import type { Query } from '../../core/database.ts';
+import { ApiError } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
 
 /**
@@ -140,10 +141,31 @@ export function forgetErrors(tx: Transaction, tenantId: string, scopeId: string)
   });
 }
 
-/** Forgets what was done. Files with errors stay for the next sync. */
-export function forgetDone(tx: Transaction, tenantId: string, scopeId: string): void {
+/**
+ * Has the files checked again that an earlier sync has stored, which then failed: their folders may have changed. Those
+ * whose contents are stored are not downloaded.
+ */
+export function reopenDone(tx: Transaction, tenantId: string, scopeId: string): void {
   tx.execute({
-    text: `delete from dws.library_sync_change where tenant_id = $1 and scope_id = $2 and error is null`,
+    text: `update dws.library_sync_change set is_done = false
+      where tenant_id = $1 and scope_id = $2 and is_done and item is not null`,
+    values: [tenantId, scopeId],
+  });
+}
+
+/** Forgets what was done. Files with errors stay for the next sync. Throws INTERNAL if a file was left out. */
+export async function forgetDone(tx: Transaction, tenantId: string, scopeId: string): Promise<void> {
+  const [left] = await tx.query<{ files: number }>({
+    text: `select count(*)::int as files from dws.library_sync_change
+      where tenant_id = $1 and scope_id = $2 and not is_done`,
+    values: [tenantId, scopeId],
+  });
+  const { files } = left!;
+  if (files > 0)
+    throw new ApiError(500, 'INTERNAL', `${files} reported file${files === 1 ? ' was' : 's were'} left out`);
+  tx.execute({
+    text: `delete from dws.library_sync_change
+      where tenant_id = $1 and scope_id = $2 and is_done and error is null`,
     values: [tenantId, scopeId],
   });
 }
