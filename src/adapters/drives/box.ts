@@ -79,12 +79,12 @@ export const BOX: Drive = {
     const [, time, position] = /^(\d+):(.+)$/.exec(cursor) ?? [];
     if (position === undefined || Date.now() - Number(time) > MAX_CURSOR_MS)
       throw new CursorLost('Box does not keep events for so long');
-    const { sources, next } = await readEvents(access, position);
+    const { sources, isEmpty, next } = await readEvents(access, position);
     return {
       events: await lookUpAll(access, sources),
       cursor: toCursor(next),
-      // At its end, the stream stands still.
-      isLast: next === position || sources.length === 0,
+      // At its end, the stream stands still. A page without events of files or folders may come before others.
+      isLast: next === position || isEmpty,
     };
   },
 
@@ -122,12 +122,13 @@ async function readEvents(access: DriveAccess, position: string) {
   const page = await loseCursor(readDrive<EventPage>(access, url, { longNumbers: ['next_stream_position'] }));
   if (typeof page.next_stream_position !== 'string') throw upstreamFailed('The events of Box have no next position');
   const sources = new Map<string, { type: BoxType; id: string }>();
-  for (const { source } of listOf<NonNullable<EventPage['entries']>[number]>(page.entries)) {
+  const entries = listOf<NonNullable<EventPage['entries']>[number]>(page.entries);
+  for (const { source } of entries) {
     const { type, id } = source ?? {};
     if (type !== undefined && id !== undefined && Object.hasOwn(PATHS, type))
       sources.set(`${type}_${id}`, { type: type as BoxType, id });
   }
-  return { sources: [...sources.values()], next: page.next_stream_position };
+  return { sources: [...sources.values()], isEmpty: entries.length === 0, next: page.next_stream_position };
 }
 
 /** Box refuses a position or marker that it does not know as an invalid parameter. */

@@ -1,3 +1,4 @@
+import { DriveRefusal } from '../../adapters/drives/drive-refusal.ts';
 import { CursorLost, type DrivePage } from '../../core/drive.ts';
 import { ApiError, notFound, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -196,4 +197,5 @@ function checkRoot({ state }: SyncRun, { events }: DrivePage): void {
 
 /** Returns whether a drive refuses a request for what it says, and not because of the moment or the authorization. */
 const isRefused = (error: unknown): boolean =>
-  error instanceof ApiError && !['UNAVAILABLE', 'RATE_LIMITED', 'CANCELLED', 'CONFLICT'].includes(error.code);
+  error instanceof ApiError &&
+  !(error instanceof DriveRefusal && [401, 403].includes(error.httpStatus)) && !['UNAVAILABLE', 'RATE_LIMITED', 'CANCELLED', 'CONFLICT'].includes(error.code);

@@ -267,6 +267,19 @@ describe('Box', () => {
     await expect(fixture.drive.changes(fixture.access, null, aged(22))).rejects.toBeInstanceOf(CursorLost);
   });
 
+  test('reads on after a page of events about other things', async () => {
+    await open('box');
+    const cursor = await fixture.drive.start(fixture.access, null);
+    const comment = { event_id: '1', event_type: 'COMMENT_CREATE', source: { type: 'comment', id: '1' } };
+    const page = { entries: [comment], next_stream_position: 1_152_922_976_252_290 };
+    fixture.fake.fail({ kind: 'changes', html: JSON.stringify(page) });
+    expect(await fixture.drive.changes(fixture.access, null, cursor)).toEqual({
+      events: [],
+      cursor: expect.stringMatching(/:1152922976252290$/),
+      isLast: false,
+    });
+  });
+
   test('is asked again for contents that are not ready', async () => {
     const tree = await open('box');
     tree.put('a.txt', { text: 'alpha' });
