@@ -7,7 +7,7 @@ import { OwnedRow } from './owned-row.ts';
 
 /** Limits of what a library keeps of its drive (docs/contract.md#libraries). */
 export interface LibrarySettings {
-  /** Id of the folder at the provider whose files it keeps. Null: all files of the account. */
+  /** Id of the folder at the provider whose files it keeps. Null: the root of the drive. */
   rootId: string | null;
   /** Extensions of the files that it keeps, in lower case and without a dot. Empty: all. */
   extensions: string[];

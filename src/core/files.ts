@@ -84,15 +84,15 @@ export function cleanFilename(filename: string | null | undefined): string {
     .at(-1)!
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '')
     .trim();
-  return truncateFilename(base, MAX_FILENAME_CHARACTERS) || 'file';
+  return truncateFilename(base) || 'file';
 }
 
 /** Returns the file name without its extension. */
 export const titleOf = (filename: string): string => filename.replace(/(?<=.)\.[^.\s]{1,16}$/u, '').trim() || filename;
 
-/** Shortens a file name to `maxLength` characters without its extension being lost. */
-function truncateFilename(name: string, maxLength: number): string {
-  if (name.length <= maxLength) return name;
+/** Shortens a file name to 255 characters without its extension being lost. */
+export function truncateFilename(name: string): string {
+  if (name.length <= MAX_FILENAME_CHARACTERS) return name;
   const extension = /\.[^.\s]{1,16}$/u.exec(name)?.[0] ?? '';
-  return `${name.slice(0, maxLength - extension.length).replace(/[\ud800-\udbff]$/, '')}${extension}`;
+  return `${name.slice(0, MAX_FILENAME_CHARACTERS - extension.length).replace(/[\ud800-\udbff]$/, '')}${extension}`;
 }

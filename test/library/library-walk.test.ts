@@ -66,7 +66,7 @@ describe.skipIf(!HAS_CHROMIUM)('a library that a user connects in the browser an
         await page.context().close();
         expect((await ann.get(`${path}/connection`)).body).toMatchObject({ status: 'connected' });
 
-        const downloads = () => Math.max(fake.calls['contents'] ?? 0, fake.calls['download'] ?? 0);
+        const downloads = () => fake.calls['contents'] ?? 0;
         const listings = () => (fake.calls['list'] ?? 0) + (fake.calls['changes'] ?? 0);
         /** Lets the schedule of the job start it now, and returns the counts of its sync. */
         const syncBySchedule = async () => {

@@ -2,6 +2,7 @@ import type { ConnectionAccount } from '../../core/connection.ts';
 import type { DriveItem } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { DEFAULT_MEDIA_TYPE, isMediaType, mediaTypeOf } from '../../core/media-types.ts';
+import { storableText } from '../../core/storable-text.ts';
 
 /** An item as a provider states it. Nothing about it is certain. */
 export interface StatedItem {
@@ -65,7 +66,7 @@ export function listOf<T>(value: unknown): T[] {
 function textOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string' || value === '') return null;
-  return value.toWellFormed().replaceAll('\0', '');
+  return storableText(value);
 }
 
 /** Returns a name that is one part of a path, in NFC. */

@@ -198,4 +198,5 @@ function checkRoot({ state }: SyncRun, { events }: DrivePage): void {
 /** Returns whether a drive refuses a request for what it says, and not because of the moment or the authorization. */
 const isRefused = (error: unknown): boolean =>
   error instanceof ApiError &&
-  !(error instanceof DriveRefusal && [401, 403].includes(error.httpStatus)) && !['UNAVAILABLE', 'RATE_LIMITED', 'CANCELLED', 'CONFLICT'].includes(error.code);
+  !(error instanceof DriveRefusal && [401, 403].includes(error.httpStatus)) &&
+  !['UNAVAILABLE', 'RATE_LIMITED', 'CANCELLED', 'CONFLICT'].includes(error.code);

@@ -1,6 +1,8 @@
 import type { DriveEvent, DriveItem } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
+import { truncateFilename } from '../../core/files.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { storableText } from '../../core/storable-text.ts';
 
 /** What is stored of a file that a drive reported, until the library has it. Dates are ISO 8601. */
 export type StagedItem = Pick<
@@ -8,7 +10,6 @@ export type StagedItem = Pick<
   'name' | 'parentId' | 'path' | 'contentType' | 'size' | 'hash' | 'revision' | 'url' | 'unreadable'
 > & { modifiedAt: string | null };
 
-const MAX_NAME_CHARACTERS = 255;
 const MAX_ID_CHARACTERS = 500;
 /** Above the maximum of paths, of which the lower case may be longer. */
 const MAX_KEY_BYTES = 2500;
@@ -45,7 +46,8 @@ export function stageEvents(tx: Transaction, stage: Stage, events: readonly Driv
 }
 
 /** Returns how a path is compared with others. It is of a size that an index can have. */
-export const pathKey = (path: string): string => cutBytes(clean(path).normalize('NFC').toLowerCase(), MAX_KEY_BYTES);
+export const pathKey = (path: string): string =>
+  cutBytes(storableText(path).normalize('NFC').toLowerCase(), MAX_KEY_BYTES);
 
 /** Returns the characters at the start of a text that have at most `maxBytes` in UTF-8. */
 export const cutBytes = (text: string, maxBytes: number): string =>
@@ -55,13 +57,6 @@ export const cutBytes = (text: string, maxBytes: number): string =>
         .subarray(0, maxBytes)
         .toString()
         .replace(/\uFFFD+$/, '');
-
-/** Returns a name that is not too long, with its extension. */
-function cutName(name: string): string {
-  if (name.length <= MAX_NAME_CHARACTERS) return name;
-  const extension = /\.[^.]{1,20}$/.exec(name)?.[0] ?? '';
-  return name.slice(0, MAX_NAME_CHARACTERS - extension.length).replace(/[\uD800-\uDBFF]$/, '') + extension;
-}
 
 /** Throws UPSTREAM_FAILED for ids that no index can have. */
 function checkIds(event: DriveEvent): void {
@@ -74,9 +69,7 @@ function checkIds(event: DriveEvent): void {
 export const isoSql = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Postgres has no text with a NUL, and no lone surrogates. */
-const clean = (text: string): string => text.toWellFormed().replaceAll('\u0000', '');
-const cleanOrNull = (text: string | null): string | null => (text === null ? null : clean(text));
+const storableOrNull = (text: string | null): string | null => (text === null ? null : storableText(text));
 
 /** Splits events into parts that can be stored at once: removed paths, then items. */
 function groupEvents(events: readonly DriveEvent[], rootId: string): EventGroup[] {
@@ -109,21 +102,21 @@ function groupEvents(events: readonly DriveEvent[], rootId: string): EventGroup[
 }
 
 const toStaged = (item: DriveItem): StagedItem => ({
-  name: cutName(clean(item.name)),
-  parentId: cleanOrNull(item.parentId),
-  path: cleanOrNull(item.path),
-  contentType: clean(item.contentType),
+  name: truncateFilename(storableText(item.name)),
+  parentId: storableOrNull(item.parentId),
+  path: storableOrNull(item.path),
+  contentType: storableText(item.contentType),
   size: item.size,
-  hash: cleanOrNull(item.hash),
-  revision: clean(item.revision),
+  hash: storableOrNull(item.hash),
+  revision: storableText(item.revision),
   modifiedAt: item.modifiedAt?.toISOString() ?? null,
-  url: cleanOrNull(item.url),
-  unreadable: cleanOrNull(item.unreadable),
+  url: storableOrNull(item.url),
+  unreadable: storableOrNull(item.unreadable),
 });
 
 function stageFiles(tx: Transaction, { tenantId, scopeId }: Stage, files: EventGroup['files']): void {
   const rows = [...files].map(([id, item]) => ({
-    id: clean(id),
+    id: storableText(id),
     item,
     key: item?.path === null || item?.path === undefined ? null : pathKey(item.path),
   }));
@@ -139,14 +132,22 @@ function stageFiles(tx: Transaction, { tenantId, scopeId }: Stage, files: EventG
 }
 
 function stageFolders(tx: Transaction, { tenantId, scopeId, isListing }: Stage, folders: EventGroup['folders']): void {
-  const removed = [...folders].filter(([, folder]) => folder === null).map(([id]) => clean(id));
+  const removed = [...folders].filter(([, folder]) => folder === null).map(([id]) => storableText(id));
   if (removed.length > 0)
     tx.execute({
       text: `delete from dws.library_sync_folder where tenant_id = $1 and scope_id = $2 and folder_id = any($3::text[])`,
       values: [tenantId, scopeId, removed],
     });
   const rows = [...folders.values()].flatMap((folder) =>
-    folder ? [{ id: clean(folder.id), parent: cleanOrNull(folder.parentId), name: cutName(clean(folder.name)) }] : [],
+    folder
+      ? [
+          {
+            id: storableText(folder.id),
+            parent: storableOrNull(folder.parentId),
+            name: truncateFilename(storableText(folder.name)),
+          },
+        ]
+      : [],
   );
   if (rows.length > 0)
     tx.execute({

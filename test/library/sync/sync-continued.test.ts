@@ -138,15 +138,18 @@ describe.each([
   });
 });
 
-test.for([401, 403])('a listing is continued after a drive has refused its token with %i', async (status, { synced }) => {
-  const { drive, sync } = synced;
-  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) drive.put(name, name);
-  drive.onList = (call) => {
-    if (call === 2 || call === 3) throw new DriveRefusal(`The host responded with ${status}`, status, '', null);
-  };
-  for (let failures = 0; failures < 2; failures += 1)
-    await expect(sync()).rejects.toMatchObject({ message: `The host responded with ${status}` });
-  expect(await sync()).toMatchObject({ addedFiles: 6 });
-  // The first page was asked for once, the second one three times.
-  expect(drive.calls.list).toBe(5);
-});
+test.for([401, 403])(
+  'a listing is continued after a drive has refused its token with %i',
+  async (status, { synced }) => {
+    const { drive, sync } = synced;
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) drive.put(name, name);
+    drive.onList = (call) => {
+      if (call === 2 || call === 3) throw new DriveRefusal(`The host responded with ${status}`, status, '', null);
+    };
+    for (let failures = 0; failures < 2; failures += 1)
+      await expect(sync()).rejects.toMatchObject({ message: `The host responded with ${status}` });
+    expect(await sync()).toMatchObject({ addedFiles: 6 });
+    // The first page was asked for once, the second one three times.
+    expect(drive.calls.list).toBe(5);
+  },
+);
