@@ -13,7 +13,8 @@ interface SecretPlace {
   path: (string | number)[];
   /** By what a later config finds it. Custom tools are known by their names. */
   key: string;
-  /** What the secret is sent to: a digest of a command with its arguments, a URL without its query, or its origin. */
+  /** What the secret is sent to: a digest of a command with its arguments, a URL without its query, or its origin; for the
+   * secret of a client, also the id of the client. */
   target: string;
   /** Paths of the values that determine `target`, for error messages. */
   targetPath: string;
@@ -51,11 +52,15 @@ function mapRemote(config: RemoteConfig, replace: Replace): Config {
   const header = (name: string, value: string): string =>
     replace({ path: ['headers', name], key: keyOf('headers', name.toLowerCase()), ...target }, value);
   const path = ['oauth', 'clientSecret'];
+  const client = {
+    target: JSON.stringify([target.target, oauth?.clientId]),
+    targetPath: 'config.url or config.oauth.clientId',
+  };
   return {
     ...config,
     headers: mapValues(headers, header),
     ...(oauth?.clientSecret !== undefined && {
-      oauth: { ...oauth, clientSecret: replace({ path, key: keyOf(...path), ...target }, oauth.clientSecret) },
+      oauth: { ...oauth, clientSecret: replace({ path, key: keyOf(...path), ...client }, oauth.clientSecret) },
     }),
   };
 }

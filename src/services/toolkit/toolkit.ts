@@ -5,8 +5,10 @@ import { ToolkitTool } from '../../../entities/toolkit-tool.ts';
 import type { Toolkit, ToolkitServerInfo } from '../../../entities/toolkit.ts';
 import type { Context } from '../../core/context.ts';
 import { assignPresent, invalid } from '../../core/input-checks.ts';
+import { MASK } from '../../core/mask.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { endConnections } from '../connection/end-connections.ts';
+import { forgetRegistration } from '../connection/registered-client.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
@@ -73,7 +75,11 @@ async function updateConfig(
   // Encryption gives another text each time, so that equal secrets keep theirs.
   if (!isSameSecret(ctx, sealed, sealedSecrets ?? null)) toolkit.sealedSecrets = sealedSecrets ?? null;
   if (type === 'custom') await storeCustomTools(tx, toolkit, false);
-  return type === 'mcp-remote' && !isDeepStrictEqual(serverOf(toolkit.config), serverOf(former));
+  if (type !== 'mcp-remote') return false;
+  const hasMoved = !isDeepStrictEqual(serverOf(toolkit.config), serverOf(former));
+  const secret = (input as Partial<RemoteConfig>).oauth?.clientSecret;
+  if (hasMoved || (secret !== undefined && secret !== MASK)) forgetRegistration(tx, toolkit);
+  return hasMoved;
 }
 
 /** Returns what the tokens of a connection depend on. */
