@@ -64,9 +64,10 @@ describe('a connection', () => {
     expect(await systemQuery(service, `select from dws.connection where library_id = $1`, id)).toEqual([]);
   });
 
-  test('is not revoked while another one has the same integration and account', async ({
+  test('is not revoked while another one has the same client and account', async ({
     service,
     server,
+    admin,
     ann,
     createLibrary,
     connect,
@@ -84,9 +85,46 @@ describe('a connection', () => {
     expect((await ann.delete(`/libraries/${second}/connection`)).status).toBe(204);
     expect(await server.provider.RefreshToken.find(tokens.refreshToken!)).toBeUndefined();
     expect(revocations()).toBe(1);
+    const { id: otherIntegration } = await admin.creates('/integrations', server.integration());
+    const body = { name: 'Of another integration', integrationId: otherIntegration };
+    const { id: fourth } = await ann.creates('/libraries', body);
+    for (const id of [first, fourth]) await connect(id);
+    expect((await ann.delete(`/libraries/${first}/connection`)).status).toBe(204);
+    expect(revocations()).toBe(1);
+    expect((await ann.delete(`/libraries/${fourth}/connection`)).status).toBe(204);
+    expect(revocations()).toBe(2);
     await connect(first, 'another-account');
     for (const id of [first, third]) expect((await ann.delete(`/libraries/${id}/connection`)).status).toBe(204);
-    expect(revocations()).toBe(2);
+    expect(revocations()).toBe(3);
+  });
+
+  test('is no longer revoked when the revocations of one change take 15 seconds', async ({
+    service,
+    server,
+    admin,
+    ann,
+  }) => {
+    const { id: integrationId } = await admin.creates('/integrations', server.integration());
+    for (let index = 0; index < 10; index++) {
+      const { id } = await ann.creates('/libraries', { name: `Late ${index}`, integrationId });
+      await storeConnection(service, ann, id, integrationId);
+    }
+    const deadline = new AbortController();
+    server.intercept = () => {
+      if (server.paths.length === 8) deadline.abort(new Error('15 seconds have passed'));
+      return true;
+    };
+    const original = AbortSignal.timeout.bind(AbortSignal);
+    const timeout = vi
+      .spyOn(AbortSignal, 'timeout')
+      .mockImplementation((ms) => (ms === 15_000 ? deadline.signal : original(ms)));
+    const { status } = await admin.put(`/integrations/${integrationId}`, { clientId: 'x', clientSecret: 'y' });
+    timeout.mockRestore();
+    expect(status).toBe(200);
+    expect(server.paths).toHaveLength(8);
+    expect(await systemQuery(service, `select from dws.connection where integration_id = $1`, integrationId)).toEqual(
+      [],
+    );
   });
 
   test('is revoked with at most seven others at once', async ({ service, server, admin, ann }) => {

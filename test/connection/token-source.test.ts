@@ -81,6 +81,35 @@ describe('the token of a connection', () => {
     expect(server.grants).toEqual(['authorization_code', 'refresh_token']);
   });
 
+  test('is replaced also when it is the result of a refresh that runs', async ({
+    service,
+    server,
+    createLibrary,
+    connect,
+  }) => {
+    const id = await createLibrary('Joined');
+    await connect(id);
+    await storeTokens(service, id, { expiresAt: soon() });
+    const connection = await connectionOf(service, id);
+    const token = tokenSource(service.platform, connection);
+    const begun = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    let count = 0;
+    respondWith(server, async () => {
+      begun.resolve();
+      await held.promise;
+      return { access_token: `issued-${++count}` };
+    });
+    const first = token();
+    await begun.promise;
+    const query = vi.spyOn(service.platform.database, 'query');
+    const second = token('issued-1');
+    await Promise.all(query.mock.results.map(({ value }) => value));
+    query.mockRestore();
+    held.resolve();
+    expect([await first, await second]).toEqual(['issued-1', 'issued-2']);
+  });
+
   test('is refreshed once for two processes with 50 callers', async ({ service, server, createLibrary, connect }) => {
     const id = await createLibrary('Race');
     await connect(id);
@@ -245,6 +274,47 @@ describe('a connection', () => {
     await connect(id);
     expect((await session.get(`/libraries/${id}/connection`)).body.status).toBe('connected');
     expect(await token()).toBe((await connectionOf(service, id)).tokens.accessToken);
+  });
+
+  test('expires without a deadlock while its owner is disabled', async ({
+    service,
+    server,
+    createLibrary,
+    connect,
+    ann,
+  }) => {
+    const id = await createLibrary('Locked');
+    await connect(id);
+    await storeTokens(service, id, { expiresAt: soon() });
+    const connection = await connectionOf(service, id);
+    const begun = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    server.intercept = async (request, response) => {
+      if (request.url !== '/token') return false;
+      begun.resolve();
+      await held.promise;
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+      return true;
+    };
+    const refused = expect(tokenSource(service.platform, connection)()).rejects.toMatchObject(CONFLICT);
+    await begun.promise;
+    const [other, watcher] = [new pg.Client(service.databaseUrl), new pg.Client(service.databaseUrl)];
+    await Promise.all([other.connect(), watcher.connect()]);
+    try {
+      await other.query('begin');
+      await other.query(`select from dws.app_user where id = $1 for update`, [ann.id]);
+      const deleted = other.query(`delete from dws.connection where id = $1`, [connection.id]);
+      const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      await expect.poll(async () => (await watcher.query(waiting)).rowCount).toBe(1);
+      held.resolve();
+      expect((await deleted).rowCount).toBe(1);
+      await other.query('rollback');
+    } finally {
+      held.resolve();
+      await Promise.all([other.end(), watcher.end()]);
+    }
+    await refused;
+    expect((await connectionOf(service, id)).status).toBe('expired');
   });
 
   test('without a refresh token is used until the end of its access token, and expires then', async ({

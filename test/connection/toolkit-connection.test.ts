@@ -133,6 +133,40 @@ describe('a toolkit', () => {
     expect(server.paths).not.toContain('/token');
   });
 
+  test('that is authorized again has another connection for another user or client alone', async ({
+    service,
+    server,
+    admin,
+  }) => {
+    const { id } = await createToolkit(admin, 'Again');
+    await service.user('zoe', { superuser: true });
+    const browser = new BrowserSession();
+    const connect = async (username: string, more: Partial<OAuthClient> = {}) => {
+      const session = await service.login(username);
+      const url = await start(service, session, id, clientOf(server, more));
+      expect((await openCallback(session, await authorizeInBrowser(browser, url, 'again'))).status).toBe(302);
+      return (await session.get(`/toolkits/${id}/connection`)).body.id;
+    };
+    const revocations = () => server.paths.filter((path) => path === '/token/revocation').length;
+    const first = await connect('admin');
+    expect(await connect('admin')).toBe(first);
+    expect(revocations()).toBe(0);
+    const [row] = await systemQuery<{ tenantId: string }>(
+      service,
+      `select tenant_id as "tenantId" from dws.connection where id = $1`,
+      first,
+    );
+    const token = tokenSource(service.platform, { id: first, tenantId: row!.tenantId, target: 'the toolkit "Again"' });
+    const current = await token();
+    expect(await token(current), 'the former tokens were not revoked').not.toBe(current);
+    const second = await connect('zoe');
+    expect(second).not.toBe(first);
+    expect(revocations()).toBe(1);
+    const third = await connect('zoe', { tokenUri: `${server.url}/token?moved` });
+    expect(third).not.toBe(second);
+    expect(revocations()).toBe(2);
+  });
+
   test('that gets another server or is deleted is disconnected and revoked', async ({ service, server, admin }) => {
     const { id } = await createToolkit(admin, 'Ended');
     const session = await service.login('admin');

@@ -212,6 +212,22 @@ describe('an embedded integration', () => {
     await expectStatus(admin.get(path), 404);
   });
 
+  test('is changed and deleted by those who may write the library, also without having created it', async ({
+    ann,
+    bob,
+    admin,
+  }) => {
+    const library = await createLibrary(ann);
+    const { path } = await createIntegration(ann, { libraryId: library.id });
+    const { path: ofTenant } = await createIntegration(ann);
+    await expectStatus(admin.put(`${library.path}/owner`, { ownerId: bob.id }), 200);
+    const permissions = { read: true, edit: true, delete: true };
+    await expectBody(bob.get(path), 200, { creatorId: ann.id, permissions });
+    await expectBody(bob.put(path, { name: 'Of Bob' }), 200, { name: 'Of Bob', creatorId: ann.id });
+    await expectError(bob.put(ofTenant, { name: 'Of Bob' }), 403);
+    await expectStatus(bob.delete(path), 204);
+  });
+
   test('is changed and deleted by its creator only while they may write the library', async ({ ann, bob, admin }) => {
     const library = await createLibrary(ann);
     const { id, path } = await createIntegration(ann, { libraryId: library.id });

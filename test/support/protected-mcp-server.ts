@@ -15,16 +15,19 @@ export interface ProtectedMcpServer extends LoopbackServer {
   tokenRequests: Record<string, unknown>[];
   /** Lifetime of access tokens in seconds. */
   lifetime: number;
+  /** Issuer of the authorization server that the server names; null for its own. */
+  authorizationServer: string | null;
 }
 
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource/mcp';
 
 /** Starts a server whose tools require the scope `tools`. Its authorization server is at the same address. */
 export async function startProtectedMcpServer(clients: object[] = []): Promise<ProtectedMcpServer> {
-  const state: Pick<ProtectedMcpServer, 'registered' | 'tokenRequests' | 'lifetime'> = {
+  const state: Pick<ProtectedMcpServer, 'registered' | 'tokenRequests' | 'lifetime' | 'authorizationServer'> = {
     registered: [],
     tokenRequests: [],
     lifetime: 3600,
+    authorizationServer: null,
   };
   let provider!: Provider;
   const server = await serveOnLoopback((issuer) => {
@@ -35,7 +38,11 @@ export async function startProtectedMcpServer(clients: object[] = []): Promise<P
     return (request, response) => {
       const { pathname } = new URL(request.url!, issuer);
       if (pathname === RESOURCE_PATH)
-        sendJson(response, { resource: `${issuer}/mcp`, authorization_servers: [issuer], scopes_supported: ['tools'] });
+        sendJson(response, {
+          resource: `${issuer}/mcp`,
+          authorization_servers: [state.authorizationServer ?? issuer],
+          scopes_supported: ['tools'],
+        });
       else if (pathname === '/mcp')
         respond(provider, issuer, request, response).catch((error: Error) => response.destroy(error));
       else handle(request, response);

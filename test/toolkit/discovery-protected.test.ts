@@ -2,7 +2,7 @@ import { afterEach, describe, expect } from 'vitest';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import type { Client } from '../support/client.ts';
-import { expectBody, expectError, expectStatus } from '../support/expect.ts';
+import { expectBody, expectError, expectInvalid, expectStatus } from '../support/expect.ts';
 import { startProtectedMcpServer, type ProtectedMcpServer } from '../support/protected-mcp-server.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -98,6 +98,21 @@ describe('the registration of this service', () => {
     expect([one.registered.length, two.registered.length]).toEqual([1, 2]);
   });
 
+  test('is not confirmed by the callback of an earlier one', async ({ service, eve }) => {
+    const toolkit = await createRemote(eve, (await start()).mcpUrl);
+    const session = await service.login('eve');
+    const { body } = await session.post(`${toolkit.path}/connection/_authorize`);
+    const { secrets } = service.platform;
+    const registered = JSON.parse(secrets.open(await sealedOf(service, toolkit))) as object;
+    const other = secrets.seal(JSON.stringify({ ...registered, clientId: 'another' }));
+    const store = `update dws.oauth_registration set sealed = $2 where toolkit_id = $1`;
+    await systemQuery(service, store, toolkit.id, other);
+    const callback = await authorizeInBrowser(new BrowserSession(), body.url, 'tools-of-eve');
+    expect((await session.request('GET', callback.slice(callback.indexOf('/api/')))).status).toBe(302);
+    const isWaiting = `select started_at is not null as "isWaiting" from dws.oauth_registration where toolkit_id = $1`;
+    expect(await systemQuery(service, isWaiting, toolkit.id)).toEqual([{ isWaiting: true }]);
+  });
+
   test('is another one where no authorization was completed in time, or its secret has ended', async ({
     service,
     eve,
@@ -176,6 +191,38 @@ test('config.oauth names a client instead of a registration', async ({ service, 
       as text`,
   );
   expect(stored!.text).not.toContain(client.clientSecret);
+});
+
+test('the secret of config.oauth is for one client and the first authorization server', async ({ service, eve }) => {
+  const oauth = { clientId: 'our-client', clientSecret: 'the secret of our client' };
+  const clients = [
+    {
+      client_id: oauth.clientId,
+      client_secret: oauth.clientSecret,
+      redirect_uris: [`${service.url}/api/oauth/callback`],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'client_secret_post',
+    },
+  ];
+  const [server, other] = [await start(clients), await start(clients)];
+  const config = { url: server.mcpUrl, transport: 'http', oauth };
+  const toolkit = await createRemote(eve, server.mcpUrl, { config });
+  const masked = { ...config, oauth: { ...oauth, clientSecret: '••••' } };
+  await expectInvalid(
+    eve.put(toolkit.path, { config: { ...masked, oauth: { ...masked.oauth, clientId: 'another' } } }),
+    'config.oauth.clientSecret',
+    /is required when config\.url or config\.oauth\.clientId changes/,
+  );
+  const session = await service.login('eve');
+  await connect(session, toolkit);
+  server.authorizationServer = other.url;
+  const authorize = () => session.post(`${toolkit.path}/connection/_authorize`);
+  await expectError(authorize(), 409, /names another authorization server than before.*clientSecret again/);
+  await expectStatus(eve.put(toolkit.path, { config: masked }), 200);
+  await expectError(authorize(), 409, /names another authorization server/);
+  await expectStatus(eve.put(toolkit.path, { config }), 200);
+  await connect(session, toolkit);
+  expect(other.tokenRequests).toMatchObject([{ grant_type: 'authorization_code' }]);
 });
 
 test('a server without authorization has nothing to authorize', async ({ eve, remote }) => {

@@ -76,6 +76,16 @@ describe('a server that ends by the time', () => {
     expect(await failure({ transport: 'sse' }, mcp)).toEqual(upstreamFailure('did not send its tools within'));
   });
 
+  test('one that does not finish the description of its authorization fails', async () => {
+    respond((response) => drip(asJson(response), ' ', 50));
+    const target: McpServer = { url: server.url, transport: 'http', headers: {}, token: null };
+    const known = { configured: null, registered: null, redirectUri: 'https://service.example/api/oauth/callback' };
+    await expect(mcp.createOAuthClient(target, known, new AbortController().signal)).rejects.toMatchObject({
+      status: 500,
+      message: expect.stringContaining('did not send what an authorization requires within 1.5 seconds'),
+    });
+  });
+
   test('one that never finishes its list fails', async () => {
     server.intercept = ({ message }) => message.method === 'tools/list';
     expect(await failure({}, mcp)).toEqual(upstreamFailure('did not send its tools within 1.5 seconds'));

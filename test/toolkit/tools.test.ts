@@ -129,6 +129,39 @@ describe('custom tools', () => {
     ]);
   });
 
+  test('wait when their request changes, and not when it is sent back', async ({ eve }) => {
+    const headers = { Authorization: 'Bearer abc' };
+    const body = { text: ['{{id}}'] };
+    const sent = request({ method: 'POST', headers, body });
+    const toolkit = await createToolkit(eve, custom(tool({ request: sent })));
+    const isApprovedAfter = async (changed: object) => {
+      await expectStatus(eve.post(`${toolkit.path}/tools/_approve`), 200);
+      await expectStatus(eve.put(toolkit.path, custom(tool({ request: changed }))), 200);
+      return (await toolsOf(eve, toolkit))[0]![1];
+    };
+    const masked = { ...sent, headers: { Authorization: '••••' } };
+    expect(await isApprovedAfter(masked)).toBe(true);
+    expect(await isApprovedAfter(sent)).toBe(true);
+    for (const change of [
+      { url: 'https://api.example.com/other/{{id}}' },
+      { method: 'DELETE' },
+      { body: { text: ['{{id}}', 'more'] } },
+      { headers: { Authorization: 'Bearer of another' } },
+    ]) {
+      expect(await isApprovedAfter({ ...masked, ...change }), JSON.stringify(change)).toBe(false);
+      await expectStatus(eve.put(toolkit.path, custom(tool({ request: sent }))), 200);
+    }
+  });
+
+  test('show no text of a body without the permission to change them', async ({ eve, ann }) => {
+    const body = { key: 'literal secret', list: ['{{id}}', 1, null, { deep: 'another secret' }] };
+    const { path } = await createToolkit(eve, custom(tool({ request: request({ method: 'POST', body }) })));
+    await expectStatus(eve.put(`${path}/shares/${ann.id}`, { accessLevel: 1 }), 200);
+    const shown = async (client: Client) => (await client.get(path)).body.config.tools[0].request.body;
+    expect(await shown(eve)).toEqual(body);
+    expect(await shown(ann)).toEqual({ key: '••••', list: ['••••', 1, null, { deep: '••••' }] });
+  });
+
   test('keep the secrets of their headers by their names', async ({ eve }) => {
     const headers = { Authorization: 'Bearer {{id}} abc' };
     const one = tool({ request: request({ headers }) });
@@ -219,6 +252,13 @@ shopTest(
       total: 1,
       _embedded: { 'svc:reference': [{ kind: 'toolkit', id }] },
     });
+    const another = await admin.creates('/queries', { name: 'Two', datasourceId: source.id, query: 'select 2 as one' });
+    const replaced = { tools: [{ ...config.tools[0], queryId: another.id }] };
+    await expectBody(admin.put(`/toolkits/${id}`, { config: replaced }), 200, { tools: [{ approved: false }] });
+    await expectStatus(admin.post(`/toolkits/${id}/tools/_approve`), 200);
+    await expectBody(admin.put(`/toolkits/${id}`, { config }), 200, { tools: [{ approved: false }] });
+    await expectStatus(admin.post(`/toolkits/${id}/tools/_approve`), 200);
+    await expectBody(admin.put(`/toolkits/${id}`, { config }), 200, { tools: [{ approved: true }] });
     await expectStatus(admin.put(`/toolkits/${id}/shares/${ann.id}`, { accessLevel: 2 }), 200);
     await expectBody(ann.put(`/toolkits/${id}`, { config }), 200, { config });
     const other = await admin.creates('/queries', { name: 'Other', datasourceId: source.id, query: 'select 2 as two' });

@@ -33,7 +33,7 @@ export async function createOAuthClient(
   caller: AbortSignal,
 ): ReturnType<McpClient['createOAuthClient']> {
   const exchange = new McpExchange(options, server, caller);
-  return exchange.run(async () => {
+  return exchange.run('what an authorization requires', async () => {
     const challenge = await requestChallenge(exchange, server);
     const resource = await findResource(exchange, server, challenge);
     const issuer = resource?.authorization_servers?.[0] ?? new URL('/', server.url).href;

@@ -34,7 +34,7 @@ export async function discoverTools(
     return client;
   };
   try {
-    return await exchange.run(async () => {
+    return await exchange.run('its tools', async () => {
       const client = await connectToServer(exchange, server, connect);
       const description = await describeServer(client, exchange.host, { timeout });
       await endSession(exchange, server, transports.at(-1)!);

@@ -58,12 +58,15 @@ export class McpExchange {
     for (const [, value] of url?.searchParams ?? []) this.#addSecret(value);
   }
 
-  /** Runs work on this exchange, in which all requests end with the work. Throws the first failure as a client sees it. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs work on this exchange, in which all requests end with the work. Throws the first failure as a client sees it.
+   * `expected` names for it what the server sends.
+   */
+  async run<T>(expected: string, work: () => Promise<T>): Promise<T> {
     const { signal } = this.#ended;
     const failed = Promise.withResolvers<never>();
     signal.addEventListener('abort', () => failed.reject(signal.reason), { once: true });
-    const timer = setTimeout(() => this.#end(this.#timeout()), this.timeoutMs);
+    const timer = setTimeout(() => this.#end(this.#timeout(expected)), this.timeoutMs);
     const leave = () => this.#end(this.#caller.reason);
     this.#caller.addEventListener('abort', leave, { once: true });
     if (this.#caller.aborted) leave();
@@ -195,10 +198,10 @@ export class McpExchange {
     return `The MCP server "${this.host}"`;
   }
 
-  #timeout(): ApiError {
+  #timeout(expected: string): ApiError {
     const limit = `within ${this.timeoutMs / 1000} seconds`;
     return this.#hasResponse
-      ? upstreamFailed(`${this.#name} did not send its tools ${limit}`)
+      ? upstreamFailed(`${this.#name} did not send ${expected} ${limit}`)
       : unavailable(`${this.#name} did not respond ${limit}`);
   }
 

@@ -120,7 +120,8 @@ interface NewConnection {
 
 /**
  * Stores what was authorized in place of a former connection, and records it in the activity. A connection of another
- * account ends: a sync that runs must not go on with the files of this one. Returns the function that revokes it.
+ * account or client ends: a sync that runs must not go on with the files of this one. Returns the function that revokes
+ * it.
  */
 async function storeConnection(
   ctx: Context,
@@ -132,9 +133,9 @@ async function storeConnection(
   const { refreshTokenExpiresAt, ...stored } = tokens;
   const key = kind === 'library' ? { libraryId: resource.id } : { toolkitId: resource.id };
   const former = await tx.findOne(Connection, key, { lock: 'update' });
-  const isSame = former?.account?.accountId === account?.accountId;
+  const isSame = former !== null && (await isSameAccount(ctx, tx, former, { client, account }));
   const ended = former && !isSame ? await endConnections(ctx, tx, key) : undefined;
-  const connection = former && isSame ? former : tx.insert(newRow(Connection, { tenantId: viewer.tenantId, ...key }));
+  const connection = isSame ? former : tx.insert(newRow(Connection, { tenantId: viewer.tenantId, ...key }));
   Object.assign(connection, {
     ownerId: viewer.userId,
     integrationId,
@@ -146,9 +147,29 @@ async function storeConnection(
     refreshTokenExpiresAt: toDate(refreshTokenExpiresAt),
     lastAuthorizedAt: new Date(),
   } satisfies Partial<Connection>);
-  if (kind === 'toolkit') confirmRegistration(tx, resource);
+  if (kind === 'toolkit') await confirmRegistration(platform, tx, resource, client.clientId);
   const { id, name, ownerId } = resource;
   const message = `${viewer.username} connected ${name}`;
   storeActivities(tx, viewer, [{ kind, resource: { id, name, ownerId }, event: 'connected', message }]);
   return ended?.revoke;
+}
+
+/**
+ * Returns whether a connection has the account of an authorization. The account of a toolkit is unknown: a user who
+ * authorizes the same client again is taken for the same account. To revoke the tokens of the former authorization would
+ * end the new one at servers that revoke all of the user's tokens for the client.
+ */
+async function isSameAccount(
+  { viewer, platform: { secrets } }: Context,
+  tx: Transaction,
+  { id, toolkitId, ownerId, account: formerAccount }: Connection,
+  { client, account }: Pick<NewConnection, 'client' | 'account'>,
+): Promise<boolean> {
+  if (!toolkitId) return formerAccount?.accountId === account?.accountId;
+  const [row] = await tx.query<{ sealed: string }>({
+    text: `select sealed_client as sealed from dws.connection where tenant_id = $1 and id = $2`,
+    values: [viewer.tenantId, id],
+  });
+  const former = JSON.parse(secrets.open(row!.sealed)) as OAuthClient;
+  return ownerId === viewer.userId && former.clientId === client.clientId && former.tokenUri === client.tokenUri;
 }

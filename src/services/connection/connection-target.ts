@@ -6,7 +6,7 @@ import { conflict } from '../../core/errors.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { digest } from '../identity/credential.ts';
 import { driveOf, INTEGRATION_JSON, oauthClientOf, type StoredIntegration } from '../library/library-client.ts';
-import { loadResource } from '../resource/load-resource.ts';
+import { loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
 import { loadSealedSecrets } from '../toolkit/toolkit-config.ts';
 
 /** Names the library or toolkit that is connected. */
@@ -61,8 +61,14 @@ const accountReader =
     return driveOf(platform, integration).account({ outbound: platform.outbound, apiUri, contentUri, token, signal });
   };
 
-async function loadToolkit(ctx: Context, tx: Transaction, key: string): Promise<ConnectionTarget> {
-  const resource = await loadResource(ctx, tx, TOOLKIT, key, 'toolkit:write');
+/** Loads and locks a toolkit as `loadTarget` does. Throws 412 if `If-Match` does not allow its version. */
+export async function loadToolkit(
+  ctx: Context,
+  tx: Transaction,
+  key: string,
+  expected: ExpectedVersion = {},
+): Promise<ConnectionTarget> {
+  const resource = await loadResource(ctx, tx, TOOLKIT, key, 'toolkit:write', expected);
   const sealed = await loadSealedSecrets(tx, resource);
   const configDigest = digest(JSON.stringify([resource.type, resource.config, sealed]));
   return { resource, configDigest, integrationId: null, client: null, readAccount: null };

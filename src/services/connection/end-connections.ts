@@ -1,19 +1,17 @@
 import type { Context } from '../../core/context.ts';
-import type { Transaction } from '../../core/platform.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
 import { INTEGRATION_JSON, type StoredIntegration } from '../library/library-client.ts';
 import { storeActivities } from '../resource/activity.ts';
 import { notify } from '../resource/notification.ts';
 import { revokeConnection } from './revoke-connection.ts';
 
 /** Which connections end: that of a library or toolkit, all of an integration, or all that a user has authorized. */
-export type EndedConnections =
-  | { libraryId: string }
-  | { toolkitId: string }
-  | { integrationId: string }
-  | { ownerId: string };
+type ConnectionKey = { libraryId: string } | { toolkitId: string } | { integrationId: string } | { ownerId: string };
 
 /** Revocations of one change that run at once. */
 const MAX_REVOCATIONS = 8;
+/** Time for all revocations of one change. The caller waits for them. */
+const REVOCATIONS_TIMEOUT_MS = 15_000;
 
 /** A connection that has ended, with what its revocation needs. */
 export interface EndedConnection extends Record<string, unknown> {
@@ -39,13 +37,13 @@ const COLUMNS = {
 /**
  * Ends connections in the transaction of the change that causes it, records it in the activity, and notifies the owner
  * of the library or toolkit if it ends because of who authorized it. Returns their number and the function that revokes
- * the tokens at the providers: call it after the commit; it never fails. Call this before the integration or the
- * configuration of the toolkit is changed: their former addresses get the tokens.
+ * the tokens at the providers: call it after the commit; it never fails. Call this before the integration is changed: its
+ * former addresses get the tokens. A connection of a toolkit has its own client, with the addresses.
  */
 export async function endConnections(
   { platform, viewer }: Pick<Context, 'platform' | 'viewer'>,
   tx: Transaction,
-  which: EndedConnections,
+  which: ConnectionKey,
 ): Promise<{ count: number; revoke: () => Promise<void> }> {
   const [[key, id]] = Object.entries(which) as [[keyof typeof COLUMNS, string]];
   const ended = await tx.query<EndedConnection>({
@@ -62,23 +60,29 @@ export async function endConnections(
       left join dws.integration i on i.id = e.integration_id`,
     values: [viewer.tenantId, id],
   });
-  for (const { kind, resourceId, name, resourceOwnerId } of ended) {
-    const resource = { id: resourceId, name, ownerId: resourceOwnerId };
-    const message = `${viewer.username} disconnected ${name}`;
-    storeActivities(tx, viewer, [{ kind, resource, event: 'disconnected', message }]);
-    if (key === 'ownerId')
+  const events = ended.map(({ kind, resourceId, name, resourceOwnerId }) => ({
+    kind,
+    resource: { id: resourceId, name, ownerId: resourceOwnerId },
+    event: 'disconnected' as const,
+    message: `${viewer.username} disconnected ${name}`,
+  }));
+  storeActivities(tx, viewer, events);
+  if (key === 'ownerId') {
+    for (const { kind, resourceId, name, resourceOwnerId } of ended)
       await notify(tx, viewer.tenantId, [resourceOwnerId], {
         type: `${kind}.connection.ended`,
         message: `The ${kind} ${name} is no longer connected, because the user who authorized it was disabled or deleted`,
         resource: { kind, id: resourceId },
       });
   }
-  const revoke = async () => {
-    const waiting = ended.values();
-    const revokeNext = async () => {
-      for (const connection of waiting) await revokeConnection(platform, connection);
-    };
-    await Promise.all(Array.from({ length: MAX_REVOCATIONS }, revokeNext));
+  return { count: ended.length, revoke: () => revokeAll(platform, ended) };
+}
+
+async function revokeAll(platform: Platform, ended: readonly EndedConnection[]): Promise<void> {
+  const signal = AbortSignal.timeout(REVOCATIONS_TIMEOUT_MS);
+  const waiting = ended.values();
+  const revokeNext = async () => {
+    for (const connection of waiting) await revokeConnection(platform, connection, signal);
   };
-  return { count: ended.length, revoke };
+  await Promise.all(Array.from({ length: MAX_REVOCATIONS }, revokeNext));
 }

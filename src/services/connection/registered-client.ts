@@ -39,10 +39,32 @@ export async function storeRegistration(
   });
 }
 
-/** Records that an authorization of a toolkit was completed, so that its client is used again. */
-export function confirmRegistration(tx: Transaction, { tenantId, id }: ToolkitKey): void {
-  tx.execute({
+/**
+ * Records that an authorization of a toolkit was completed, so that its client is used again. Another one may have been
+ * stored since that authorization started; it stays unconfirmed.
+ */
+export async function confirmRegistration(
+  { secrets }: Pick<Platform, 'secrets'>,
+  tx: Transaction,
+  { tenantId, id }: ToolkitKey,
+  clientId: string,
+): Promise<void> {
+  const values = [tenantId, id];
+  const [row] = await tx.query<{ sealed: string }>({
+    text: `select sealed from dws.oauth_registration where tenant_id = $1 and toolkit_id = $2 for update`,
+    values,
+  });
+  if (!row || (JSON.parse(secrets.open(row.sealed)) as RegisteredClient).clientId !== clientId) return;
+  await tx.query({
     text: `update dws.oauth_registration set started_at = null where tenant_id = $1 and toolkit_id = $2`,
+    values,
+  });
+}
+
+/** Forgets the client of a toolkit, with the authorization server to which it is bound. */
+export function forgetRegistration(tx: Transaction, { tenantId, id }: ToolkitKey): void {
+  tx.execute({
+    text: `delete from dws.oauth_registration where tenant_id = $1 and toolkit_id = $2`,
     values: [tenantId, id],
   });
 }

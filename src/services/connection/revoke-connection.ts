@@ -4,26 +4,40 @@ import { driveOf } from '../library/library-client.ts';
 import { clientOf } from './connection-client.ts';
 import type { EndedConnection } from './end-connections.ts';
 
-/** Time for the revocation of one connection. The caller waits for it. */
+/** Time for the revocation of one connection. */
 const REVOKE_TIMEOUT_MS = 10_000;
 
 /**
  * Revokes the tokens of a connection that was deleted, at its provider, unless another connection needs them. Never
- * fails: failures are logged.
+ * fails: failures are logged, and so are those that `signal` ends.
  */
-export async function revokeConnection(platform: Platform, connection: EndedConnection): Promise<void> {
+export async function revokeConnection(
+  platform: Platform,
+  connection: EndedConnection,
+  signal: AbortSignal,
+): Promise<void> {
   try {
+    signal.throwIfAborted();
     if (await isShared(platform, connection)) return;
     const client = clientOf(platform, connection);
     const tokens = JSON.parse(platform.secrets.open(connection.sealedTokens)) as ConnectionTokens;
-    await revoke(platform, connection, client, tokens, AbortSignal.timeout(REVOKE_TIMEOUT_MS));
+    await revoke(
+      platform,
+      connection,
+      client,
+      tokens,
+      AbortSignal.any([signal, AbortSignal.timeout(REVOKE_TIMEOUT_MS)]),
+    );
   } catch (error) {
     const { id, kind, resourceId } = connection;
     platform.log.warn({ err: error, connectionId: id, [`${kind}Id`]: resourceId }, 'Could not revoke a connection');
   }
 }
 
-/** Returns whether another connection has the same client and account: Google revokes all of its tokens with one. */
+/**
+ * Returns whether another connection has the same client and account, also by another integration: Google revokes all of
+ * their tokens with one.
+ */
 async function isShared(
   { database }: Platform,
   { tenantId, integration, accountId }: EndedConnection,
@@ -31,9 +45,9 @@ async function isShared(
   if (!integration || accountId === null) return false;
   const others = await database.query(tenantId, {
     text: `
-      select from dws.connection
-      where tenant_id = $1 and integration_id = $2 and account->>'accountId' = $3 limit 1`,
-    values: [tenantId, integration.id, accountId],
+      select from dws.connection c join dws.integration i on i.id = c.integration_id
+      where c.tenant_id = $1 and i.type = $2 and i.client_id = $3 and c.account->>'accountId' = $4 limit 1`,
+    values: [tenantId, integration.type, integration.clientId, accountId],
   });
   return others.length > 0;
 }

@@ -88,11 +88,14 @@ function isUsable({ accessToken, refreshToken, expiresAt }: ConnectionTokens, re
   return accessToken !== refusedToken && (expiresAt === null || expiresAt - reserve > Date.now());
 }
 
-/** Refreshes the token of a connection, or waits for the refresh that runs. */
-function refreshOnce(platform: Platform, key: ConnectionKey, refusedToken: string | undefined): Promise<string> {
+/** Refreshes the token of a connection, or waits for the refresh that runs, which may return the refused token. */
+async function refreshOnce(platform: Platform, key: ConnectionKey, refusedToken: string | undefined): Promise<string> {
   const refreshes = refreshesOf(platform);
   const running = refreshes.get(key.id);
-  if (running) return running;
+  if (running) {
+    const token = await running;
+    return token === refusedToken ? refreshOnce(platform, key, refusedToken) : token;
+  }
   const caller = { tenantId: key.tenantId, userId: key.id };
   const refresh = REFRESH_GATE.run(caller, NEVER_ABORTED, () =>
     refreshInTransaction(platform, key, refusedToken, AbortSignal.timeout(REFRESH_TIMEOUT_MS)),
@@ -109,23 +112,23 @@ async function refreshInTransaction(
   signal: AbortSignal,
 ): Promise<string> {
   const { AuthorizationEnded, refreshTokens } = await import('../../adapters/connection/oauth-client.ts');
-  const token = await platform.database.transaction(key.tenantId, async (tx) => {
+  const result = await platform.database.transaction(key.tenantId, async (tx) => {
     const row = await load(tx.query, key, 'for update of c');
     const tokens = openTokens(platform, row);
-    if (isUsable(tokens, refusedToken)) return tokens.accessToken;
+    if (isUsable(tokens, refusedToken)) return { token: tokens.accessToken };
     try {
       const issued = await refreshTokens(platform.outbound, clientOf(platform, row), tokens, signal);
       await store(platform, tx, key, issued);
-      return issued.accessToken;
+      return { token: issued.accessToken };
     } catch (error) {
       if (!(error instanceof AuthorizationEnded)) throw error;
       platform.log.info({ connectionId: key.id, reason: error.message }, 'A connection has expired');
-      await expire(tx, key, row);
-      return null;
+      return { refused: row };
     }
   });
-  if (token === null) throw hasExpired(key.target);
-  return token;
+  if (result.token !== undefined) return result.token;
+  await platform.database.transaction(key.tenantId, (tx) => expire(tx, key, result.refused));
+  throw hasExpired(key.target);
 }
 
 async function store({ secrets }: Platform, tx: Transaction, key: ConnectionKey, issued: IssuedTokens): Promise<void> {
@@ -140,18 +143,27 @@ async function store({ secrets }: Platform, tx: Transaction, key: ConnectionKey,
   });
 }
 
-/** Marks a connection as expired and notifies its owner. A later call finds it expired and does neither. */
+/**
+ * Marks a connection as expired and notifies its owner, unless another call did or it was authorized again. The owner is
+ * locked first, as by the change that disables the owner and then deletes the connection.
+ */
 async function expire(
   tx: Transaction,
   { id, tenantId }: ConnectionKey,
-  { ownerId, kind, resourceId, name }: StoredConnection,
+  { ownerId, kind, resourceId, name, sealedTokens }: StoredConnection,
 ): Promise<void> {
   await tx.query({
+    text: `select from dws.app_user where tenant_id = $1 and id = $2 for key share`,
+    values: [tenantId, ownerId],
+  });
+  const expired = await tx.query({
     text: `
       update dws.connection set status = 'expired', version = version + 1, updated_at = now()
-      where tenant_id = $1 and id = $2`,
-    values: [tenantId, id],
+      where tenant_id = $1 and id = $2 and status = 'connected' and sealed_tokens = $3
+      returning id`,
+    values: [tenantId, id, sealedTokens],
   });
+  if (expired.length === 0) return;
   await notify(tx, tenantId, [`user:${ownerId}`], {
     type: `${kind}.connection.expired`,
     message: `The connection of the ${kind} ${name} has expired. Authorize it again`,

@@ -18,8 +18,8 @@ import { canChange, loadUnowned, type UnownedKind } from '../resource/unowned-ki
 import { chooseAddresses, isSameClient, type ClientAddresses } from './integration-addresses.ts';
 
 /**
- * Integrations are those of the tenant, or of one library. Their creators and superusers change them; those of a library
- * while they may write it.
+ * Integrations are those of the tenant, or of one library. Those of the tenant are changed by their creators and
+ * superusers, that of a library by all who may write the library.
  */
 const INTEGRATION: UnownedKind<Integration> = { entity: Integration, what: 'integration' };
 
@@ -104,7 +104,8 @@ async function loadIntegration(
     if (level === LEVEL.none) throw notFound({ what: INTEGRATION.what, id });
     if (!levelAllows(level, 'library:write')) throw forbidden({ permission });
   }
-  return loadUnowned(ctx, tx, INTEGRATION, id, permission, { ifMatch: ctx.ifMatch });
+  const isAllowed = Boolean(libraryId);
+  return loadUnowned(ctx, tx, INTEGRATION, id, permission, { ifMatch: ctx.ifMatch, isAllowed });
 }
 
 /** Returns whether the viewer may change and delete an integration. `library` is the one to which it belongs alone. */
@@ -112,8 +113,8 @@ export async function isEditable(
   ctx: Context,
   { creatorId, library }: { creatorId?: string | null; library?: { id: string; ownerId: string } | null },
 ): Promise<boolean> {
-  if (!canChange(INTEGRATION, ctx.viewer, creatorId)) return false;
-  return !library || levelAllows(await accessLevel(ctx, library), 'library:write');
+  if (!library) return canChange(INTEGRATION, ctx.viewer, creatorId);
+  return levelAllows(await accessLevel(ctx, library), 'library:write');
 }
 
 /** Returns the provider of a type. Throws BAD_USER_INPUT for an unknown one. */

@@ -33,7 +33,8 @@ export const canChange = (
 
 /**
  * Loads a row for a change and locks it until the transaction ends. Throws NOT_FOUND if it does not exist, FORBIDDEN if
- * the viewer may not change it, and 412 if `If-Match` does not allow its version.
+ * the viewer may not change it, and 412 if `If-Match` does not allow its version. `isAllowed` says that the viewer may,
+ * also without having created it.
  */
 export async function loadUnowned<T extends UnownedRow>(
   ctx: Context,
@@ -41,13 +42,13 @@ export async function loadUnowned<T extends UnownedRow>(
   kind: UnownedKind<T>,
   id: string,
   permission: ResourcePermission,
-  expected: ExpectedVersion = {},
+  { isAllowed = false, ...expected }: ExpectedVersion & { isAllowed?: boolean } = {},
 ): Promise<T> {
   const { entity, what } = kind;
   const row = isUuid(id) ? await tx.findOne<UnownedRow>(entity, { id: id.toLowerCase() }, { lock: 'update' }) : null;
   if (!row) throw notFound({ what, id });
   recordAuditTarget(ctx.request, what, id, row.id);
-  if (!canChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });
+  if (!isAllowed && !canChange(kind, ctx.viewer, row.creatorId)) throw forbidden({ permission });
   checkVersion(expected, what, row.version);
   return row as T;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SAVED_QUERY } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { isUuid } from '../../core/id.ts';
@@ -7,7 +8,7 @@ import type { McpTool } from '../../core/mcp.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
 import { checkIsSchema } from '../resource/schema-validation.ts';
-import { checkToolLimits } from './tool-list.ts';
+import { asStored, checkToolLimits } from './tool-list.ts';
 import type { CustomConfig, CustomTool, ToolRequest } from './toolkit-driver.ts';
 
 /** Needs no backtracking: texts are long. */
@@ -70,6 +71,14 @@ export function toExampleUrl(url: string, path: string): string {
 /** Returns the tools that a config of the driver `custom` defines. */
 export const toolsOf = ({ tools }: CustomConfig): McpTool[] =>
   tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+
+/** Returns the names of the tools that run another query or send another request than before. */
+export function findAltered(former: CustomConfig, { tools }: CustomConfig): Set<string> {
+  const before = new Map(former.tools.map(({ name, queryId, request }) => [name, asStored([queryId, request])]));
+  const isAltered = ({ name, queryId, request }: CustomTool) =>
+    before.has(name) && !isDeepStrictEqual(before.get(name), asStored([queryId, request]));
+  return new Set(tools.filter(isAltered).map(({ name }) => name));
+}
 
 /**
  * Returns a config with the ids of the saved queries that it names. Throws NOT_FOUND for a query that the caller cannot

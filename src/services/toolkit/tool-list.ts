@@ -27,12 +27,14 @@ export interface ToolDiff {
 
 /**
  * Returns the tools after a discovery, in the order of `found`, and what has changed. At first discovery all are
- * approved. Later, added and changed tools wait for approval; the others keep theirs.
+ * approved. Later, added and changed tools wait for approval; the others keep theirs. `altered` has the names of tools
+ * that do something else than before with the same description and schema.
  */
 export function applyDiscovery(
   former: readonly ApprovableTool[],
   found: readonly McpTool[],
   isFirst: boolean,
+  altered: ReadonlySet<string> = new Set(),
 ): { tools: ApprovableTool[]; diff: ToolDiff } {
   const formerByName = new Map(former.map((tool) => [tool.name, tool]));
   const names = new Set(found.map(({ name }) => name));
@@ -44,7 +46,8 @@ export function applyDiscovery(
   const tools = found.map(({ name, description, inputSchema }) => {
     const before = formerByName.get(name);
     const tool = { name, description: description || null, inputSchema };
-    if (before && isSameTool(before, tool)) return { ...tool, approved: isFirst || before.approved };
+    if (before && !altered.has(name) && isSameTool(before, tool))
+      return { ...tool, approved: isFirst || before.approved };
     diff[before ? 'changed' : 'added'].push(name);
     return { ...tool, approved: isFirst };
   });
@@ -56,7 +59,7 @@ const isSameTool = (a: McpTool, b: McpTool): boolean =>
   (a.description || null) === b.description && isDeepStrictEqual(asStored(a.inputSchema), asStored(b.inputSchema));
 
 /** Returns JSON as the database returns it: -0 is 0 there. */
-const asStored = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
+export const asStored = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
 /**
  * Throws the error that `createError` returns for the first tool past a limit. It takes the path of the value below the

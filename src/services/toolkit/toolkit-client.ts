@@ -1,9 +1,9 @@
 import type { Toolkit } from '../../../entities/toolkit.ts';
 import type { OAuthClient } from '../../core/connection.ts';
 import type { Context } from '../../core/context.ts';
-import { badInput, notFound } from '../../core/errors.ts';
+import { badInput, conflict, notFound } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
-import type { McpServer } from '../../core/mcp.ts';
+import type { McpServer, RegisteredClient } from '../../core/mcp.ts';
 import { redirectUriOf } from '../connection/authorization.ts';
 import { loadRegistration, storeRegistration } from '../connection/registered-client.ts';
 import { tokenSource } from '../connection/token-source.ts';
@@ -39,7 +39,8 @@ export async function loadServer({ platform }: Context, toolkit: Toolkit): Promi
 
 /**
  * Finds the authorization server of a toolkit, and registers this service there unless it did before, or `config.oauth`
- * names a client. Throws like `checkRemote` and `McpClient.createOAuthClient`.
+ * names a client. A client that is named stays bound to the authorization server that it was used at: CONFLICT for
+ * another one. Otherwise throws like `checkRemote` and `McpClient.createOAuthClient`.
  */
 export async function createToolkitClient(ctx: Context, toolkit: Toolkit): Promise<OAuthClient> {
   checkRemote(toolkit);
@@ -47,17 +48,34 @@ export async function createToolkitClient(ctx: Context, toolkit: Toolkit): Promi
   const configured = oauth
     ? { clientId: oauth.clientId, clientSecret: oauth.clientSecret || null, scope: oauth.scope || null }
     : null;
-  const known = {
-    configured,
-    registered: configured ? null : await loadRegistration(ctx.platform, toolkit),
-    redirectUri: redirectUriOf(ctx.platform),
-  };
+  const stored = await loadRegistration(ctx.platform, toolkit);
+  const redirectUri = redirectUriOf(ctx.platform);
+  const known = { configured, registered: configured ? null : stored, redirectUri };
   const server = { url, transport, headers, token: null };
   const { client, registered } = await callServer(ctx, (signal) =>
     ctx.platform.mcp.createOAuthClient(server, known, signal),
   );
-  if (registered) await storeRegistration(ctx.platform, toolkit, registered, registered === known.registered);
+  const { clientId, issuer = null, scope } = client;
+  if (configured) checkIssuer(toolkit, stored, issuer);
+  const used = registered ?? {
+    clientId,
+    clientSecret: null,
+    issuer: issuer ?? '',
+    redirectUri,
+    scope,
+    expiresAt: null,
+  };
+  await storeRegistration(ctx.platform, toolkit, used, configured ? stored !== null : registered === stored);
   return client;
+}
+
+/** Throws CONFLICT if the server of a toolkit now names another authorization server, which would get the stored secret. */
+function checkIssuer({ name }: Toolkit, stored: RegisteredClient | null, issuer: string | null): void {
+  if (stored && stored.issuer !== issuer)
+    throw conflict(
+      `The MCP server of the toolkit "${name}" names another authorization server than before: "${issuer}" instead of ` +
+        `"${stored.issuer}". Set config.oauth.clientSecret again if it is right`,
+    );
 }
 
 async function loadRemoteConfig(platform: Context['platform'], toolkit: Toolkit): Promise<RemoteConfig> {

@@ -84,6 +84,12 @@ export async function loadToolkitSecrets(
       values: [tenantId, id],
     },
   );
-  if (!row) return null;
-  return restoreSecrets(findToolkitDriver(row.type).id, row.config, openSecrets(platform, row.sealed));
+  return row ? openConfig(platform, row.type, { config: row.config, sealedSecrets: row.sealed }) : null;
 }
+
+/** Returns a stored config with its secrets. No response, log or error may contain it. */
+export const openConfig = (
+  platform: Pick<Platform, 'secrets'>,
+  type: string,
+  { config, sealedSecrets = null }: StoredConfig,
+): Record<string, unknown> => restoreSecrets(findToolkitDriver(type).id, config, openSecrets(platform, sealedSecrets));

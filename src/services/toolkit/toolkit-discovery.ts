@@ -1,11 +1,9 @@
-import { TOOLKIT } from '../../../entities/owned-kinds.ts';
 import type { Toolkit } from '../../../entities/toolkit.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, upstreamFailed } from '../../core/errors.ts';
 import type { McpDescription } from '../../core/mcp.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { loadTarget } from '../connection/connection-target.ts';
-import { loadResource } from '../resource/load-resource.ts';
+import { loadToolkit } from '../connection/connection-target.ts';
 import { checkToolLimits, type ToolDiff } from './tool-list.ts';
 import { callServer, checkRemote, loadServer } from './toolkit-client.ts';
 import { storeTools } from './toolkit-tool.ts';
@@ -21,10 +19,9 @@ export type ToolkitDiscovery = McpDescription & { toolkitId: string; diff: ToolD
 export async function discoverToolkit(ctx: Context, key: string): Promise<ToolkitDiscovery> {
   const { platform, viewer } = ctx;
   // Not yet the unit of work of the mutation: the call would occupy its connection.
-  const { resource, configDigest } = await platform.database.transaction(viewer.tenantId, async (tx) => {
-    await loadResource(ctx, tx, TOOLKIT, key, 'toolkit:write', { ifMatch: ctx.ifMatch });
-    return loadTarget(ctx, tx, { kind: 'toolkit', id: key });
-  });
+  const { resource, configDigest } = await platform.database.transaction(viewer.tenantId, (tx) =>
+    loadToolkit(ctx, tx, key, { ifMatch: ctx.ifMatch }),
+  );
   const toolkit = resource as Toolkit;
   checkCallable(toolkit);
   const server = await loadServer(ctx, toolkit);
@@ -35,7 +32,7 @@ export async function discoverToolkit(ctx: Context, key: string): Promise<Toolki
     ),
   );
   const diff = await ctx.transaction(async (tx) => {
-    const current = await loadTarget(ctx, tx, { kind: 'toolkit', id: toolkit.id });
+    const current = await loadToolkit(ctx, tx, toolkit.id);
     if (current.configDigest !== configDigest)
       throw conflict('The configuration has changed since the discovery started. Start it again');
     checkCallable(current.resource as Toolkit);

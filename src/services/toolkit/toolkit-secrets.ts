@@ -2,7 +2,14 @@ import type { ValidationIssue } from '../../core/errors.ts';
 import { throwIssues } from '../../core/input-checks.ts';
 import { MASK } from '../../core/mask.ts';
 import { digest } from '../identity/credential.ts';
-import type { CustomConfig, CustomTool, RemoteConfig, StdioConfig, ToolkitDriver } from './toolkit-driver.ts';
+import type {
+  CustomConfig,
+  CustomTool,
+  RemoteConfig,
+  StdioConfig,
+  ToolkitDriver,
+  ToolRequest,
+} from './toolkit-driver.ts';
 
 type Config = Record<string, unknown>;
 type Type = ToolkitDriver['id'];
@@ -13,7 +20,8 @@ interface SecretPlace {
   path: (string | number)[];
   /** By what a later config finds it. Custom tools are known by their names. */
   key: string;
-  /** What the secret is sent to: a digest of a command with its arguments, a URL without its query, or its origin. */
+  /** What the secret is sent to: a digest of a command with its arguments, a URL without its query, or its origin; for the
+   * secret of a client, also the id of the client. */
   target: string;
   /** Paths of the values that determine `target`, for error messages. */
   targetPath: string;
@@ -51,11 +59,15 @@ function mapRemote(config: RemoteConfig, replace: Replace): Config {
   const header = (name: string, value: string): string =>
     replace({ path: ['headers', name], key: keyOf('headers', name.toLowerCase()), ...target }, value);
   const path = ['oauth', 'clientSecret'];
+  const client = {
+    target: JSON.stringify([target.target, oauth?.clientId]),
+    targetPath: 'config.url or config.oauth.clientId',
+  };
   return {
     ...config,
     headers: mapValues(headers, header),
     ...(oauth?.clientSecret !== undefined && {
-      oauth: { ...oauth, clientSecret: replace({ path, key: keyOf(...path), ...target }, oauth.clientSecret) },
+      oauth: { ...oauth, clientSecret: replace({ path, key: keyOf(...path), ...client }, oauth.clientSecret) },
     }),
   };
 }
@@ -111,8 +123,8 @@ export function separateSecrets(type: Type, config: Config): { masked: Config; s
 }
 
 /**
- * Returns a config for those who may not write it, without what often contains secrets: arguments are masked, and URLs
- * have no query.
+ * Returns a config for those who may not write it, without what often contains secrets: arguments and the texts of
+ * bodies are masked, and URLs have no query.
  */
 export function redactConfig(type: string, config: Config): Config {
   if (type === 'mcp-stdio') return { ...config, args: (config as StdioConfig).args.map(() => MASK) };
@@ -120,10 +132,21 @@ export function redactConfig(type: string, config: Config): Config {
   const { tools } = config as CustomConfig;
   return {
     ...config,
-    tools: tools.map((tool) =>
-      tool.request ? { ...tool, request: { ...tool.request, url: withoutQuery(tool.request.url) } } : tool,
-    ),
+    tools: tools.map((tool) => (tool.request ? { ...tool, request: redactRequest(tool.request) } : tool)),
   };
+}
+
+function redactRequest(request: ToolRequest): ToolRequest {
+  const { url, body } = request;
+  return { ...request, url: withoutQuery(url), ...(body !== undefined && { body: maskTexts(body) }) };
+}
+
+/** Returns a JSON value with a mask in place of each text. */
+function maskTexts(value: unknown): unknown {
+  if (typeof value === 'string') return MASK;
+  if (Array.isArray(value)) return value.map(maskTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskTexts(inner)]));
 }
 
 /** Returns a URL without its query and fragment. */

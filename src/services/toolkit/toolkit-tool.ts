@@ -27,13 +27,17 @@ export function checkReportedTools(
 
 /**
  * Stores the tools of a toolkit that is locked, and decides about their approval. `queryIds` has the saved queries that
- * custom tools run, by the names of the tools. Returns what has changed.
+ * custom tools run, by the names of the tools, `altered` is that of `applyDiscovery`. Returns what has changed.
  */
 export async function storeTools(
   tx: Transaction,
   { id: toolkitId, tenantId }: Toolkit,
   found: readonly McpTool[],
-  { isFirst, queryIds = new Map() }: { isFirst: boolean; queryIds?: ReadonlyMap<string, string> },
+  {
+    isFirst,
+    queryIds = new Map(),
+    altered,
+  }: { isFirst: boolean; queryIds?: ReadonlyMap<string, string>; altered?: ReadonlySet<string> },
 ): Promise<ToolDiff> {
   const former = await tx.find(ToolkitTool, { toolkitId }, { orderBy: ['position'] });
   const rows = new Map(former.map((row) => [row.name, row]));
@@ -41,6 +45,7 @@ export async function storeTools(
     former.map(({ name, description = null, inputSchema, approved }) => ({ name, description, inputSchema, approved })),
     found,
     isFirst,
+    altered,
   );
   for (const [position, { inputSchema, ...tool }] of tools.entries()) {
     const values = { ...tool, position, queryId: queryIds.get(tool.name) ?? null };

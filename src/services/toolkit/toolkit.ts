@@ -5,13 +5,15 @@ import { ToolkitTool } from '../../../entities/toolkit-tool.ts';
 import type { Toolkit, ToolkitServerInfo } from '../../../entities/toolkit.ts';
 import type { Context } from '../../core/context.ts';
 import { assignPresent, invalid } from '../../core/input-checks.ts';
+import { MASK } from '../../core/mask.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { endConnections } from '../connection/end-connections.ts';
+import { forgetRegistration } from '../connection/registered-client.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
-import { resolveQueries, toolsOf } from './custom-tool.ts';
-import { checkToolkitConfig, loadSealedSecrets } from './toolkit-config.ts';
+import { findAltered, resolveQueries, toolsOf } from './custom-tool.ts';
+import { checkToolkitConfig, loadSealedSecrets, openConfig } from './toolkit-config.ts';
 import type { CustomConfig, RemoteConfig } from './toolkit-driver.ts';
 import { withoutQuery } from './toolkit-secrets.ts';
 import { checkReportedTools, storeTools } from './toolkit-tool.ts';
@@ -32,7 +34,7 @@ export async function create(
     const content = { type, ...checked, enabled: enabled ?? true };
     if (type === 'custom') content.config = await resolveQueries(ctx, tx, checked.config as CustomConfig, null);
     const toolkit = await createOwned(ctx, tx, TOOLKIT, input, content);
-    if (type === 'custom') await storeCustomTools(tx, toolkit, true);
+    if (type === 'custom') await storeCustomTools(tx, toolkit, { isFirst: true });
     await storeReport(tx, toolkit, { tools, serverInfo });
     return toolkit.id;
   });
@@ -72,8 +74,18 @@ async function updateConfig(
     type === 'custom' ? await resolveQueries(ctx, tx, config as CustomConfig, former as CustomConfig) : config;
   // Encryption gives another text each time, so that equal secrets keep theirs.
   if (!isSameSecret(ctx, sealed, sealedSecrets ?? null)) toolkit.sealedSecrets = sealedSecrets ?? null;
-  if (type === 'custom') await storeCustomTools(tx, toolkit, false);
-  return type === 'mcp-remote' && !isDeepStrictEqual(serverOf(toolkit.config), serverOf(former));
+  if (type === 'custom') {
+    const open = (stored: Pick<Toolkit, 'config' | 'sealedSecrets'>) =>
+      openConfig(ctx.platform, type, stored) as CustomConfig;
+    const current = { config: toolkit.config, sealedSecrets };
+    const altered = findAltered(open({ config: former, sealedSecrets: sealed }), open(current));
+    await storeCustomTools(tx, toolkit, { isFirst: false, altered });
+  }
+  if (type !== 'mcp-remote') return false;
+  const hasMoved = !isDeepStrictEqual(serverOf(toolkit.config), serverOf(former));
+  const secret = (input as Partial<RemoteConfig>).oauth?.clientSecret;
+  if (hasMoved || (secret !== undefined && secret !== MASK)) forgetRegistration(tx, toolkit);
+  return hasMoved;
 }
 
 /** Returns what the tokens of a connection depend on. */
@@ -87,10 +99,14 @@ function isSameSecret({ platform: { secrets } }: Context, a: string | null, b: s
   return isDeepStrictEqual(open(a), open(b));
 }
 
-async function storeCustomTools(tx: Transaction, toolkit: Toolkit, isFirst: boolean): Promise<void> {
+async function storeCustomTools(
+  tx: Transaction,
+  toolkit: Toolkit,
+  more: { isFirst: boolean; altered?: ReadonlySet<string> },
+): Promise<void> {
   const config = toolkit.config as CustomConfig;
   const queryIds = new Map(config.tools.flatMap(({ name, queryId }) => (queryId ? [[name, queryId]] : [])));
-  await storeTools(tx, toolkit, toolsOf(config), { isFirst, queryIds });
+  await storeTools(tx, toolkit, toolsOf(config), { ...more, queryIds });
 }
 
 /**
