@@ -13,7 +13,10 @@ registerEnumType(ConnectionStatusEnum, {
   description: 'State of a connection.',
   valuesConfig: {
     CONNECTED: { description: 'Calls are authorized.' },
-    EXPIRED: { description: 'The provider refuses the authorization. A user has to authorize again.' },
+    EXPIRED: {
+      description:
+        'The provider refuses the refresh token, or issued none and the access token has ended. A user has to authorize again.',
+    },
   },
 });
 

@@ -49,7 +49,11 @@ export class Library extends OwnedRow {
   @Property({ type: 'timestamptz', nullable: true })
   lastSyncAt?: Date | null;
 
-  @Field(() => JsonObject, { nullable: true, description: 'Result of the last sync; null if there was none.' })
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Result of the last sync, after a failure `{at, success, duration, error, code}`; null if there was none.',
+  })
   @Property({ type: 'json', nullable: true })
   lastSync?: Record<string, unknown> | null;
 }

@@ -99,7 +99,7 @@ export class AuthorizationResolver {
   @Public()
   @Mutation(() => String, {
     description:
-      'Ends an authorization: stores the connection. Requires a session of the user who started it. Returns the path to ' +
+      'Completes an authorization: stores the connection. Requires a session of the user who started it. Returns the path to ' +
       'which the browser goes. This is for the redirect of REST, `/api/oauth/callback`.',
   })
   finishAuthorization(
