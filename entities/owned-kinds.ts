@@ -2,6 +2,7 @@ import type { ActivityEventName } from '../src/core/activity.ts';
 import { LEVEL, type ResourceKind, type ShareLevel } from '../src/core/permissions.ts';
 import type { RowClass } from '../src/core/platform.ts';
 import { App } from './app.ts';
+import { Assistant } from './assistant.ts';
 import { Dataset } from './dataset.ts';
 import { Datasource } from './datasource.ts';
 import { Job } from './job.ts';
@@ -120,6 +121,14 @@ export const TOOLKIT: OwnedKind<Toolkit> = {
   silent: ['serverInfo', 'discoveredAt'],
 };
 
+export const ASSISTANT: OwnedKind<Assistant> = {
+  entity: Assistant,
+  kind: 'assistant',
+  what: 'assistant',
+  table: 'assistant',
+  icon: 'bot',
+};
+
 /** Every kind with owners. */
 export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [
   DATASOURCE,
@@ -131,4 +140,5 @@ export const OWNED_KINDS: readonly OwnedKind<OwnedRow>[] = [
   TEMPLATE,
   LIBRARY,
   TOOLKIT,
+  ASSISTANT,
 ];

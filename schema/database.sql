@@ -254,6 +254,40 @@ CREATE TRIGGER tell_credential AFTER DELETE OR UPDATE OF username, enabled, supe
 grant delete, insert, select, update on dws.app_user to dws_app;
 grant delete, insert, select, update on dws.app_user to dws_system;
 
+create table dws.assistant (
+  created_at timestamp with time zone not null default now(),
+  dataset_ids jsonb not null default '[]'::jsonb,
+  description text,
+  events jsonb not null default '[]'::jsonb,
+  folder_id uuid,
+  icon text,
+  id uuid not null,
+  instructions text,
+  model text,
+  name text not null,
+  owner_id text not null,
+  slug text not null,
+  tenant_id uuid not null,
+  toolkit_ids jsonb not null default '[]'::jsonb,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.assistant enable row level security;
+alter table dws.assistant force row level security;
+alter table dws.assistant add constraint assistant_pkey PRIMARY KEY (id);
+alter table dws.assistant add constraint assistant_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.assistant add constraint assistant_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+CREATE INDEX assistant_folder ON dws.assistant USING btree (folder_id) WHERE (folder_id IS NOT NULL);
+CREATE INDEX assistant_name ON dws.assistant USING btree (tenant_id, lower(name), id);
+CREATE INDEX assistant_owner ON dws.assistant USING btree (tenant_id, owner_id);
+CREATE UNIQUE INDEX assistant_slug ON dws.assistant USING btree (tenant_id, slug);
+create policy system on dws.assistant for all to dws_system using (true) with check (true);
+create policy tenant on dws.assistant for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_resource AFTER DELETE ON dws.assistant FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
+CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.assistant FOR EACH ROW EXECUTE FUNCTION dws.search_assistant();
+grant delete, insert, select, update on dws.assistant to dws_app;
+grant delete, insert, select, update on dws.assistant to dws_system;
+
 create table dws.audit_event (
   action text not null,
   address text,
@@ -805,6 +839,19 @@ AS $function$
         elsif tg_op = 'UPDATE' and row(coalesce(nullif(r.display_name, ''), r.username), r.username, null, false) is not distinct from row(coalesce(nullif(old.display_name, ''), old.username), old.username, null, false) then
           update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'user' and id = r.id;
         else perform dws.put_search_entry(r.tenant_id, 'user', r.id, null, coalesce(nullif(r.display_name, ''), r.username), r.username, null, r.updated_at); end if;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.search_assistant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      declare r dws.assistant; begin
+        if tg_op = 'DELETE' then r := old; else r := new; end if;
+        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'assistant' and id = r.id;
+        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
+          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'assistant' and id = r.id;
+        else perform dws.put_search_entry(r.tenant_id, 'assistant', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
 

@@ -60,6 +60,12 @@ export const NAME_RULE: InputRule = { ...textRule(255), notNull: true };
 export const DESCRIPTION_RULE = optionalTextRule(10_000);
 /** Slugs. See docs/contract.md#identifiers. */
 export const SLUG_RULE: InputRule = { minLength: 1, maxLength: 100, pattern: '^[a-z0-9][a-z0-9-]*$', notNull: true };
+/** Names of events that handlers of apps raise. */
+export const EVENT_NAME_RULE: InputRule = {
+  minLength: 1,
+  pattern: '^[\\w.:-]{1,100}$',
+  patternMessage: 'must have 1 to 100 letters, digits and _ . : -',
+};
 /** Usernames and domains. See docs/contract.md#credentials. */
 export const USERNAME_RULE: InputRule = { minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9_.@-]*$' };
 /** E-mail addresses. White space around one is removed, the empty text clears it. */

@@ -62,6 +62,7 @@ export const ABILITIES = {
   template: OWNED_ABILITIES,
   library: ['read', 'write', 'edit', 'sync', 'share', 'assignTags', 'delete', 'changeOwner'],
   toolkit: OWNED_ABILITIES,
+  assistant: OWNED_ABILITIES,
   integration: ['read', 'edit', 'delete'],
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],

@@ -1,5 +1,6 @@
 import type { Row } from '../../rest-bridge/route.ts';
 import app from '../../rest-bridge/routes/app.ts';
+import assistant from '../../rest-bridge/routes/assistant.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
 import avatar from '../../rest-bridge/routes/avatar.ts';
 import connection from '../../rest-bridge/routes/connection.ts';
@@ -82,4 +83,5 @@ export const ROWS: Row[] = [
   ...rendition,
   ...toolkit,
   ...toolkitDiscovery,
+  ...assistant,
 ];

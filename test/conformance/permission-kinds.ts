@@ -14,6 +14,7 @@ const PATH_OF_KIND: Record<string, string> = {
   library: 'libraries',
   integration: 'integrations',
   toolkit: 'toolkits',
+  assistant: 'assistants',
   folder: 'folders',
   suite: 'suites',
   team: 'teams',

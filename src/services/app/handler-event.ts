@@ -2,17 +2,12 @@ import type { HandlerTask } from '../../core/app-run.ts';
 import { tooMany } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
-import type { InputRule } from '../../core/input-rules.ts';
+import { EVENT_NAME_RULE } from '../../core/input-rules.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../core/json-depth.ts';
 import { actingPrincipal } from '../../core/viewer.ts';
 import { lockKey } from '../resource/lock-key.ts';
 import { readText } from './handler-arguments.ts';
 
-const NAME_RULE: InputRule = {
-  minLength: 1,
-  pattern: '^[\\w.:-]{1,100}$',
-  patternMessage: 'must have 1 to 100 letters, digits and _ . : -',
-};
 const MAX_PAYLOAD_BYTES = 65_536;
 /** Events of one app in an hour. */
 const MAX_EVENTS = 1000;
@@ -26,7 +21,7 @@ export async function emitEvent(
   name: unknown,
   payload: unknown = null,
 ): Promise<void> {
-  const checkedName = readText(name, 'name', NAME_RULE);
+  const checkedName = readText(name, 'name', EVENT_NAME_RULE);
   if (isDeeperThan(payload, MAX_JSON_DEPTH)) throw invalid('payload', `must nest at most ${MAX_JSON_DEPTH} levels`);
   const json = JSON.stringify(payload);
   if (Buffer.byteLength(json) > MAX_PAYLOAD_BYTES)

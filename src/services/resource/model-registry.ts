@@ -4,6 +4,7 @@ import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
 import { appLogModel, webhookCallModel } from '../app/app-record-model.ts';
+import { assistantModel } from '../assistant/assistant-model.ts';
 import { connectionModel } from '../connection/connection-model.ts';
 import { datasetModel } from '../dataset/dataset-model.ts';
 import { savedFilterModel } from '../dataset/saved-filter-model.ts';
@@ -55,6 +56,7 @@ export const MODELS: readonly ModelDefinition[] = [
   appLogModel,
   appModel,
   appReleaseModel,
+  assistantModel,
   auditEventModel,
   connectionModel,
   datasetModel,

@@ -38,6 +38,10 @@ const TEMPLATE_OF_PROCESSOR =
 /** Joins the datasource `x` of an app. */
 const ON_DATASOURCE = 'join dws.datasource x on x.id = u.datasource_id and x.app_id is not null';
 
+/** Joins the ids `x` in a list of an assistant. */
+const withIdsOf = (column: string): string =>
+  `dws.assistant u cross join lateral (select e::uuid as id from jsonb_array_elements_text(u.${column}) e) x`;
+
 const USES: readonly ResourceUse[] = [
   { kind: 'query', from: `dws.saved_query u ${ON_DATASOURCE}`, of: 'app', used: 'x.app_id', blocks: true },
   {
@@ -117,6 +121,8 @@ const USES: readonly ResourceUse[] = [
     of: 'query',
     used: 'x.query_id',
   },
+  { kind: 'assistant', from: withIdsOf('toolkit_ids'), of: 'toolkit', used: 'x.id', blocks: true },
+  { kind: 'assistant', from: withIdsOf('dataset_ids'), of: 'dataset', used: 'x.id', blocks: true },
   {
     kind: 'library',
     from: 'dws.library u',

@@ -1,0 +1,45 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ID, ObjectType } from 'type-graphql';
+import { Node } from './node.ts';
+import { OwnedRow } from './owned-row.ts';
+
+/** Instructions, data and tools with which a model helps users; its agents act on events (docs/contract.md#assistants). */
+@ObjectType({
+  description: 'Instructions, data and tools with which a model helps users. Its agents act on events.',
+  implements: Node,
+})
+@Entity()
+export class Assistant extends OwnedRow {
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'What its icon shows if none is uploaded: the name of a glyph, or an emoji. Null: the initial of its name.',
+  })
+  @Property({ type: 'text', nullable: true })
+  icon?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Instructions for the model; null for none.' })
+  @Property({ type: 'text', nullable: true })
+  instructions?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Id of the chat model that it uses. Null: the first one that an AI provider has.',
+  })
+  @Property({ type: 'text', nullable: true })
+  model?: string | null;
+
+  @Field(() => [ID], { description: 'Ids of the toolkits with tools that its agents call.' })
+  @Property({ type: 'json' })
+  toolkitIds: string[] = [];
+
+  @Field(() => [ID], { description: 'Ids of the datasets whose rows its agents read.' })
+  @Property({ type: 'json' })
+  datasetIds: string[] = [];
+
+  @Field(() => [String], {
+    description: 'Names of events of apps. Its agents that name no events of their own run when one is raised.',
+  })
+  @Property({ type: 'json' })
+  events: string[] = [];
+}

@@ -1,0 +1,70 @@
+/** What a model of an AI provider creates: images, or texts and calls of tools. */
+export const MODEL_KINDS = ['image', 'chat'] as const;
+export type ModelKind = (typeof MODEL_KINDS)[number];
+
+/** Tiers of models, in ascending order. Usage profiles allow some of them. */
+export const MODEL_TIERS = ['everyday', 'advanced', 'strategic'] as const;
+export type ModelTier = (typeof MODEL_TIERS)[number];
+
+/** Where an AI provider is called, with its secret. */
+export interface AiEndpoint {
+  /** Base of the URLs of the OpenAI-compatible API, e.g. `https://api.example.com/v1`. */
+  baseUrl: string;
+  /** Null if the provider needs none. */
+  apiKey: string | null;
+}
+
+export interface ImageRequest {
+  model: string;
+  prompt: string;
+  /** E.g. `1024x1024`. Null for a model without sizes. */
+  size: string | null;
+}
+
+/** A tool that a chat model may call. */
+export interface ChatTool {
+  /** Letters, digits, `_` and `-`, at most 64. */
+  name: string;
+  description: string;
+  /** JSON Schema of the arguments. */
+  parameters: Record<string, unknown>;
+}
+
+/** A call of a tool that a chat model asks for. Its arguments are unchecked text. */
+export interface ChatToolCall {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+export type ChatMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string | null; toolCalls: readonly ChatToolCall[] }
+  | { role: 'tool'; toolCallId: string; content: string };
+
+export interface ChatRequest {
+  model: string;
+  messages: readonly ChatMessage[];
+  tools: readonly ChatTool[];
+  /** Maximum number of tokens of the response. */
+  maxTokens: number;
+}
+
+export interface ChatResponse {
+  content: string | null;
+  toolCalls: ChatToolCall[];
+  /** Tokens as the provider counts them. */
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/**
+ * The client of AI providers. It calls them through the guarded client, each call within 120 seconds. Throws
+ * BAD_USER_INPUT with the provider's words if it refuses the request (400), UNAVAILABLE if it does not respond or responds
+ * with 429 or 502 to 504, else UPSTREAM_FAILED. No error contains the key or the prompt.
+ */
+export interface AiClient {
+  /** Returns the bytes of an image, unchecked, at most 20 MB. */
+  createImage(endpoint: AiEndpoint, request: ImageRequest, signal: AbortSignal): Promise<Buffer>;
+  chat(endpoint: AiEndpoint, request: ChatRequest, signal: AbortSignal): Promise<ChatResponse>;
+}

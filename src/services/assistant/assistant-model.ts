@@ -1,0 +1,16 @@
+import { Assistant } from '../../../entities/assistant.ts';
+import { Dataset } from '../../../entities/dataset.ts';
+import { Toolkit } from '../../../entities/toolkit.ts';
+import { hasManyJoined } from '../resource/define-model.ts';
+import { defineOwnedModel } from '../resource/owned-model.ts';
+
+/** SQL that joins the rows `r` whose ids are in a list of the assistant `p`. */
+const inList = (column: string): string =>
+  `r.id = any (array(select e::uuid from jsonb_array_elements_text(p.${column}) e))`;
+
+export const assistantModel = defineOwnedModel(Assistant, {
+  relations: {
+    toolkits: hasManyJoined(Toolkit, inList('toolkit_ids'), 'name'),
+    datasets: hasManyJoined(Dataset, inList('dataset_ids'), 'name'),
+  },
+});

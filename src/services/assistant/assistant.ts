@@ -1,0 +1,84 @@
+import type { CreateAssistantInput, UpdateAssistantInput } from '../../../entities/assistant-input.ts';
+import type { Assistant } from '../../../entities/assistant.ts';
+import { ASSISTANT, DATASET, TOOLKIT, type OwnedKind } from '../../../entities/owned-kinds.ts';
+import type { OwnedRow } from '../../../entities/owned-row.ts';
+import type { Context } from '../../core/context.ts';
+import { isUuid } from '../../core/id.ts';
+import { assignPresent } from '../../core/input-checks.ts';
+import type { ResourcePermission } from '../../core/permissions.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { loadResource, loadUsedResource } from '../resource/load-resource.ts';
+import { createOwned, updateOwned } from '../resource/owned-kind.ts';
+import { checkUnused } from '../resource/references.ts';
+
+/** Creates an assistant. Returns its id. Throws NOT_FOUND for a toolkit or dataset that the caller cannot read. */
+export async function create(
+  ctx: Context,
+  { icon, instructions, model, toolkitIds, datasetIds, events, ...input }: CreateAssistantInput,
+): Promise<string> {
+  return ctx.transaction(async (tx) => {
+    const content: Partial<Assistant> = {
+      icon: icon ?? null,
+      instructions: instructions || null,
+      model: model ?? null,
+      toolkitIds: await resolveUsed(ctx, tx, TOOLKIT, toolkitIds ?? [], []),
+      datasetIds: await resolveUsed(ctx, tx, DATASET, datasetIds ?? [], []),
+      events: [...new Set(events)],
+    };
+    return (await createOwned(ctx, tx, ASSISTANT, input, content)).id;
+  });
+}
+
+/** Updates an assistant. Returns its id. Throws NOT_FOUND for an added toolkit or dataset that the caller cannot read. */
+export async function update(
+  ctx: Context,
+  id: string,
+  { icon, instructions, model, toolkitIds, datasetIds, events, ...input }: UpdateAssistantInput,
+): Promise<string> {
+  return ctx.transaction(async (tx) => {
+    const assistant = await loadResource(ctx, tx, ASSISTANT, id, 'assistant:write', { ifMatch: ctx.ifMatch });
+    assignPresent<Assistant>(assistant, { icon, instructions: instructions === '' ? null : instructions, model }, [
+      'icon',
+      'instructions',
+      'model',
+    ]);
+    if (toolkitIds !== undefined)
+      assistant.toolkitIds = await resolveUsed(ctx, tx, TOOLKIT, toolkitIds ?? [], assistant.toolkitIds);
+    if (datasetIds !== undefined)
+      assistant.datasetIds = await resolveUsed(ctx, tx, DATASET, datasetIds ?? [], assistant.datasetIds);
+    if (events !== undefined) assistant.events = [...new Set(events)];
+    await updateOwned(ctx, tx, ASSISTANT, assistant, input);
+    return assistant.id;
+  });
+}
+
+/** Deletes an assistant. Throws CONFLICT listing its users if it is in use. */
+export async function remove(ctx: Context, id: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const assistant = await loadResource(ctx, tx, ASSISTANT, id, 'assistant:delete', { ifMatch: ctx.ifMatch });
+    await checkUnused(ctx, tx, 'assistant', assistant.id);
+    tx.remove(assistant);
+  });
+}
+
+/**
+ * Returns the ids of used resources without duplicates. Those that the assistant has already stay, also if the caller
+ * cannot read them.
+ */
+async function resolveUsed<T extends OwnedRow>(
+  ctx: Context,
+  tx: Transaction,
+  kind: OwnedKind<T>,
+  keys: readonly string[],
+  former: readonly string[],
+): Promise<string[]> {
+  const known = new Set(former);
+  const ids = new Set<string>();
+  for (const key of keys) {
+    const id = isUuid(key) ? key.toLowerCase() : key;
+    ids.add(
+      known.has(id) ? id : (await loadUsedResource(ctx, tx, kind, key, `${kind.kind}:read` as ResourcePermission)).id,
+    );
+  }
+  return [...ids];
+}
