@@ -42,4 +42,12 @@ export class Assistant extends OwnedRow {
   })
   @Property({ type: 'json' })
   events: string[] = [];
+
+  /** Id of the file of the uploaded icon. Its creation time is when the icon was uploaded. */
+  @Property({ type: 'uuid', nullable: true })
+  uploadedIconId?: string | null;
+
+  /** Id of the file of the favicon that was drawn from the uploaded icon. */
+  @Property({ type: 'uuid', nullable: true })
+  faviconId?: string | null;
 }

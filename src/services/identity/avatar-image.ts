@@ -1,15 +1,18 @@
 import { isAccountName } from '../../core/account-rules.ts';
 import type { Context, PublicContext } from '../../core/context.ts';
-import { badInput, notFound } from '../../core/errors.ts';
-import { FairGate } from '../../core/fair-gate.ts';
+import { notFound } from '../../core/errors.ts';
 import { creationTimeOf, isUuid } from '../../core/id.ts';
 import { isSlug, tenantOrDefault } from '../../core/slug.ts';
-import { readPicture, storedPicture, type PictureContents, type StoredPictureRow } from '../resource/picture-file.ts';
+import {
+  checkReadOnce,
+  readPicture,
+  readWholePicture,
+  storedPicture,
+  type PictureContents,
+  type StoredPictureRow,
+} from '../resource/picture-file.ts';
 import { defaultAvatar } from './default-avatar.ts';
 import { IS_USER, userKeyValues } from './user-lookup.ts';
-
-/** Originals that are read as a whole. REST streams them. */
-const ORIGINAL_GATE = FairGate.shared({ places: 4, maxWaiting: 100, taskNoun: 'reads of original avatars' });
 
 /**
  * Returns the avatar of a user, or the default one. A user is found by id in any tenant, otherwise by name in the tenant
@@ -61,16 +64,12 @@ async function findAvatar(
   return file;
 }
 
-/** The contexts of documents that have read an original. */
-const readers = new WeakSet<object>();
-
 /**
  * Returns the picture that a user's avatar was drawn from: the uploaded bytes, of an SVG the sanitised ones. Null for a user
  * without avatar. One document returns one, because they are large.
  */
 export async function readOriginal(ctx: Context, key: string): Promise<PictureContents | null> {
-  if (readers.has(ctx)) throw badInput('originalAvatar can be requested once in a document');
-  readers.add(ctx);
+  checkReadOnce(ctx, 'originalAvatar');
   const { tenantId } = ctx.viewer;
   const [user] = await ctx.query<{ file: StoredPictureRow | null }>({
     text: `
@@ -82,7 +81,5 @@ export async function readOriginal(ctx: Context, key: string): Promise<PictureCo
   });
   if (!user) throw notFound({ what: 'user', id: key });
   const file = user.file && storedPicture(ctx, user.file);
-  if (!file) return null;
-  const read = () => readPicture(ctx, file);
-  return (await (ctx.sendFile ? read() : ORIGINAL_GATE.run(ctx.viewer, ctx.request.signal, read))) ?? null;
+  return (file && (await readWholePicture(ctx, file))) ?? null;
 }

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { PublicContext } from '../../core/context.ts';
+import type { Context, PublicContext } from '../../core/context.ts';
+import { badInput } from '../../core/errors.ts';
+import { FairGate } from '../../core/fair-gate.ts';
 
 /** A picture as a response contains it. */
 export interface PictureContents {
@@ -63,4 +65,21 @@ export async function readPicture(ctx: PublicContext, file: PictureFile): Promis
   if (!content) return undefined;
   ctx.sendFile(content, file.size);
   return image;
+}
+
+/** Pictures of any size that are read as a whole. REST streams them. */
+const WHOLE_GATE = FairGate.shared({ places: 4, maxWaiting: 100, taskNoun: 'reads of uploaded pictures' });
+
+/** Reads a picture like `readPicture`. Throws like `FairGate`. */
+export const readWholePicture = (ctx: Context, file: PictureFile): Promise<PictureContents | undefined> =>
+  ctx.sendFile ? readPicture(ctx, file) : WHOLE_GATE.run(ctx.viewer, ctx.request.signal, () => readPicture(ctx, file));
+
+/** The root fields that have read a picture, by the context of their document. */
+const readFields = new WeakMap<object, Set<string>>();
+
+/** Throws BAD_USER_INPUT for the second picture of a root field in a document, because these pictures are large. */
+export function checkReadOnce(ctx: Context, field: string): void {
+  const fields = readFields.get(ctx) ?? new Set();
+  if (fields.has(field)) throw badInput(`${field} can be requested once in a document`);
+  readFields.set(ctx, fields.add(field));
 }
