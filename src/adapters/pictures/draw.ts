@@ -1,4 +1,4 @@
-import sharp, { type Sharp } from 'sharp';
+import sharp from 'sharp';
 import { badInput, tooLarge } from '../../core/errors.ts';
 import { MAX_PICTURE_BYTES, type Drawing, type PictureFormat, type PreparedPicture } from '../../core/pictures.ts';
 import { createIco } from './ico.ts';
@@ -125,15 +125,18 @@ const drawWhole = async (picture: CheckedPicture, maxSize: number): Promise<Buff
 
 /** Reads the picture once, in twice the largest size. */
 async function drawIco(picture: CheckedPicture, sizes: readonly number[]): Promise<Buffer> {
-  const shrink = (source: Sharp, size: number): Promise<Buffer> =>
-    source
+  const largest = 2 * Math.max(...sizes);
+  const whole = await begin(picture, Math.max(picture.width, picture.height), largest)
+    .resize({ width: largest, height: largest, fit: 'inside' })
+    .png()
+    .toBuffer();
+  const pngOf = (size: number): Promise<Buffer> =>
+    sharp(whole)
       .resize({ width: size, height: size, fit: 'contain', background: TRANSPARENT })
       .ensureAlpha()
       .png()
       .toBuffer();
-  const largest = 2 * Math.max(...sizes);
-  const whole = await shrink(begin(picture, Math.max(picture.width, picture.height), largest), largest);
-  return createIco(await Promise.all(sizes.map(async (size) => ({ size, png: await shrink(sharp(whole), size) }))));
+  return createIco(await Promise.all(sizes.map(async (size) => ({ size, png: await pngOf(size) }))));
 }
 
 /**
