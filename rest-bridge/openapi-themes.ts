@@ -66,6 +66,11 @@ const THEMES: readonly Theme[] = [
     description: 'Tools for agents: those of MCP servers and those that users define.',
     paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,
   },
+  {
+    name: 'Assistants',
+    description: 'Assistants with their instructions, data, tools and icons.',
+    paths: /^\/assistants\b/,
+  },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {
     name: 'Data sources',

@@ -17,22 +17,22 @@ const REFUSAL =
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
 const ALLOWED = `
-  benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun cancelOperation
-  commitDatasetDraft commitTemplateDraft copyDataset createAssistant createDataset createDatasetReference
+  createAssistant updateAssistant deleteAssistant setAssistantIcon deleteAssistantIcon
+  benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun
+  cancelOperation commitDatasetDraft commitTemplateDraft copyDataset createDataset createDatasetReference
   createDatasource createDatasourceLink createFolder createLibrary createReport createSavedFilter createSavedQuery
-  createSnapshot createSuite createTag createTeamComment createTemplate createTemplateFile createToolkit
-  createVisual deleteApp deleteAssistant deleteAssistantIcon deleteAvatar deleteDataset deleteDatasetDraft
-  deleteDatasetReference deleteDatasetUserSettings deleteDatasource deleteDatasourceLink deleteFolder deleteJob
-  deleteLibrary deleteReport deleteSavedFilter deleteSavedQuery deleteSnapshot deleteSuite deleteTag
-  deleteTeamComment deleteTemplate deleteTemplateDraft deleteTemplateFile deleteToolkit deleteVisual
-  discoverToolkit editDataset editTemplate logout markFeedViewed previewRefresh previewUpload promoteRefresh
-  promoteSnapshot queryDatasource refreshDataset refreshDatasetInternal renderTemplate retryJobRun runDataset
-  runJob runSavedQuery setAssistantIcon setAvatar setDatasetUserSettings setTemplateFile setTemplateFileContents
-  setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields syncLibrary
-  testDatasource updateAssistant updateDataset updateDatasetDraft updateDatasetReference updateDatasource
-  updateFolder updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery
-  updateSnapshot updateSuite updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart
-  uploadDataset uploadDatasource uploadTemplateFile`
+  createSnapshot createSuite createTag createTeamComment createTemplate createTemplateFile createToolkit createVisual
+  deleteApp deleteAvatar deleteDataset deleteDatasetDraft deleteDatasetReference deleteDatasetUserSettings
+  deleteDatasource deleteDatasourceLink deleteFolder deleteJob deleteLibrary deleteReport deleteSavedFilter
+  deleteSavedQuery deleteSnapshot deleteSuite deleteTag deleteTeamComment deleteTemplate deleteTemplateDraft
+  deleteTemplateFile deleteToolkit deleteVisual discoverToolkit editDataset editTemplate logout markFeedViewed
+  previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset refreshDatasetInternal
+  renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings setTemplateFile
+  setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
+  syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
+  updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
+  updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset
+  uploadDatasource uploadTemplateFile`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;
