@@ -44,6 +44,8 @@ function collectLog() {
   return { log, countOf };
 }
 
+/** A tab fetches its icon when the browser has time. */
+const PATIENT = { timeout: 20_000 };
 const FAVICON_ROUTE = '/api/assistants/:id/favicon.ico';
 const ICON_ROUTE = '/api/assistants/:id/icon';
 
@@ -65,7 +67,7 @@ describe.skipIf(!HAS_CHROMIUM)('a browser', () => {
 
     // Nothing but the tab shows the favicon of this page.
     await page.goto(frontEnd.url);
-    await expect.poll(() => countOf(FAVICON_ROUTE, 200)).toBe(1);
+    await expect.poll(() => countOf(FAVICON_ROUTE, 200), PATIENT).toBe(1);
 
     /** Opens the page with pictures. Returns widths of the decoded pictures. */
     const open = async () => {
@@ -98,7 +100,7 @@ describe.skipIf(!HAS_CHROMIUM)('a browser', () => {
     await takeScreenshot(page, 'assistant-icon-uploaded');
     // The picture that the browser has is still current.
     await open();
-    await expect.poll(() => countOf(ICON_ROUTE, 304)).toBe(1);
+    await expect.poll(() => countOf(ICON_ROUTE, 304), PATIENT).toBe(1);
     frontEnd.server.close();
     await page.context().close();
     await service.close();

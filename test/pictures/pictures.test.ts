@@ -6,6 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { drawPicture } from '../../src/adapters/pictures/draw.ts';
 import { preparePicture } from '../../src/adapters/pictures/pictures.ts';
 import type { PictureSource } from '../../src/core/pictures.ts';
+import { readIco } from '../support/ico.ts';
 import {
   animatedGif,
   BLUE,
@@ -109,6 +110,18 @@ describe('an SVG', () => {
     expect(distanceOf(await colorAt(drawn, 126, 200), RED)).toBeLessThan(40);
     expect(distanceOf(await colorAt(drawn, 129, 200), BLUE)).toBeLessThan(40);
   });
+
+  test.each(['width="10000" height="10"', 'width="10" height="10000"', 'width="3000" height="0.5"'])(
+    'with %s is drawn whole, although it is thin',
+    async (size) => {
+      const source = Buffer.from(svgOf('<rect width="100%" height="100%" fill="#dc1414"/>', size));
+      const drawings = { icon: { as: 'whole', maxSize: 512 }, favicon: { as: 'ico', sizes: [16, 48] } } as const;
+      const { sanitized, drawn } = await preparePicture(source, drawings, CALLER, new AbortController().signal);
+      expect(Buffer.from(drawn.icon)).toEqual(Buffer.from(sanitized!));
+      for (const { png } of readIco(Buffer.from(drawn.favicon)))
+        expect((await sharp(png).stats()).channels[3]!.max).toBeGreaterThan(100);
+    },
+  );
 
   test('with an embedded picture shows it', async () => {
     const embedded = (await pngOf(BLUE)).toString('base64');

@@ -100,13 +100,12 @@ function draw(picture: CheckedPicture, drawing: Drawing): Promise<Buffer> {
 
 /**
  * Begins to draw a picture. An SVG is drawn in the size in which it is needed, so that it is sharp and takes no more time
- * than that: `side` becomes `size` pixels.
+ * than that: `side` becomes `size` pixels, and no side less than one.
  */
-const begin = ({ bytes, format }: CheckedPicture, side: number, size: number) =>
-  sharp(
-    bytes,
-    readOptions(format === 'svg' ? Math.min(MAX_DPI, Math.max(1, (SVG_DPI * size) / side)) : undefined),
-  ).autoOrient();
+function begin({ bytes, format, width, height }: CheckedPicture, side: number, size: number) {
+  const density = SVG_DPI * Math.max(size / side, 1 / Math.min(width, height));
+  return sharp(bytes, readOptions(format === 'svg' ? Math.min(MAX_DPI, Math.max(1, density)) : undefined)).autoOrient();
+}
 
 const drawSquare = (picture: CheckedPicture, size: number): Promise<Buffer> =>
   begin(picture, Math.min(picture.width, picture.height), size)
