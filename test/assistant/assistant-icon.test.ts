@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { describe, expect, vi } from 'vitest';
-import { readActivities } from '../support/activity.ts';
 import { dataUrlOf, getPicture, pictureForm } from '../support/avatar-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
@@ -123,16 +122,6 @@ describe('an icon', () => {
   test('has a path that changes with a default icon, too', async ({ ann }) => {
     const { id, iconUrl } = await createAssistant(ann);
     expect((await ann.put(`/assistants/${id}`, { icon: 'rocket' })).body.iconUrl).not.toBe(iconUrl);
-  });
-
-  test('is in the activity of the assistant', async ({ ann }) => {
-    const { id } = await createAssistant(ann, 'Watched');
-    await upload(ann, id, PNG);
-    await ann.delete(`/assistants/${id}/icon`);
-    await ann.delete(`/assistants/${id}/icon`);
-    const changes = (await readActivities(ann, `/assistants/${id}`)).filter(({ type }) => type !== 'assistant.created');
-    const change = { type: 'assistant.icon.changed', message: 'ann changed the icon of Watched' };
-    expect(changes).toMatchObject([change, change]);
   });
 
   test('is read in one round trip', async ({ ann }) => {
