@@ -61,6 +61,10 @@ const REFUSED: ReadonlySet<string> = new Set([
   'disconnectToolkit',
   'approveToolkitTools',
   'updateToolkit',
+  'createUsageProfile',
+  'updateUsageProfile',
+  'setTeamUsageProfile',
+  'setUserUsageProfile',
 ]);
 const SHARES_AND_OWNERS = /^(?:(?:un)?share[A-Z]\w*|set[A-Z]\w*Owner)$/;
 
