@@ -39,7 +39,8 @@ export class UpdateUsageProfileInput {
   @Rule({ notNull: true })
   @Field(() => Boolean, {
     nullable: true,
-    description: 'True to make it the default of the tenant, in place of the present one, which cannot be set to false.',
+    description:
+      'True to make it the default of the tenant, in place of the present one, which cannot be set to false.',
   })
   isDefault?: boolean;
 }
@@ -62,6 +63,9 @@ export class CreateUsageProfileInput extends UpdateUsageProfileInput {
   @Field(() => [ModelTierEnum], { nullable: true, description: `${TIERS} Default: none.` })
   override allowedModelTiers?: ModelTier[];
 
-  @Field(() => Boolean, { nullable: true, description: 'Whether it becomes the default of the tenant. Default: false.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether it becomes the default of the tenant. Default: false.',
+  })
   override isDefault?: boolean;
 }

@@ -28,7 +28,9 @@ class UsageProfileName {
 }
 
 /** The credits and models that a user may use. */
-@ObjectType({ description: 'Credits and models that a user may use, from one usage profile or those of several teams.' })
+@ObjectType({
+  description: 'Credits and models that a user may use, from one usage profile or those of several teams.',
+})
 class EffectiveUsageProfileType {
   @Field(() => UsageProfileSourceEnum, { description: 'Where they come from.' })
   source!: UsageProfileSource;

@@ -23,7 +23,8 @@ export class UsageProfileResolver {
 
   @Can('tenant:superuser')
   @Query(() => UsageProfilePage, {
-    description: 'Lists the usage profiles of the tenant: those of the system first, then the others as they were created.',
+    description:
+      'Lists the usage profiles of the tenant: those of the system first, then the others as they were created.',
   })
   usageProfiles(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(UsageProfile, page, info);

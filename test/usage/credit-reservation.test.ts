@@ -4,7 +4,16 @@ import { reconcile } from '../../src/operations/reconciler.ts';
 import { reserveCredits } from '../../src/services/usage/credit-reservation.ts';
 import { effectiveProfileOf, type UsageActor } from '../../src/services/usage/effective-profile.ts';
 import { QUICK } from '../operation/platform.ts';
-import { chargeOf, figuresOf, forget, release, requestOf, reserve, runnerOf, settle } from '../support/credit-fixture.ts';
+import {
+  chargeOf,
+  figuresOf,
+  forget,
+  release,
+  requestOf,
+  reserve,
+  runnerOf,
+  settle,
+} from '../support/credit-fixture.ts';
 import { recordRoundTrips } from '../support/round-trips.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { meterIn, tenantOf } from '../support/usage-fixture.ts';
@@ -72,7 +81,9 @@ describe('a reservation', () => {
     expect(await expiry()).toEqual([10]);
     await reserve(service, tenant, { ...request, credits: '999' });
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ reserved: '999.000000' });
-    await expect(reserve(service, tenant, { ...request, credits: '1000.000001' })).rejects.toThrow(/^Not enough credits/);
+    await expect(reserve(service, tenant, { ...request, credits: '1000.000001' })).rejects.toThrow(
+      /^Not enough credits/,
+    );
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ reserved: '999.000000' });
     await forget(service, request.id);
     await reserve(service, tenant, request);
@@ -137,9 +148,14 @@ describe('a reservation', () => {
     expect(trips).toHaveLength(2);
   });
 
-  test.for(['', '-1', '1e3', 'x', '1.0000001'])('of %j credits is a mistake of the caller', async (credits, { service }) => {
-    await expect(reserve(service, await tenantOf(service), requestOf(actorOf(), { credits }))).rejects.toThrow(RangeError);
-  });
+  test.for(['', '-1', '1e3', 'x', '1.0000001'])(
+    'of %j credits is a mistake of the caller',
+    async (credits, { service }) => {
+      await expect(reserve(service, await tenantOf(service), requestOf(actorOf(), { credits }))).rejects.toThrow(
+        RangeError,
+      );
+    },
+  );
 });
 
 describe('the limits', () => {

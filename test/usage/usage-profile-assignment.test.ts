@@ -9,7 +9,8 @@ const LACKING = 'You lack the permission billing:manage';
 
 const createTeam = async (admin: Client, name: string, ...members: string[]): Promise<string> => {
   const { id } = await admin.creates('/teams', { name });
-  for (const member of members) await expectStatus(admin.put(`/teams/${id}/members/${member}`, { role: 'member' }), 200);
+  for (const member of members)
+    await expectStatus(admin.put(`/teams/${id}/members/${member}`, { role: 'member' }), 200);
   return id;
 };
 
@@ -45,7 +46,15 @@ describe.for(['team', 'user'] as const)('the profile of a %s', (kind) => {
     expect((await billing.get(path)).body).toEqual(NONE);
   });
 
-  test('is for billing:manage, after the look-up', async ({ admin, billing, writer, ann, bob, stranger, anonymous }) => {
+  test('is for billing:manage, after the look-up', async ({
+    admin,
+    billing,
+    writer,
+    ann,
+    bob,
+    stranger,
+    anonymous,
+  }) => {
     const path = await pathFor(admin);
     const unknown = path.replace(/[^/]+$/, kind === 'team' ? UNKNOWN_ID : 'nobody');
     const missing = `There is no ${kind} ${unknown.split('/').at(-1)}`;

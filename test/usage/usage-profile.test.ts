@@ -97,7 +97,11 @@ describe('usage profiles', () => {
 
   test('have slugs that no other has', async ({ writer, stranger }) => {
     const { slug } = await createProfile(writer);
-    await expectError(writer.post('/usage-profiles', profileBody({ slug })), 409, `The slug "${slug}" is already in use`);
+    await expectError(
+      writer.post('/usage-profiles', profileBody({ slug })),
+      409,
+      `The slug "${slug}" is already in use`,
+    );
     await expectError(writer.post('/usage-profiles', profileBody({ slug: 'standard' })), 409);
     await createProfile(stranger, { slug });
   });
