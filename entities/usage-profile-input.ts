@@ -40,7 +40,7 @@ export class UpdateUsageProfileInput {
   @Field(() => Boolean, {
     nullable: true,
     description:
-      'True to make it the default of the tenant, in place of the present one, which cannot be set to false.',
+      'True for the new default of the tenant, in place of the present one. False for the default is refused.',
   })
   isDefault?: boolean;
 }

@@ -41,7 +41,7 @@ export async function update(
     checkVersion(ctx, NOUN, profile.version);
     if (slug !== undefined && slug !== profile.slug) throw slugUnchangeable();
     if (isDefault === false && profile.isDefault)
-      throw invalid('isDefault', 'must not be false for the default: make another usage profile the default');
+      throw invalid('isDefault', 'must not be false for the default: set another usage profile as the default');
     const changes = checkInput(input);
     if (isDefault && !profile.isDefault) {
       await unsetDefault(ctx, tx);
