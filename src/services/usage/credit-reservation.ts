@@ -56,8 +56,11 @@ export async function reserveCredits(
 }
 
 /** Ends a reservation without a charge, with the next statement or the commit. Does nothing if there is none. */
-export const releaseCredits = (tx: Pick<Transaction, 'execute'>, { tenantId }: { tenantId: string }, id: string): void =>
-  tx.execute({ text: END, values: [tenantId, id] });
+export const releaseCredits = (
+  tx: Pick<Transaction, 'execute'>,
+  { tenantId }: { tenantId: string },
+  id: string,
+): void => tx.execute({ text: END, values: [tenantId, id] });
 
 /**
  * Ends a reservation because what it paid for is charged: call `meter` in the same transaction, with the actor of the
