@@ -56,7 +56,7 @@ export const totalOf = ({ items }: Order): number => items.reduce((sum, { quanti
 const WEBHOOK = `import { readOrder, totalOf } from '../lib/order.ts';
 
 /** Receives an order of the shop. A shop that repeats its call gets the same order, which is stored once. */
-export async function post({ request, env, crypto, respond, transaction, log }) {
+export async function post({ request, env, crypto, respond, transaction, emit, log }) {
   // Shorter: \`config.verify\` checks the signature before the code runs.
   const signature = request.headers['x-signature'] ?? '';
   if (!crypto.verifyHmac('sha256', env.ORDER_SECRET, request.rawBody, signature))
@@ -64,21 +64,25 @@ export async function post({ request, env, crypto, respond, transaction, log }) 
   const order = readOrder(request.body);
   if (!order) return respond(400, { error: 'The body is no order' });
 
-  return transaction(async ({ query }) => {
+  const isNew = await transaction(async ({ query }) => {
     const [added] = await query(
       'insert into orders (external_id, customer, total) values ($1, $2, $3) on conflict do nothing returning id',
       [order.id, order.customer, totalOf(order)],
     );
-    if (!added) return respond(200, { id: order.id, duplicate: true });
+    if (!added) return false;
     await query(
       \`insert into order_items
       select $1, i.position, i.item ->> 'sku', (i.item ->> 'quantity')::int, (i.item ->> 'price')::numeric
       from jsonb_array_elements($2::jsonb) with ordinality i (item, position)\`,
       [added.id, JSON.stringify(order.items)],
     );
-    log.info(\`Received the order \${order.id}\`);
-    return respond(201, { id: order.id, duplicate: false });
+    return true;
   });
+  if (!isNew) return respond(200, { id: order.id, duplicate: true });
+  log.info(\`Received the order \${order.id}\`);
+  // Agents may wait for this event.
+  await emit('order.received', { id: order.id, customer: order.customer });
+  return respond(201, { id: order.id, duplicate: false });
 }
 `;
 

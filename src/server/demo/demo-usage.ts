@@ -34,7 +34,7 @@ interface DemoUsage {
 }
 
 /**
- * Adds four weeks of usage to the ledger, in round figures that a reader can add up: 14 credits of the job, 12 of the app, 16
+ * Adds four weeks of usage to the ledger, in round figures that a reader can add up: 16 credits of the app, 14 of the job, 16
  * of two people for images of their own, and 8 of the assistant for images. Their events have `demo` in their metadata.
  * Returns the credits of all; null if the demo had them before.
  */
@@ -69,13 +69,13 @@ function usageOf(adminId: string, { jobId, appId, assistantId }: DemoUsers, peop
       quantity: '50',
       days: every(1),
     },
-    // 300 s a week, 3 credits.
+    // 400 s a week, 4 credits.
     {
       actor: adminId,
       entityType: 'app',
       entityId: appId,
       resource: 'app_compute',
-      quantity: '300',
+      quantity: '400',
       days: every(7),
     },
     // Images for 4 US cents, 4 credits, each.
