@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
-import { meterAppStorage } from '../../src/operations/app-storage.ts';
+import { meterGauges } from '../../src/operations/usage-gauges.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -32,9 +32,9 @@ test('the storage of each app is in the ledger once a UTC day, charged to its ow
   const { platform } = service;
   const bytes = await platform.workspaces.sizeOf({ tenantId, appId: own }, never);
   expect(bytes).toBeGreaterThan(8192);
-  await Promise.all([1, 2].map(() => meterAppStorage(platform, new Date('2026-05-01T23:59:59Z'), never)));
-  await meterAppStorage(platform, new Date('2026-05-01T00:00:00Z'), never);
-  await meterAppStorage(platform, new Date('2026-05-02T00:00:00Z'), never);
+  await Promise.all([1, 2].map(() => meterGauges(platform, new Date('2026-05-01T23:59:59Z'), never)));
+  await meterGauges(platform, new Date('2026-05-01T00:00:00Z'), never);
+  await meterGauges(platform, new Date('2026-05-02T00:00:00Z'), never);
   const events = (await eventsOf(service, tenantId)).map(({ key, quantity, day }) => ({
     key,
     quantity: Number(quantity),
