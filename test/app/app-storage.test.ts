@@ -35,7 +35,8 @@ test('the storage of each app is in the ledger once a UTC day, charged to its ow
   await Promise.all([1, 2].map(() => meterGauges(platform, new Date('2026-05-01T23:59:59Z'), never)));
   await meterGauges(platform, new Date('2026-05-01T00:00:00Z'), never);
   await meterGauges(platform, new Date('2026-05-02T00:00:00Z'), never);
-  const events = (await eventsOf(service, tenantId)).map(({ key, quantity, day }) => ({
+  const metered = (await eventsOf(service, tenantId)).filter(({ key }) => key.startsWith('app_storage:'));
+  const events = metered.map(({ key, quantity, day }) => ({
     key,
     quantity: Number(quantity),
     day,
@@ -50,7 +51,7 @@ test('the storage of each app is in the ledger once a UTC day, charged to its ow
   const actors = await runSql(
     service.databaseUrl,
     `select entity_id as id, entity_type as type, actor, resource_type as resource from dws.usage_event
-      where occurred_at < '2026-05-02' and quantity > 0`,
+      where occurred_at < '2026-05-02' and resource_type = 'app_storage' and quantity > 0`,
   );
   expect(actors).toHaveLength(2);
   expect(actors).toContainEqual({ id: own, type: 'app', actor: `user:${ann.id}`, resource: 'app_storage' });
