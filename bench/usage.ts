@@ -12,9 +12,11 @@
  */
 import { join } from 'node:path';
 import pg from 'pg';
+import type { openTenantDatabase as openSource } from '../src/adapters/database/tenant-database.ts';
 import { newId } from '../src/core/id.ts';
 import type { TenantDatabase } from '../src/core/platform.ts';
 import { creditsOf, type Usage } from '../src/core/usage.ts';
+import type { meter as meterSource } from '../src/services/usage/usage-meter.ts';
 import { fillUsage, TENANT } from './fill-usage.ts';
 import { idOf, TOKENS } from './fill.ts';
 import { printTable } from './markdown.ts';
@@ -25,9 +27,6 @@ import { withService } from './service.ts';
 
 const options = readOptions({ lines: '1000000', rounds: '9', reports: '10', appends: '300', dist: 'dist' });
 const [ROUNDS, REPORTS, APPENDS] = [Number(options.rounds), Number(options.reports), Number(options.appends)];
-
-type DatabaseModule = typeof import('../src/adapters/database/tenant-database.ts');
-type MeterModule = typeof import('../src/services/usage/usage-meter.ts');
 
 /** Milliseconds of one piece of work. */
 interface Cost {
@@ -168,8 +167,8 @@ function insertBare(database: TenantDatabase): Promise<void> {
 const { dist } = options;
 /** Imports a module of the build: Node runs no decorators, which the sources of entities have. */
 const built = (path: string) => import(join(import.meta.dirname, '..', dist, 'src', path));
-const { openTenantDatabase } = (await built('adapters/database/tenant-database.js')) as DatabaseModule;
-const { meter } = (await built('services/usage/usage-meter.js')) as MeterModule;
+const { openTenantDatabase } = (await built('adapters/database/tenant-database.js')) as { openTenantDatabase: typeof openSource };
+const { meter } = (await built('services/usage/usage-meter.js')) as { meter: typeof meterSource };
 
 await withService({ roles: ['web'], dist }, async ({ base, databaseUrl, pids, postmaster }) => {
   const { totals, month } = await fillUsage(databaseUrl, Number(options.lines));

@@ -38,7 +38,8 @@ export const MENUS: readonly { id: string; name: string; items: readonly MenuEnt
       entry('identity-providers', 'key-round', 'Identity providers', 'identityProviders'),
       entry('outbox', 'mail'),
       entry('audit', 'scroll-text', 'Audit log', 'auditEvents'),
-      { ...entry('usage-events', 'coins', 'Usage', 'usageEvents'), path: '/api/usage/events' },
+      entry('usage', 'coins', 'Usage', 'usageReport'),
+      { ...entry('usage-events', 'list', 'Usage ledger', 'usageEvents'), path: '/api/usage/events' },
     ],
   },
 ];
