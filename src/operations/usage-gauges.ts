@@ -49,7 +49,12 @@ const overGenerations = (value: string): string => `
 
 /** The gauges. See docs/contract.md#gauges. */
 const GAUGES: readonly Gauge[] = [
-  { resource: 'app_storage', entityType: 'app', entities: ownedEntities('app', 'r.schema_name is not null'), measure: measureApp },
+  {
+    resource: 'app_storage',
+    entityType: 'app',
+    entities: ownedEntities('app', 'r.schema_name is not null'),
+    measure: measureApp,
+  },
   {
     resource: 'workspace_storage',
     entityType: 'tenant',
@@ -97,8 +102,8 @@ const unmetered = ({ resource, entities, quantity }: Gauge): string => `
   order by e.tenant_id, e.id`;
 
 /**
- * Adds what all gauges measure to the usage ledger, once a UTC day and entity. Days without a pass are not made up for.
- * A failure of one entity or gauge is logged, and the next pass tries again.
+ * Adds what all gauges measure to the usage ledger, once a UTC day and entity. Nothing is metered of days without a pass.
+ * A failure of one gauge is logged, and the next pass tries again.
  */
 export async function meterGauges(platform: Platform, now: Date, signal: AbortSignal): Promise<void> {
   const day = now.toISOString().slice(0, 10);
