@@ -1,6 +1,6 @@
 /**
  * Measures the usage ledger with a year of lines:
- * `npm run build && node bench/usage.ts [lines=1000000] [rounds=9] [reports=10] [appends=300] [dist=dist]`. Prints Markdown.
+ * `npm run build && node bench/usage.ts [lines=1000000] [rounds=9] [reports=10] [appends=1000] [dist=dist]`. Prints Markdown.
  *
  * - `GET /api/usage` of the current month beside the selects that a program would send for the same figures: the totals by
  *   entity and by day; and all of them, with the credits of the month and those of each budget. They are prepared, on one
@@ -27,12 +27,11 @@ import { report } from './report.ts';
 import { withService } from './service.ts';
 import { compare, costOf, ownCpu } from './side-by-side.ts';
 
-const options = readOptions({ lines: '1000000', rounds: '9', reports: '10', appends: '300', dist: 'dist' });
+const options = readOptions({ lines: '1000000', rounds: '9', reports: '10', appends: '1000', dist: 'dist' });
 const ROUNDS = Number(options.rounds);
 const [REPORTS, APPENDS] = [Number(options.reports), Number(options.appends)];
 
-const MONTH = `tenant_id = $1 and day between date_trunc('month', now() at time zone 'UTC')::date and
-  (now() at time zone 'UTC')::date`;
+const MONTH = 'tenant_id = $1 and day between $2 and $3';
 
 /** The selects that a program without the service would send. */
 const SELECTS = [
@@ -51,9 +50,11 @@ const SELECTS = [
 ];
 
 async function runSelects(client: pg.Client, selects: readonly string[]): Promise<string> {
+  const today = new Date().toISOString().slice(0, 10);
+  const first = `${today.slice(0, 8)}01`;
   const results: unknown[] = [];
   for (const [n, text] of selects.entries())
-    results.push((await client.query({ name: `select${n}`, text, values: [TENANT] })).rows);
+    results.push((await client.query({ name: `select${n}`, text, values: [TENANT, first, today] })).rows);
   return JSON.stringify(results);
 }
 

@@ -7,7 +7,7 @@ import { Migration } from '@mikro-orm/migrations';
 export class UsageDayParts extends Migration {
   override up(): void {
     this.addSql(`alter table dws.usage_day drop constraint usage_day_pkey;`);
-    this.addSql(`create index usage_day_actor on dws.usage_day (tenant_id, day, actor);`);
+    this.addSql(`create index usage_day_day on dws.usage_day (tenant_id, day);`);
     this.addSql(`revoke update on dws.usage_day from dws_app;`);
   }
 }
