@@ -1,8 +1,10 @@
 import type { Endpoint } from './bridge.ts';
+import { ASSISTANT_BODIES } from './openapi-examples-assistant.ts';
 import { JOB_BODIES } from './openapi-examples-job.ts';
 import { LIBRARY_BODIES } from './openapi-examples-library.ts';
 import { TEMPLATE_BODIES } from './openapi-examples-template.ts';
 import { TOOLKIT_BODIES } from './openapi-examples-toolkit.ts';
+import { USAGE_BODIES } from './openapi-examples-usage.ts';
 import { operationId } from './openapi-names.ts';
 
 /* Examples of the OpenAPI document: the order lines of the demo shop, as in README.md. */
@@ -173,10 +175,12 @@ const BODIES: Record<string, unknown> = {
   updateDatasetReference: { label: 'Lines', chips: [{ field: 'country', label: 'Country' }] },
   createApp: { name: 'Returns', description: 'Handles returned goods' },
   updateApp: { description: 'Handles returned and broken goods' },
+  ...ASSISTANT_BODIES,
   ...JOB_BODIES,
   ...LIBRARY_BODIES,
   ...TEMPLATE_BODIES,
   ...TOOLKIT_BODIES,
+  ...USAGE_BODIES,
 };
 
 /** Returns an example of the body of an operation; undefined if it has none. */

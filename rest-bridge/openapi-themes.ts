@@ -66,6 +66,11 @@ const THEMES: readonly Theme[] = [
     description: 'Tools for agents: those of MCP servers and those that users define.',
     paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,
   },
+  {
+    name: 'Assistants',
+    description: 'Assistants with their instructions, data, tools and icons.',
+    paths: /^\/assistants\b/,
+  },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {
     name: 'Data sources',
@@ -84,8 +89,13 @@ const THEMES: readonly Theme[] = [
   },
   {
     name: 'Administration',
-    description: 'The audit log, the usage ledger, the outgoing mail and the identity providers of the tenant.',
-    paths: /^\/(audit|usage|outbox|identity-providers)\b/,
+    description: 'The audit log, the outgoing mail and the identity providers of the tenant.',
+    paths: /^\/(audit|outbox|identity-providers)\b/,
+  },
+  {
+    name: 'Usage',
+    description: 'The usage ledger, and usage profiles with the credits and models that they allow.',
+    paths: /^\/(usage|me\/usage|(teams|users)\/:\w+\/ai)\b/,
   },
 ];
 const OTHER: Theme = { name: 'Other', description: 'Operations of no theme.', paths: /(?:)/ };

@@ -86,6 +86,7 @@ describe('the menus', () => {
       '/api/outbox',
       '/api/audit',
       '/api/usage',
+      '/api/usage-profiles',
       '/api/usage/events',
     ]);
     for (const path of missing) expect(await statusOf(ann, path), path).toBe(403);

@@ -10,7 +10,9 @@ import type { Transaction } from '../../core/platform.ts';
 import { loadResource, loadUsedResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
+import { deleteStoredBytes } from '../resource/stored-file.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
+import { iconFilesOf } from './assistant-icon.ts';
 
 /** Creates an assistant. Returns its id. Throws NOT_FOUND for a toolkit or dataset that the caller cannot read. */
 export async function create(
@@ -57,11 +59,13 @@ export async function update(
 
 /** Deletes an assistant. Throws CONFLICT listing its users if it is in use. */
 export async function remove(ctx: Context, id: string): Promise<void> {
-  await ctx.transaction(async (tx) => {
+  const files = await ctx.transaction(async (tx) => {
     const assistant = await loadResource(ctx, tx, ASSISTANT, id, 'assistant:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'assistant', assistant.id);
     tx.remove(assistant);
+    return iconFilesOf(assistant);
   });
+  await deleteStoredBytes(ctx, files);
 }
 
 /**

@@ -39,6 +39,7 @@ export const MENUS: readonly { id: string; name: string; items: readonly MenuEnt
       entry('outbox', 'mail'),
       entry('audit', 'scroll-text', 'Audit log', 'auditEvents'),
       entry('usage', 'coins', 'Usage', 'usageReport'),
+      entry('usage-profiles', 'gauge', 'Usage profiles', 'usageProfiles'),
       { ...entry('usage-events', 'list', 'Usage ledger', 'usageEvents'), path: '/api/usage/events' },
     ],
   },
