@@ -270,6 +270,8 @@ describe('the configuration', () => {
 });
 
 test('the sync is the same in GraphQL', async ({ service, manager, billing }) => {
+  manager.respond = respondWith(200, { included: 5000 });
+  await syncCredits(service.platform, nextHour(), never);
   manager.respond = respondWith(503, {});
   await syncCredits(service.platform, nextHour(), never);
   const { usageReport } = await billing.data(
