@@ -1,7 +1,13 @@
 import { resource, type Presenter } from '../present.ts';
 import { get, type Json } from '../route.ts';
 
-const links = resource<Json>('', () => ({ self: '', 'svc:docs': '/docs', 'svc:openapi': '/openapi.json' }));
+const links = resource<Json>('', () => ({
+  self: '',
+  'svc:docs': '/docs',
+  'svc:openapi': '/openapi.json',
+  // `svc:usage` is the report of the tenant.
+  'svc:my-usage': '/me/usage',
+}));
 
 /** Presents the links to all top-level resources. They follow from the table of rows. */
 const root: Presenter = {
