@@ -106,6 +106,13 @@ export interface TemplateRenderInput {
   preview: boolean;
 }
 
+/** The run of an agent that an operation executes. */
+interface AgentRunInput {
+  agentRunId: string;
+  /** The owner of the agent when the run was requested, with whose rights it runs. */
+  ownerId: string;
+}
+
 interface AppMigrateInput {
   appId: string;
   /** Whether everything is undone at the end. */
@@ -146,6 +153,7 @@ export interface OperationInputs {
   'app.migrate': AppMigrateInput;
   'app.deploy': AppDeployInput;
   'library.sync': LibrarySyncInput;
+  'agent.run': AgentRunInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -165,6 +173,7 @@ export const OPERATION_NAMES = [
   'app.migrate',
   'app.deploy',
   'library.sync',
+  'agent.run',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */

@@ -63,6 +63,7 @@ export const ABILITIES = {
   library: ['read', 'write', 'edit', 'sync', 'share', 'assignTags', 'delete', 'changeOwner'],
   toolkit: OWNED_ABILITIES,
   assistant: OWNED_ABILITIES,
+  agent: ['read', 'write', 'edit', 'run', 'delete'],
   integration: ['read', 'edit', 'delete'],
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
@@ -153,11 +154,12 @@ const REQUIRED_LEVEL: Record<Ability, Level> = {
 
 /**
  * Abilities that require another level on a kind than on the others. A job is deleted by its owner only. The shares of a
- * library give no more than reading.
+ * library give no more than reading. Agents are parts of their assistant.
  */
 const REQUIRED_LEVEL_OF_KIND: { readonly [permission: string]: Level } = {
   'job:delete': LEVEL.teamAdmin,
   'library:share': LEVEL.edit,
+  'agent:delete': LEVEL.edit,
 };
 
 /** Minimum level for the abilities of restricted shares (docs/contract.md#restricted-shares). */

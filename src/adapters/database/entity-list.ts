@@ -1,4 +1,6 @@
 import { Activity } from '../../../entities/activity.ts';
+import { AgentRun } from '../../../entities/agent-run.ts';
+import { Agent } from '../../../entities/agent.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
 import { AppFile } from '../../../entities/app-file.ts';
 import { AppLog } from '../../../entities/app-log.ts';
@@ -66,6 +68,8 @@ export const ENTITIES = [
   Integration,
   LibraryFile,
   ToolkitTool,
+  Agent,
+  AgentRun,
   Connection,
   AppFile,
   AppRelease,

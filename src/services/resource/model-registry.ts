@@ -2,6 +2,7 @@ import type { MetadataStorage } from '@mikro-orm/core';
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
+import { agentModel, agentRunModel } from '../agent/agent-model.ts';
 import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
 import { appLogModel, webhookCallModel } from '../app/app-record-model.ts';
 import { assistantModel } from '../assistant/assistant-model.ts';
@@ -51,6 +52,8 @@ import { tagAssignmentModel, tagModel } from './tag-model.ts';
 /** The read models of all entities that the API reads. */
 export const MODELS: readonly ModelDefinition[] = [
   activityModel,
+  agentModel,
+  agentRunModel,
   apiTokenModel,
   appFileModel,
   appLogModel,
