@@ -7,6 +7,7 @@ import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
 import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
+import { CHAIN_HEADER, readChain } from '../services/agent/agent-chain.ts';
 import { createRequestContext } from '../services/resource/viewer-context.ts';
 import type { InternalCalls } from './internal-api.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -40,6 +41,9 @@ export function createContextFactory({
 }: ContextOptions): CreateContext {
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
+
+  /** A tool of an agent may send the request: the runs of the chain count as handlers that called each other. */
+  const chainDepthOf = ({ headers }: FastifyRequest): number => readChain(platform, String(headers[CHAIN_HEADER] ?? ''));
 
   const createWatch =
     (credential: Credential | null, viewer: Viewer | null): WatchRequest =>
@@ -75,9 +79,10 @@ export function createContextFactory({
     limiter.count(viewer ? viewer.userId : request.ip);
     if (viewer) assignResponse(reply.raw, viewer.userId);
     const crossSite = viewer?.authMethod === 'session' && isCrossSite(request, CORS_ORIGINS);
+    const appDepth = chainDepthOf(request);
     return createRequestContext(
       platform,
-      new HttpRequestInfo(request, reply, { secure, crossSite, channel, watch: createWatch(credential, viewer) }),
+      new HttpRequestInfo(request, reply, { secure, crossSite, channel, appDepth, watch: createWatch(credential, viewer) }),
       viewer,
     );
   };
@@ -89,6 +94,7 @@ export function createContextFactory({
       crossSite: false,
       channel,
       watch: createWatch(null, null),
+      appDepth: chainDepthOf(request),
       ...(call && { channel: 'app' as const, appDepth: call.depth + 1 }),
     };
     return createRequestContext(platform, new HttpRequestInfo(request, reply, options), null);
