@@ -67,6 +67,10 @@ export class User extends TenantRow {
   @Property({ type: 'json' })
   permissions: GlobalPermission[] = [];
 
+  /** Id of the usage profile assigned to the user. It takes precedence over those of the teams. */
+  @Property({ type: 'uuid', nullable: true })
+  usageProfileId?: string | null;
+
   @Property({ type: 'timestamptz', nullable: true })
   lockedAt?: Date | null;
 

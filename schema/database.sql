@@ -233,6 +233,7 @@ create table dws.app_user (
   tenant_id uuid not null,
   timezone text,
   updated_at timestamp with time zone not null default now(),
+  usage_profile_id uuid,
   username text not null,
   version integer not null default 1
 );
@@ -242,8 +243,10 @@ alter table dws.app_user add constraint app_user_avatar_id_fkey FOREIGN KEY (ava
 alter table dws.app_user add constraint app_user_avatar_original_id_fkey FOREIGN KEY (avatar_original_id) REFERENCES dws.stored_file(id);
 alter table dws.app_user add constraint app_user_pkey PRIMARY KEY (id);
 alter table dws.app_user add constraint app_user_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.app_user add constraint app_user_usage_profile_id_fkey FOREIGN KEY (usage_profile_id) REFERENCES dws.usage_profile(id);
 CREATE INDEX app_user_avatar_id ON dws.app_user USING btree (avatar_id) WHERE (avatar_id IS NOT NULL);
 CREATE INDEX app_user_avatar_original_id ON dws.app_user USING btree (avatar_original_id) WHERE (avatar_original_id IS NOT NULL);
+CREATE INDEX app_user_usage_profile ON dws.app_user USING btree (usage_profile_id) WHERE (usage_profile_id IS NOT NULL);
 CREATE UNIQUE INDEX app_user_username ON dws.app_user USING btree (tenant_id, lower(username));
 create policy system on dws.app_user for all to dws_system using (true) with check (true);
 create policy tenant on dws.app_user for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -378,6 +381,25 @@ create policy system on dws.connection for all to dws_system using (true) with c
 create policy tenant on dws.connection for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.connection to dws_app;
 grant delete, insert, select, update on dws.connection to dws_system;
+
+create table dws.credit_reservation (
+  actor text not null,
+  credits numeric(15,6) not null,
+  expires_at timestamp with time zone not null,
+  id uuid not null,
+  tenant_id uuid not null
+);
+alter table dws.credit_reservation enable row level security;
+alter table dws.credit_reservation force row level security;
+alter table dws.credit_reservation add constraint credit_reservation_actor_check CHECK ((actor ~ '^(user|agent):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text));
+alter table dws.credit_reservation add constraint credit_reservation_credits_check CHECK ((credits >= (0)::numeric));
+alter table dws.credit_reservation add constraint credit_reservation_pkey PRIMARY KEY (tenant_id, id);
+CREATE INDEX credit_reservation_actor ON dws.credit_reservation USING btree (tenant_id, actor);
+CREATE INDEX credit_reservation_expiry ON dws.credit_reservation USING btree (expires_at);
+create policy system on dws.credit_reservation for all to dws_system using (true) with check (true);
+create policy tenant on dws.credit_reservation for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.credit_reservation to dws_app;
+grant delete, insert, select, update on dws.credit_reservation to dws_system;
 
 create table dws.dataset (
   created_at timestamp with time zone not null default now(),
@@ -1120,6 +1142,32 @@ AS $function$
         else perform dws.put_search_entry(r.tenant_id, 'toolkit', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
         return null;
       end $function$;
+
+CREATE OR REPLACE FUNCTION dws.seed_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        perform dws.seed_usage_profiles(new.id);
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.seed_usage_profiles(tenant uuid)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+      insert into dws.usage_profile
+        (id, tenant_id, name, slug, description, credit_cap_per_month, allowed_model_tiers, is_default, system)
+      values
+        (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+  placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+  52, 1), 53, 1), 'hex')::uuid, tenant, 'Standard', 'standard', 'Everyday and advanced models, up to 1,000 credits a month.', 1000,
+          '["everyday", "advanced"]', true, true),
+        (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+  placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+  52, 1), 53, 1), 'hex')::uuid, tenant, 'Premium', 'premium', 'All models, without a monthly cap.', null,
+          '["everyday", "advanced", "strategic"]', false, true);
+    $function$;
 
 CREATE OR REPLACE FUNCTION dws.share_app_datasource()
  RETURNS trigger
@@ -2249,6 +2297,8 @@ alter table dws.team enable row level security;
 alter table dws.team force row level security;
 alter table dws.team add constraint team_pkey PRIMARY KEY (id);
 alter table dws.team add constraint team_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.team add constraint team_usage_profile_id_fkey FOREIGN KEY (usage_profile_id) REFERENCES dws.usage_profile(id);
+CREATE INDEX team_usage_profile ON dws.team USING btree (usage_profile_id) WHERE (usage_profile_id IS NOT NULL);
 CREATE UNIQUE INDEX team_slug ON dws.team USING btree (tenant_id, slug);
 create policy system on dws.team for all to dws_system using (true) with check (true);
 create policy tenant on dws.team for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -2463,6 +2513,7 @@ alter table dws.tenant add constraint tenant_pkey PRIMARY KEY (id);
 alter table dws.tenant add constraint tenant_slug_key UNIQUE (slug);
 create policy system on dws.tenant for all to dws_system using (true) with check (true);
 create policy tenant on dws.tenant for select to dws_app using ((id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER seed_tenant AFTER INSERT ON dws.tenant FOR EACH ROW EXECUTE FUNCTION dws.seed_tenant();
 grant delete, insert, select, update on dws.tenant to dws_system;
 grant select on dws.tenant to dws_app;
 
@@ -2544,6 +2595,7 @@ alter table dws.usage_day force row level security;
 alter table dws.usage_day add constraint usage_day_actor_check CHECK ((actor ~ '^(user|agent):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text));
 alter table dws.usage_day add constraint usage_day_pkey PRIMARY KEY (tenant_id, day, actor, entity_type, entity_id, resource_type);
 CREATE INDEX usage_day_age ON dws.usage_day USING brin (day);
+CREATE INDEX usage_day_ai ON dws.usage_day USING btree (tenant_id, actor, day) WHERE (resource_type = ANY (ARRAY['ai'::text, 'agent_run'::text]));
 create policy system on dws.usage_day for all to dws_system using (true) with check (true);
 create policy tenant on dws.usage_day for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.usage_day to dws_system;
@@ -2580,6 +2632,33 @@ CREATE TRIGGER keep_usage_event BEFORE DELETE ON dws.usage_event FOR EACH ROW EX
 CREATE TRIGGER refuse_usage_change BEFORE UPDATE OR TRUNCATE ON dws.usage_event FOR EACH STATEMENT EXECUTE FUNCTION dws.keep_usage_event();
 grant delete, insert, select on dws.usage_event to dws_system;
 grant insert, select on dws.usage_event to dws_app;
+
+create table dws.usage_profile (
+  allowed_model_tiers jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  credit_cap_per_month integer,
+  description text not null,
+  id uuid not null,
+  is_default boolean not null default false,
+  name text not null,
+  slug text not null,
+  system boolean not null default false,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.usage_profile enable row level security;
+alter table dws.usage_profile force row level security;
+alter table dws.usage_profile add constraint usage_profile_credit_cap_per_month_check CHECK ((credit_cap_per_month >= 0));
+alter table dws.usage_profile add constraint usage_profile_pkey PRIMARY KEY (id);
+alter table dws.usage_profile add constraint usage_profile_slug_check CHECK ((slug ~ '^[a-z][a-z0-9-]*$'::text));
+alter table dws.usage_profile add constraint usage_profile_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE UNIQUE INDEX usage_profile_default ON dws.usage_profile USING btree (tenant_id) WHERE is_default;
+CREATE UNIQUE INDEX usage_profile_slug ON dws.usage_profile USING btree (tenant_id, slug);
+create policy system on dws.usage_profile for all to dws_system using (true) with check (true);
+create policy tenant on dws.usage_profile for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.usage_profile to dws_app;
+grant delete, insert, select, update on dws.usage_profile to dws_system;
 
 create table dws.used_login (
   at timestamp with time zone not null default now(),

@@ -1,3 +1,5 @@
+import { CREDIT_DECIMALS, formatCredits } from './credits.ts';
+
 /** What usage of a resource type belongs to. */
 export const USAGE_CATEGORIES = ['ai', 'compute', 'storage'] as const;
 export type UsageCategory = (typeof USAGE_CATEGORIES)[number];
@@ -65,8 +67,6 @@ export const USAGE_RESOURCE_TYPES: readonly UsageResourceType[] = [
 
 const TYPE_OF = new Map(USAGE_RESOURCE_TYPES.map((type) => [type.slug, type]));
 
-/** Decimals of credits. */
-const CREDIT_DECIMALS = 6;
 /** Maximum credits of one event, in millionths: 15 digits, which a JSON number represents exactly. */
 const MAX_CREDITS = 10n ** 15n - 1n;
 /** A quantity has at most 15 digits before the point and 9 after it. */
@@ -101,8 +101,7 @@ export function creditsOf(resource: UsageResource, quantity: string): string {
   const product = { digits: amount.digits * rate.digits, scale: amount.scale + rate.scale };
   const credits = rescale(product, CREDIT_DECIMALS);
   if (credits > MAX_CREDITS) throw new RangeError(`The credits of ${quantity} (${resource}) are too many`);
-  const digits = String(credits).padStart(CREDIT_DECIMALS + 1, '0');
-  return `${digits.slice(0, -CREDIT_DECIMALS)}.${digits.slice(-CREDIT_DECIMALS)}`;
+  return formatCredits(credits);
 }
 
 /** Types of actors whose usage is metered. */

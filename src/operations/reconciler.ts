@@ -3,6 +3,7 @@ import { sweepAuthorizations } from '../services/connection/authorization-state.
 import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
 import { recoverJobs } from '../services/job/job-recovery.ts';
 import { findAbandoned } from '../services/operation/operation-repository.ts';
+import { sweepReservations } from '../services/usage/credit-reservation.ts';
 import type { Handlers } from './handler.ts';
 import {
   sweepAppRecords,
@@ -82,6 +83,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepRecords(query);
     await sweepAppRecords(query);
     await sweepUsage(query);
+    await sweepReservations(query);
     await sweepAvatarParts(query);
     await sweepRenditions(query);
     await sweepAuthorizations(query);

@@ -1,0 +1,73 @@
+import type { ModelTier } from '../../core/ai.ts';
+import { parseCredits } from '../../core/credits.ts';
+import type { Query } from '../../core/database.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { lockKey } from '../resource/lock-key.ts';
+import { creditRefusal, readCreditUse } from './credit-use.ts';
+import type { UsageActor } from './effective-profile.ts';
+
+/** What an AI call may cost at most, set aside for an actor until the call has ended. */
+export interface CreditRequest {
+  /** UUID of what is paid for. It has one reservation, and always the same actor. */
+  id: string;
+  actor: UsageActor;
+  /** Decimal with up to six places, e.g. `4.000000`. */
+  credits: string;
+  /** Tier of the model. Null for what uses none. */
+  tier: ModelTier | null;
+}
+
+/** Time after which a reservation is forgotten. A call must end earlier, or renew it. */
+const LIFETIME = `interval '10 minutes'`;
+
+const RESERVE = `
+  insert into dws.credit_reservation (tenant_id, id, actor, credits, expires_at)
+  values ($1, $2, $3, $4, clock_timestamp() + ${LIFETIME})
+  on conflict (tenant_id, id) do update set credits = excluded.credits, expires_at = excluded.expires_at`;
+
+/**
+ * Sets credits aside for an actor, until `settleCredits` or `releaseCredits`, or for 10 minutes. Reserving the same id
+ * again renews it, also with other credits or after it was forgotten. Throws FORBIDDEN for a tier that the usage profile
+ * does not allow, and CREDITS_SPENT if used, reserved and requested credits exceed the cap, or the cap is 0.
+ *
+ * Reservations of an actor wait for each other until their transactions end, so call it after the rows of the request
+ * are locked, and nothing slow after it. See docs/contract.md#cap.
+ */
+export async function reserveCredits(
+  tx: Pick<Transaction, 'query' | 'execute'>,
+  { tenantId }: { tenantId: string },
+  { id, actor, credits, tier }: CreditRequest,
+): Promise<void> {
+  parseCredits(credits);
+  lockKey(tx, `credits:${tenantId}:${actor}`);
+  const [use, [former]] = await Promise.all([
+    readCreditUse(tx, { tenantId }, actor, id),
+    tx.query<{ actor: string }>({
+      text: 'select actor from dws.credit_reservation where tenant_id = $1 and id = $2',
+      values: [tenantId, id],
+    }),
+  ]);
+  if (former && former.actor !== actor) throw new Error(`The credits of ${id} are reserved for another actor`);
+  const refusal = creditRefusal(use, { tier, credits });
+  if (refusal) throw refusal;
+  tx.execute({ text: RESERVE, values: [tenantId, id, actor, credits] });
+}
+
+/** Ends a reservation without a charge, with the next statement or the commit. Does nothing if there is none. */
+export function releaseCredits(tx: Pick<Transaction, 'execute'>, { tenantId }: { tenantId: string }, id: string): void {
+  tx.execute({
+    text: 'delete from dws.credit_reservation where tenant_id = $1 and id = $2',
+    values: [tenantId, id],
+  });
+}
+
+/**
+ * Ends a reservation because what it paid for is charged: call `meter` in the same transaction, with the actor of the
+ * reservation and at most its credits. Does nothing if there is none. It charges nothing itself.
+ */
+export const settleCredits = releaseCredits;
+
+/** Deletes reservations that are forgotten. They have not counted since they expired. */
+export async function sweepReservations(query: Query): Promise<void> {
+  await query({ text: 'delete from dws.credit_reservation where expires_at < clock_timestamp()' });
+}
