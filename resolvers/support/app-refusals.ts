@@ -61,6 +61,8 @@ const REFUSED: ReadonlySet<string> = new Set([
   'disconnectToolkit',
   'approveToolkitTools',
   'updateToolkit',
+  'createAgent',
+  'updateAgent',
 ]);
 const SHARES_AND_OWNERS = /^(?:(?:un)?share[A-Z]\w*|set[A-Z]\w*Owner)$/;
 

@@ -9,7 +9,7 @@ export class Agents extends Migration {
       assistant_id uuid not null references dws.assistant on delete cascade,
       owner_id uuid not null references dws.app_user on delete cascade,
       events jsonb not null default '[]', instructions text,
-      usage_profile_id uuid,
+      usage_profile_id uuid references dws.usage_profile,
       enabled boolean not null default true, accepted boolean not null default true,
       monthly_budget numeric(15, 6));`);
     this.addSql(`create index agent_assistant on dws.agent (assistant_id, lower(name), id);`);

@@ -1,3 +1,4 @@
+import { agentRun } from './agent-run.ts';
 import { appDeploy } from './app-deploy.ts';
 import { appMigrate } from './app-migrate.ts';
 import { datasetBenchmark } from './dataset-benchmark.ts';
@@ -24,4 +25,5 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'app.migrate': appMigrate,
   'app.deploy': appDeploy,
   'library.sync': librarySync(),
+  'agent.run': agentRun(),
 });

@@ -30,4 +30,5 @@ export interface OperationResults {
   'app.migrate': AppMigrationRun;
   'app.deploy': Omit<AppDeployment, 'deployedAt'> & { deployedAt: string };
   'library.sync': LibrarySync;
+  'agent.run': { agentRunId: string };
 }

@@ -50,6 +50,9 @@ const RENDERING_LIMITS = { concurrency: 4, perTenant: 2 };
 /** Syncs of libraries at once, in all and of one tenant. They wait for drives most of the time. */
 const SYNC_LIMITS = { concurrency: 4, perTenant: 2 };
 
+/** Calls of AI providers at once, in all and of one tenant. They wait for providers most of the time. */
+const AI_LIMITS = { concurrency: 8, perTenant: 4 };
+
 /**
  * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
  * from these the runs of jobs, the renderings and the syncs.
@@ -87,6 +90,7 @@ export async function startRunner(
       jobs: JOB_LIMITS,
       renderings: RENDERING_LIMITS,
       syncs: SYNC_LIMITS,
+      ai: AI_LIMITS,
     },
   );
 

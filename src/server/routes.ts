@@ -1,4 +1,5 @@
 import type { Row } from '../../rest-bridge/route.ts';
+import agent from '../../rest-bridge/routes/agent.ts';
 import app from '../../rest-bridge/routes/app.ts';
 import assistant from '../../rest-bridge/routes/assistant.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
@@ -84,4 +85,5 @@ export const ROWS: Row[] = [
   ...toolkit,
   ...toolkitDiscovery,
   ...assistant,
+  ...agent,
 ];

@@ -3,7 +3,9 @@ import type { Context } from '../../../core/context.ts';
 import { ApiError, badInput } from '../../../core/errors.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../../core/json-depth.ts';
 import { schemaIssue } from '../../resource/schema-validation.ts';
-import { checkSchema, type InputValidator } from '../../template/template-input-schema.ts';
+import { draftOf, measureSchema } from '../../template/template-input-complexity.ts';
+import { checkSchema } from '../../template/template-input-schema.ts';
+import { MAX_WORK } from '../../template/template-input-values.ts';
 import type { AgentTool, AgentTools, ToolResult } from './agent-tool.ts';
 import { createDatasetTools } from './dataset-tools.ts';
 import { cutResult } from './tool-result.ts';
@@ -38,26 +40,26 @@ export async function createToolBox(
 /** Returns tools with unique, valid names, without those whose schema cannot be checked. */
 export function openToolBox({ tools: all, notes: former }: AgentTools): ToolBox {
   const notes = [...former];
-  const byName = new Map<string, { tool: AgentTool; validator: InputValidator }>();
+  const byName = new Map<string, AgentTool>();
   for (const tool of all.slice(0, MAX_AGENT_TOOLS)) {
-    const validator = compile(tool);
-    if (typeof validator === 'string') notes.push(`The tool "${tool.name}" is left out: ${validator}`);
-    else byName.set(uniqueName(tool.name, byName), { tool, validator });
+    const problem = findProblem(tool);
+    if (problem) notes.push(`The tool "${tool.name}" is left out: ${problem}`);
+    else byName.set(uniqueName(tool.name, byName), tool);
   }
   if (all.length > MAX_AGENT_TOOLS)
     notes.push(`${all.length - MAX_AGENT_TOOLS} tool(s) are left out: an agent has at most ${MAX_AGENT_TOOLS}`);
   return {
     notes,
-    tools: [...byName].map(([name, { tool }]) => ({
+    tools: [...byName].map(([name, tool]) => ({
       name,
       description: tool.description.slice(0, MAX_DESCRIPTION).toWellFormed(),
-      parameters: { type: 'object', ...tool.parameters },
+      parameters: schemaOf(tool),
     })),
     async call(ctx, { name, arguments: text }) {
-      const known = byName.get(name);
-      if (!known) return failed(`There is no tool ${JSON.stringify(name.slice(0, 100))}`);
+      const tool = byName.get(name);
+      if (!tool) return failed(`There is no tool ${JSON.stringify(name.slice(0, 100))}`);
       try {
-        const { text: result, ...rest } = await known.tool.call(ctx, parseArguments(text, known.validator));
+        const { text: result, ...rest } = await tool.call(ctx, parseArguments(text, tool));
         return { text: cutResult(result), ...rest };
       } catch (error) {
         ctx.request.signal.throwIfAborted();
@@ -71,13 +73,18 @@ export function openToolBox({ tools: all, notes: former }: AgentTools): ToolBox 
 
 const failed = (message: string): ToolResult => ({ text: cutResult(`Error: ${message}`), error: message });
 
-/** Returns the validator of the arguments of a tool, or why its schema cannot be checked. */
-function compile({ parameters }: AgentTool): InputValidator | string {
+/** The schema of the arguments of a tool. Servers leave out its type. */
+const schemaOf = ({ parameters }: AgentTool) => ({ type: 'object', ...parameters });
+
+/** Returns why the arguments of a tool cannot be checked; null if they can. The schema is compiled with the first call. */
+function findProblem(tool: AgentTool): string | null {
   try {
-    return checkSchema({ type: 'object', ...parameters }, ['inputSchema']);
+    draftOf(schemaOf(tool), 'inputSchema');
+    measureSchema(schemaOf(tool), 'inputSchema');
+    return null;
   } catch (error) {
-    if (error instanceof ApiError) return error.message;
-    throw error;
+    // Schemas of servers are stored as they are, also those that are none.
+    return error instanceof ApiError ? error.message : 'its schema is not valid';
   }
 }
 
@@ -93,13 +100,15 @@ function uniqueName(name: string, taken: ReadonlyMap<string, unknown>): string {
 }
 
 /** Returns the arguments of a call. Throws BAD_USER_INPUT naming what does not fit the schema. */
-function parseArguments(text: string, validator: InputValidator): Record<string, unknown> {
+function parseArguments(text: string, tool: AgentTool): Record<string, unknown> {
   if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES)
     throw badInput(`The arguments have more than ${MAX_ARGUMENT_BYTES / 1024} KiB`);
   const args = parseJson(text.trim() === '' ? '{}' : text);
   if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badInput('The arguments must be an object');
   if (isDeeperThan(args, MAX_JSON_DEPTH)) throw badInput(`The arguments nest deeper than ${MAX_JSON_DEPTH} levels`);
-  const problem = validator.problemOf(args);
+  const { weight, problemOf } = checkSchema(schemaOf(tool), ['inputSchema']);
+  if (weight * text.length > MAX_WORK) throw badInput('The arguments are too large for the schema of the tool');
+  const problem = problemOf(args);
   if (problem) throw badInput(schemaIssue(problem, ['arguments']).message);
   return args as Record<string, unknown>;
 }

@@ -134,6 +134,6 @@ async function callTool(
   const custom = tools.find((one) => one.name === name);
   if (custom?.request) return callHttp(ctx, custom.request, args, depth);
   if (custom?.queryId === undefined) throw conflict('The tool is not available any more');
-  const { columns, rows } = await savedQueries.run(ctx, custom.queryId, args, MAX_ROWS);
-  return { text: JSON.stringify({ columns: columns.map(({ name: column }) => column), rows }) };
+  const { rows, truncated } = await savedQueries.run(ctx, custom.queryId, args, MAX_ROWS);
+  return { text: JSON.stringify({ rows, truncated }) };
 }
