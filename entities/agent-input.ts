@@ -1,6 +1,7 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { EVENT_NAME_RULE, NAME_RULE, optionalTextRule, Rule } from '../src/core/input-rules.ts';
 import { MAX_INSTRUCTIONS } from './assistant-input.ts';
+import { MonthlyBudgetInput } from './monthly-budget.ts';
 
 /** Maximum number of events of an agent. */
 const MAX_EVENTS = 50;
@@ -37,6 +38,9 @@ export class UpdateAgentInput {
   @Rule({ notNull: true })
   @Field(() => Boolean, { nullable: true, description: 'Whether events start it. Default: true.' })
   enabled?: boolean;
+
+  @MonthlyBudgetInput()
+  monthlyBudget?: number | null;
 }
 
 /** A new agent. */

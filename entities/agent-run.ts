@@ -129,8 +129,8 @@ export class AgentRun extends TenantRow {
   output?: string | null;
 
   @Field(() => Float, { description: 'Credits of the run and its calls of models, as the usage ledger has them.' })
-  @Property({ type: 'decimal', precision: 15, scale: 6 })
-  credits: string = '0';
+  @Property({ type: 'decimal', columnType: 'numeric(15, 6)' })
+  credits: number = 0;
 
   @Property({ type: 'text', nullable: true })
   error?: string | null;

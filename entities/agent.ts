@@ -1,5 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
-import { Field, Float, ID, ObjectType } from 'type-graphql';
+import { Field, ID, ObjectType } from 'type-graphql';
+import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
@@ -51,7 +52,6 @@ export class Agent extends TenantRow {
   @Property({ type: 'boolean' })
   accepted: boolean = true;
 
-  @Field(() => Float, { nullable: true, description: 'Credits a month from which on a warning is sent; null for none.' })
-  @Property({ type: 'decimal', precision: 15, scale: 6, nullable: true })
-  monthlyBudget?: string | null;
+  @MonthlyBudget()
+  monthlyBudget?: number | null;
 }

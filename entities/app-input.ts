@@ -1,5 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
+import { MonthlyBudgetInput } from './monthly-budget.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
 /** Changes to an app. */
@@ -13,6 +14,9 @@ export class UpdateAppInput extends UpdateOwnedInput {
       'Null instead of an object deletes all variables.',
   })
   env?: Record<string, unknown> | null;
+
+  @MonthlyBudgetInput()
+  monthlyBudget?: number | null;
 }
 
 /** A new app. */

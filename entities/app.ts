@@ -1,6 +1,7 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
+import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
@@ -53,4 +54,7 @@ export class App extends OwnedRow {
   })
   @Property({ type: 'boolean' })
   accepted: boolean = true;
+
+  @MonthlyBudget()
+  monthlyBudget?: number | null;
 }

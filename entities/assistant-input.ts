@@ -1,5 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { EVENT_NAME_RULE, optionalTextRule, Rule, textRule } from '../src/core/input-rules.ts';
+import { MonthlyBudgetInput } from './monthly-budget.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
 /** Maximum number of toolkits, of datasets and of events of an assistant. */
@@ -54,6 +55,9 @@ export class UpdateAssistantInput extends UpdateOwnedInput {
       'one is raised.',
   })
   events?: string[] | null;
+
+  @MonthlyBudgetInput()
+  monthlyBudget?: number | null;
 }
 
 /** A new assistant. */

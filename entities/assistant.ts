@@ -1,5 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
+import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
@@ -42,4 +43,7 @@ export class Assistant extends OwnedRow {
   })
   @Property({ type: 'json' })
   events: string[] = [];
+
+  @MonthlyBudget()
+  monthlyBudget?: number | null;
 }

@@ -3,6 +3,7 @@ import { optionalTextRule, Rule, textRule } from '../src/core/input-rules.ts';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
 import { CreateJobDatasetInput, MAX_JOB_DATASETS } from './job-dataset-input.ts';
 import { JobIntervalTypeEnum, type JobIntervalType } from './job.ts';
+import { MonthlyBudgetInput } from './monthly-budget.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
 /** Changes to a job. */
@@ -62,6 +63,9 @@ export class UpdateJobInput extends UpdateOwnedInput {
       'no other. Any other value is ignored, and is an error on creation.',
   })
   lockedAt?: Date | null;
+
+  @MonthlyBudgetInput()
+  monthlyBudget?: number | null;
 }
 
 /** A new job. */

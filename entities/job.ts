@@ -1,6 +1,7 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
@@ -97,6 +98,9 @@ export class Job extends OwnedRow {
   @Field(() => String, { nullable: true, description: 'Id of what created the job. Set on creation.' })
   @Property({ type: 'text', nullable: true })
   sourceId?: string | null;
+
+  @MonthlyBudget()
+  monthlyBudget?: number | null;
 
   /** Id of the job that this is the draft of. Null unless this is a draft. */
   @Property({ type: 'uuid', nullable: true })

@@ -17,6 +17,7 @@ const TYPES = {
   'toolkit.connection.expired': 'The server refuses the connection of a toolkit, which has to be authorized again.',
   'toolkit.connection.ended':
     'A toolkit is not connected any more, as the user who authorized it was disabled or deleted.',
+  'usage.budget.exceeded': 'More credits were used in a month than the budget of an app, assistant, agent or job.',
 } as const;
 const NotificationTypeEnum = wordEnum(
   'NotificationType',

@@ -24,14 +24,14 @@ export const UsageResourceEnum = wordEnum(
   (slug) => `${typeOf.get(slug)!.name}, measured in the unit \`${typeOf.get(slug)!.unit}\`.`,
 );
 
-const UsageActorTypeEnum = wordEnum(
+export const UsageActorTypeEnum = wordEnum(
   'UsageActorType',
   'Type of an actor whose usage is metered.',
   USAGE_ACTOR_TYPES,
   (type) => (type === 'user' ? 'A user.' : 'An agent.'),
 );
 
-const UsageEntityTypeEnum = wordEnum(
+export const UsageEntityTypeEnum = wordEnum(
   'UsageEntityType',
   'Type of what usage is charged to.',
   USAGE_ENTITY_TYPES,

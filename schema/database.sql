@@ -139,6 +139,7 @@ create table dws.app (
   env_names jsonb not null default '[]'::jsonb,
   folder_id uuid,
   id uuid not null,
+  monthly_budget numeric(15,6),
   name text not null,
   owner_id text not null,
   schema_name text,
@@ -150,9 +151,11 @@ create table dws.app (
 );
 alter table dws.app enable row level security;
 alter table dws.app force row level security;
+alter table dws.app add constraint app_monthly_budget_check CHECK ((monthly_budget >= (0)::numeric));
 alter table dws.app add constraint app_pkey PRIMARY KEY (id);
 alter table dws.app add constraint app_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.app add constraint app_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+CREATE INDEX app_budget ON dws.app USING btree (tenant_id) WHERE (monthly_budget IS NOT NULL);
 CREATE INDEX app_folder ON dws.app USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX app_name ON dws.app USING btree (tenant_id, lower(name), id);
 CREATE INDEX app_owner ON dws.app USING btree (tenant_id, owner_id);
@@ -344,6 +347,7 @@ create table dws.assistant (
   id uuid not null,
   instructions text,
   model text,
+  monthly_budget numeric(15,6),
   name text not null,
   owner_id text not null,
   slug text not null,
@@ -354,9 +358,11 @@ create table dws.assistant (
 );
 alter table dws.assistant enable row level security;
 alter table dws.assistant force row level security;
+alter table dws.assistant add constraint assistant_monthly_budget_check CHECK ((monthly_budget >= (0)::numeric));
 alter table dws.assistant add constraint assistant_pkey PRIMARY KEY (id);
 alter table dws.assistant add constraint assistant_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.assistant add constraint assistant_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+CREATE INDEX assistant_budget ON dws.assistant USING btree (tenant_id) WHERE (monthly_budget IS NOT NULL);
 CREATE INDEX assistant_folder ON dws.assistant USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX assistant_name ON dws.assistant USING btree (tenant_id, lower(name), id);
 CREATE INDEX assistant_owner ON dws.assistant USING btree (tenant_id, owner_id);
@@ -421,6 +427,22 @@ create policy system on dws.avatar_upload_part for all to dws_system using (true
 create policy tenant on dws.avatar_upload_part for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.avatar_upload_part to dws_app;
 grant delete, insert, select, update on dws.avatar_upload_part to dws_system;
+
+create table dws.budget_warning (
+  created_at timestamp with time zone not null default now(),
+  entity_id uuid not null,
+  entity_type text not null,
+  month date not null,
+  tenant_id uuid not null
+);
+alter table dws.budget_warning enable row level security;
+alter table dws.budget_warning force row level security;
+alter table dws.budget_warning add constraint budget_warning_pkey PRIMARY KEY (tenant_id, entity_id, month);
+CREATE INDEX budget_warning_age ON dws.budget_warning USING btree (month);
+create policy system on dws.budget_warning for all to dws_system using (true) with check (true);
+create policy tenant on dws.budget_warning for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.budget_warning to dws_app;
+grant delete, insert, select, update on dws.budget_warning to dws_system;
 
 create table dws.connection (
   account jsonb,
@@ -710,6 +732,15 @@ CREATE OR REPLACE FUNCTION dws.accept_job_draft()
 AS $function$
       begin
         update dws.job set accepted = true where tenant_id = new.tenant_id and parent_id = new.id and not accepted;
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.budget_job_draft()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        update dws.job set monthly_budget = new.monthly_budget where tenant_id = new.tenant_id and parent_id = new.id;
         return null;
       end $function$;
 
@@ -1425,6 +1456,7 @@ create table dws.job (
   "interval" text,
   interval_type text,
   locked_at timestamp with time zone,
+  monthly_budget numeric(15,6),
   name text not null,
   next_run_at timestamp with time zone,
   notes text,
@@ -1445,11 +1477,13 @@ alter table dws.job enable row level security;
 alter table dws.job force row level security;
 alter table dws.job add constraint job_accepted CHECK ((accepted OR (NOT enabled)));
 alter table dws.job add constraint job_interval_type_check CHECK ((interval_type = ANY (ARRAY['cron'::text, 'simple'::text, 'once'::text])));
+alter table dws.job add constraint job_monthly_budget_check CHECK ((monthly_budget >= (0)::numeric));
 alter table dws.job add constraint job_next_run CHECK (((next_run_at IS NULL) OR (enabled AND (parent_id IS NULL))));
 alter table dws.job add constraint job_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES dws.job(id) ON DELETE CASCADE;
 alter table dws.job add constraint job_pkey PRIMARY KEY (id);
 alter table dws.job add constraint job_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.job add constraint job_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+CREATE INDEX job_budget ON dws.job USING btree (tenant_id) WHERE (monthly_budget IS NOT NULL);
 CREATE INDEX job_folder ON dws.job USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX job_locked ON dws.job USING btree (heartbeat) WHERE (locked_at IS NOT NULL);
 CREATE INDEX job_name ON dws.job USING btree (tenant_id, lower(name), id);
@@ -1460,6 +1494,7 @@ CREATE UNIQUE INDEX job_slug ON dws.job USING btree (tenant_id, slug);
 create policy system on dws.job for all to dws_system using (true) with check (true);
 create policy tenant on dws.job for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER accept_draft AFTER UPDATE OF accepted ON dws.job FOR EACH ROW WHEN (((new.parent_id IS NULL) AND new.accepted AND (NOT old.accepted))) EXECUTE FUNCTION dws.accept_job_draft();
+CREATE TRIGGER budget_draft AFTER UPDATE OF monthly_budget ON dws.job FOR EACH ROW WHEN (((new.parent_id IS NULL) AND (new.monthly_budget IS DISTINCT FROM old.monthly_budget))) EXECUTE FUNCTION dws.budget_job_draft();
 CREATE TRIGGER change_owner BEFORE UPDATE OF owner_id ON dws.job FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.change_job_owner();
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.job FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER own_draft AFTER UPDATE OF owner_id ON dws.job FOR EACH ROW WHEN (((new.parent_id IS NULL) AND (new.owner_id IS DISTINCT FROM old.owner_id))) EXECUTE FUNCTION dws.own_job_draft();

@@ -55,6 +55,8 @@ import { OperationResource } from '../operation/operation.ts';
 import { ReferenceSnapshot } from '../report/dataset-reference-types.ts';
 import { pageOf } from '../support/page.ts';
 import { nodeField, recordField, relationField, relationPage } from '../support/relation-fields.ts';
+import { UsageBudget } from '../usage/credit-pool-types.ts';
+import { TopApp, TopUser, UsageSummary } from '../usage/usage-total-types.ts';
 import { NotificationResource } from './notification.ts';
 import { Reference } from './reference.ts';
 
@@ -133,6 +135,7 @@ recordField(DatasetRefresh, 'dataset', 'id', Dataset, 'Dataset with its new rows
 recordField(ReferenceSnapshot, 'dataset', 'datasetId', Dataset, 'Snapshot. Null if the caller cannot read it.');
 recordField(JobRunResult, 'run', 'runId', JobRun, 'The run.');
 recordField(UserContent, 'user', 'userId', User, 'The user.');
+recordField(TopUser, 'user', 'userId', User, 'The user. Null for agents and deleted users.');
 recordField(SearchHit, 'library', 'libraryId', Library, 'Library of a file; null for the other kinds.');
 recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. Null for the other kinds.');
 
@@ -140,6 +143,9 @@ nodeField(Activity, 'resource', 'kind', 'resourceId');
 nodeField(AuditEvent, 'resource', 'kind', 'resourceId');
 nodeField(FeedItem, 'entity', 'entityType', 'entityId');
 nodeField(UsageEvent, 'entity', 'entityType', 'entityId');
+nodeField(UsageSummary, 'entity', 'entityType', 'entityId', []);
+nodeField(TopApp, 'entity', 'entityType', 'entityId', []);
+nodeField(UsageBudget, 'node', 'entityType', 'entityId', []);
 nodeField(Favorite, 'resource', 'kind', 'resourceId');
 nodeField(Share, 'resource', 'kind', 'resourceId');
 nodeField(TagAssignment, 'resource', 'kind', 'resourceId');

@@ -7,7 +7,7 @@ import { del, get, patch, post, put, type RouteOptions } from '../route.ts';
 import { appRecords } from './app-record.ts';
 
 const app = resource<{ id: string }>(
-  'id tenant slug naturalId name description env status deployedAt schemaName accepted ' +
+  'id tenant slug naturalId name description env status deployedAt schemaName accepted monthlyBudget ' +
     'ownerId owner { id name type } folderId tags createdAt updatedAt ' +
     'permissions { read write edit run share delete assignTags changeOwner }',
   ({ id }) => ({ self: `/apps/${id}`, 'svc:permissions': `/apps/${id}/permissions` }),

@@ -6,7 +6,7 @@ interface Assistant {
 }
 
 const assistant = resource<Assistant>(
-  `id tenant slug naturalId name description icon instructions model toolkitIds datasetIds events
+  `id tenant slug naturalId name description icon instructions model toolkitIds datasetIds events monthlyBudget
   ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`,
   ({ id }) => ({ self: `/assistants/${id}`, 'svc:permissions': `/assistants/${id}/permissions` }),

@@ -12,7 +12,7 @@ interface Job {
 
 const FIELDS = `id tenant slug naturalId name description type ownerId owner { id name type } folderId tags
   interval intervalType timezone enabled accepted nextRunAt startOn endOn lockedAt heartbeat data notes source sourceId editingId
-  createdAt updatedAt permissions { read write edit run share delete assignTags changeOwner }`;
+  monthlyBudget createdAt updatedAt permissions { read write edit run share delete assignTags changeOwner }`;
 
 const links = ({ id, editingId }: Job) => ({
   self: `/jobs/${id}`,

@@ -15,7 +15,20 @@ const event = resource<UsageEvent>(
   }),
 );
 
+const TOTALS = 'totalCredits totalEvents';
+const POOL = 'creditPool { included used remaining }';
+const BUDGETS = `budgets {
+  entityId entityType monthlyBudget creditsUsed isOverBudget budgetPercent budgetRemaining entity { name slug ownerId }
+}`;
+const REPORT = `usageSummary { entityId entityType resourceType ${TOTALS} } dailyTotals { date resourceType totalCredits }
+  ${BUDGETS} ${POOL} sync { syncedAt lastSyncFailedAt lastSyncFailureCode stalenessLevel }`;
+const TOP = `windowDays startDate endDate
+  topApps { entityId entityType name slug ${TOTALS} } topUsers { actor actorType displayName ${TOTALS} }`;
+
 export default [
+  plain('GET', '/usage', 'usageReport', REPORT),
+  plain('GET', '/usage/monthly', 'usageHistory', `history { month resourceType ${TOTALS} } ${POOL}`),
+  plain('GET', '/usage/top-consumers', 'topConsumers', TOP),
   get('/usage/events', 'usageEvents', collection('usage-event', event)),
   plain('GET', '/usage/resource-types', 'usageResourceTypes'),
 ];

@@ -45,6 +45,11 @@ const urlWith = (...protocols: string[]) =>
     )
     .optional();
 
+/** Whether a path can be appended to a URL. */
+const isPlainUrl = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && !/[?#]/.test(text) && url.username === '' && url.password === '';
+};
 const isOrigin = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && url.host !== '' && text === `${url.protocol}//${url.host}`;
@@ -119,6 +124,10 @@ const variables = z.object({
   RATE_LIMIT_API: count(1200),
   RATE_LIMIT_LOGIN: count(10),
   RATE_LIMIT_WEBHOOK: count(600),
+  LICENSE_MANAGER_URL: urlWith('http', 'https').refine((text) => text === undefined || isPlainUrl(text), {
+    error: 'must be a URL without username, password, query and fragment',
+  }),
+  CREDITS_INCLUDED: wholeNumber(0, 999_999_999).default(1000),
   PUBLIC_SCHEMA: flag.default(true),
   METRICS_TOKEN: z
     .string()

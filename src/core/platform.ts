@@ -7,6 +7,7 @@ import type { DatasetIndex } from './dataset-index.ts';
 import type { Drive } from './drive.ts';
 import type { FileStore } from './files.ts';
 import type { InternalApi } from './internal-api.ts';
+import type { LicenseManager } from './license-manager.ts';
 import type { McpClient } from './mcp.ts';
 import type { QueuedWork } from './operations.ts';
 import type { OutboundClient } from './outbound.ts';
@@ -169,6 +170,8 @@ export interface Platform {
   outbound: OutboundClient;
   ai: AiClient;
   mcp: McpClient;
+  /** Null without `LICENSE_MANAGER_URL`. */
+  licenseManager: LicenseManager | null;
   /** Null in a process without the HTTP API, and before it starts. */
   internalApi: InternalApi | null;
   pdfPrinter: PdfPrinter;

@@ -1,5 +1,4 @@
 import type { Platform } from '../core/platform.ts';
-import { meterAppStorage } from './app-storage.ts';
 
 /** SQL for the schema of each app, like `schemaNameOf`. */
 export const APP_SCHEMAS = `
@@ -17,19 +16,17 @@ export async function sweepWorkspaces({ workspaces, system, log }: Platform): Pr
   for (const schema of swept) log.info({ schema }, 'Deleted the workspace of an app that does not exist');
 }
 
-/** Sweeps workspaces and meters their storage every `interval` milliseconds. */
+/** Sweeps workspaces every `interval` milliseconds. */
 export function startWorkspaceSweeper(
   platform: Platform,
   { interval }: { interval: number },
 ): { stop(): Promise<void> } {
   let pass: Promise<void> = Promise.resolve();
-  const stopping = new AbortController();
   const run = async () => {
     try {
       await sweepWorkspaces(platform);
-      await meterAppStorage(platform, new Date(), stopping.signal);
     } catch (error) {
-      if (!stopping.signal.aborted) platform.log.warn({ err: error }, 'Could not sweep the workspaces of apps');
+      platform.log.warn({ err: error }, 'Could not sweep the workspaces of apps');
     }
   };
   const timer = setInterval(() => {
@@ -38,7 +35,6 @@ export function startWorkspaceSweeper(
   return {
     async stop() {
       clearInterval(timer);
-      stopping.abort(new Error('The worker stops'));
       await pass;
     },
   };

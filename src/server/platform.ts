@@ -12,6 +12,7 @@ import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { createDrives } from '../adapters/drives/drive-list.ts';
 import { openFileStore } from '../adapters/files/file-store.ts';
+import { createLicenseManager } from '../adapters/license-manager/license-manager.ts';
 import { openMcpClient } from '../adapters/mcp/mcp-client.ts';
 import { openOutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { openQueue, type PgBossQueue } from '../adapters/queue/pg-boss.ts';
@@ -20,6 +21,7 @@ import { createSecretBox } from '../adapters/secrets/secret-box.ts';
 import { createTemplateEngines } from '../adapters/template-engine/engine-list.ts';
 import type { Config } from '../core/config.ts';
 import { CHANNELS } from '../core/operations.ts';
+import type { LicenseManager } from '../core/license-manager.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderOptions } from '../operations/load-job.ts';
 import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
@@ -67,6 +69,8 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
 
     const outbound = openOutboundClient({ allowed: config.OUTBOUND_ALLOW });
     closers.push(() => outbound.close());
+    const licenseManager = openLicenseManager(config);
+    closers.push(async () => licenseManager?.close());
     const pdfPrinter = openPdfPrinter({ path: config.CHROMIUM_PATH, log });
     closers.push(() => pdfPrinter.close());
 
@@ -101,6 +105,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         outbound,
         ai: openAiClient({ outbound }),
         mcp: openMcpClient({ outbound, version: VERSION }),
+        licenseManager,
         internalApi: null,
         pdfPrinter,
         sandbox,
@@ -115,6 +120,13 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     await close();
     throw error;
   }
+}
+
+/** Opens the client of the license manager, whose host the operator names: its address may be private. */
+function openLicenseManager({ LICENSE_MANAGER_URL: url }: Config): LicenseManager | null {
+  if (url === undefined) return null;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  return createLicenseManager({ url, client: openOutboundClient({ allowed: [host] }) });
 }
 
 /**

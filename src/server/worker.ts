@@ -5,6 +5,7 @@ import { startJobScheduler } from '../operations/job-scheduler.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
 import { startReconciler } from '../operations/reconciler.ts';
 import { startRunner } from '../operations/runner.ts';
+import { startUsagePasses } from '../operations/usage-passes.ts';
 import { startWorkspaceSweeper } from '../operations/workspace-sweeper.ts';
 import type { OpenPlatform } from './platform.ts';
 
@@ -33,10 +34,11 @@ export async function startWorker({
   const scheduler = startJobScheduler(platform, { interval: SECOND_MS });
   const dispatcher = startAgentDispatcher(platform, { interval: SECOND_MS });
   const sweeper = startWorkspaceSweeper(platform, { interval: 10 * MINUTE_MS });
+  const usage = startUsagePasses(platform, { interval: 10 * MINUTE_MS, syncInterval: MINUTE_MS });
   const delivery = await startDelivery(platform);
   return {
     async stop() {
-      await Promise.all([reconciler.stop(), scheduler.stop(), dispatcher.stop(), sweeper.stop()]);
+      await Promise.all([reconciler.stop(), scheduler.stop(), dispatcher.stop(), sweeper.stop(), usage.stop()]);
       await Promise.all([runner.stop(), delivery?.stop()]);
     },
   };

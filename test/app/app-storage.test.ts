@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
-import { meterAppStorage } from '../../src/operations/app-storage.ts';
+import { meterGauges } from '../../src/operations/usage-gauges.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -32,10 +32,11 @@ test('the storage of each app is in the ledger once a UTC day, charged to its ow
   const { platform } = service;
   const bytes = await platform.workspaces.sizeOf({ tenantId, appId: own }, never);
   expect(bytes).toBeGreaterThan(8192);
-  await Promise.all([1, 2].map(() => meterAppStorage(platform, new Date('2026-05-01T23:59:59Z'), never)));
-  await meterAppStorage(platform, new Date('2026-05-01T00:00:00Z'), never);
-  await meterAppStorage(platform, new Date('2026-05-02T00:00:00Z'), never);
-  const events = (await eventsOf(service, tenantId)).map(({ key, quantity, day }) => ({
+  await Promise.all([1, 2].map(() => meterGauges(platform, new Date('2026-05-01T23:59:59Z'), never)));
+  await meterGauges(platform, new Date('2026-05-01T00:00:00Z'), never);
+  await meterGauges(platform, new Date('2026-05-02T00:00:00Z'), never);
+  const metered = (await eventsOf(service, tenantId)).filter(({ key }) => key.startsWith('app_storage:'));
+  const events = metered.map(({ key, quantity, day }) => ({
     key,
     quantity: Number(quantity),
     day,
@@ -50,7 +51,7 @@ test('the storage of each app is in the ledger once a UTC day, charged to its ow
   const actors = await runSql(
     service.databaseUrl,
     `select entity_id as id, entity_type as type, actor, resource_type as resource from dws.usage_event
-      where occurred_at < '2026-05-02' and quantity > 0`,
+      where occurred_at < '2026-05-02' and resource_type = 'app_storage' and quantity > 0`,
   );
   expect(actors).toHaveLength(2);
   expect(actors).toContainEqual({ id: own, type: 'app', actor: `user:${ann.id}`, resource: 'app_storage' });

@@ -69,6 +69,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     outbound,
     ai: openAiClient({ outbound }),
     mcp: openMcpClient({ outbound, version: '1.2.3' }),
+    licenseManager: null,
     internalApi: null,
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     sandbox,

@@ -13,6 +13,8 @@ export type Comparison = 'quick' | 'full';
 
 /** Converts the values of a type of column. */
 export interface ColumnCodec {
+  /** Returns SQL for the value of a column, as rows contain it. Default: the column. */
+  select?(column: string): string;
   /** Returns the value as a parameter. */
   encode(value: unknown): unknown;
   /** Returns the value in a form that does not change. */
@@ -29,6 +31,9 @@ const SCALAR: ColumnCodec = {
   thaw: ({ content }) => content,
   differs: (value, { content }) => value !== content,
 };
+
+/** Numbers with at most 15 digits, which are exact. */
+const NUMERIC: ColumnCodec = { ...SCALAR, select: (column) => `${column}::float8` };
 
 const TIMESTAMP: ColumnCodec = {
   encode: (value) => (value instanceof Date ? value.toISOString() : value),
@@ -56,6 +61,7 @@ const JSON_VALUE: ColumnCodec = {
 const CODECS: readonly (readonly [RegExp, ColumnCodec])[] = [
   [/^jsonb?$/, JSON_VALUE],
   [/^timestamp/, TIMESTAMP],
+  [/^numeric/, NUMERIC],
   [/^(uuid|text|varchar|boolean|int|integer|bigint|double precision)$/, SCALAR],
 ];
 

@@ -35,7 +35,9 @@ export class EntityTable<T extends StoredRow = StoredRow> {
     this.#name = `${quoteIdentifier(metadata.schema ?? 'dws')}.${quoteIdentifier(metadata.tableName)}`;
     this.columns = metadata.props.filter(({ persist }) => persist !== false).map(toColumn);
     this.#selected = this.columns.filter(({ lazy }) => !lazy);
-    this.#selection = this.#selected.map(({ name, sql }) => `r.${sql} as ${quoteIdentifier(name)}`).join(', ');
+    this.#selection = this.#selected
+      .map(({ name, sql, codec }) => `${codec.select?.(`r.${sql}`) ?? `r.${sql}`} as ${quoteIdentifier(name)}`)
+      .join(', ');
   }
 
   /** Returns the statement for rows of a tenant. */

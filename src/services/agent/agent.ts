@@ -12,6 +12,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { requireUser } from '../../core/viewer.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { checkVersion, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
+import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { actsForOwner, requireAccepted } from './agent-acceptance.ts';
 import { stopRuns } from './stop-runs.ts';
 
@@ -21,7 +22,7 @@ const MAX_AGENTS = 100;
 /** Creates an agent of an assistant that the caller may write. It has the rights of the caller. Returns its id. */
 export async function create(
   ctx: Context,
-  { assistantId, name, events, instructions, usageProfileId, enabled }: CreateAgentInput,
+  { assistantId, name, events, instructions, usageProfileId, enabled, monthlyBudget }: CreateAgentInput,
 ): Promise<string> {
   const ownerId = requireUser(ctx.viewer);
   return ctx.transaction(async (tx) => {
@@ -39,6 +40,7 @@ export async function create(
       usageProfileId: usageProfileId ? await resolveProfile(ctx, tx, usageProfileId) : null,
       enabled: enabled ?? true,
     });
+    setMonthlyBudget(ctx, agent, monthlyBudget);
     return tx.insert(agent).id;
   });
 }
@@ -47,11 +49,12 @@ export async function create(
 export async function update(
   ctx: Context,
   id: string,
-  { name, events, instructions, usageProfileId, enabled }: UpdateAgentInput,
+  { name, events, instructions, usageProfileId, enabled, monthlyBudget }: UpdateAgentInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const agent = await loadAgent(ctx, tx, id, 'agent:write', { ifMatch: ctx.ifMatch });
     const former = whatItDoes(agent);
+    setMonthlyBudget(ctx, agent, monthlyBudget);
     assignPresent<Agent>(agent, {
       name: name === undefined ? undefined : checkText(name, 'name'),
       events: events === undefined ? undefined : [...new Set(events)],

@@ -14,24 +14,31 @@ import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteUnreferenced } from '../resource/stored-file.ts';
+import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { concurrencyKeyOf, loadForMigrations } from './app-part.ts';
 
 type Env = ReadonlyMap<string, string>;
 
 /** Creates an app without a deployment. Returns its id. */
-export async function create(ctx: Context, { env, ...input }: CreateAppInput): Promise<string> {
-  const sealed = sealEnv(ctx, mergeEnv(new Map(), env ?? {}));
+export async function create(ctx: Context, { env, monthlyBudget, ...input }: CreateAppInput): Promise<string> {
+  const content: Partial<App> = sealEnv(ctx, mergeEnv(new Map(), env ?? {}));
+  setMonthlyBudget(ctx, content, monthlyBudget);
   return ctx.transaction(async (tx) => {
     const ownerId = input.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, input.ownerId) : undefined;
-    const accepted = !ownerId || !isOtherUser(ctx.viewer, ownerId);
-    return (await createOwned(ctx, tx, APP, { ...input, ownerId }, { ...sealed, accepted })).id;
+    content.accepted = !ownerId || !isOtherUser(ctx.viewer, ownerId);
+    return (await createOwned(ctx, tx, APP, { ...input, ownerId }, content)).id;
   });
 }
 
 /** Updates an app. Its code gets a new environment from its next call. Returns its id. */
-export async function update(ctx: Context, id: string, { env, ...input }: UpdateAppInput): Promise<string> {
+export async function update(
+  ctx: Context,
+  id: string,
+  { env, monthlyBudget, ...input }: UpdateAppInput,
+): Promise<string> {
   return ctx.transaction(async (tx) => {
     const app = await loadResource(ctx, tx, APP, id, 'app:write', { ifMatch: ctx.ifMatch });
+    setMonthlyBudget(ctx, app, monthlyBudget);
     if (env !== undefined) {
       const former = await loadEnv(ctx, tx, app.id);
       const merged = env === null ? new Map<string, string>() : mergeEnv(former, env);

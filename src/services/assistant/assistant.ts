@@ -12,11 +12,12 @@ import { stopRuns } from '../agent/stop-runs.ts';
 import { loadResource, loadUsedResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
+import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 
 /** Creates an assistant. Returns its id. Throws NOT_FOUND for a toolkit or dataset that the caller cannot read. */
 export async function create(
   ctx: Context,
-  { icon, instructions, model, toolkitIds, datasetIds, events, ...input }: CreateAssistantInput,
+  { icon, instructions, model, toolkitIds, datasetIds, events, monthlyBudget, ...input }: CreateAssistantInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const content: Partial<Assistant> = {
@@ -27,6 +28,7 @@ export async function create(
       datasetIds: await resolveUsed(ctx, tx, DATASET, datasetIds ?? [], []),
       events: [...new Set(events)],
     };
+    setMonthlyBudget(ctx, content, monthlyBudget);
     return (await createOwned(ctx, tx, ASSISTANT, input, content)).id;
   });
 }
@@ -35,11 +37,12 @@ export async function create(
 export async function update(
   ctx: Context,
   id: string,
-  { icon, instructions, model, toolkitIds, datasetIds, events, ...input }: UpdateAssistantInput,
+  { icon, instructions, model, toolkitIds, datasetIds, events, monthlyBudget, ...input }: UpdateAssistantInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const assistant = await loadResource(ctx, tx, ASSISTANT, id, 'assistant:write', { ifMatch: ctx.ifMatch });
     const former = whatItDoes(assistant);
+    setMonthlyBudget(ctx, assistant, monthlyBudget);
     assignPresent<Assistant>(assistant, { icon, instructions: instructions === '' ? null : instructions, model }, [
       'icon',
       'instructions',

@@ -56,7 +56,7 @@ export function edit(
 }
 
 async function createDraft(tx: Transaction, job: Job): Promise<Job> {
-  const { tenantId, type, ownerId, accepted, source, sourceId } = job;
+  const { tenantId, type, ownerId, accepted, source, sourceId, monthlyBudget } = job;
   const draft = newRow(Job, {
     ...draftedColumns(job),
     tenantId,
@@ -65,6 +65,7 @@ async function createDraft(tx: Transaction, job: Job): Promise<Job> {
     accepted,
     source,
     sourceId,
+    monthlyBudget,
     slug: '',
     parentId: job.id,
   });

@@ -11,6 +11,7 @@ import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
+import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { jobDriverOf } from './drivers/driver-registry.ts';
 import { requireAccepted } from './job-acceptance.ts';
 import { checkData } from './job-data.ts';
@@ -23,7 +24,7 @@ const DEFAULT_TIMEZONE = 'UTC';
 /** Creates a job, by default disabled. Returns its id. */
 export function create(
   ctx: Context,
-  { type, data, datasets, source, sourceId, lockedAt, notes, ...input }: CreateJobInput,
+  { type, data, datasets, source, sourceId, lockedAt, notes, monthlyBudget, ...input }: CreateJobInput,
 ): Promise<string> {
   if (lockedAt) throw invalid('lockedAt', 'must be absent or null for a new job');
   const driver = jobDriverOf(type);
@@ -34,6 +35,7 @@ export function create(
     source: source ? checkText(source, 'source') : null,
     sourceId: sourceId ? checkText(sourceId, 'sourceId') : null,
   };
+  setMonthlyBudget(ctx, content, monthlyBudget);
   const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
   return ctx.transaction(async (tx) => {
     const ownerId = owned.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, owned.ownerId) : undefined;
@@ -65,12 +67,14 @@ async function loadTimezone({ viewer }: Context, tx: Transaction, ownerId?: stri
 export function update(
   ctx: Context,
   id: string,
-  { data, notes, lockedAt, interval, intervalType, timezone, startOn, endOn, enabled, ...input }: UpdateJobInput,
+  { data, notes, lockedAt, monthlyBudget, ...input }: UpdateJobInput,
 ): Promise<string> {
+  const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
   return ctx.transaction(async (tx) => {
     const job = await loadResource(ctx, tx, JOB, id, 'job:edit', { ifMatch: ctx.ifMatch });
     if (lockedAt === null && job.lockedAt) await unlock(ctx, tx, job);
     if (data !== undefined) job.data = checkData(jobDriverOf(job.type), data ?? {});
+    setMonthlyBudget(ctx, job, monthlyBudget);
     if (notes !== undefined) job.notes = checkOptionalText(notes, 'notes');
     const enables = Boolean(enabled) && !job.enabled;
     if (enables) {
@@ -79,7 +83,7 @@ export function update(
     }
     changeSchedule(job, { interval, intervalType, timezone, startOn, endOn, enabled });
     const former = job.ownerId;
-    await updateOwned(ctx, tx, JOB, job, input);
+    await updateOwned(ctx, tx, JOB, job, owned);
     if (enables && job.ownerId !== former && job.ownerId.startsWith('user:')) throw notEnabled();
     return job.id;
   });

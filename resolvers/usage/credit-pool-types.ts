@@ -1,0 +1,110 @@
+import { Field, Float, ID, ObjectType } from 'type-graphql';
+import { UsageEntityTypeEnum } from '../../entities/usage-event.ts';
+import { wordEnum } from '../../entities/word-enum.ts';
+import {
+  STALENESS_LEVELS,
+  SYNC_FAILURES,
+  type StalenessLevel,
+  type SyncFailure,
+} from '../../src/core/license-manager.ts';
+import { DateTime } from '../../src/core/scalars.ts';
+import type { UsageEntityType } from '../../src/core/usage.ts';
+
+const SyncFailureEnum = wordEnum(
+  'CreditSyncFailure',
+  'Why a sync with the license manager failed.',
+  SYNC_FAILURES,
+  (code) =>
+    ({
+      lm_unreachable: 'It does not respond.',
+      lm_unavailable: 'It has no time, or fails: a status 429 or of 500 and above.',
+      lm_error: 'Its response is not understood.',
+      license_not_recognized: 'It does not know the license: a status 401, 403 or 404.',
+    })[code],
+);
+
+const StalenessLevelEnum = wordEnum(
+  'StalenessLevel',
+  'Age of the figures of the license manager.',
+  STALENESS_LEVELS,
+  (level) =>
+    ({
+      fresh: 'Less than 24 hours, or there is no license manager.',
+      aging: 'Less than 72 hours.',
+      stale: 'Less than 14 days.',
+      expired: '14 days and more, or there was no successful sync.',
+    })[level],
+);
+
+/** See docs/contract.md#credit-pool. */
+@ObjectType('CreditPool', { description: 'Credits of the tenant in the current UTC month.' })
+export class CreditPoolType {
+  @Field(() => Float, {
+    description: 'Credits that are included: those that the license manager has reported, else `CREDITS_INCLUDED`.',
+  })
+  included!: number;
+
+  @Field(() => Float, { description: 'Credits that were used, of all resource types.' })
+  used!: number;
+
+  @Field(() => Float, { description: 'Credits that are left; 0 if more were used than are included.' })
+  remaining!: number;
+}
+
+@ObjectType('CreditSync', { description: 'State of the sync with the license manager. All null without one.' })
+export class CreditSyncType {
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last successful sync; null if there was none.' })
+  syncedAt!: Date | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last sync if it failed; null if it succeeded.' })
+  lastSyncFailedAt!: Date | null;
+
+  @Field(() => SyncFailureEnum, { nullable: true, description: 'Why the last sync failed; null if it succeeded.' })
+  lastSyncFailureCode!: SyncFailure | null;
+
+  @Field(() => StalenessLevelEnum, { description: 'Age of the included credits.' })
+  stalenessLevel!: StalenessLevel;
+}
+
+@ObjectType({ description: 'What a budget is of.' })
+export class BudgetEntity {
+  @Field(() => String, { description: 'Display name.' })
+  name!: string;
+
+  @Field(() => String, { description: 'Short name.' })
+  slug!: string;
+
+  /** Owner as `user:<id>` or `team:<id>`, for the fields `ownerId` and `owner`. */
+  ownerId!: string;
+}
+
+/** See docs/contract.md#budgets. */
+@ObjectType({ description: 'Use of a monthly budget in the current UTC month.' })
+export class UsageBudget {
+  @Field(() => ID, { description: 'Id of what the budget is of.' })
+  entityId!: string;
+
+  @Field(() => UsageEntityTypeEnum, { description: 'Type of what the budget is of.' })
+  entityType!: UsageEntityType;
+
+  @Field(() => Float, { description: 'The budget in credits.' })
+  monthlyBudget!: number;
+
+  @Field(() => Float, { description: 'Credits used in the current month.' })
+  creditsUsed!: number;
+
+  @Field(() => Boolean, { description: 'Whether more is used than the budget.' })
+  isOverBudget!: boolean;
+
+  @Field(() => Float, {
+    description:
+      'Used part of the budget in percent, with two decimals. Of a budget of 0 it is 0 if nothing is used, else 100.',
+  })
+  budgetPercent!: number;
+
+  @Field(() => Float, { description: 'Credits of the budget that are left; 0 if more were used.' })
+  budgetRemaining!: number;
+
+  @Field(() => BudgetEntity, { description: 'What the budget is of.' })
+  entity!: BudgetEntity;
+}

@@ -1,0 +1,28 @@
+import type { Context } from '../../core/context.ts';
+import { conflict, forbidden } from '../../core/errors.ts';
+import { invalid } from '../../core/input-checks.ts';
+import { checkNoApp } from '../../core/viewer.ts';
+
+/** Credits with at most nine digits before the point and six after it, which a JSON number represents exactly. */
+const CREDITS = /^\d{1,9}(?:\.\d{1,6})?$/;
+
+/** A row that usage is charged to. */
+interface BudgetedRow {
+  monthlyBudget?: number | null;
+}
+
+/**
+ * Sets the monthly budget of a row that was loaded for a change, or is new, to that of an input. Undefined is no change.
+ * Throws BAD_USER_INPUT for what is no amount of credits; and unless the budget stays what it is, FORBIDDEN without
+ * `billing:manage` and for handlers of apps, and CONFLICT for a draft, which has the budget of its original.
+ */
+export function setMonthlyBudget({ viewer }: Context, row: BudgetedRow, budget: number | null | undefined): void {
+  if (budget === undefined) return;
+  if (budget !== null && !CREDITS.test(String(budget)))
+    throw invalid('monthlyBudget', 'must be from 0 to 999999999.999999, with at most six decimals');
+  if (budget === (row.monthlyBudget ?? null)) return;
+  checkNoApp(viewer);
+  if (!viewer.superuser && !viewer.permissions.has('billing:manage')) throw forbidden({ permission: 'billing:manage' });
+  if ('parentId' in row && row.parentId) throw conflict('A draft has the monthly budget of its original');
+  row.monthlyBudget = budget;
+}
