@@ -500,6 +500,25 @@ create policy tenant on dws.credit_reservation for all to dws_app using ((tenant
 grant delete, insert, select, update on dws.credit_reservation to dws_app;
 grant delete, insert, select, update on dws.credit_reservation to dws_system;
 
+create table dws.credit_sync (
+  failed_at timestamp with time zone,
+  failure_code text,
+  hour timestamp with time zone not null,
+  included numeric(15,6),
+  synced_at timestamp with time zone,
+  tenant_id uuid not null
+);
+alter table dws.credit_sync enable row level security;
+alter table dws.credit_sync force row level security;
+alter table dws.credit_sync add constraint credit_sync_check CHECK (((included IS NULL) = (synced_at IS NULL)));
+alter table dws.credit_sync add constraint credit_sync_check1 CHECK (((failed_at IS NULL) = (failure_code IS NULL)));
+alter table dws.credit_sync add constraint credit_sync_included_check CHECK ((included >= (0)::numeric));
+alter table dws.credit_sync add constraint credit_sync_pkey PRIMARY KEY (tenant_id);
+create policy system on dws.credit_sync for all to dws_system using (true) with check (true);
+create policy tenant on dws.credit_sync for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.credit_sync to dws_app;
+grant delete, insert, select, update on dws.credit_sync to dws_system;
+
 create table dws.dataset (
   created_at timestamp with time zone not null default now(),
   data_updated_at timestamp with time zone,
