@@ -31,7 +31,7 @@ const UsageActorTypeEnum = wordEnum(
   (type) => (type === 'user' ? 'A user.' : 'An agent.'),
 );
 
-const UsageEntityTypeEnum = wordEnum(
+export const UsageEntityTypeEnum = wordEnum(
   'UsageEntityType',
   'Type of what usage is charged to.',
   USAGE_ENTITY_TYPES,

@@ -1,7 +1,8 @@
 import { Assistant } from '../../../entities/assistant.ts';
 import { Dataset } from '../../../entities/dataset.ts';
+import { Image } from '../../../entities/image.ts';
 import { Toolkit } from '../../../entities/toolkit.ts';
-import { hasManyJoined } from '../resource/define-model.ts';
+import { hasMany, hasManyJoined } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 
 /** SQL that joins the rows `r` whose ids are in a list of the assistant `p`. */
@@ -12,5 +13,6 @@ export const assistantModel = defineOwnedModel(Assistant, {
   relations: {
     toolkits: hasManyJoined(Toolkit, inList('toolkit_ids'), 'name'),
     datasets: hasManyJoined(Dataset, inList('dataset_ids'), 'name'),
+    images: hasMany(Image, 'assistant_id', '-createdAt'),
   },
 });
