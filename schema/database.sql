@@ -1426,6 +1426,35 @@ create policy tenant on dws.identity_provider for all to dws_app using ((tenant_
 grant delete, insert, select, update on dws.identity_provider to dws_app;
 grant delete, insert, select, update on dws.identity_provider to dws_system;
 
+create table dws.image (
+  assistant_id uuid,
+  created_at timestamp with time zone not null default now(),
+  file_id uuid not null,
+  id uuid not null,
+  model text not null,
+  sealed_prompt text not null,
+  size text,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid,
+  version integer not null default 1
+);
+alter table dws.image enable row level security;
+alter table dws.image force row level security;
+alter table dws.image add constraint image_assistant_id_fkey FOREIGN KEY (assistant_id) REFERENCES dws.assistant(id) ON DELETE SET NULL;
+alter table dws.image add constraint image_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id) ON DELETE CASCADE;
+alter table dws.image add constraint image_pkey PRIMARY KEY (id);
+alter table dws.image add constraint image_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.image add constraint image_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+CREATE INDEX image_assistant ON dws.image USING btree (assistant_id) WHERE (assistant_id IS NOT NULL);
+CREATE INDEX image_created_at ON dws.image USING btree (created_at);
+CREATE INDEX image_file ON dws.image USING btree (file_id);
+CREATE INDEX image_user ON dws.image USING btree (user_id);
+create policy system on dws.image for all to dws_system using (true) with check (true);
+create policy tenant on dws.image for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.image to dws_app;
+grant delete, insert, select, update on dws.image to dws_system;
+
 create table dws.integration (
   api_uri text not null,
   auth_type text not null,

@@ -1,5 +1,5 @@
 /**
- * Mutations that create or end credentials and sessions, manage users, teams, identity providers or integrations, change what users may do,
+ * Mutations that create or end credentials and sessions, manage users, teams, identity providers, AI providers or integrations, change what users may do,
  * or move what they own. Those of shares and owners have a name for each kind. Apps and jobs act for their owner later, as
  * credentials do, and agents call the tools of toolkits, so that mutations that change them are refused, too. Deleting one gives no
  * rights.
@@ -21,6 +21,9 @@ const REFUSED: ReadonlySet<string> = new Set([
   'updateIntegration',
   'deleteIntegration',
   'setLibraryIntegration',
+  'createAiProvider',
+  'updateAiProvider',
+  'deleteAiProvider',
   'createUser',
   'updateUser',
   'deleteUser',

@@ -1,3 +1,4 @@
+import type { ModelTier } from './ai.ts';
 import type { ValidationIssue } from './errors.ts';
 import type { ParameterDefinition } from './parameters.ts';
 import type { BoundQuery } from './row-source.ts';
@@ -134,6 +135,23 @@ export interface LibrarySyncInput {
   full: boolean;
 }
 
+/** An image to create, as it was requested. */
+export interface ImageCreateInput {
+  imageId: string;
+  /** Id of the call in the audit, and of the reservation of its credits. */
+  callId: string;
+  assistantId: string | null;
+  provider: { id: string; name: string; isOwn: boolean };
+  /** Id of the model. */
+  model: string;
+  tier: ModelTier;
+  size: string | null;
+  /** Price at the time of the request: decimals. */
+  price: { dollars: string; credits: string };
+  /** The encrypted prompt. */
+  sealedPrompt: string;
+}
+
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
  * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
@@ -154,6 +172,7 @@ export interface OperationInputs {
   'app.deploy': AppDeployInput;
   'library.sync': LibrarySyncInput;
   'agent.run': AgentRunInput;
+  'image.create': ImageCreateInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -174,6 +193,7 @@ export const OPERATION_NAMES = [
   'app.deploy',
   'library.sync',
   'agent.run',
+  'image.create',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */

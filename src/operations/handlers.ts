@@ -5,6 +5,7 @@ import { datasetBenchmark } from './dataset-benchmark.ts';
 import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts';
 import { datasetRefresh } from './dataset-refresh.ts';
 import type { Handlers } from './handler.ts';
+import { imageCreate } from './image-create.ts';
 import { jobRun } from './job-run.ts';
 import { librarySync } from './library-sync.ts';
 import type { LoaderOptions } from './load-job.ts';
@@ -26,4 +27,5 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'app.deploy': appDeploy,
   'library.sync': librarySync(),
   'agent.run': agentRun(),
+  'image.create': imageCreate,
 });

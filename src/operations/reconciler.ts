@@ -7,7 +7,9 @@ import { findAbandoned } from '../services/operation/operation-repository.ts';
 import { sweepReservations } from '../services/usage/credit-reservation.ts';
 import type { Handlers } from './handler.ts';
 import {
+  sweepAiCalls,
   sweepAppRecords,
+  sweepImages,
   sweepAvatarParts,
   sweepFiles,
   sweepGenerations,
@@ -88,6 +90,8 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepReservations(query);
     await sweepAvatarParts(query);
     await sweepRenditions(query);
+    await sweepImages(query);
+    await sweepAiCalls(query);
     await sweepAuthorizations(query);
     await sweepWebhookReplies(query);
     await sweepFiles(platform, options.fileAge);

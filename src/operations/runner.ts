@@ -49,8 +49,7 @@ const RENDERING_LIMITS = { concurrency: 4, perTenant: 2 };
 
 /** Syncs of libraries at once, in all and of one tenant. They wait for drives most of the time. */
 const SYNC_LIMITS = { concurrency: 4, perTenant: 2 };
-
-/** Calls of AI providers at once, in all and of one tenant. They wait for providers most of the time. */
+/** What calls AI providers waits for them most of the time. */
 const AI_LIMITS = { concurrency: 8, perTenant: 4 };
 
 /**

@@ -3,7 +3,8 @@ import type { ChatMessage, ChatToolCall } from '../../core/ai.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
-import { callModel, chooseAgentModel, type ChosenModel } from './agent-model-call.ts';
+import type { ChosenModel } from '../ai/choose-model.ts';
+import { callModel, chooseAgentModel } from './agent-model-call.ts';
 import { firstMessages, openOwnedRun } from './agent-plan.ts';
 import { saveNotes, saveSteps, type BegunRun } from './agent-run-state.ts';
 import { createToolBox, type ToolBox } from './tools/tool-box.ts';
@@ -57,6 +58,7 @@ class Conversation {
   readonly #messages: ChatMessage[];
   readonly #steps: AgentStep[] = [];
   #resultBytes = 0;
+  #sent = 0;
 
   constructor(work: AgentWork, chosen: ChosenModel, box: ToolBox, messages: ChatMessage[]) {
     this.#work = work;
@@ -72,7 +74,9 @@ class Conversation {
       messages: this.#messages,
       tools: this.#box.tools,
       steps: this.#steps,
+      sent: this.#sent,
     });
+    this.#sent = this.#messages.length;
     if (toolCalls.length === 0) return content ?? '';
     this.#messages.push({ role: 'assistant', content, toolCalls });
     const recorded = this.#steps.at(-1)!.toolCalls;

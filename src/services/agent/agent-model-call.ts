@@ -1,16 +1,17 @@
 import type { AgentStep } from '../../../entities/agent-run.ts';
 import type { ChatMessage, ChatRequest, ChatResponse, ChatTool } from '../../core/ai.ts';
 import type { Context } from '../../core/context.ts';
-import { ApiError } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
+import type { Usage } from '../../core/usage.ts';
+import { chatPrice, estimateChat, lowerPrice, type AiPrice } from '../ai/ai-price.ts';
+import { chooseModel, type ChosenModel } from '../ai/choose-model.ts';
+import { recordAiCall, sealPrompt, type AiCallRecord } from '../ai/record-ai-call.ts';
+import { failureOf } from '../operation/operation-repository.ts';
 import { releaseCredits, reserveCredits, settleCredits } from '../usage/credit-reservation.ts';
 import { addCredits, RUN_CREDITS, type RunPrice } from './agent-credits.ts';
 import type { RunningAgent } from './agent-plan.ts';
 import { saveSteps, type BegunRun } from './agent-run-state.ts';
-import { chatCredits, chooseModel, estimateChat, recordAiCall, type ChosenModel } from './ai-provisional.ts';
 import { excerpt } from './tools/tool-result.ts';
-
-export type { ChosenModel };
 
 /** Maximum number of tokens of one response. */
 const MAX_TOKENS = 4096;
@@ -26,23 +27,30 @@ export const requestOf = (
   tools: readonly ChatTool[],
 ): ChatRequest => ({ model: model.id, messages, tools, maxTokens: MAX_TOKENS });
 
-/** Returns what a run reserves for itself and its first call. */
-export const startPrice = (chosen: ChosenModel, request: ChatRequest): RunPrice => {
-  const price = callPrice(chosen, request);
-  return price && { ...price, credits: addCredits(RUN_CREDITS, price.credits) };
-};
+/** Returns what a run reserves for itself and its first call; null for a provider of the owner. */
+export const startPrice = ({ provider, model }: ChosenModel, request: ChatRequest): RunPrice =>
+  provider.isOwn
+    ? null
+    : { credits: addCredits(RUN_CREDITS, estimateChat(model, request).credits), tier: model.tier };
 
-const callPrice = ({ provider, model }: ChosenModel, request: ChatRequest): RunPrice =>
-  provider.isOwn ? null : { credits: estimateChat(model, request), tier: model.tier };
+/** What a step is called with. */
+interface StepInput {
+  messages: readonly ChatMessage[];
+  tools: readonly ChatTool[];
+  /** The steps so far. */
+  steps: AgentStep[];
+  /** Number of messages that the calls before have sent. The audit has each message once. */
+  sent: number;
+}
 
 /** One call of the model in a run. */
 interface ModelCall {
-  /** Of the audit row, and of the reservation but for the first call, which has that of the run. */
-  id: string;
+  run: BegunRun;
+  record: Omit<AiCallRecord, 'duration'>;
+  /** Id of the reservation: of the run, for its first call, else of the call. */
   reservationId: string;
   isFirst: boolean;
-  request: ChatRequest;
-  price: RunPrice;
+  estimate: AiPrice;
   startedAt: Date;
 }
 
@@ -55,83 +63,126 @@ export async function callModel(
   ctx: Context,
   run: BegunRun,
   chosen: ChosenModel,
-  { messages, tools, steps }: { messages: readonly ChatMessage[]; tools: readonly ChatTool[]; steps: AgentStep[] },
+  input: StepInput,
 ): Promise<ChatResponse> {
-  const isFirst = steps.length === 0;
-  const id = newId();
-  const request = requestOf(chosen, messages, tools);
-  const price = (isFirst ? startPrice : callPrice)(chosen, request);
-  const call: ModelCall = { id, reservationId: isFirst ? run.id : id, isFirst, request, price, startedAt: new Date() };
-  await reserve(ctx, run, call);
+  const request = requestOf(chosen, input.messages, input.tools);
+  const call = createCall(ctx, run, chosen, request, input);
+  await reserve(ctx, call, chosen, request);
   let response: ChatResponse;
   try {
     response = await ctx.platform.ai.chat(chosen.endpoint, request, ctx.request.signal);
   } catch (error) {
-    await recordFailure(ctx, run, chosen, call, steps, error).catch((failure: unknown) =>
+    await recordFailure(ctx, call, input.steps, error).catch((failure: unknown) =>
       ctx.platform.log.warn({ err: failure, run: run.id }, 'Could not record a failed call of a model'),
     );
     throw error;
   }
-  await recordSuccess(ctx, run, chosen, call, steps, response);
+  await recordSuccess(ctx, call, chosen, input.steps, response);
   return response;
 }
 
-async function reserve({ platform }: Context, run: BegunRun, { reservationId, price }: ModelCall): Promise<void> {
-  if (!price) return;
-  const request = { id: reservationId, actor: `agent:${run.agentId}` as const, ...price };
-  await platform.database.transaction(run.tenantId, (tx) => reserveCredits(tx, run, request));
+function createCall(
+  { viewer, platform }: Context,
+  run: BegunRun,
+  { provider, model }: ChosenModel,
+  request: ChatRequest,
+  { messages, steps, sent }: StepInput,
+): ModelCall {
+  const id = newId();
+  const isFirst = steps.length === 0;
+  const record = {
+    id,
+    actor: `agent:${run.agentId}` as const,
+    userId: viewer.userId,
+    action: 'chat' as const,
+    entity: { type: 'agent' as const, id: run.agentId },
+    provider,
+    model: model.id,
+    size: null,
+    sealedPrompt: sealPrompt(platform, JSON.stringify(messages.slice(sent))),
+  };
+  const estimate = estimateChat(model, request);
+  return { run, record, reservationId: isFirst ? run.id : id, isFirst, estimate, startedAt: new Date() };
+}
+
+async function reserve(
+  { platform }: Context,
+  { run, record, reservationId, isFirst, estimate }: ModelCall,
+  chosen: ChosenModel,
+  request: ChatRequest,
+): Promise<void> {
+  if (chosen.provider.isOwn) return;
+  const price = isFirst ? startPrice(chosen, request)! : { credits: estimate.credits, tier: chosen.model.tier };
+  await platform.database.transaction(run.tenantId, (tx) =>
+    reserveCredits(tx, run, { id: reservationId, actor: record.actor, ...price }),
+  );
 }
 
 async function recordSuccess(
-  { platform, viewer }: Context,
-  run: BegunRun,
+  { platform }: Context,
+  call: ModelCall,
   { provider, model }: ChosenModel,
-  { id, reservationId, isFirst, startedAt, request }: ModelCall,
   steps: AgentStep[],
   response: ChatResponse,
 ): Promise<void> {
-  const credits = provider.isOwn ? null : chatCredits(model, response.inputTokens, response.outputTokens);
-  const runCredits = isFirst && credits !== null ? RUN_CREDITS : '0';
-  const step = stepOf(model.id, startedAt, response, credits);
+  const { run, isFirst } = call;
+  const { inputTokens, outputTokens } = response;
+  const price = lowerPrice(chatPrice(model, response), call.estimate);
+  const metersRun = isFirst && !provider.isOwn;
+  const credits = provider.isOwn ? '0' : addCredits(price.credits, metersRun ? RUN_CREDITS : '0');
+  const step = stepOf(call, { ...response, credits: provider.isOwn ? null : Number(price.credits) });
   await platform.database.transaction(run.tenantId, async (tx) => {
-    await saveSteps(tx, run, [...steps, step], credits === null ? '0' : addCredits(credits, runCredits));
-    settleCredits(tx, run, reservationId);
-    await recordAiCall(tx, { id, run, viewer, request });
+    await saveSteps(tx, run, [...steps, step], credits);
+    settleCredits(tx, run, call.reservationId);
+    const record = { ...call.record, duration: step.duration };
+    const outcome = { status: 'succeeded' as const, price, inputTokens, outputTokens };
+    recordAiCall(tx, run, record, outcome, metersRun ? [usageOf(call)] : []);
   });
   steps.push(step);
 }
 
+/** Returns the usage of a run itself. */
+const usageOf = ({ run, record: { actor, entity } }: ModelCall): Usage => ({
+  key: `agent:${run.id}`,
+  resource: 'agent_run',
+  quantity: '1',
+  actor,
+  entityType: entity.type,
+  entityId: entity.id,
+  metadata: { trigger: run.eventName === null ? 'manual' : 'event', depth: run.depth },
+});
+
 const stepOf = (
-  model: string,
-  startedAt: Date,
-  { content, inputTokens, outputTokens }: ChatResponse,
-  credits: string | null,
+  { record, startedAt }: ModelCall,
+  { content, inputTokens, outputTokens, credits }: Omit<ChatResponse, 'toolCalls'> & { credits: number | null },
 ): AgentStep => ({
   startedAt: startedAt.toISOString(),
   duration: Date.now() - startedAt.getTime(),
-  model,
+  model: record.model,
   inputTokens,
   outputTokens,
-  credits: credits === null ? null : Number(credits),
+  credits,
   text: content === null ? null : excerpt(content),
   error: null,
   toolCalls: [],
 });
 
-/** Releases what is reserved for a call that failed, and records the step. */
+/** Releases what is reserved for a call that failed or was cancelled, and records it. */
 async function recordFailure(
-  { platform }: Context,
-  run: BegunRun,
-  { model }: ChosenModel,
-  { reservationId, startedAt }: ModelCall,
-  steps: AgentStep[],
+  { platform, request: { signal } }: Context,
+  call: ModelCall,
+  steps: readonly AgentStep[],
   error: unknown,
 ): Promise<void> {
-  const none = { content: null, toolCalls: [], inputTokens: 0, outputTokens: 0 };
-  const reason = error instanceof ApiError ? error.message : 'The call failed';
-  const step = { ...stepOf(model.id, startedAt, none, null), inputTokens: null, outputTokens: null, error: reason };
+  const { run } = call;
+  const failure = failureOf(error);
+  const none = stepOf(call, { content: null, inputTokens: 0, outputTokens: 0, credits: null });
+  const step = { ...none, inputTokens: null, outputTokens: null, error: failure.message };
   await platform.database.transaction(run.tenantId, async (tx) => {
-    releaseCredits(tx, run, reservationId);
-    await saveSteps(tx, run, [...steps, step]);
+    releaseCredits(tx, run, call.reservationId);
+    const status = signal.aborted ? 'cancelled' : 'failed';
+    recordAiCall(tx, run, { ...call.record, duration: step.duration }, { status, error: failure });
   });
+  // Apart, as there is nothing to save it in if the run has ended or was deleted.
+  await platform.database.transaction(run.tenantId, (tx) => saveSteps(tx, run, [...steps, step]));
 }

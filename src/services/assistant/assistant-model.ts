@@ -1,6 +1,7 @@
 import { Agent } from '../../../entities/agent.ts';
 import { Assistant } from '../../../entities/assistant.ts';
 import { Dataset } from '../../../entities/dataset.ts';
+import { Image } from '../../../entities/image.ts';
 import { Toolkit } from '../../../entities/toolkit.ts';
 import { hasMany, hasManyJoined } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
@@ -14,5 +15,6 @@ export const assistantModel = defineOwnedModel(Assistant, {
     toolkits: hasManyJoined(Toolkit, inList('toolkit_ids'), 'name'),
     agents: hasMany(Agent, 'assistant_id', 'name'),
     datasets: hasManyJoined(Dataset, inList('dataset_ids'), 'name'),
+    images: hasMany(Image, 'assistant_id', '-createdAt'),
   },
 });
