@@ -103,6 +103,69 @@ create policy tenant on dws.agent_run for all to dws_app using ((tenant_id = ( S
 grant delete, insert, select, update on dws.agent_run to dws_app;
 grant delete, insert, select, update on dws.agent_run to dws_system;
 
+create table dws.ai_call (
+  action text not null,
+  actor text not null,
+  created_at timestamp with time zone not null default now(),
+  credits numeric(15,6),
+  duration integer not null,
+  entity_id uuid not null,
+  entity_type text not null,
+  error jsonb,
+  id uuid not null,
+  input_tokens integer,
+  model text not null,
+  output_tokens integer,
+  own_provider boolean not null,
+  provider_id uuid not null,
+  provider_name text not null,
+  sealed_prompt text,
+  size text,
+  status text not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid not null,
+  version integer not null default 1
+);
+alter table dws.ai_call enable row level security;
+alter table dws.ai_call force row level security;
+alter table dws.ai_call add constraint ai_call_action_check CHECK ((action = ANY (ARRAY['image'::text, 'chat'::text])));
+alter table dws.ai_call add constraint ai_call_actor_check CHECK ((actor ~ '^(user|agent):'::text));
+alter table dws.ai_call add constraint ai_call_pkey PRIMARY KEY (id);
+alter table dws.ai_call add constraint ai_call_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])));
+alter table dws.ai_call add constraint ai_call_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX ai_call_created_at ON dws.ai_call USING btree (created_at);
+CREATE INDEX ai_call_newest ON dws.ai_call USING btree (tenant_id, created_at DESC, id DESC);
+create policy system on dws.ai_call for all to dws_system using (true) with check (true);
+create policy tenant on dws.ai_call for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.ai_call to dws_app;
+grant delete, insert, select, update on dws.ai_call to dws_system;
+
+create table dws.ai_provider (
+  base_url text not null,
+  created_at timestamp with time zone not null default now(),
+  enabled boolean not null,
+  id uuid not null,
+  models jsonb not null,
+  name text not null,
+  owner_id uuid,
+  sealed_api_key text,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.ai_provider enable row level security;
+alter table dws.ai_provider force row level security;
+alter table dws.ai_provider add constraint ai_provider_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+alter table dws.ai_provider add constraint ai_provider_pkey PRIMARY KEY (id);
+alter table dws.ai_provider add constraint ai_provider_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX ai_provider_owner ON dws.ai_provider USING btree (owner_id) WHERE (owner_id IS NOT NULL);
+CREATE INDEX ai_provider_tenant ON dws.ai_provider USING btree (tenant_id, owner_id);
+create policy system on dws.ai_provider for all to dws_system using (true) with check (true);
+create policy tenant on dws.ai_provider for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.ai_provider to dws_app;
+grant delete, insert, select, update on dws.ai_provider to dws_system;
+
 create table dws.api_token (
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
