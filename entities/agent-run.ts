@@ -101,8 +101,8 @@ export class AgentRun extends TenantRow {
   depth!: number;
 
   /** What the model gets as data. See `AgentRunResolver` for who may read it. */
-  @Property({ type: 'json' })
-  payload: unknown = null;
+  @Property({ type: 'json', nullable: true })
+  payload?: unknown = null;
 
   @Field(() => DateTime, { nullable: true, description: 'Start. Null while the run waits.' })
   @Property({ type: 'timestamptz', nullable: true })

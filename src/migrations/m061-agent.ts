@@ -27,7 +27,7 @@ export class Agents extends Migration {
       trigger text not null check (trigger in ('manual', 'event')),
       status text not null default 'queued'
         check (status in ('queued', 'running', 'succeeded', 'failed', 'cancelled')),
-      event_id uuid, event_name text, depth integer not null, payload jsonb not null default 'null',
+      event_id uuid, event_name text, depth integer not null, payload jsonb,
       started_at timestamptz, finished_at timestamptz, duration double precision,
       steps jsonb not null default '[]', notes jsonb not null default '[]', output text,
       credits numeric(15, 6) not null default 0, error text,
