@@ -9,14 +9,14 @@ export const callTool = (
   call: { name: string; arguments: Record<string, unknown> },
   caller: AbortSignal,
 ): Promise<McpToolResult> =>
-  withServer(options, server, caller, 'the result of the tool', async ({ client, options: request }) => {
+  withServer(options, server, caller, 'the result of the tool', async ({ client, options: request, mask }) => {
     // Not `client.callTool`, which checks results against schemas of the server.
     const result = await client.request({ method: 'tools/call', params: call }, request);
     const { content = [], structuredContent, isError } = result as RawResult;
     const parts = content.map(textOf);
     const hasText = content.some(({ type }) => type === 'text');
     if (structuredContent !== undefined && !hasText) parts.push(JSON.stringify(structuredContent));
-    return { text: parts.join('\n'), isError: isError === true };
+    return { text: mask(parts.join('\n')), isError: isError === true };
   });
 
 interface RawContent {

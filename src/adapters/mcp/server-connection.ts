@@ -22,6 +22,8 @@ export interface ConnectedServer {
   host: string;
   /** For each request of the SDK. The exchange ends earlier, with a better message. */
   options: { timeout: number };
+  /** Returns a text of the server without secrets. */
+  mask(text: string): string;
 }
 
 /**
@@ -48,7 +50,12 @@ export async function withServer<T>(
   try {
     return await exchange.run(expected, async () => {
       const client = await connectToServer(exchange, server, connect);
-      const result = await work({ client, host: exchange.host, options: { timeout } });
+      const result = await work({
+        client,
+        host: exchange.host,
+        options: { timeout },
+        mask: (text) => exchange.mask(text),
+      });
       await endSession(exchange, server, transports.at(-1)!);
       return result;
     });
