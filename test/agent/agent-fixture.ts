@@ -42,10 +42,10 @@ async function startTarget(): Promise<HttpTarget & { close(): void }> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const target = {
+  const target: Awaited<ReturnType<typeof startTarget>> = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: [] as ReceivedRequest[],
-    respond: (): { status?: number; body: string } => ({ body: 'ok' }),
+    respond: () => ({ body: 'ok' }),
     close() {
       server.closeAllConnections();
       server.close();
