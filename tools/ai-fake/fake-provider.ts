@@ -102,10 +102,10 @@ export class AiFake {
       baseUrl: `${originOf(this.#api)}/v1`,
       apiKey: this.apiKey,
       models: [
-        { id: 'fake-image', kind: 'image', tier: 'everyday', sizes: ['1024x1024', '512x512'], price: '0.04' },
-        { id: 'fake-image-large', kind: 'image', tier: 'strategic', sizes: ['2048x2048'], price: '0.19' },
-        { id: 'fake-chat', kind: 'chat', tier: 'everyday', inputPrice: '0.5', outputPrice: '1.5' },
-        { id: 'fake-chat-large', kind: 'chat', tier: 'advanced', inputPrice: '2.5', outputPrice: '10' },
+        { id: 'fake-image', kind: 'image', tier: 'everyday', sizes: ['1024x1024', '512x512'], price: 0.04 },
+        { id: 'fake-image-large', kind: 'image', tier: 'strategic', sizes: ['2048x2048'], price: 0.19 },
+        { id: 'fake-chat', kind: 'chat', tier: 'everyday', inputPrice: 0.5, outputPrice: 1.5 },
+        { id: 'fake-chat-large', kind: 'chat', tier: 'advanced', inputPrice: 2.5, outputPrice: 10 },
       ],
     };
   }
