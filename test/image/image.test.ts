@@ -121,8 +121,8 @@ describe('an image', () => {
     await expectInvalid(post({ prompt: ' ' }), 'prompt', /is required/);
     await expectInvalid(post({ prompt: 'x'.repeat(4001) }), 'prompt', /at most 4000 characters/);
     await expectError(post({ prompt: 1 }), 400, /prompt/);
-    await expectInvalid(post({ ...INPUT, model: 'fake-chat' }), 'model', /must be one of fake-image, fake-image-large/);
-    await expectInvalid(post({ ...INPUT, size: '1x1' }), 'size', /must be one of 1024x1024, 512x512/);
+    await expectInvalid(post({ ...INPUT, model: 'fake-chat' }), 'model', /must be one of fake-image, fake-image-small, fake-image-large/);
+    await expectInvalid(post({ ...INPUT, size: '1x1' }), 'size', /must be one of 1024x1024, 512x512, 64x64/);
     await expectError(post({ ...INPUT, count: 2 }), 400, /count/);
     expect(fake.calls).toEqual([]);
     await expectStatus(post({ prompt: '🦊'.repeat(4000), size: '512x512' }), 200);
