@@ -31,7 +31,8 @@ const ALLOWED = `
   syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
   updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
   updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset
-  uploadDatasource uploadTemplateFile`
+  uploadDatasource uploadTemplateFile
+  createAssistantImage createImage deleteImage`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;
@@ -44,6 +45,7 @@ const BODIES: Readonly<Record<string, object>> = {
   changePassword: { currentPassword: PASSWORD, password: 'another long password' },
   createToken: { name: 'Of an app' },
   createIdentityProvider: { name: 'x', domain: 'x', issuer: 'https://idp.example', clientId: 'x', clientSecret: 'x' },
+  createAiProvider: { name: 'Door', baseUrl: 'https://ai.example/v1' },
   createIntegration: { name: 'Door', type: 'box', clientId: 'x' },
   setLibraryIntegration: { integrationId: '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f' },
   createUser: { username: 'new', password: PASSWORD },

@@ -71,6 +71,9 @@ const SPECIAL: Record<string, Fixture> = {
     create: async (admin, name) =>
       (await admin.creates('/integrations', { name, type: 'dropbox', clientId: 'workspace', clientSecret: 's' })).id,
   },
+  'ai-providers': {
+    create: async (admin, name) => (await admin.creates('/ai-providers', { name, baseUrl: 'https://ai.example/v1' })).id,
+  },
   toolkits: {
     create: async (admin, name, ownerId) =>
       (await admin.creates('/toolkits', { name, ownerId, type: 'mcp-stdio', config: { command: 'npx' } })).id,
