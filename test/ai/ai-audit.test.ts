@@ -5,7 +5,14 @@ import { systemQuery } from '../support/system-query.ts';
 import { chargesOf, databaseText, PROMPT, test } from './ai-fixture.ts';
 
 describe('the audit of AI calls', () => {
-  test('has every call with who, what, how long and what it cost', async ({ service, fake, provider, admin, ann, stranger }) => {
+  test('has every call with who, what, how long and what it cost', async ({
+    service,
+    fake,
+    provider,
+    admin,
+    ann,
+    stranger,
+  }) => {
     const { id: assistantId } = await ann.creates('/assistants', { name: 'Painter' });
     await expectStatus(ann.post(`/assistants/${assistantId}/_create-image`, { prompt: PROMPT }), 200);
     fake.behaviors.push({ status: 400, message: 'The prompt is not allowed' });
@@ -42,7 +49,13 @@ describe('the audit of AI calls', () => {
     expect((await admin.data(query)).aiCalls).toEqual({
       total: 1,
       items: [
-        { user: { username: 'ann' }, status: 'FAILED', action: 'IMAGE', error: { code: 'BAD_USER_INPUT' }, prompt: PROMPT },
+        {
+          user: { username: 'ann' },
+          status: 'FAILED',
+          action: 'IMAGE',
+          error: { code: 'BAD_USER_INPUT' },
+          prompt: PROMPT,
+        },
       ],
     });
     expect((await stranger.get('/ai/audit')).body.total).toBe(0);
@@ -55,12 +68,19 @@ describe('the audit of AI calls', () => {
     const cashier = await service.user('cashier', { permissions: ['billing:manage', 'ai:access'] });
     for (const caller of [ann, cashier]) {
       await expectError(caller.get('/ai/audit'), 403, /tenant:superuser/);
-      expect((await caller.gql(`{ node(id: "${call.id}") { id } }`)).errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+      expect((await caller.gql(`{ node(id: "${call.id}") { id } }`)).errors).toMatchObject([
+        { extensions: { code: 'NOT_FOUND' } },
+      ]);
     }
     await expectStatus(anonymous.get('/ai/audit'), 401);
   });
 
-  test('keeps prompts for 90 days and calls for 400; images are kept for 90', async ({ service, provider: _, admin, ann }) => {
+  test('keeps prompts for 90 days and calls for 400; images are kept for 90', async ({
+    service,
+    provider: _,
+    admin,
+    ann,
+  }) => {
     const image = await ann.creates('/_create-image', { prompt: PROMPT });
     const age = async (days: number) => {
       for (const table of ['ai_call', 'image'])
@@ -75,7 +95,9 @@ describe('the audit of AI calls', () => {
     await age(91);
     await expectStatus(ann.get(`/images/${image.id}`), 404);
     const { body } = await admin.get('/ai/audit');
-    expect(new Set(body._embedded['svc:ai-call'].map((call: { prompt: string | null }) => call.prompt))).toEqual(new Set([null]));
+    expect(new Set(body._embedded['svc:ai-call'].map((call: { prompt: string | null }) => call.prompt))).toEqual(
+      new Set([null]),
+    );
     await age(401);
     expect((await admin.get('/ai/audit')).body.total).toBe(0);
   });
@@ -103,9 +125,13 @@ test('prompt and key are neither in the log, the ledger, other responses nor the
     expect(status).toBeGreaterThanOrEqual(400);
     expect(JSON.stringify(body)).not.toMatch(/walrus|fake-ai-key/);
   }
-  const responses = await Promise.all(
-    [ann.get('/progress'), ann.get('/progress/secret'), admin.get('/usage/events'), admin.get('/audit'), admin.get('/ai-providers')],
-  );
+  const responses = await Promise.all([
+    ann.get('/progress'),
+    ann.get('/progress/secret'),
+    admin.get('/usage/events'),
+    admin.get('/audit'),
+    admin.get('/ai-providers'),
+  ]);
   for (const { status, body } of responses) {
     expect(status).toBe(200);
     expect(JSON.stringify(body)).not.toMatch(/walrus|fake-ai-key/);

@@ -10,7 +10,12 @@ import { systemQuery } from '../support/system-query.ts';
 export const PROMPT = 'A crimson walrus juggling seventeen teapots';
 
 /** A service that may call this machine and whose log is kept, and a fake provider, which is forgotten before each test. */
-export const test = base.extend<{ log: string[]; service: Service; fake: AiFake; provider: { id: string; path: string } }>({
+export const test = base.extend<{
+  log: string[];
+  service: Service;
+  fake: AiFake;
+  provider: { id: string; path: string };
+}>({
   log: [async ({}, use) => use([]), { scope: 'file' }],
   service: [
     async ({ log }, use) => {

@@ -5,7 +5,12 @@ import { databaseText, test } from './ai-fixture.ts';
 
 const IMAGE = { id: 'draw', kind: 'image', tier: 'everyday', sizes: ['512x512'], price: 0.04 };
 const CHAT = { id: 'talk', kind: 'chat', tier: 'advanced', inputPrice: 2.5, outputPrice: 10.000000001 };
-const INPUT = { name: 'Models', baseUrl: 'https://api.example.com/v1/', apiKey: 'key-1234567890', models: [IMAGE, CHAT] };
+const INPUT = {
+  name: 'Models',
+  baseUrl: 'https://api.example.com/v1/',
+  apiKey: 'key-1234567890',
+  models: [IMAGE, CHAT],
+};
 
 describe('an AI provider', () => {
   test('has what it was created with, but for its key, in both APIs', async ({ admin }) => {
@@ -50,7 +55,9 @@ describe('an AI provider', () => {
     expect(await admin.data(update, { id })).toEqual({
       updateAiProvider: { name: 'Renamed', models: [{ price: 0.04 }] },
     });
-    expect(await admin.data(`mutation ($id: ID!) { deleteAiProvider(id: $id) }`, { id })).toEqual({ deleteAiProvider: id });
+    expect(await admin.data(`mutation ($id: ID!) { deleteAiProvider(id: $id) }`, { id })).toEqual({
+      deleteAiProvider: id,
+    });
     await expectStatus(admin.get(`/ai-providers/${id}`), 404);
   });
 
@@ -66,7 +73,7 @@ describe('an AI provider', () => {
     };
     const baseUrl = 'https://other.example.com/v1';
     await expectInvalid(admin.put(`/ai-providers/${id}`, { baseUrl }), 'apiKey', /is required when baseUrl changes/);
-    await expectBody(admin.put(`/ai-providers/${id}`, { baseUrl: `${INPUT.baseUrl}` }), 200, { name: 'Models' });
+    await expectBody(admin.put(`/ai-providers/${id}`, { baseUrl: INPUT.baseUrl }), 200, { name: 'Models' });
     expect(await sealed()).toBe(INPUT.apiKey);
     await expectBody(admin.put(`/ai-providers/${id}`, { baseUrl, apiKey: 'key-new' }), 200, { baseUrl });
     expect(await sealed()).toBe('key-new');
@@ -110,7 +117,9 @@ describe('AI providers of the tenant', () => {
       enabled: true,
       permissions: { read: true, edit: false, delete: false },
     });
-    expect((await ann.get('/ai-providers')).body._embedded['svc:ai-provider'].map((one: { id: string }) => one.id)).toContain(id);
+    expect(
+      (await ann.get('/ai-providers')).body._embedded['svc:ai-provider'].map((one: { id: string }) => one.id),
+    ).toContain(id);
     await expectError(ann.post('/ai-providers', INPUT), 403, /tenant:superuser/);
     await expectError(ann.put(`/ai-providers/${id}`, { name: 'x' }), 403, /tenant:superuser/);
     await expectError(ann.delete(`/ai-providers/${id}`), 403, /tenant:superuser/);

@@ -5,7 +5,13 @@ import { chargesOf, limit, PROMPT, test } from './ai-fixture.ts';
 describe('a quote', () => {
   test('and the call agree to the last digit', async ({ service, fake, admin, ann, provider }) => {
     const prices = [0, 0.04, 0.123456789, 0.000000005, 12.000000001, 0.333333333];
-    const models = prices.map((price, index) => ({ id: `m${index}`, kind: 'image', tier: 'everyday', sizes: ['64x64'], price }));
+    const models = prices.map((price, index) => ({
+      id: `m${index}`,
+      kind: 'image',
+      tier: 'everyday',
+      sizes: ['64x64'],
+      price,
+    }));
     await admin.put(provider.path, { models });
     await limit(service, [ann], null);
     for (const { id } of models) {
@@ -16,7 +22,11 @@ describe('a quote', () => {
     expect(fake.calls.length).toBe(prices.length);
   });
 
-  test('has what is left and why it is not allowed, in both APIs, and calls nothing', async ({ service, fake, provider: _ }) => {
+  test('has what is left and why it is not allowed, in both APIs, and calls nothing', async ({
+    service,
+    fake,
+    provider: _,
+  }) => {
     const dora = await service.user('dora');
     await limit(service, [dora], 5);
     const quote = { action: 'image', model: 'fake-image', size: '512x512' };
@@ -28,7 +38,9 @@ describe('a quote', () => {
       allowed: false,
       reason: expect.stringMatching(/^This requires 4 credits: 4 of 5 are used/),
     });
-    const { usageQuote } = await dora.data(`{ usageQuote(input: { action: IMAGE }) { credits remaining allowed reason } }`);
+    const { usageQuote } = await dora.data(
+      `{ usageQuote(input: { action: IMAGE }) { credits remaining allowed reason } }`,
+    );
     expect(usageQuote).toEqual(refused);
     const { body } = await dora.post('/_create-image', { prompt: PROMPT });
     expect(body).toMatchObject({ statusCode: 402, code: 'CREDITS_SPENT', message: refused.reason });

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { createHandlers } from '../../src/operations/handlers.ts';
 import { WORKER_DIED } from '../../src/operations/handler.ts';
+import { createHandlers } from '../../src/operations/handlers.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { releaseCredits } from '../../src/services/usage/credit-reservation.ts';
 import { startAiFake } from '../../tools/ai-fake.ts';
@@ -135,7 +135,9 @@ test(
     expect(calls.filter(({ status }) => status === 'succeeded').length).toBe(lines.length);
     expect(calls.filter(({ status, credits }) => status !== 'succeeded' && credits !== null)).toEqual([]);
     for (const [userId, cap] of caps) {
-      const used = lines.filter(({ actor }) => actor === `user:${userId}`).reduce((sum, { credits }) => sum + Number(credits), 0);
+      const used = lines
+        .filter(({ actor }) => actor === `user:${userId}`)
+        .reduce((sum, { credits }) => sum + Number(credits), 0);
       expect(used, `of the cap ${cap}`).toBeLessThanOrEqual(cap);
     }
     expect(await rows(world, WRONG_TOTALS)).toEqual([]);

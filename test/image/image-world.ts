@@ -77,5 +77,8 @@ export async function untilIdle(world: World): Promise<void> {
 
 export const statusesOf = (operations: readonly Record<string, any>[]): Partial<Record<OperationStatus, number>> =>
   Object.fromEntries(
-    [...Map.groupBy(operations, ({ status }) => status as OperationStatus)].map(([status, all]) => [status, all.length]),
+    [...Map.groupBy(operations, ({ status }) => status as OperationStatus)].map(([status, all]) => [
+      status,
+      all.length,
+    ]),
   );

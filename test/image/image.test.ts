@@ -15,7 +15,14 @@ async function expectSucceeded(caller: Client, id: string) {
 }
 
 describe('an image', () => {
-  test('is created, charged and shown to its user, by REST', async ({ service, fake, provider: _, ann, bob, admin }) => {
+  test('is created, charged and shown to its user, by REST', async ({
+    service,
+    fake,
+    provider: _,
+    ann,
+    bob,
+    admin,
+  }) => {
     const created = await expectBody(ann.post('/_create-image', INPUT), 200, {
       id: expect.any(String),
       url: expect.stringMatching(/^\/api\/images\/[0-9a-f-]+\/contents$/),
@@ -52,7 +59,11 @@ describe('an image', () => {
       'content-security-policy': expect.stringMatching(/default-src 'none'.*sandbox/),
       etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
     });
-    expect(Buffer.from(await contents.arrayBuffer()).subarray(1, 4).toString()).toBe('PNG');
+    expect(
+      Buffer.from(await contents.arrayBuffer())
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG');
     const etag = contents.headers.get('etag')!;
     await expectStatus(ann.get(`${path}/contents`, { 'if-none-match': etag }), 304);
     await expectStatus(ann.delete(path), 204);
@@ -105,7 +116,11 @@ describe('an image', () => {
     await expectBody(ann.get(`/images/${result.id}`), 200, { prompt: PROMPT });
   });
 
-  test('is downloaded where the provider returns a URL, and stored as JPEG and WebP', async ({ fake, provider: _, ann }) => {
+  test('is downloaded where the provider returns a URL, and stored as JPEG and WebP', async ({
+    fake,
+    provider: _,
+    ann,
+  }) => {
     fake.behaviors.push({ url: true });
     await expectBody(ann.post('/_create-image', INPUT), 200, { contentType: 'image/png' });
     expect(fake.leakedKeys).toBe(0);
@@ -121,7 +136,11 @@ describe('an image', () => {
     await expectInvalid(post({ prompt: ' ' }), 'prompt', /is required/);
     await expectInvalid(post({ prompt: 'x'.repeat(4001) }), 'prompt', /at most 4000 characters/);
     await expectError(post({ prompt: 1 }), 400, /prompt/);
-    await expectInvalid(post({ ...INPUT, model: 'fake-chat' }), 'model', /must be one of fake-image, fake-image-small, fake-image-large/);
+    await expectInvalid(
+      post({ ...INPUT, model: 'fake-chat' }),
+      'model',
+      /must be one of fake-image, fake-image-small, fake-image-large/,
+    );
     await expectInvalid(post({ ...INPUT, size: '1x1' }), 'size', /must be one of 1024x1024, 512x512, 64x64/);
     await expectError(post({ ...INPUT, count: 2 }), 400, /count/);
     expect(fake.calls).toEqual([]);
@@ -193,9 +212,19 @@ describe('what a provider returns instead of an image', () => {
     expect(await countReservations(service)).toBe(0);
   });
 
-  test('an error is passed on without the key and the prompt, and costs nothing', async ({ service, fake, provider: _, ann }) => {
+  test('an error is passed on without the key and the prompt, and costs nothing', async ({
+    service,
+    fake,
+    provider: _,
+    ann,
+  }) => {
     const charges = (await chargesOf(service, ann)).length;
-    for (const [status, expected] of [[400, 400], [401, 500], [429, 503], [500, 500]] as const) {
+    for (const [status, expected] of [
+      [400, 400],
+      [401, 500],
+      [429, 503],
+      [500, 500],
+    ] as const) {
       fake.behaviors.push({ status, message: 'Refused {key}: {prompt}' });
       const { status: received, body } = await ann.post('/_create-image', INPUT);
       expect([received, JSON.stringify(body)]).toEqual([expected, expect.not.stringMatching(/walrus|fake-ai-key/)]);
@@ -227,7 +256,12 @@ describe('limits', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  test('an own provider comes first and is not metered, neither cap nor tier bind', async ({ service, fake, provider: _, admin }) => {
+  test('an own provider comes first and is not metered, neither cap nor tier bind', async ({
+    service,
+    fake,
+    provider: _,
+    admin,
+  }) => {
     const finn = await service.user('finn');
     await limit(service, [finn], 0, []);
     await expectStatus(finn.post('/_create-image', INPUT), 403);

@@ -38,6 +38,7 @@ import {
 } from '../template/template-model.ts';
 import { toolkitModel, toolkitToolModel } from '../toolkit/toolkit-model.ts';
 import { usageEventModel } from '../usage/usage-event-model.ts';
+import { usageProfileModel } from '../usage/usage-profile-model.ts';
 import { visualModel } from '../visual/visual-model.ts';
 import { activityModel } from './activity-model.ts';
 import { auditEventModel } from './audit-event-model.ts';
@@ -107,6 +108,7 @@ export const MODELS: readonly ModelDefinition[] = [
   toolkitModel,
   toolkitToolModel,
   usageEventModel,
+  usageProfileModel,
   userModel,
   userSettingModel,
   visualModel,
