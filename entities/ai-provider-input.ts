@@ -1,7 +1,8 @@
 import { Field, Float, InputType } from 'type-graphql';
 import { type ModelKind, type ModelTier } from '../src/core/ai.ts';
 import { NAME_RULE, OUTBOUND_URL_RULE, Rule, textRule } from '../src/core/input-rules.ts';
-import { ModelKindEnum, ModelTierEnum } from './ai-provider.ts';
+import { ModelKindEnum } from './ai-provider.ts';
+import { ModelTierEnum } from './model-tier.ts';
 
 /** A model of an AI provider. */
 @InputType({

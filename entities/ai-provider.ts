@@ -1,6 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Float, ID, ObjectType } from 'type-graphql';
-import { MODEL_KINDS, MODEL_TIERS, type AiModel, type ModelKind, type ModelTier } from '../src/core/ai.ts';
+import { MODEL_KINDS, type AiModel, type ModelKind, type ModelTier } from '../src/core/ai.ts';
+import { ModelTierEnum } from './model-tier.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 import { wordEnum } from './word-enum.ts';
@@ -10,18 +11,6 @@ export const ModelKindEnum = wordEnum(
   'What a model of an AI provider creates.',
   MODEL_KINDS,
   (kind) => ({ image: 'Images.', chat: 'Texts and calls of tools.' })[kind],
-);
-
-export const ModelTierEnum = wordEnum(
-  'ModelTier',
-  'Tier of a model. Usage profiles allow some tiers.',
-  MODEL_TIERS,
-  (tier) =>
-    ({
-      everyday: 'Models for simple work.',
-      advanced: 'Models for demanding work.',
-      strategic: 'The most capable and expensive models.',
-    })[tier],
 );
 
 /** A model of an AI provider. Its prices are stored as exact decimals. */

@@ -22,7 +22,7 @@ export class Team extends TenantRow {
   @Property({ type: 'text', nullable: true })
   description?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'Id of the usage profile assigned to the team.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the usage profile that is assigned to the team.' })
   @Property({ type: 'uuid', nullable: true })
   usageProfileId?: string | null;
 }

@@ -15,7 +15,7 @@ import { withSentKeys } from './keyed-lists.ts';
 import type { Presentation } from './present.ts';
 import { linkRows } from './relations.ts';
 import { createRequestParser, type RequestParser } from './request-variables.ts';
-import { createResponder, checkUnchanged, type CreateResponse } from './response.ts';
+import { checkIdentity, createResponder, type CreateResponse } from './response.ts';
 import type { Json, Row } from './route.ts';
 import { subscribeToDocument } from './subscribe.ts';
 import { shapeOf } from './words.ts';
@@ -135,10 +135,8 @@ function createRun(
 ): Endpoint['run'] {
   return async (call, args) => {
     const { variables, identityFields } = parseCall(parser, call, args);
-    if (identityFields && read) {
-      const current = await read.run({ ...call, query: {}, body: undefined, respondAsync: false });
-      checkUnchanged(identityFields, current.body as Json);
-    }
+    if (identityFields && read)
+      await checkIdentity(identityFields, () => read.run({ ...call, query: {}, body: undefined, respondAsync: false }));
     if (listLimit !== undefined) {
       variables['limit'] ??= listLimit;
       const { read: reader } = call.context as BridgeContext;

@@ -84,8 +84,13 @@ const THEMES: readonly Theme[] = [
   },
   {
     name: 'Administration',
-    description: 'The audit log, the usage ledger, the outgoing mail and the identity providers of the tenant.',
-    paths: /^\/(audit|usage|outbox|identity-providers)\b/,
+    description: 'The audit log, the outgoing mail and the identity providers of the tenant.',
+    paths: /^\/(audit|outbox|identity-providers)\b/,
+  },
+  {
+    name: 'Usage',
+    description: 'The usage ledger, and usage profiles with the credits and models that they allow.',
+    paths: /^\/(usage|me\/usage|(teams|users)\/:\w+\/ai)\b/,
   },
 ];
 const OTHER: Theme = { name: 'Other', description: 'Operations of no theme.', paths: /(?:)/ };

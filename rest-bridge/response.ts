@@ -7,6 +7,7 @@ import {
   type FieldNode,
   type GraphQLSchema,
 } from 'graphql';
+import { toApiError } from '../src/core/api-error.ts';
 import { badInput, notFound } from '../src/core/errors.ts';
 import type { BridgeContext, RestResponse, Call } from './call.ts';
 import type { RowPlan } from './document.ts';
@@ -88,8 +89,19 @@ function notFoundError(index: number, { chain, bound, operation }: RowPlan, vari
     : notFound({ what: `${what} of ${toWords(chain[index - 1]!.name)}`, id: idOf(index - 1) ?? '' });
 }
 
-/** Throws 400 when identity fields of a body differ from the record that the caller reads. */
-export function checkUnchanged(identityFields: Readonly<Json>, record: Readonly<Json>): void {
+/**
+ * Throws 400 when identity fields of a body differ from the record. They are ignored if the caller must not read the
+ * record, as those who may only change it.
+ */
+export async function checkIdentity(identityFields: Readonly<Json>, read: () => Promise<RestResponse>): Promise<void> {
+  const current = await read().catch((error: Error) => {
+    if (toApiError(error)?.code === 'FORBIDDEN') return null;
+    throw error;
+  });
+  if (current) checkUnchanged(identityFields, current.body as Json);
+}
+
+function checkUnchanged(identityFields: Readonly<Json>, record: Readonly<Json>): void {
   const current = JSON.parse(JSON.stringify(record)) as Json;
   const validation = Object.keys(identityFields)
     .filter((key) => !isDeepStrictEqual(current[key], identityFields[key]))

@@ -1347,16 +1347,16 @@ CREATE OR REPLACE FUNCTION dws.seed_usage_profiles(tenant uuid)
  LANGUAGE sql
 AS $function$
       insert into dws.usage_profile
-        (id, tenant_id, name, slug, description, credit_cap_per_month, allowed_model_tiers, is_default, system)
+        (id, tenant_id, name, slug, description, credit_cap_per_month, allowed_model_tiers, is_default, system, created_at)
       values
         (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
   placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
   52, 1), 53, 1), 'hex')::uuid, tenant, 'Standard', 'standard', 'Everyday and advanced models, up to 1,000 credits a month.', 1000,
-          '["everyday", "advanced"]', true, true),
+          '["everyday", "advanced"]', true, true, now() - interval '1 ms'),
         (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
   placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
   52, 1), 53, 1), 'hex')::uuid, tenant, 'Premium', 'premium', 'All models, without a monthly cap.', null,
-          '["everyday", "advanced", "strategic"]', false, true);
+          '["everyday", "advanced", "strategic"]', false, true, now());
     $function$;
 
 CREATE OR REPLACE FUNCTION dws.share_app_datasource()

@@ -1,6 +1,6 @@
 /**
- * Mutations that create or end credentials and sessions, manage users, teams, identity providers, AI providers or integrations, change what users may do,
- * or move what they own. Those of shares and owners have a name for each kind. Apps and jobs act for their owner later, as
+ * Mutations that create or end credentials and sessions, manage users, teams, identity providers, AI providers or integrations, change
+ * what users may do or use, or move what they own. Those of shares and owners have a name for each kind. Apps and jobs act for their owner later, as
  * credentials do, and agents call the tools of toolkits, so that mutations that change them are refused, too. Deleting one gives no
  * rights.
  */
@@ -66,6 +66,10 @@ const REFUSED: ReadonlySet<string> = new Set([
   'updateToolkit',
   'createAgent',
   'updateAgent',
+  'createUsageProfile',
+  'updateUsageProfile',
+  'setTeamUsageProfile',
+  'setUserUsageProfile',
 ]);
 const SHARES_AND_OWNERS = /^(?:(?:un)?share[A-Z]\w*|set[A-Z]\w*Owner)$/;
 

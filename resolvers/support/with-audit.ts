@@ -16,6 +16,7 @@ const AUDITED_KINDS: ReadonlySet<string> = new Set([
   'operation',
   'notification',
   'identityProvider',
+  'usageProfile',
 ]);
 
 const toSingular = (word: string): string => word.replace(/ies$/, 'y').replace(/s$/, '');

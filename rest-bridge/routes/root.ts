@@ -1,7 +1,12 @@
 import { resource, type Presenter } from '../present.ts';
 import { get, type Json } from '../route.ts';
 
-const links = resource<Json>('', () => ({ self: '', 'svc:docs': '/docs', 'svc:openapi': '/openapi.json', 'svc:ai-audit': '/ai/audit' }));
+const links = resource<Json>('', () => ({
+  self: '',
+  'svc:docs': '/docs',
+  'svc:openapi': '/openapi.json',
+  'svc:ai-audit': '/ai/audit',
+}));
 
 /** Presents the links to all top-level resources. They follow from the table of rows. */
 const root: Presenter = {

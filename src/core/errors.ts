@@ -96,7 +96,7 @@ export const appRefused = defineError(
   'FORBIDDEN',
   () =>
     'An app cannot create credentials, create or delete teams, manage users or identity providers, or change apps, jobs, ' +
-    'toolkits, what libraries sync, permissions, shares and owners',
+    'toolkits, what libraries sync, usage profiles, permissions, shares and owners',
 );
 export const refused = defineError(403, 'FORBIDDEN', (message: string) => message);
 export const notFound = defineError(

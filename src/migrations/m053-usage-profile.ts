@@ -29,14 +29,15 @@ export class UsageProfiles extends Migration {
 
   /** A trigger, so that no tenant is without them, however it is created. A restore suspends it, as its backup has them. */
   private seedTenants(): void {
+    // They are listed in the order of their creation.
     this.addSql(`create function dws.seed_usage_profiles(tenant uuid) returns void language sql as $$
       insert into dws.usage_profile
-        (id, tenant_id, name, slug, description, credit_cap_per_month, allowed_model_tiers, is_default, system)
+        (id, tenant_id, name, slug, description, credit_cap_per_month, allowed_model_tiers, is_default, system, created_at)
       values
         (${NEW_ID}, tenant, 'Standard', 'standard', 'Everyday and advanced models, up to 1,000 credits a month.', 1000,
-          '["everyday", "advanced"]', true, true),
+          '["everyday", "advanced"]', true, true, now() - interval '1 ms'),
         (${NEW_ID}, tenant, 'Premium', 'premium', 'All models, without a monthly cap.', null,
-          '["everyday", "advanced", "strategic"]', false, true);
+          '["everyday", "advanced", "strategic"]', false, true, now());
     $$;`);
     this.addSql(`select dws.seed_usage_profiles(id) from dws.tenant;`);
     this.addSql(`create function dws.seed_tenant() returns trigger language plpgsql as $$

@@ -40,6 +40,7 @@ import templateFile from '../../rest-bridge/routes/template-file.ts';
 import template from '../../rest-bridge/routes/template.ts';
 import toolkitDiscovery from '../../rest-bridge/routes/toolkit-discovery.ts';
 import toolkit from '../../rest-bridge/routes/toolkit.ts';
+import usageProfile from '../../rest-bridge/routes/usage-profile.ts';
 import usage from '../../rest-bridge/routes/usage.ts';
 import userSetting from '../../rest-bridge/routes/user-setting.ts';
 import user from '../../rest-bridge/routes/user.ts';
@@ -59,6 +60,7 @@ export const ROWS: Row[] = [
   ...notification,
   ...audit,
   ...usage,
+  ...usageProfile,
   ...tag,
   ...favorite,
   ...search,

@@ -13,7 +13,7 @@ import { callApi, servicesFor } from './handler-services-fixture.ts';
 
 const REFUSAL =
   'An app cannot create credentials, create or delete teams, manage users or identity providers, or change apps, jobs, ' +
-  'toolkits, what libraries sync, permissions, shares and owners';
+  'toolkits, what libraries sync, usage profiles, permissions, shares and owners';
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
 const ALLOWED = `
@@ -24,14 +24,15 @@ const ALLOWED = `
   deleteApp deleteAvatar deleteDataset deleteDatasetDraft deleteDatasetReference deleteDatasetUserSettings
   deleteDatasource deleteDatasourceLink deleteFolder deleteJob deleteLibrary deleteReport deleteSavedFilter
   deleteSavedQuery deleteSnapshot deleteSuite deleteTag deleteTeamComment deleteTemplate deleteTemplateDraft
-  deleteTemplateFile deleteToolkit deleteVisual discoverToolkit editDataset editTemplate logout markFeedViewed
+  deleteTemplateFile deleteToolkit deleteUsageProfile deleteVisual discoverToolkit editDataset editTemplate logout markFeedViewed
   previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset refreshDatasetInternal
   renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings setTemplateFile
   setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
   syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
   updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
   updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset
-  uploadDatasource uploadTemplateFile`
+  uploadDatasource uploadTemplateFile
+  createAssistantImage createImage deleteImage`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;
@@ -44,6 +45,7 @@ const BODIES: Readonly<Record<string, object>> = {
   changePassword: { currentPassword: PASSWORD, password: 'another long password' },
   createToken: { name: 'Of an app' },
   createIdentityProvider: { name: 'x', domain: 'x', issuer: 'https://idp.example', clientId: 'x', clientSecret: 'x' },
+  createAiProvider: { name: 'Door', baseUrl: 'https://ai.example/v1' },
   createIntegration: { name: 'Door', type: 'box', clientId: 'x' },
   setLibraryIntegration: { integrationId: '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f' },
   createUser: { username: 'new', password: PASSWORD },
@@ -54,6 +56,9 @@ const BODIES: Readonly<Record<string, object>> = {
   setTeamMember: { role: 'admin' },
   createApp: { name: 'Door' },
   rollbackApp: { releaseId: 'x' },
+  createUsageProfile: { name: 'Door', slug: 'door', description: 'Of an app' },
+  setTeamUsageProfile: { profileId: null },
+  setUserUsageProfile: { profileId: null },
   createJob: { name: 'Door', type: 'actions' },
   createJobAction: { name: 'Door', type: 'email' },
   setJobActionOrder: { actions: [] },

@@ -61,7 +61,8 @@ describe('every route that is not public', () => {
 });
 
 describe('every route below a resource', () => {
-  const KINDS = [...Object.keys(FIXTURES), 'sessions', 'tokens', 'progress', 'notifications', 'identity-providers'];
+  const OTHERS = ['sessions', 'tokens', 'progress', 'notifications', 'identity-providers', 'usage-profiles', 'images'];
+  const KINDS = [...Object.keys(FIXTURES), ...OTHERS];
 
   for (const [name, endpoint] of rowsWhere((one) => kindOf(one) !== undefined)) {
     const kind = kindOf(endpoint)!;
@@ -182,7 +183,7 @@ describe('both APIs', () => {
 
 describe('the specified routes', () => {
   /** Number of specified routes that are not implemented yet. Lower it when routes are added; never raise it. */
-  const MAX_MISSING = 16;
+  const MAX_MISSING = 7;
 
   interface SpecifiedRoute {
     method: string;

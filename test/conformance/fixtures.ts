@@ -14,8 +14,8 @@ const paths = (method: string): Set<string> =>
   new Set(ROWS.filter((row) => row.method === method).map(({ path }) => path));
 const [gets, posts, deletes] = [paths('GET'), paths('POST'), paths('DELETE')];
 
-/** Settings of a tenant, which only superusers in a session read. They have tests of their own. */
-const SETTINGS: ReadonlySet<string> = new Set(['identity-providers']);
+/** Settings of a tenant, which only superusers read. They have tests of their own. */
+const SETTINGS: ReadonlySet<string> = new Set(['identity-providers', 'usage-profiles']);
 
 /** Path segments of the kinds that REST creates, reads and deletes by id, e.g. `datasets`. */
 const KINDS = [...posts]
@@ -70,6 +70,10 @@ const SPECIAL: Record<string, Fixture> = {
   integrations: {
     create: async (admin, name) =>
       (await admin.creates('/integrations', { name, type: 'dropbox', clientId: 'workspace', clientSecret: 's' })).id,
+  },
+  'ai-providers': {
+    create: async (admin, name) =>
+      (await admin.creates('/ai-providers', { name, baseUrl: 'https://ai.example/v1' })).id,
   },
   toolkits: {
     create: async (admin, name, ownerId) =>

@@ -35,7 +35,6 @@ const NO_RESOURCE: Record<string, string> = {
   requestId: 'names a line of the log',
   sessionId: 'cannot be read alone',
   tokenId: 'cannot be read alone',
-  usageProfileId: 'has no routes yet',
 };
 /** Routes below a record that are not linked, with the reason. */
 const NOT_LINKED: Record<string, string> = {

@@ -61,6 +61,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/sessions/': session.id,
     '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,
     '/identity-providers/': (await create('/identity-providers', { ...PROVIDER, name })).id,
+    '/usage-profiles/': (await create('/usage-profiles', { ...PROFILE, slug: name })).id,
     '/login/': 'local',
   };
 }
@@ -122,6 +123,8 @@ async function createAppParts(admin: Client, appId: string): Promise<Record<stri
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };
 
+const PROFILE = { name: 'Linked', description: 'Of a test.' };
+
 const linkTo = (targetDatasourceId: string) => ({ targetDatasourceId, type: 'lookup' });
 
 const userId = async (admin: Client, username: string): Promise<string> =>
@@ -150,6 +153,7 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   releaseId: resources['/releases/'],
   templateFileId: resources['/files/'],
   queryId: resources['/queries/'],
+  profileId: resources['/usage-profiles/'],
   folderId: resources['/folders/'],
   parentId: null,
   password: PASSWORD,

@@ -81,7 +81,13 @@ describe('the menus', () => {
     expect(paths).toContain('/api/datasets');
     for (const path of paths) expect(await statusOf(ann, path), path).toBe(200);
     const missing = ENTRIES.map(({ path }) => path).filter((path) => !paths.includes(path));
-    expect(missing).toEqual(['/api/identity-providers', '/api/outbox', '/api/audit', '/api/usage/events']);
+    expect(missing).toEqual([
+      '/api/identity-providers',
+      '/api/outbox',
+      '/api/audit',
+      '/api/usage-profiles',
+      '/api/usage/events',
+    ]);
     for (const path of missing) expect(await statusOf(ann, path), path).toBe(403);
     expect((await menusOf(ann)).map(({ id }) => id)).toEqual(['content', 'organization', 'people']);
   });

@@ -46,7 +46,6 @@ const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'LibrarySyncError.fileId': 'it names the file at the provider',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
   'WebhookCall.requestId': 'requests are not stored',
-  'Team.usageProfileId': 'there are no usage profiles yet',
   naturalId: 'it identifies the object itself',
 };
 

@@ -2,7 +2,7 @@ import { newId } from '../../src/core/id.ts';
 import { releaseCredits, reserveCredits, settleCredits } from '../../src/services/usage/credit-reservation.ts';
 import type { CreditRequest } from '../../src/services/usage/credit-reservation.ts';
 import { readCreditUse } from '../../src/services/usage/credit-use.ts';
-import type { UsageActor } from '../../src/services/usage/effective-profile.ts';
+import type { QueryRunner, UsageActor } from '../../src/services/usage/effective-profile.ts';
 import { meter } from '../../src/services/usage/usage-meter.ts';
 import type { Service } from './service.ts';
 import { systemQuery } from './system-query.ts';
@@ -48,10 +48,14 @@ export const chargeOf = (actor: UsageActor, credits: string, values: Partial<Par
   });
 };
 
+/** Returns what runs statements in a tenant. */
+export const runnerOf = ({ platform: { database } }: Platform, tenantId: string): QueryRunner => ({
+  query: (statement) => database.query(tenantId, statement),
+});
+
 /** Returns the figures of an actor, without the profile. */
-export async function figuresOf({ platform: { database } }: Platform, tenantId: string, actor: UsageActor) {
-  const runner = { query: database.query.bind(database, tenantId) as never };
-  const { used, reserved, cap, remaining } = await readCreditUse(runner, { tenantId }, actor);
+export async function figuresOf(service: Platform, tenantId: string, actor: UsageActor) {
+  const { used, reserved, cap, remaining } = await readCreditUse(runnerOf(service, tenantId), { tenantId }, actor);
   return { used, reserved, cap, remaining };
 }
 

@@ -72,6 +72,8 @@ export class AiFake {
   readonly script: FakeReply[] = [];
   /** Runs when a call arrives. */
   onCall: (call: FakeCall) => void = () => {};
+  /** Number of calls that have neither ended nor been aborted by the caller. */
+  openCalls = 0;
   /** Pause before each response. */
   latencyMs = 0;
   readonly #images = new Map<string, Buffer>();
@@ -102,10 +104,11 @@ export class AiFake {
       baseUrl: `${originOf(this.#api)}/v1`,
       apiKey: this.apiKey,
       models: [
-        { id: 'fake-image', kind: 'image', tier: 'everyday', sizes: ['1024x1024', '512x512'], price: '0.04' },
-        { id: 'fake-image-large', kind: 'image', tier: 'strategic', sizes: ['2048x2048'], price: '0.19' },
-        { id: 'fake-chat', kind: 'chat', tier: 'everyday', inputPrice: '0.5', outputPrice: '1.5' },
-        { id: 'fake-chat-large', kind: 'chat', tier: 'advanced', inputPrice: '2.5', outputPrice: '10' },
+        { id: 'fake-image', kind: 'image', tier: 'everyday', sizes: ['1024x1024', '512x512', '64x64'], price: 0.04 },
+        { id: 'fake-image-small', kind: 'image', tier: 'everyday', sizes: ['64x64', '32x32'], price: 0.013 },
+        { id: 'fake-image-large', kind: 'image', tier: 'strategic', sizes: ['2048x2048'], price: 0.19 },
+        { id: 'fake-chat', kind: 'chat', tier: 'everyday', inputPrice: 0.5, outputPrice: 1.5 },
+        { id: 'fake-chat-large', kind: 'chat', tier: 'advanced', inputPrice: 2.5, outputPrice: 10 },
       ],
     };
   }
@@ -131,6 +134,8 @@ export class AiFake {
       if (path.startsWith('/_control/')) return sendText(response, ...runControl(this, path, body));
       const kind = { '/v1/images/generations': 'image', '/v1/chat/completions': 'chat' }[path] as CallKind | undefined;
       if (!kind || incoming.method !== 'POST') return refuse(response, 404, 'Unknown path');
+      this.openCalls += 1;
+      response.once('close', () => (this.openCalls -= 1));
       const call = { ...(JSON.parse(body) as FakeCall), kind };
       this.calls.push(call);
       if (this.calls.length > MAX_CALLS) this.calls.shift();

@@ -45,6 +45,7 @@ import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import { Tenant } from '../../../entities/tenant.ts';
 import { ToolkitTool } from '../../../entities/toolkit-tool.ts';
 import { UsageEvent } from '../../../entities/usage-event.ts';
+import { UsageProfile } from '../../../entities/usage-profile.ts';
 import { UserSetting } from '../../../entities/user-setting.ts';
 import { User } from '../../../entities/user.ts';
 import { Visual } from '../../../entities/visual.ts';
@@ -103,4 +104,5 @@ export const ENTITIES = [
   Activity,
   AuditEvent,
   UsageEvent,
+  UsageProfile,
 ];

@@ -38,6 +38,7 @@ export const MENUS: readonly { id: string; name: string; items: readonly MenuEnt
       entry('identity-providers', 'key-round', 'Identity providers', 'identityProviders'),
       entry('outbox', 'mail'),
       entry('audit', 'scroll-text', 'Audit log', 'auditEvents'),
+      entry('usage-profiles', 'gauge', 'Usage profiles', 'usageProfiles'),
       { ...entry('usage-events', 'coins', 'Usage', 'usageEvents'), path: '/api/usage/events' },
     ],
   },

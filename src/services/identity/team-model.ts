@@ -3,6 +3,7 @@ import { Resource } from '../../../entities/resource.ts';
 import { TeamComment } from '../../../entities/team-comment.ts';
 import { TeamMember } from '../../../entities/team-member.ts';
 import { Team } from '../../../entities/team.ts';
+import { UsageProfile } from '../../../entities/usage-profile.ts';
 import { User } from '../../../entities/user.ts';
 import { belongsTo, defineModel, hasMany, hasManyJoined } from '../resource/define-model.ts';
 
@@ -12,6 +13,7 @@ export const teamModel = defineModel(Team, {
     feed: hasManyJoined(FeedItem, `r.owner_id = 'team:' || p.id`, '-createdAt'),
     comments: hasMany(TeamComment, 'team_id', 'createdAt'),
     resources: hasManyJoined(Resource, `r.owner_id = 'team:' || p.id`, 'name'),
+    usageProfile: belongsTo(UsageProfile, 'usage_profile_id'),
   },
 });
 

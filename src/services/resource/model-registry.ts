@@ -39,6 +39,7 @@ import {
 } from '../template/template-model.ts';
 import { toolkitModel, toolkitToolModel } from '../toolkit/toolkit-model.ts';
 import { usageEventModel } from '../usage/usage-event-model.ts';
+import { usageProfileModel } from '../usage/usage-profile-model.ts';
 import { visualModel } from '../visual/visual-model.ts';
 import { activityModel } from './activity-model.ts';
 import { auditEventModel } from './audit-event-model.ts';
@@ -110,6 +111,7 @@ export const MODELS: readonly ModelDefinition[] = [
   toolkitModel,
   toolkitToolModel,
   usageEventModel,
+  usageProfileModel,
   userModel,
   userSettingModel,
   visualModel,

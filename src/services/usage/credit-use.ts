@@ -77,12 +77,12 @@ export function creditRefusal(
   { tier, credits }: { tier: ModelTier | null; credits: string },
 ): ApiError | null {
   if (tier !== null && !profile.allowedModelTiers.includes(tier))
-    return refused(`Your usage profile does not allow models of the tier ${tier}`);
+    return refused(`The usage profile does not allow models of the tier ${tier}`);
   if (cap === null) return null;
   const total = parseCredits(used) + parseCredits(reserved) + parseCredits(credits);
   if (cap > 0 && total <= parseCredits(String(cap))) return null;
   return creditsSpent(
-    `This requires ${printCredits(credits)} credits: ${printCredits(used)} of ${cap} are used and ` +
-      `${printCredits(reserved)} reserved until ${resetsAt.toISOString()}, when the next month begins`,
+    `Not enough credits: this requires ${printCredits(credits)}, ${printCredits(used)} of ${cap} are used and ` +
+      `${printCredits(reserved)} reserved. The next month begins at ${resetsAt.toISOString()}`,
   );
 }

@@ -1,0 +1,96 @@
+import { Ctx, Field, Float, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { ModelTierEnum } from '../../entities/model-tier.ts';
+import { wordEnum } from '../../entities/word-enum.ts';
+import type { ModelTier } from '../../src/core/ai.ts';
+import type { Context } from '../../src/core/context.ts';
+import { DateTime } from '../../src/core/scalars.ts';
+import { USAGE_PROFILE_SOURCES, type UsageProfileSource } from '../../src/core/usage-profile.ts';
+import { readCreditUse } from '../../src/services/usage/credit-use.ts';
+import { Can } from '../support/guard.ts';
+
+const UsageProfileSourceEnum = wordEnum(
+  'UsageProfileSource',
+  'Where the credits and models of a user come from.',
+  USAGE_PROFILE_SOURCES,
+  (source) =>
+    ({
+      own: 'A usage profile that is assigned to the user.',
+      team: 'Those that are assigned to teams of the user.',
+      default: 'The default of the tenant.',
+    })[source],
+);
+
+/** The name of a usage profile. */
+@ObjectType({ description: 'The name of a usage profile.' })
+class UsageProfileName {
+  @Field(() => String, { description: 'Display name.' }) name!: string;
+  @Field(() => String, { description: 'Short name.' }) slug!: string;
+}
+
+/** The credits and models that a user may use. */
+@ObjectType({
+  description: 'Credits and models that a user may use, from one usage profile or those of several teams.',
+})
+class EffectiveUsageProfileType {
+  @Field(() => UsageProfileSourceEnum, { description: 'Where they come from.' })
+  source!: UsageProfileSource;
+
+  @Field(() => [UsageProfileName], { description: 'The usage profiles that are combined: one, or those of the teams.' })
+  profiles!: UsageProfileName[];
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Credits of a UTC month: the highest of the profiles. Null: no limit. 0: none.',
+  })
+  creditCapPerMonth!: number | null;
+
+  @Field(() => Boolean, { description: 'Whether there is no monthly cap.' })
+  isUnlimited!: boolean;
+
+  @Field(() => [ModelTierEnum], { description: 'Tiers of the models that at least one of the profiles allows.' })
+  allowedModelTiers!: readonly ModelTier[];
+}
+
+/** The credits of a user in the current month. */
+@ObjectType({ description: 'Credits of the category `ai` that a user has used in the current UTC month.' })
+class CreditUseType {
+  @Field(() => EffectiveUsageProfileType, { description: 'What the user may use.' })
+  profile!: EffectiveUsageProfileType;
+
+  @Field(() => Float, { description: 'Used credits, exact to six decimals.' })
+  used!: number;
+
+  @Field(() => Float, { description: 'Credits that are reserved for calls that have not ended.' })
+  reserved!: number;
+
+  @Field(() => Int, { nullable: true, description: 'Credits of the month. Null: no limit.' })
+  cap!: number | null;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Credits that are neither used nor reserved, at least 0. Null: no limit.',
+  })
+  remaining!: number | null;
+
+  @Field(() => DateTime, { description: 'Begin of the next month, when nothing is used.' })
+  resetsAt!: Date;
+}
+
+@Resolver()
+export class MyUsageResolver {
+  @Can('authenticated')
+  @Query(() => CreditUseType, {
+    description: 'Returns the credits that the caller has used in the current month, and what is left.',
+  })
+  async myUsage(@Ctx() ctx: Context): Promise<CreditUseType> {
+    const { viewer } = ctx;
+    const { profile, used, reserved, remaining, ...rest } = await readCreditUse(ctx, viewer, `user:${viewer.userId}`);
+    return {
+      profile: { ...profile, isUnlimited: profile.creditCapPerMonth === null },
+      used: Number(used),
+      reserved: Number(reserved),
+      remaining: remaining === null ? null : Number(remaining),
+      ...rest,
+    };
+  }
+}

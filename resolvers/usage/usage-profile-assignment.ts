@@ -1,0 +1,113 @@
+import { Arg, Ctx, Field, FieldResolver, ID, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import { Team } from '../../entities/team.ts';
+import { UsageProfile } from '../../entities/usage-profile.ts';
+import { User } from '../../entities/user.ts';
+import type { Context } from '../../src/core/context.ts';
+import { Rule } from '../../src/core/input-rules.ts';
+import { Requires } from '../../src/core/read/model.ts';
+import { assignToTeam, assignToUser, requireBilling } from '../../src/services/usage/usage-profile-assignment.ts';
+import { Key, Username } from '../support/arguments.ts';
+import { Can } from '../support/guard.ts';
+
+/** The usage profile of a team or a user. */
+@ObjectType({ description: 'The usage profile that is assigned to a team or a user.' })
+class UsageProfileAssignment {
+  @Field(() => ID, { nullable: true, description: 'Id of the usage profile. Null if none is assigned.' })
+  profileId!: string | null;
+
+  @Field(() => UsageProfile, { nullable: true, description: 'The usage profile. Null if none is assigned.' })
+  profile!: object | null;
+}
+
+const ASSIGNED = [
+  'usageProfileId',
+  ...[
+    'id',
+    'version',
+    'createdAt',
+    'updatedAt',
+    'name',
+    'slug',
+    'description',
+    'creditCapPerMonth',
+    'allowedModelTiers',
+    'isDefault',
+    'system',
+  ].map((column) => `usageProfile.${column}`),
+];
+
+interface Assignee {
+  usageProfileId?: string | null;
+  usageProfile?: object | null;
+}
+
+const assignmentOf = ({ usageProfileId, usageProfile }: Assignee): UsageProfileAssignment => ({
+  profileId: usageProfileId ?? null,
+  profile: usageProfile ?? null,
+});
+
+const ProfileId = () =>
+  Arg('profileId', () => ID, {
+    nullable: true,
+    description: 'Id, slug or natural id of the usage profile; null for none. Required.',
+  });
+
+const ASSIGNMENT = 'Requires `billing:manage`.';
+
+@Resolver(() => Team)
+export class TeamUsageProfileResolver {
+  @Can('authenticated')
+  @Mutation(() => UsageProfileAssignment, { description: `Assigns a usage profile to a team. ${ASSIGNMENT}` })
+  async setTeamUsageProfile(
+    @Ctx() ctx: Context,
+    @Key('team') id: string,
+    @ProfileId() @Rule({ required: true }) profileId: string | null,
+  ) {
+    const teamId = await assignToTeam(ctx, id, profileId);
+    return assignmentOf(await ctx.read.one(Team, teamId, ASSIGNED));
+  }
+
+  @Requires(...ASSIGNED)
+  @FieldResolver(() => UsageProfileAssignment, {
+    nullable: true,
+    description: `The usage profile that is assigned to the team. ${ASSIGNMENT}`,
+  })
+  usageProfileAssignment(@Ctx() { viewer }: Context, @Root() team: Assignee) {
+    requireBilling(viewer);
+    return assignmentOf(team);
+  }
+
+  @FieldResolver(() => UsageProfile, {
+    nullable: true,
+    description: 'The usage profile that is assigned to the team. Null without `billing:manage` and `usage:write`.',
+  })
+  usageProfile(@Root() team: Assignee) {
+    return team.usageProfile;
+  }
+}
+
+@Resolver(() => User)
+export class UserUsageProfileResolver {
+  @Can('authenticated')
+  @Mutation(() => UsageProfileAssignment, {
+    description: `Assigns a usage profile to a user, which takes precedence over those of teams. ${ASSIGNMENT}`,
+  })
+  async setUserUsageProfile(
+    @Ctx() ctx: Context,
+    @Username() username: string,
+    @ProfileId() @Rule({ required: true }) profileId: string | null,
+  ) {
+    const userId = await assignToUser(ctx, username, profileId);
+    return assignmentOf(await ctx.read.one(User, userId, ASSIGNED));
+  }
+
+  @Requires(...ASSIGNED)
+  @FieldResolver(() => UsageProfileAssignment, {
+    nullable: true,
+    description: `The usage profile that is assigned to the user. ${ASSIGNMENT}`,
+  })
+  usageProfileAssignment(@Ctx() { viewer }: Context, @Root() user: Assignee) {
+    requireBilling(viewer);
+    return assignmentOf(user);
+  }
+}

@@ -1,0 +1,38 @@
+import { kind } from '../kind.ts';
+import { confirmation, resource } from '../present.ts';
+import { del, plain, type RouteOptions } from '../route.ts';
+
+interface UsageProfile {
+  id: string;
+}
+
+const usageProfile = resource<UsageProfile>(
+  `id tenant slug naturalId name description creditCapPerMonth allowedModelTiers isUnlimited isDefault system
+  createdAt updatedAt`,
+  ({ id }) => ({ self: `/usage-profiles/${id}`, 'svc:usage-profile': `/usage-profiles/${id}` }),
+);
+
+const ASSIGNMENT = 'profileId profile { id name slug creditCapPerMonth allowedModelTiers }';
+
+/** The team or the user is looked up first. */
+const forBilling: RouteOptions = { permission: 'billing:manage' };
+
+export default [
+  ...kind('usage-profiles', 'usage-profile', usageProfile, {
+    without: ['delete'],
+    rows: { create: { status: 200 } },
+    aspects: [],
+  }),
+  del('/usage-profiles/:id', 'deleteUsageProfile', confirmation),
+  plain('GET', '/teams/:id/ai/profile', 'team.usageProfileAssignment', ASSIGNMENT, forBilling),
+  plain('PUT', '/teams/:id/ai/profile', 'setTeamUsageProfile', ASSIGNMENT, forBilling),
+  plain('GET', '/users/:username/ai/profile', 'user.usageProfileAssignment', ASSIGNMENT, forBilling),
+  plain('PUT', '/users/:username/ai/profile', 'setUserUsageProfile', ASSIGNMENT, forBilling),
+  plain(
+    'GET',
+    '/me/usage',
+    'myUsage',
+    `profile { source profiles { name slug } creditCapPerMonth isUnlimited allowedModelTiers }
+    used reserved cap remaining resetsAt`,
+  ),
+];

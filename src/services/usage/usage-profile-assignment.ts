@@ -1,0 +1,35 @@
+import type { Context } from '../../core/context.ts';
+import { forbidden } from '../../core/errors.ts';
+import type { Transaction } from '../../core/platform.ts';
+import type { Viewer } from '../../core/viewer.ts';
+import { loadTeam } from '../identity/team-access.ts';
+import { loadUser } from '../identity/user-lookup.ts';
+import { loadProfile } from './usage-profile.ts';
+
+/** Throws FORBIDDEN for those who may not see and change which usage profile is assigned to whom. */
+export function requireBilling({ superuser, permissions }: Pick<Viewer, 'superuser' | 'permissions'>): void {
+  if (!superuser && !permissions.has('billing:manage')) throw forbidden({ permission: 'billing:manage' });
+}
+
+/**
+ * Assigns a usage profile to a team, or none for null. Returns the id of the team. Throws NOT_FOUND for an unknown team,
+ * then FORBIDDEN without `billing:manage`, then NOT_FOUND for an unknown profile.
+ */
+export const assignToTeam = (ctx: Context, id: string, profileId: string | null): Promise<string> =>
+  assign(ctx, profileId, (tx) => loadTeam(ctx, tx, id, 'team:read'));
+
+/** Assigns a usage profile to a user, or none for null. Returns the id of the user. Throws like `assignToTeam`. */
+export const assignToUser = (ctx: Context, username: string, profileId: string | null): Promise<string> =>
+  assign(ctx, profileId, (tx) => loadUser(ctx, tx, username));
+
+const assign = (
+  ctx: Context,
+  profileId: string | null,
+  load: (tx: Transaction) => Promise<{ id: string; usageProfileId?: string | null }>,
+): Promise<string> =>
+  ctx.transaction(async (tx) => {
+    const assignee = await load(tx);
+    requireBilling(ctx.viewer);
+    assignee.usageProfileId = profileId === null ? null : (await loadProfile(ctx, tx, profileId, 'key share')).id;
+    return assignee.id;
+  });
