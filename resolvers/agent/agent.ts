@@ -4,6 +4,7 @@ import { CreateAgentInput, UpdateAgentInput } from '../../entities/agent-input.t
 import { AgentRun } from '../../entities/agent-run.ts';
 import { Agent } from '../../entities/agent.ts';
 import { Assistant } from '../../entities/assistant.ts';
+import { UsageProfile } from '../../entities/usage-profile.ts';
 import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
@@ -45,6 +46,13 @@ export class AssistantAgentsResolver {
 
 export const AgentAssistantField = relationField(Agent, 'assistant', Assistant, 'The assistant.');
 export const AgentOwnerField = relationField(Agent, 'owner', User, 'The user with whose rights it runs.');
+
+export const AgentUsageProfileField = relationField(
+  Agent,
+  'usageProfile',
+  UsageProfile,
+  'Its usage profile. Null without one, and for callers who are not superusers.',
+);
 
 @Resolver(() => Agent)
 export class AgentResolver {

@@ -2,6 +2,7 @@ import { AgentRun } from '../../../entities/agent-run.ts';
 import { Agent } from '../../../entities/agent.ts';
 import { Assistant } from '../../../entities/assistant.ts';
 import { Operation } from '../../../entities/operation.ts';
+import { UsageProfile } from '../../../entities/usage-profile.ts';
 import { User } from '../../../entities/user.ts';
 import type { ListFilter } from '../../core/read/model.ts';
 import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
@@ -20,6 +21,7 @@ export const agentModel = defineModel(Agent, {
   relations: {
     assistant: belongsTo(Assistant, 'assistant_id'),
     owner: belongsTo(User, 'owner_id'),
+    usageProfile: belongsTo(UsageProfile, 'usage_profile_id'),
     runs: hasMany(AgentRun, 'agent_id', '-createdAt'),
   },
 });

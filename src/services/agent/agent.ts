@@ -13,6 +13,8 @@ import { requireUser } from '../../core/viewer.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { checkVersion, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
+import { requireBilling } from '../usage/usage-profile-assignment.ts';
+import { loadProfile } from '../usage/usage-profile.ts';
 import { actsForOwner, requireAccepted } from './agent-acceptance.ts';
 import { stopRuns } from './stop-runs.ts';
 
@@ -111,14 +113,8 @@ async function levelOn(ctx: Context, tx: Transaction, { assistantId }: Agent) {
   return assistant ? accessLevelInTransaction(ctx, tx, assistant) : LEVEL.none;
 }
 
-/** Returns the canonical id of a usage profile. Throws FORBIDDEN without `billing:manage`. */
-async function resolveProfile({ viewer }: Context, tx: Transaction, id: string | null): Promise<string | null> {
-  if (!viewer.superuser && !viewer.permissions.has('billing:manage')) throw forbidden({ permission: 'billing:manage' });
-  if (id === null) return null;
-  const [profile] = await tx.query<{ id: string }>({
-    text: `select id from dws.usage_profile where tenant_id = $1 and id = $2 for key share`,
-    values: [viewer.tenantId, isUuid(id) ? id : null],
-  });
-  if (!profile) throw notFound({ what: 'usage profile', id });
-  return profile.id;
+/** Returns the id of a usage profile. Throws FORBIDDEN without `billing:manage`, then NOT_FOUND for an unknown one. */
+async function resolveProfile(ctx: Context, tx: Transaction, id: string | null): Promise<string | null> {
+  requireBilling(ctx.viewer);
+  return id === null ? null : (await loadProfile(ctx, tx, id, 'key share')).id;
 }
