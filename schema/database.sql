@@ -74,7 +74,7 @@ create table dws.agent_run (
   notes jsonb not null default '[]'::jsonb,
   operation_id uuid,
   output text,
-  payload jsonb not null default 'null'::jsonb,
+  payload jsonb,
   refused boolean not null default false,
   started_at timestamp with time zone,
   status text not null default 'queued'::text,

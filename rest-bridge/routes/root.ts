@@ -6,6 +6,7 @@ const links = resource<Json>('', () => ({
   'svc:docs': '/docs',
   'svc:openapi': '/openapi.json',
   'svc:ai-audit': '/ai/audit',
+  'svc:my-usage': '/me/usage',
 }));
 
 /** Presents the links to all top-level resources. They follow from the table of rows. */

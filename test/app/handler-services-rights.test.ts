@@ -32,7 +32,7 @@ const ALLOWED = `
   updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
   updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset
   uploadDatasource uploadTemplateFile
-  createAssistantImage createImage deleteImage`
+  cancelAgentRun createAssistantImage createImage deleteAgent deleteImage runAgent`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;
@@ -56,6 +56,7 @@ const BODIES: Readonly<Record<string, object>> = {
   setTeamMember: { role: 'admin' },
   createApp: { name: 'Door' },
   rollbackApp: { releaseId: 'x' },
+  createAgent: { name: 'Door', assistantId: 'x' },
   createUsageProfile: { name: 'Door', slug: 'door', description: 'Of an app' },
   setTeamUsageProfile: { profileId: null },
   setUserUsageProfile: { profileId: null },

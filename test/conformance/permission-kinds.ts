@@ -17,6 +17,7 @@ const PATH_OF_KIND: Record<string, string> = {
   image: 'images',
   toolkit: 'toolkits',
   assistant: 'assistants',
+  agent: 'agents',
   folder: 'folders',
   suite: 'suites',
   team: 'teams',
