@@ -110,6 +110,7 @@ test('each operation belongs to one described theme', () => {
     'Folders and tags',
     'Operations',
     'Administration',
+    'Usage',
   ]);
   expect(operations.filter(({ tags }) => tags.length !== 1 || !names.includes(tags[0]!))).toEqual([]);
 });
