@@ -93,6 +93,12 @@ const BENCHMARKS: Record<string, Benchmark> = {
     quick: ['rounds=3', 'calls=50', 'queries=200'],
     goals: ['appHandler', 'appQuery', 'appRate', 'appDeploy'],
   },
+  usage: {
+    file: 'usage',
+    usual: [],
+    quick: ['lines=50000', 'rounds=3'],
+    goals: ['usageReport', 'usageAppend'],
+  },
   fairness: { file: 'fairness', usual: ['rows=300000', 'seconds=4'], goals: ['neighbour', 'neighbourFailures'] },
 };
 

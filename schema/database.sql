@@ -2816,13 +2816,13 @@ create table dws.usage_day (
 alter table dws.usage_day enable row level security;
 alter table dws.usage_day force row level security;
 alter table dws.usage_day add constraint usage_day_actor_check CHECK ((actor ~ '^(user|agent):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text));
-alter table dws.usage_day add constraint usage_day_pkey PRIMARY KEY (tenant_id, day, actor, entity_type, entity_id, resource_type);
+CREATE INDEX usage_day_actor ON dws.usage_day USING btree (tenant_id, day, actor);
 CREATE INDEX usage_day_age ON dws.usage_day USING brin (day);
 CREATE INDEX usage_day_ai ON dws.usage_day USING btree (tenant_id, actor, day) WHERE (resource_type = ANY (ARRAY['ai'::text, 'agent_run'::text]));
 create policy system on dws.usage_day for all to dws_system using (true) with check (true);
 create policy tenant on dws.usage_day for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.usage_day to dws_system;
-grant insert, select, update on dws.usage_day to dws_app;
+grant insert, select on dws.usage_day to dws_app;
 
 create table dws.usage_event (
   actor text not null,

@@ -1,11 +1,11 @@
 import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { Context } from '../../src/core/context.ts';
 import { intRule, Rule } from '../../src/core/input-rules.ts';
-import { loadBudgets } from '../../src/services/usage/budget-use.ts';
-import { loadPool, loadSync } from '../../src/services/usage/credit-pool.ts';
+import { loadSync } from '../../src/services/usage/credit-pool.ts';
 import { loadTopApps, loadTopUsers } from '../../src/services/usage/top-consumers.ts';
 import { lastDays, lastMonths, readPeriod, type UsagePeriod } from '../../src/services/usage/usage-period.ts';
-import { loadMonths, loadTotals, type PeriodTotals } from '../../src/services/usage/usage-totals.ts';
+import { UsageReportLoader } from '../../src/services/usage/usage-report.ts';
+import { loadMonths } from '../../src/services/usage/usage-totals.ts';
 import { Can } from '../support/guard.ts';
 import { CreditPoolType, CreditSyncType, UsageBudget } from './credit-pool-types.ts';
 import { TopApp, TopUser, UsageDayTotal, UsageMonthTotal, UsageSummary } from './usage-total-types.ts';
@@ -26,8 +26,7 @@ class UsageReport {
   /** Time of the report. */
   now!: Date;
 
-  /** The totals, if a field that uses them was resolved. */
-  totals?: Promise<PeriodTotals>;
+  loader!: UsageReportLoader;
 }
 
 @ObjectType({ description: 'Usage of the tenant by month.' })
@@ -35,8 +34,7 @@ class UsageHistory {
   @Field(() => [UsageMonthTotal], { description: 'By month, then resource type. Months without usage have no entry.' })
   history!: Promise<UsageMonthTotal[]>;
 
-  /** Time of the report. */
-  now!: Date;
+  loader!: UsageReportLoader;
 }
 
 @ObjectType({ description: 'What used the most credits in the last days.' })
@@ -93,36 +91,36 @@ export class UsageReportResolver {
   @Query(() => UsageReport, {
     description: 'Reports the usage of the tenant in some UTC days, with the budgets and credits of the current month.',
   })
-  usageReport(@Args(() => UsageReportArgs) args: UsageReportArgs): UsageReport {
+  usageReport(@Ctx() ctx: Context, @Args(() => UsageReportArgs) args: UsageReportArgs): UsageReport {
     const now = new Date();
-    const { start, end } = readPeriod(args, now);
-    return { startDate: start, endDate: end, now };
+    const period = readPeriod(args, now);
+    return { startDate: period.start, endDate: period.end, now, loader: new UsageReportLoader(ctx, now, period) };
   }
 
   @FieldResolver(() => [UsageSummary], {
     description: 'Usage by entity and resource type, by credits, descending. At most 10,000.',
   })
-  async usageSummary(@Ctx() ctx: Context, @Root() report: UsageReport): Promise<UsageSummary[]> {
-    return (await totalsOf(ctx, report)).summary;
+  usageSummary(@Root() { loader }: UsageReport): Promise<UsageSummary[]> {
+    return loader.load('summary');
   }
 
   @FieldResolver(() => [UsageDayTotal], {
     description: 'Credits by day, then resource type. Days without usage have no entry.',
   })
-  async dailyTotals(@Ctx() ctx: Context, @Root() report: UsageReport): Promise<UsageDayTotal[]> {
-    return (await totalsOf(ctx, report)).days;
+  dailyTotals(@Root() { loader }: UsageReport): Promise<UsageDayTotal[]> {
+    return loader.load('days');
   }
 
   @FieldResolver(() => [UsageBudget], {
     description: 'Use of all budgets in the current month, whatever the days of the report are. At most 10,000.',
   })
-  budgets(@Ctx() ctx: Context, @Root() { now }: UsageReport): Promise<UsageBudget[]> {
-    return loadBudgets(ctx, now);
+  budgets(@Root() { loader }: UsageReport): Promise<UsageBudget[]> {
+    return loader.load('budgets');
   }
 
   @FieldResolver(() => CreditPoolType, { description: 'Credits of the current month.' })
-  creditPool(@Ctx() ctx: Context, @Root() { now }: UsageReport): Promise<CreditPoolType> {
-    return loadPool(ctx, now);
+  creditPool(@Root() { loader }: UsageReport): Promise<CreditPoolType> {
+    return loader.load('pool');
   }
 
   @FieldResolver(() => CreditSyncType, { description: 'State of the sync with the license manager.' })
@@ -130,10 +128,6 @@ export class UsageReportResolver {
     return loadSync(ctx, now);
   }
 }
-
-/** Loads the totals of a report once. */
-const totalsOf = (ctx: Context, report: UsageReport): Promise<PeriodTotals> =>
-  (report.totals ??= loadTotals(ctx, periodOf(report)));
 
 @Resolver(() => UsageHistory)
 export class UsageHistoryResolver {
@@ -148,12 +142,15 @@ export class UsageHistoryResolver {
     months?: number,
   ): UsageHistory {
     const now = new Date();
-    return { history: loadMonths(ctx, lastMonths(months ?? DEFAULT_MONTHS, now)), now };
+    return {
+      history: loadMonths(ctx, lastMonths(months ?? DEFAULT_MONTHS, now)),
+      loader: new UsageReportLoader(ctx, now),
+    };
   }
 
   @FieldResolver(() => CreditPoolType, { description: 'Credits of the current month.' })
-  creditPool(@Ctx() ctx: Context, @Root() { now }: UsageHistory): Promise<CreditPoolType> {
-    return loadPool(ctx, now);
+  creditPool(@Root() { loader }: UsageHistory): Promise<CreditPoolType> {
+    return loader.load('pool');
   }
 }
 

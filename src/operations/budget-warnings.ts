@@ -15,11 +15,18 @@ interface ExceededBudget extends Record<string, unknown> {
   credits: string;
 }
 
+/** What was used in the month, of all tenants. */
+const USES = `
+  select tenant_id, entity_type, entity_id, sum(credits) as credits
+  from dws.usage_day
+  where day between $1 and $2
+  group by 1, 2, 3`;
+
 /** The budgets that are exceeded and of which users were not notified. Takes first and last day of the month. */
 const EXCEEDED = `
   select u.tenant_id as "tenantId", u.entity_type as "entityType", u.id as "entityId", u.name, u.owner_id as "ownerId",
     trim_scale(u.monthly_budget)::text as budget, trim_scale(u.credits)::text as credits
-  from (${budgetUseSql('tenant_id is not null')}) u
+  from (${budgetUseSql(USES, 'true')}) u
   where u.credits > u.monthly_budget and not exists (
     select from dws.budget_warning w where w.tenant_id = u.tenant_id and w.entity_id = u.id and w.month = $1
   )

@@ -34,7 +34,7 @@ export async function startWorker({
   const scheduler = startJobScheduler(platform, { interval: SECOND_MS });
   const dispatcher = startAgentDispatcher(platform, { interval: SECOND_MS });
   const sweeper = startWorkspaceSweeper(platform, { interval: 10 * MINUTE_MS });
-  const usage = startUsagePasses(platform, { interval: 10 * MINUTE_MS, syncInterval: MINUTE_MS });
+  const usage = startUsagePasses(platform, { interval: 10 * MINUTE_MS, shortInterval: MINUTE_MS });
   const delivery = await startDelivery(platform);
   return {
     async stop() {

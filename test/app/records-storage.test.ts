@@ -54,7 +54,8 @@ test('2000 concurrent calls are recorded in few transactions, and count in their
   ]);
   const usage = await systemQuery(
     service,
-    `select quantity::text, events from dws.usage_day where entity_type = 'app' and entity_id = $1`,
+    `select sum(quantity)::text as quantity, sum(events)::int as events from dws.usage_day
+     where entity_type = 'app' and entity_id = $1`,
     id,
   );
   expect(usage).toEqual([{ quantity: '40.000000000', events: 2000 }]);
@@ -133,7 +134,8 @@ test('runs of a deleted app leave no records, are metered, and do not affect tho
   expect(await countOf(service, 'app_log', otherId)).toBe(2);
   const metered = await systemQuery(
     service,
-    `select entity_id as id, events from dws.usage_day where entity_id = any($1) order by entity_id`,
+    `select entity_id as id, sum(events)::int as events from dws.usage_day where entity_id = any($1)
+     group by entity_id order by entity_id`,
     [deletedId, otherId],
   );
   expect(metered).toEqual([deletedId, otherId].toSorted().map((id) => ({ id, events: 2 })));

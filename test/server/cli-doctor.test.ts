@@ -31,6 +31,7 @@ describe('doctor', () => {
     'index',
     'apps',
     'connections',
+    'credits',
   ];
 
   test('prints one line for each check', async ({ service }) => {

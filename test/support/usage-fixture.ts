@@ -47,13 +47,15 @@ export const eventsOf = (service: Service, tenantId: string): Promise<StoredEven
     tenantId,
   );
 
-/** Returns the totals of a tenant by day and resource type. */
+/** Returns the totals of a tenant by day and resource type: the sums of their parts. */
 export const totalsOf = (service: Service, tenantId: string) =>
   systemQuery(
     service,
-    `select day::text, resource_type as resource, quantity::text, credits::text, events
+    `select day::text, resource_type as resource, sum(quantity)::text as quantity, sum(credits)::text as credits,
+      sum(events)::int as events
     from dws.usage_day
     where tenant_id = $1
+    group by day, actor, entity_type, entity_id, resource_type
     order by day, resource_type`,
     tenantId,
   );
@@ -67,5 +69,10 @@ export const WRONG_TOTALS = `
     from dws.usage_event
     group by 1, 2, 3, 4, 5, 6
   ) e
-  full join dws.usage_day d using (tenant_id, day, actor, entity_type, entity_id, resource_type)
+  full join (
+    select tenant_id, day, actor, entity_type, entity_id, resource_type,
+      sum(quantity) as quantity, sum(credits) as credits, sum(events) as events
+    from dws.usage_day
+    group by 1, 2, 3, 4, 5, 6
+  ) d using (tenant_id, day, actor, entity_type, entity_id, resource_type)
   where (e.quantity, e.credits, e.events) is distinct from (d.quantity, d.credits, d.events)`;

@@ -63,8 +63,7 @@ const keysOf = (body: { _embedded: { 'svc:usage-event': { key: string }[] } }) =
 describe('usage events', () => {
   test('are listed newest first, with what they are about', async ({ billing, ann, app }) => {
     const body = await expectBody(billing.get('/usage/events'), 200, { start: 0, count: 3, total: 3 });
-    // There is no route of the path above it.
-    expect(body._links).toMatchObject({ self: { href: '/api/usage/events' }, up: { href: '/api' } });
+    expect(body._links).toMatchObject({ self: { href: '/api/usage/events' }, up: { href: '/api/usage' } });
     expect(keysOf(body)).toEqual(['agent:1', 'job:1', 'app:1']);
     const [agent, job, ofApp] = body._embedded['svc:usage-event'];
     expect(ofApp).toEqual({

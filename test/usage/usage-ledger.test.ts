@@ -231,7 +231,7 @@ describe('the database', () => {
     expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
   });
 
-  test('shows and changes the totals of its tenant only, as the role of requests', async ({ service }) => {
+  test('shows the totals of its tenant only, as the role of requests, and refuses to change them', async ({ service }) => {
     const [tenant, other] = [await newTenant(service), await newTenant(service)];
     for (const id of [tenant, other]) await meterIn(service, id, [usageOf('job:1')]);
     const { database } = service.platform;
@@ -239,10 +239,7 @@ describe('the database', () => {
       expect(await database.query(tenant, { text: `select distinct tenant_id from dws.${table}` })).toEqual([
         { tenant_id: tenant },
       ]);
-    const changed = await database.query(tenant, {
-      text: 'update dws.usage_day set events = events returning tenant_id',
-    });
-    expect(changed).toEqual([{ tenant_id: tenant }]);
-    await expect(database.query(tenant, { text: 'delete from dws.usage_day' })).rejects.toThrow(/permission denied/);
+    for (const text of ['update dws.usage_day set events = events', 'delete from dws.usage_day'])
+      await expect(database.query(tenant, { text }), text).rejects.toThrow(/permission denied/);
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { creditsOf, USAGE_RESOURCE_TYPES, type Usage } from '../../src/core/usage.ts';
+import { mergeUsage } from '../../src/operations/usage-merge.ts';
 import { meter } from '../../src/services/usage/usage-meter.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -79,7 +80,9 @@ test(
           ...one,
           usage: one.usage.map((used) => ({ ...used, key: `key:${first + Number(used.key)}` })),
         }));
-        await Promise.all(keyed.map((one) => run(service, tenants[one.tenant]!, one)));
+        // Two workers merge the totals meanwhile.
+        const merges = [1, 2, 3, 4].map(() => mergeUsage(service.platform, new Date(0)));
+        await Promise.all([...keyed.map((one) => run(service, tenants[one.tenant]!, one)), ...merges]);
         for (const { tenant, ending, usage: used } of keyed)
           if (ending === 'commit')
             for (const one of used) {
@@ -107,6 +110,14 @@ test(
     );
     expect(counts!.events).toBeGreaterThan(200);
     expect(counts!.days).toBeGreaterThan(50);
+    await mergeUsage(service.platform, new Date(0));
+    expect(
+      await systemQuery(
+        service,
+        `select from dws.usage_day group by tenant_id, day, actor, entity_type, entity_id, resource_type having count(*) > 1`,
+      ),
+    ).toEqual([]);
+    expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
   },
 );
 
@@ -129,7 +140,7 @@ test('transactions never wait for each other in a circle', async ({ service }) =
   });
   const indexes = Array.from({ length: 12 }, (_, index) => index);
   const orders = [indexes, indexes.toReversed(), [...indexes.slice(6), ...indexes.slice(0, 6)]];
-  // The keys of the last one are its own: it waits for totals only.
+  // The keys of the last one are its own: it waits for none.
   const own = indexes.toReversed().map((index) => ({ ...used(index), key: `own:${index}` }));
   await Promise.all(
     [...orders.map((order) => order.map(used)), own].map((all) =>

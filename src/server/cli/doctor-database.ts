@@ -126,3 +126,24 @@ export async function checkIndex(client: pg.Client, config: Config): Promise<str
     await rows.close();
   }
 }
+
+/** Counts the tenants by the outcome of their last sync with the license manager. */
+export async function checkCreditSync(client: pg.Client, { LICENSE_MANAGER_URL: url }: Config): Promise<string> {
+  if (url === undefined) return 'no license manager';
+  await client.query('begin; set local role dws_system');
+  try {
+    const {
+      rows: [found],
+    } = await client.query<{ synced: number; failed: number; codes: string | null; missing: number }>(`
+      select count(s.synced_at) filter (where s.failed_at is null)::int as synced,
+        count(s.failed_at)::int as failed, string_agg(distinct s.failure_code, ', ') as codes,
+        count(*) filter (where s.synced_at is null and s.failed_at is null)::int as missing
+      from dws.tenant t
+      left join dws.credit_sync s on s.tenant_id = t.id`);
+    const { synced, failed, codes, missing } = found!;
+    if (failed > 0) throw new Error(`the last sync of ${failed} tenants with the license manager failed: ${codes}`);
+    return `${synced} tenants synced with the license manager, ${missing} not yet`;
+  } finally {
+    await client.query('rollback');
+  }
+}

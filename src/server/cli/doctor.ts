@@ -7,6 +7,7 @@ import { openDataDir, wrongModes } from '../data-dir.ts';
 import { reasonOf } from '../start-checks.ts';
 import { checkApps } from './doctor-apps.ts';
 import {
+  checkCreditSync,
   checkIndex,
   checkKeys,
   checkMigrations,
@@ -83,6 +84,7 @@ async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> 
         await runCheck('index', () => checkIndex(client, config));
         await runCheck('apps', () => checkApps(client, url, config));
         await runCheck('connections', () => countConnections(client));
+        await runCheck('credits', () => checkCreditSync(client, config));
       } finally {
         await client.end();
       }

@@ -40,6 +40,8 @@ export const MENUS: readonly { id: string; name: string; items: readonly MenuEnt
       entry('audit', 'scroll-text', 'Audit log', 'auditEvents'),
       entry('usage-profiles', 'gauge', 'Usage profiles', 'usageProfiles'),
       { ...entry('usage-events', 'coins', 'Usage', 'usageEvents'), path: '/api/usage/events' },
+      entry('usage', 'coins', 'Usage', 'usageReport'),
+      { ...entry('usage-events', 'list', 'Usage ledger', 'usageEvents'), path: '/api/usage/events' },
     ],
   },
 ];

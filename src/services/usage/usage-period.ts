@@ -16,16 +16,13 @@ const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 /** Returns the UTC month of a time as `YYYY-MM`. */
 export const monthOf = (time: Date): string => time.toISOString().slice(0, 7);
 
-/** Returns the UTC month of a time, from its first to its last day. */
-export function monthPeriod(time: Date): UsagePeriod {
-  const last = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() + 1, 0));
-  return { start: `${monthOf(time)}-01`, end: dayOf(last) };
-}
+/** Returns the UTC month of `now`, from its first day to today. */
+export const monthPeriod = (now: Date): UsagePeriod => ({ start: `${monthOf(now)}-01`, end: dayOf(now) });
 
-/** Returns the last `count` months, from the first day of the earliest to the last day of the month of `now`. */
+/** Returns the last `count` months, from the first day of the earliest to today. */
 export function lastMonths(count: number, now: Date): UsagePeriod {
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count + 1, 1));
-  return { start: dayOf(first), end: monthPeriod(now).end };
+  return { start: dayOf(first), end: dayOf(now) };
 }
 
 /** Returns the last `count` days, the day of `now` included. */

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants } from './tenant-table.ts';
 
-/** Adds budgets to what usage is charged to, and records which were exceeded. */
-export class MonthlyBudgets extends Migration {
+/** Adds budgets to what usage is charged to, which of them were exceeded, and the sync of the credit pool. */
+export class UsageReports extends Migration {
   override up(): void {
     for (const table of ['app', 'job', 'assistant']) {
       this.addSql(`alter table dws.${table} add column monthly_budget numeric(15, 6) check (monthly_budget >= 0);`);
@@ -25,5 +25,12 @@ export class MonthlyBudgets extends Migration {
       primary key (tenant_id, entity_id, month));`);
     this.addSql(`create index budget_warning_age on dws.budget_warning (month);`);
     this.addSql(ofTenants('budget_warning'));
+
+    // One row for each tenant. `hour` is the last one for which a worker has claimed the sync.
+    this.addSql(`create table dws.credit_sync (tenant_id uuid primary key, hour timestamptz not null,
+      included numeric(15, 6) check (included >= 0), synced_at timestamptz,
+      failed_at timestamptz, failure_code text,
+      check ((included is null) = (synced_at is null)), check ((failed_at is null) = (failure_code is null)));`);
+    this.addSql(ofTenants('credit_sync'));
   }
 }

@@ -1,0 +1,203 @@
+/**
+ * Measures the usage ledger with a year of lines:
+ * `npm run build && node bench/usage.ts [lines=1000000] [rounds=9] [reports=10] [appends=300] [dist=dist]`. Prints Markdown.
+ *
+ * - `GET /api/usage` of the current month beside the selects that a program would send for the same figures: the totals by
+ *   entity and by day; and all of them, with the credits of the month and those of each budget. They are prepared, on one
+ *   connection.
+ * - `meter` of one line in a transaction beside a transaction that only inserts this line, both by the service's own client.
+ *
+ * Both sides of a comparison take turns. CPU is that of Postgres and of the process that sends the statements: the service,
+ * or this one.
+ */
+import { join } from 'node:path';
+import pg from 'pg';
+import type { openTenantDatabase as openSource } from '../src/adapters/database/tenant-database.ts';
+import { newId } from '../src/core/id.ts';
+import type { TenantDatabase } from '../src/core/platform.ts';
+import { creditsOf, type Usage } from '../src/core/usage.ts';
+import type { meter as meterSource } from '../src/services/usage/usage-meter.ts';
+import { fillUsage, TENANT } from './fill-usage.ts';
+import { idOf, TOKENS } from './fill.ts';
+import { printTable } from './markdown.ts';
+import { readOptions } from './options.ts';
+import { cpuOf } from './processes.ts';
+import { report } from './report.ts';
+import { withService } from './service.ts';
+
+const options = readOptions({ lines: '1000000', rounds: '9', reports: '10', appends: '300', dist: 'dist' });
+const [ROUNDS, REPORTS, APPENDS] = [Number(options.rounds), Number(options.reports), Number(options.appends)];
+
+/** Milliseconds of one piece of work. */
+interface Cost {
+  elapsed: number;
+  node: number;
+  postgres: number;
+}
+
+/** One side of a comparison. */
+interface Side {
+  /** Returns the CPU seconds of the process that sends the statements. */
+  cpu(): number;
+  work(): Promise<unknown>;
+}
+
+/** Returns the CPU seconds of this process, without those of Postgres and the service, which are its children. */
+function ownCpu(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+
+async function costOf({ cpu, work }: Side, postmaster: number, count: number): Promise<Cost> {
+  const before = [cpu(), cpuOf(postmaster)] as const;
+  const began = performance.now();
+  for (let n = 0; n < count; n++) await work();
+  const elapsed = performance.now() - began;
+  return {
+    elapsed: elapsed / count,
+    node: ((cpu() - before[0]) * 1000) / count,
+    postgres: ((cpuOf(postmaster) - before[1]) * 1000) / count,
+  };
+}
+
+/** Measures both sides in turn. Prints medians, and returns the median ratios of elapsed time and of CPU. */
+async function compare(
+  postmaster: number,
+  count: number,
+  sides: Record<string, Side>,
+): Promise<{ elapsed: number; cpu: number }> {
+  const costs = Object.keys(sides).map((): Cost[] => []);
+  for (let n = 0; n < count; n++) for (const { work } of Object.values(sides)) await work();
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [i, side] of Object.values(sides).entries()) costs[i]!.push(await costOf(side, postmaster, count));
+  const ratioOf = (i: number, value: (cost: Cost) => number): number =>
+    median(costs[i]!.map((cost, round) => value(cost) / value(costs[0]![round]!)));
+  const cpu = ({ node, postgres }: Cost): number => node + postgres;
+  const elapsed = (cost: Cost): number => cost.elapsed;
+  printTable(
+    ['ms', 'elapsed', 'CPU of node', 'CPU of Postgres', '× elapsed', '× CPU'],
+    Object.keys(sides).map((name, i) => [
+      name,
+      ...(['elapsed', 'node', 'postgres'] as const).map((part) => median(costs[i]!.map((cost) => cost[part])).toFixed(3)),
+      ratioOf(i, elapsed).toFixed(2),
+      ratioOf(i, cpu).toFixed(2),
+    ]),
+  );
+  console.log('');
+  const last = costs.length - 1;
+  return { elapsed: ratioOf(last, elapsed), cpu: ratioOf(last, cpu) };
+}
+
+const MONTH = `tenant_id = $1 and day between date_trunc('month', now() at time zone 'UTC')::date and
+  (now() at time zone 'UTC')::date`;
+
+/** The selects that a program without the service would send. */
+const SELECTS = [
+  `select entity_id, entity_type, resource_type, sum(credits)::float8 as credits, sum(events)::float8 as events
+  from dws.usage_day where ${MONTH} group by 1, 2, 3 order by 4 desc`,
+  `select day::text, resource_type, sum(credits)::float8 as credits from dws.usage_day where ${MONTH} group by 1, 2
+  order by 1, 2`,
+  `select sum(credits)::float8 as credits from dws.usage_day where ${MONTH}`,
+  ...['app', 'job', 'assistant'].map(
+    (table) => `select r.id, r.name, r.slug, r.owner_id, r.monthly_budget::float8, sum(d.credits)::float8 as credits
+    from dws.${table} r
+    left join (select * from dws.usage_day where ${MONTH} and entity_type = '${table}') d on d.entity_id = r.id
+    where r.tenant_id = $1 and r.monthly_budget is not null
+    group by r.id`,
+  ),
+];
+
+async function runSelects(client: pg.Client, selects: readonly string[]): Promise<string> {
+  const results: unknown[] = [];
+  for (const [n, text] of selects.entries())
+    results.push((await client.query({ name: `select${n}`, text, values: [TENANT] })).rows);
+  return JSON.stringify(results);
+}
+
+async function request(url: string): Promise<void> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${TOKENS.superuser}` } });
+  const body = (await response.json()) as { usageSummary?: unknown[]; budgets?: unknown[] };
+  if (!body.usageSummary?.length || !body.budgets?.length) throw new Error(`${url} returned ${response.status}`);
+}
+
+/** The line that `meter` inserts. */
+const INSERT = `
+  insert into dws.usage_event
+    (tenant_id, id, occurred_at, actor, entity_type, entity_id, resource_type, quantity, credits, metadata, key)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+
+/** Returns a line of a user and an app that have others on this day. */
+function nextLine(): Usage {
+  const n = Math.floor(Math.random() * 200);
+  return {
+    key: `app:${newId()}`,
+    resource: 'app_compute',
+    quantity: '12.345',
+    actor: `user:${idOf(`user${1 + n}`)}`,
+    entityType: 'app',
+    entityId: idOf(`app${(n * 7) % 60}`),
+    occurredAt: new Date(),
+  };
+}
+
+function insertBare(database: TenantDatabase): Promise<void> {
+  const line = nextLine();
+  return database.transaction(TENANT, async (tx) =>
+    tx.execute({
+      text: INSERT,
+      values: [
+        TENANT,
+        newId(),
+        line.occurredAt!.toISOString(),
+        line.actor,
+        line.entityType,
+        line.entityId,
+        line.resource,
+        line.quantity,
+        creditsOf(line.resource, line.quantity),
+        '{}',
+        line.key,
+      ],
+    }),
+  );
+}
+
+const { dist } = options;
+/** Imports a module of the build: Node runs no decorators, which the sources of entities have. */
+const built = (path: string) => import(join(import.meta.dirname, '..', dist, 'src', path));
+const { openTenantDatabase } = (await built('adapters/database/tenant-database.js')) as { openTenantDatabase: typeof openSource };
+const { meter } = (await built('services/usage/usage-meter.js')) as { meter: typeof meterSource };
+
+await withService({ roles: ['web'], dist }, async ({ base, databaseUrl, pids, postmaster }) => {
+  const { totals, month } = await fillUsage(databaseUrl, Number(options.lines));
+  console.log(`${options.lines} lines, ${totals} totals of days, ${month} of them of the current month.\n`);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('set role dws_system');
+  const bytes = (await runSelects(client, SELECTS)).length;
+  const reports = await compare(postmaster, REPORTS, {
+    'the selects of totals': { cpu: ownCpu, work: () => runSelects(client, SELECTS.slice(0, 2)) },
+    [`all selects (${bytes} bytes of JSON)`]: { cpu: ownCpu, work: () => runSelects(client, SELECTS) },
+    'GET /api/usage': { cpu: () => cpuOf(pids[0]!), work: () => request(`${base}/api/usage`) },
+  });
+  await client.end();
+
+  const database = openTenantDatabase(databaseUrl, 1);
+  const appends = await compare(postmaster, APPENDS, {
+    'a bare insert': { cpu: ownCpu, work: () => insertBare(database) },
+    meter: {
+      cpu: ownCpu,
+      work: () =>
+        database.transaction(TENANT, async (tx) => meter({ tenantId: TENANT }, tx, [nextLine()])),
+    },
+  });
+  await database.close();
+  report([
+    { what: `GET /api/usage over ${options.lines} lines, elapsed`, goal: 'usageReport', value: reports.elapsed },
+    { what: `GET /api/usage over ${options.lines} lines, CPU`, goal: 'usageReport', value: reports.cpu },
+    { what: 'appending a line, elapsed', goal: 'usageAppend', value: appends.elapsed },
+    { what: 'appending a line, CPU', goal: 'usageAppend', value: appends.cpu },
+  ]);
+});
