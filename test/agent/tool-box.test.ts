@@ -69,6 +69,10 @@ describe('schemas of tools', () => {
   });
 });
 
+const fails = (error: Error) => async (): Promise<never> => {
+  throw error;
+};
+
 describe('a call', () => {
   test('gets arguments that fit the schema', async () => {
     expect(await call(toolOf('t'), '{"n": 1}')).toEqual({ text: '{"n":1}' });
@@ -101,7 +105,7 @@ describe('a call', () => {
   });
 
   test('that fails is an error for the model, without what is not meant for it', async () => {
-    const failing = (error: Error) => toolOf('t', { call: () => Promise.reject(error) });
+    const failing = (error: Error) => toolOf('t', { call: fails(error) });
     expect(await call(failing(conflict('In words')), '{"n": 1}')).toEqual({ text: 'Error: In words', error: 'In words' });
     expect(await call(failing(new TypeError('of our code')), '{"n": 1}')).toMatchObject({ error: 'The tool failed' });
     expect(warnings).toHaveLength(1);

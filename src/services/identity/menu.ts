@@ -21,9 +21,12 @@ export const MENUS: readonly { id: string; name: string; items: readonly MenuEnt
   {
     id: 'content',
     name: 'Content',
-    items: OWNED_KINDS.map(({ kind, entity, icon }) =>
-      entry(plural(kind), icon, capitalize(plural(kind)), plural(uncapitalize(entity.name))),
-    ),
+    items: [
+      ...OWNED_KINDS.map(({ kind, entity, icon }) =>
+        entry(plural(kind), icon, capitalize(plural(kind)), plural(uncapitalize(entity.name))),
+      ),
+      entry('agents', 'workflow'),
+    ],
   },
   {
     id: 'organization',
@@ -39,7 +42,6 @@ export const MENUS: readonly { id: string; name: string; items: readonly MenuEnt
       entry('outbox', 'mail'),
       entry('audit', 'scroll-text', 'Audit log', 'auditEvents'),
       entry('usage-profiles', 'gauge', 'Usage profiles', 'usageProfiles'),
-      { ...entry('usage-events', 'coins', 'Usage', 'usageEvents'), path: '/api/usage/events' },
       entry('usage', 'coins', 'Usage', 'usageReport'),
       { ...entry('usage-events', 'list', 'Usage ledger', 'usageEvents'), path: '/api/usage/events' },
     ],
