@@ -80,7 +80,9 @@ async function compare(
     ['ms', 'elapsed', 'CPU of node', 'CPU of Postgres', '× elapsed', '× CPU'],
     Object.keys(sides).map((name, i) => [
       name,
-      ...(['elapsed', 'node', 'postgres'] as const).map((part) => median(costs[i]!.map((cost) => cost[part])).toFixed(3)),
+      ...(['elapsed', 'node', 'postgres'] as const).map((part) =>
+        median(costs[i]!.map((cost) => cost[part])).toFixed(3),
+      ),
       ratioOf(i, elapsed).toFixed(2),
       ratioOf(i, cpu).toFixed(2),
     ]),
@@ -167,7 +169,9 @@ function insertBare(database: TenantDatabase): Promise<void> {
 const { dist } = options;
 /** Imports a module of the build: Node runs no decorators, which the sources of entities have. */
 const built = (path: string) => import(join(import.meta.dirname, '..', dist, 'src', path));
-const { openTenantDatabase } = (await built('adapters/database/tenant-database.js')) as { openTenantDatabase: typeof openSource };
+const { openTenantDatabase } = (await built('adapters/database/tenant-database.js')) as {
+  openTenantDatabase: typeof openSource;
+};
 const { meter } = (await built('services/usage/usage-meter.js')) as { meter: typeof meterSource };
 
 await withService({ roles: ['web'], dist }, async ({ base, databaseUrl, pids, postmaster }) => {
@@ -189,8 +193,7 @@ await withService({ roles: ['web'], dist }, async ({ base, databaseUrl, pids, po
     'a bare insert': { cpu: ownCpu, work: () => insertBare(database) },
     meter: {
       cpu: ownCpu,
-      work: () =>
-        database.transaction(TENANT, async (tx) => meter({ tenantId: TENANT }, tx, [nextLine()])),
+      work: () => database.transaction(TENANT, async (tx) => meter({ tenantId: TENANT }, tx, [nextLine()])),
     },
   });
   await database.close();

@@ -1,16 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import {
-  Arg,
-  Args,
-  Ctx,
-  Field,
-  FieldResolver,
-  Info,
-  Mutation,
-  ObjectType,
-  Resolver,
-  Root,
-} from 'type-graphql';
+import { Arg, Args, Ctx, Field, FieldResolver, Info, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
 import { AgentRun, AgentStep } from '../../entities/agent-run.ts';
 import { Operation } from '../../entities/operation.ts';
 import type { Context } from '../../src/core/context.ts';

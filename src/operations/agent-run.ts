@@ -24,7 +24,11 @@ export const agentRun = (maxDurationMs = MAX_DURATION_MS): Handler<'agent.run'> 
     return {
       ...(failure && { failure }),
       async publish(tx) {
-        await endAgentRun(tx, run, { status: failure ? 'failed' : 'succeeded', error: failure?.message ?? null, output });
+        await endAgentRun(tx, run, {
+          status: failure ? 'failed' : 'succeeded',
+          error: failure?.message ?? null,
+          output,
+        });
         return { agentRunId: run.agentRunId };
       },
     };

@@ -49,7 +49,12 @@ const overGenerations = (value: string): string => `
 
 /** The gauges. See docs/contract.md#gauges. */
 const GAUGES: readonly Gauge[] = [
-  { resource: 'app_storage', entityType: 'app', entities: ownedEntities('app', 'r.schema_name is not null'), measure: measureApp },
+  {
+    resource: 'app_storage',
+    entityType: 'app',
+    entities: ownedEntities('app', 'r.schema_name is not null'),
+    measure: measureApp,
+  },
   {
     resource: 'workspace_storage',
     entityType: 'tenant',

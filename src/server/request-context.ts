@@ -5,9 +5,9 @@ import { unauthenticated, unavailable } from '../core/errors.ts';
 import type { InternalCall } from '../core/internal-api.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
+import { CHAIN_HEADER, readChain } from '../services/agent/agent-chain.ts';
 import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
-import { CHAIN_HEADER, readChain } from '../services/agent/agent-chain.ts';
 import { createRequestContext } from '../services/resource/viewer-context.ts';
 import type { InternalCalls } from './internal-api.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -43,7 +43,8 @@ export function createContextFactory({
   const secure = platform.publicUrl.startsWith('https://');
 
   /** A tool of an agent may send the request: the runs of the chain count as handlers that called each other. */
-  const chainDepthOf = ({ headers }: FastifyRequest): number => readChain(platform, String(headers[CHAIN_HEADER] ?? ''));
+  const chainDepthOf = ({ headers }: FastifyRequest): number =>
+    readChain(platform, String(headers[CHAIN_HEADER] ?? ''));
 
   const createWatch =
     (credential: Credential | null, viewer: Viewer | null): WatchRequest =>
@@ -82,7 +83,13 @@ export function createContextFactory({
     const appDepth = chainDepthOf(request);
     return createRequestContext(
       platform,
-      new HttpRequestInfo(request, reply, { secure, crossSite, channel, appDepth, watch: createWatch(credential, viewer) }),
+      new HttpRequestInfo(request, reply, {
+        secure,
+        crossSite,
+        channel,
+        appDepth,
+        watch: createWatch(credential, viewer),
+      }),
       viewer,
     );
   };

@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { sweepRecords } from '../../src/operations/janitor.ts';
 import { dispatchEvents } from '../../src/services/agent/event-dispatch.ts';
-import { deployApp } from '../app/echo-app.ts';
 import { createApp } from '../app/app-fixture.ts';
+import { deployApp } from '../app/echo-app.ts';
 import type { Client } from '../support/client.ts';
 import { expectStatus } from '../support/expect.ts';
 import { startService, type Service } from '../support/service.ts';
@@ -22,24 +22,34 @@ const EMITTER = {
 };
 
 /** Deploys an app of the admin whose handler emits, which the users may read. Returns a function that calls it. */
-async function createEmitter(admin: Client, readers: readonly Client[]): Promise<{ id: string; emit: (name: string, payload?: unknown) => Promise<void> }> {
+async function createEmitter(
+  admin: Client,
+  readers: readonly Client[],
+): Promise<{ id: string; emit: (name: string, payload?: unknown) => Promise<void> }> {
   const id = await deployApp(admin, `Emitter ${newId()}`, EMITTER);
-  for (const { username } of readers) await expectStatus(admin.put(`/apps/${id}/shares/${username}`, { accessLevel: 1 }), 200);
-  return { id, emit: async (name, payload) => expectStatus(admin.post(`/apps/${id}/view/emit`, { name, payload }), 204) };
+  for (const { username } of readers)
+    await expectStatus(admin.put(`/apps/${id}/shares/${username}`, { accessLevel: 1 }), 200);
+  return {
+    id,
+    emit: async (name, payload) => expectStatus(admin.post(`/apps/${id}/view/emit`, { name, payload }), 204),
+  };
 }
 
-const runsOf = async (client: Client, path: string) => (await client.get(`${path}/runs`)).body._embedded['svc:agent-run'];
+const runsOf = async (client: Client, path: string) =>
+  (await client.get(`${path}/runs`)).body._embedded['svc:agent-run'];
 /** Waits until no event waits and every run has ended. */
 const settled = (service: Service) =>
-  expect.poll(
-    () =>
-      systemQuery(
-        service,
-        `select id from dws.app_event where dispatched_at is null
+  expect
+    .poll(
+      () =>
+        systemQuery(
+          service,
+          `select id from dws.app_event where dispatched_at is null
         union all select id from dws.agent_run where finished_at is null`,
-      ),
-    { timeout: 20_000 },
-  ).toEqual([]);
+        ),
+      { timeout: 20_000 },
+    )
+    .toEqual([]);
 
 /** Stores events as a handler does. */
 const insertEvents = (service: Service, appId: string, name: string, count: number, depth = 0) =>
@@ -80,7 +90,12 @@ describe('an event of an app', () => {
     expect(ai.counts.chat).toBe(2);
   });
 
-  test('starts no agent whose owner may not read the app, was disabled, or has not accepted it', async ({ admin, ann, bob, service }) => {
+  test('starts no agent whose owner may not read the app, was disabled, or has not accepted it', async ({
+    admin,
+    ann,
+    bob,
+    service,
+  }) => {
     const gone = await service.user(`gone-${newId()}`);
     const { emit } = await createEmitter(admin, [ann, gone]);
     const ofBob = await createAgent(bob, { events: ['secret'] });
@@ -93,7 +108,8 @@ describe('an event of an app', () => {
     await admin.put(`/users/${gone.username}`, { enabled: false });
     await emit('secret');
     await settled(service);
-    for (const path of [ofBob.path, ofGone.path, ofAnn.path, `/agents/${id}`]) expect(await runsOf(admin, path)).toEqual([]);
+    for (const path of [ofBob.path, ofGone.path, ofAnn.path, `/agents/${id}`])
+      expect(await runsOf(admin, path)).toEqual([]);
     expect(await runsOf(admin, lost.path)).toHaveLength(1);
   });
 
@@ -123,7 +139,9 @@ describe('an event of an app', () => {
     ]);
     expect(ai.counts.chat).toBe(60);
     const runs = await runsOf(ann, agent.path);
-    expect(runs.find(({ status }: { status: string }) => status === 'failed').error).toMatch(/^The agent ran 60 times in an hour/);
+    expect(runs.find(({ status }: { status: string }) => status === 'failed').error).toMatch(
+      /^The agent ran 60 times in an hour/,
+    );
   });
 
   test('without credits is recorded as failed', async ({ admin, ann, ai, service }) => {
@@ -133,7 +151,9 @@ describe('an event of an app', () => {
     await emit('expensive');
     await settled(service);
     await systemQuery(service, `update dws.usage_profile set credit_cap_per_month = 1000 where slug = 'standard'`);
-    expect(await runsOf(ann, agent.path)).toMatchObject([{ status: 'failed', credits: 0, error: expect.stringMatching(/credits/) }]);
+    expect(await runsOf(ann, agent.path)).toMatchObject([
+      { status: 'failed', credits: 0, error: expect.stringMatching(/credits/) },
+    ]);
     expect(ai.counts.chat).toBe(0);
   });
 });
@@ -152,10 +172,19 @@ describe('a chain of agents', () => {
     const runs = await runsOf(eve, agent.path);
     expect(runs.map(({ depth }: { depth: number }) => depth).toSorted()).toEqual([1, 2, 3]);
     const last = runs.find(({ depth }: { depth: number }) => depth === 3);
-    expect(last.steps[0].toolCalls[0]).toMatchObject({ error: 'The host responded with 503', result: expect.stringMatching(/3 deep/) });
+    expect(last.steps[0].toolCalls[0]).toMatchObject({
+      error: 'The host responded with 503',
+      result: expect.stringMatching(/3 deep/),
+    });
   });
 
-  test('cannot be continued by events that are too deep, nor begun by a forged header', async ({ admin, ann, ai, service, anonymous }) => {
+  test('cannot be continued by events that are too deep, nor begun by a forged header', async ({
+    admin,
+    ann,
+    ai,
+    service,
+    anonymous,
+  }) => {
     const { id } = await createEmitter(admin, [ann]);
     const agent = await createAgent(ann, { events: ['deep', 'chained'] });
     await insertEvents(service, id, 'deep', 1, 3);
@@ -202,7 +231,11 @@ describe('the dispatch', () => {
     expect(await runsOf(ann, agent.path)).toHaveLength(1);
   });
 
-  test('takes 20 events of a tenant at a time, so that others wait for one pass only', async ({ admin, stranger, service }) => {
+  test('takes 20 events of a tenant at a time, so that others wait for one pass only', async ({
+    admin,
+    stranger,
+    service,
+  }) => {
     const appId = await createApp(admin, `Loud ${newId()}`);
     const otherId = await createApp(stranger, `Quiet ${newId()}`);
     await settled(service);
@@ -218,7 +251,11 @@ describe('the dispatch', () => {
       await insert(otherId, 1);
     });
     await dispatchEvents(service.platform);
-    const waiting = await systemQuery(service, `select id from dws.app_event where app_id = $1 and dispatched_at is null`, otherId);
+    const waiting = await systemQuery(
+      service,
+      `select id from dws.app_event where app_id = $1 and dispatched_at is null`,
+      otherId,
+    );
     expect(waiting).toEqual([]);
     await settled(service);
   });
@@ -226,7 +263,11 @@ describe('the dispatch', () => {
   test('keeps runs for 400 days', async ({ ann, ai: _, service }) => {
     const agent = await createAgent(ann);
     await ann.post(`${agent.path}/_run`, {});
-    await systemQuery(service, `update dws.agent_run set created_at = now() - interval '401 days' where agent_id = $1`, agent.id);
+    await systemQuery(
+      service,
+      `update dws.agent_run set created_at = now() - interval '401 days' where agent_id = $1`,
+      agent.id,
+    );
     await service.platform.system.transaction(sweepRecords);
     expect(await runsOf(ann, agent.path)).toEqual([]);
   });

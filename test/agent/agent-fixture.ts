@@ -91,7 +91,14 @@ export const test = base.extend<{ service: Service; ai: AiFake; ready: void; tar
     async ({ service }, use) =>
       use(
         await service.user('eve', {
-          permissions: ['assistants:create', 'toolkits:create', 'queries:create', 'datasources:create', 'datasets:create', 'ai:access'],
+          permissions: [
+            'assistants:create',
+            'toolkits:create',
+            'queries:create',
+            'datasources:create',
+            'datasets:create',
+            'ai:access',
+          ],
         }),
       ),
     { scope: 'file' },
@@ -121,7 +128,7 @@ export const createTools = async (client: Client, tools: object[], more: object 
 export const uploadOrders = async (client: Client): Promise<string> =>
   (await client.request('POST', '/api/datasets/_upload', createForm(ORDERS))).body.id;
 
-/** Runs an agent after the model was told what to say. Returns the run. */
+/** Runs an agent with a model that returns these replies. Returns the run. */
 export async function runAgent(
   client: Client,
   { path }: Pick<TestAgent, 'path'>,

@@ -61,7 +61,10 @@ async function killWorkers({ startWorker }: JobCluster, isStored: () => boolean)
   );
 }
 
-test('workers that are killed start each agent once for each event, and charge what runs state', async ({ cluster, ai }) => {
+test('workers that are killed start each agent once for each event, and charge what runs state', async ({
+  cluster,
+  ai,
+}) => {
   const { caller, startWorker, sql } = cluster;
   ai.latencyMs = 30;
   const { id: appId } = await caller.creates('/apps', { name: 'Emitter' });
@@ -91,6 +94,8 @@ test('workers that are killed start each agent once for each event, and charge w
   expect(left!['charged']).toBeGreaterThan(0);
   expect(left!['totals']).toBeCloseTo(left!['charged'] as number, 6);
   expect(left!['credits']).toBeCloseTo(left!['charged'] as number, 6);
-  const failed = await sql(`select distinct error, credits::float8 as credits from dws.agent_run where status = 'failed'`);
+  const failed = await sql(
+    `select distinct error, credits::float8 as credits from dws.agent_run where status = 'failed'`,
+  );
   for (const { error } of failed) expect(error).toBe('The worker process ended before the operation was done');
 }, 240_000);

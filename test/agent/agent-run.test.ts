@@ -20,7 +20,9 @@ describe('a run', () => {
       userId: ann.id,
       // 1 for the run, and 1000 * 0.5 + 100 * 1.5 millionths of a dollar.
       credits: 1.065,
-      steps: [{ model: 'fake-chat', inputTokens: 1000, outputTokens: 100, credits: 0.065, text: 'Done: 7', toolCalls: [] }],
+      steps: [
+        { model: 'fake-chat', inputTokens: 1000, outputTokens: 100, credits: 0.065, text: 'Done: 7', toolCalls: [] },
+      ],
     });
     const [system, user] = ai.calls[0]!.messages!;
     expect(system!.content).toMatch(/message of the user is data[\s\S]*You are a clerk\.\n\nBe brief\.$/);
@@ -116,11 +118,13 @@ describe('a run', () => {
     const run = body._embedded['svc:agent-run'][0];
     expect(run).toMatchObject({ status: 'running', finishedAt: null });
     await expectBody(bob.post(`${agent.path}/runs/${run.id}/_cancel`), 200, { id: run.id });
-    await expect.poll(async () => (await ann.get(`${agent.path}/runs/${run.id}`)).body).toMatchObject({
-      status: 'cancelled',
-      error: 'The run was cancelled',
-      credits: 0,
-    });
+    await expect
+      .poll(async () => (await ann.get(`${agent.path}/runs/${run.id}`)).body)
+      .toMatchObject({
+        status: 'cancelled',
+        error: 'The run was cancelled',
+        credits: 0,
+      });
     await expectError(ann.post(`${agent.path}/runs/${run.id}/_cancel`), 409, 'The operation has already ended');
     expect(await systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
     await expectBody(ann.get('/progress/mine'), 200, { status: 'cancelled' });
@@ -198,14 +202,20 @@ describe('credits', () => {
     expect(quote).toMatchObject({ allowed: true, remaining: 1000, reason: null });
     let reserved: unknown;
     ai.onCall = () => {
-      reserved = systemQuery(service, 'select credits::float8 as credits from dws.credit_reservation where actor = $1', `agent:${agent.id}`);
+      reserved = systemQuery(
+        service,
+        'select credits::float8 as credits from dws.credit_reservation where actor = $1',
+        `agent:${agent.id}`,
+      );
     };
     await runAgent(ann, agent, ai, []);
     expect(await reserved).toEqual([{ credits: quote.credits }]);
     await systemQuery(service, `update dws.usage_profile set credit_cap_per_month = 1 where slug = 'standard'`);
     const spent = await ann.post(`${agent.path}/_run`, {});
     expect(spent).toMatchObject({ status: 402, body: { code: 'CREDITS_SPENT' } });
-    expect(await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id })).toMatchObject({ allowed: false });
+    expect(await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id })).toMatchObject({
+      allowed: false,
+    });
     expect(ai.counts.chat).toBe(1);
     await systemQuery(service, `update dws.usage_profile set credit_cap_per_month = 1000 where slug = 'standard'`);
     await expectError(ann.post('/usage/quote', { action: 'agentRun' }), 400, /agentId/);

@@ -8,7 +8,12 @@ const DONE = { content: 'done' };
 const ID_SCHEMA = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] };
 
 describe('a custom tool', () => {
-  test('sends its request with bound arguments, and its secrets are seen nowhere', async ({ eve, ai, target, service }) => {
+  test('sends its request with bound arguments, and its secrets are seen nowhere', async ({
+    eve,
+    ai,
+    target,
+    service,
+  }) => {
     const toolkitId = await createTools(eve, [
       {
         name: 'lookup',
@@ -39,7 +44,12 @@ describe('a custom tool', () => {
       steps: [
         {
           toolCalls: [
-            { name: 'lookup', arguments: JSON.stringify(args), result: '{"status":200,"body":"You sent …"}', error: null },
+            {
+              name: 'lookup',
+              arguments: JSON.stringify(args),
+              result: '{"status":200,"body":"You sent …"}',
+              error: null,
+            },
           ],
         },
         { text: 'done' },
@@ -105,11 +115,16 @@ describe('a custom tool', () => {
     const both = { content: null, toolCalls: ['first', 'second'].map((name) => ({ name, arguments: {} })) };
     const run = await runAgent(eve, agent, ai, [both, DONE]);
     expect(ai.calls[0]!.tools!.map((tool) => tool.function.name)).toEqual(['first']);
-    expect(run.steps[0].toolCalls.map(({ error }: { error: string }) => error)).toEqual([null, 'There is no tool "second"']);
+    expect(run.steps[0].toolCalls.map(({ error }: { error: string }) => error)).toEqual([
+      null,
+      'There is no tool "second"',
+    ]);
     expect(target.requests).toHaveLength(1);
 
     ai.onCall = () =>
-      void eve.put(`/toolkits/${toolkitId}`, { config: { tools: [{ ...tools[0], request: { url: `${target.url}/new` } }] } });
+      void eve.put(`/toolkits/${toolkitId}`, {
+        config: { tools: [{ ...tools[0], request: { url: `${target.url}/new` } }] },
+      });
     ai.behaviors.push({ delayMs: 500 });
     const changed = await runAgent(eve, agent, ai, [callOf('first'), DONE]);
     expect(changed.steps[0].toolCalls[0].error).toMatch(/^The tool is not available any more/);
@@ -125,7 +140,12 @@ describe('a custom tool', () => {
     expect(without.notes).toEqual([expect.stringMatching(/^The toolkit "Tools .*" is left out: it is disabled$/)]);
   });
 
-  test('is left out if the owner cannot read its toolkit, or no process can be started', async ({ eve, ann, ai, target }) => {
+  test('is left out if the owner cannot read its toolkit, or no process can be started', async ({
+    eve,
+    ann,
+    ai,
+    target,
+  }) => {
     const hidden = await createTools(eve, [{ name: 'hidden', request: { url: target.url } }]);
     const stdio = await eve.creates('/toolkits', { name: 'Local', type: 'mcp-stdio', config: { command: 'npx' } });
     const { assistantId } = await createAgent(eve, { toolkitIds: [hidden, stdio.id] });
@@ -160,14 +180,23 @@ describe('a tool of an MCP server', () => {
           { type: 'text', text: `You sent ${headers['x-key']}` },
           { type: 'image', data: 'AAAA', mimeType: 'image/png' },
         ];
-        sendJson(response, { jsonrpc: '2.0', id: message.id, result: { content, isError: JSON.stringify(message.params).includes('bad') } });
+        sendJson(response, {
+          jsonrpc: '2.0',
+          id: message.id,
+          result: { content, isError: JSON.stringify(message.params).includes('bad') },
+        });
         return true;
       };
       const config = { url: server.url, transport: 'http', headers: { 'X-Key': 'mcp-secret-key' } };
       const toolkit = await eve.creates('/toolkits', { name: 'Remote', type: 'mcp-remote', config });
       await expectStatus(eve.post(`/toolkits/${toolkit.id}/discover`), 200);
       const agent = await createAgent(eve, { toolkitIds: [toolkit.id] });
-      const script = [callOf('lookup_item', { id: 'x' }), callOf('lookup_item', { id: 'bad' }), callOf('lookup_item', {}), DONE];
+      const script = [
+        callOf('lookup_item', { id: 'x' }),
+        callOf('lookup_item', { id: 'bad' }),
+        callOf('lookup_item', {}),
+        DONE,
+      ];
       const run = await runAgent(eve, agent, ai, script);
       expect(called(server)).toEqual([
         expect.objectContaining({ name: 'lookup.item', arguments: { id: 'x' } }),
@@ -197,7 +226,9 @@ describe('a tool of an MCP server', () => {
       };
       const run = await runAgent(eve, agent, ai, [callOf('lookup_item', { id: 'x' }), DONE]);
       expect(run).toMatchObject({ status: 'succeeded', output: 'done' });
-      expect(run.steps[0].toolCalls[0].error).toMatch(/^The response of the host "127\.0\.0\.1" has more than 4194304 bytes/);
+      expect(run.steps[0].toolCalls[0].error).toMatch(
+        /^The response of the host "127\.0\.0\.1" has more than 4194304 bytes/,
+      );
     }));
 });
 
@@ -258,7 +289,9 @@ describe('datasets', () => {
     ai.onCall = () => void ann.delete(`/datasets/${datasetId}/shares/bob`);
     ai.behaviors.push({ delayMs: 500 });
     const run = await runAgent(bob, ofBob, ai, [count, DONE]);
-    expect(run.steps[0].toolCalls[0].error).toMatch(/^dataset is a dataset that the owner of the agent can no longer read/);
+    expect(run.steps[0].toolCalls[0].error).toMatch(
+      /^dataset is a dataset that the owner of the agent can no longer read/,
+    );
     ai.onCall = () => {};
     const without = await runAgent(bob, ofBob, ai, [count, DONE]);
     expect(without.notes).toEqual(['1 dataset(s) are left out: the owner of the agent cannot read them']);

@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
+import { createApp } from '../app/app-fixture.ts';
+import { callApi, servicesFor } from '../app/handler-services-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test as base } from '../support/fixture.ts';
@@ -111,7 +113,11 @@ describe('access to an agent', () => {
     await expectError(reader.delete(path), 403, 'You lack the permission agent:delete');
     await expectError(reader.post(`${path}/_run`, {}), 403, 'You lack the permission agent:run');
     await expectError(reader.post(`${path}/runs/${UNKNOWN_ID}/_cancel`), 403, 'You lack the permission agent:run');
-    await expectError(reader.post('/agents', { name: 'x', assistantId }), 403, 'You lack the permission assistant:write');
+    await expectError(
+      reader.post('/agents', { name: 'x', assistantId }),
+      403,
+      'You lack the permission assistant:write',
+    );
     for (const client of [outsider, stranger]) {
       await expectError(client.get(path), 404, /agent/);
       await expectError(client.get(`${path}/runs`), 404, /agent/);
@@ -141,7 +147,9 @@ describe('access to an agent', () => {
     await expectError(ann.put(path, { usageProfileId }), 403, lacking);
     await expectError(ann.post('/agents', { name: 'x', assistantId, usageProfileId }), 403, lacking);
     await expectGraphqlError(
-      ann.gql(`mutation { updateAgent(id: "${path.slice(8)}", input: { usageProfileId: "${usageProfileId}" }) { id } }`),
+      ann.gql(
+        `mutation { updateAgent(id: "${path.slice(8)}", input: { usageProfileId: "${usageProfileId}" }) { id } }`,
+      ),
       'FORBIDDEN',
       lacking,
     );
@@ -181,17 +189,45 @@ describe('the acceptance of an agent', () => {
     ['model', { model: 'other' }],
     ['events', { events: ['other'] }],
     ['toolkits', { toolkitIds: 'tool' }],
-  ] as const)('ends when another user changes the %s of its assistant', async ([, change], { ann, bob, admin, assistantId }) => {
-    const [ofAnn, ofBob] = [await createAgent(ann, assistantId), await createAgent(bob, assistantId)];
-    await bob.put(`/assistants/${assistantId}`, { name: 'Renamed' });
-    expect(await accepted(ann, ofAnn)).toBe(true);
-    const toolkit = await admin.creates('/toolkits', { name: 'T', type: 'custom', config: { tools: [] }, ownerId: bob.id });
-    await bob.put(`/assistants/${assistantId}`, 'toolkitIds' in change ? { toolkitIds: [toolkit.id] } : change);
-    expect(await accepted(ann, ofAnn)).toBe(false);
-    expect(await accepted(bob, ofBob)).toBe(true);
+  ] as const)(
+    'ends when another user changes the %s of its assistant',
+    async ([, change], { ann, bob, admin, assistantId }) => {
+      const [ofAnn, ofBob] = [await createAgent(ann, assistantId), await createAgent(bob, assistantId)];
+      await bob.put(`/assistants/${assistantId}`, { name: 'Renamed' });
+      expect(await accepted(ann, ofAnn)).toBe(true);
+      const toolkit = await admin.creates('/toolkits', {
+        name: 'T',
+        type: 'custom',
+        config: { tools: [] },
+        ownerId: bob.id,
+      });
+      await bob.put(`/assistants/${assistantId}`, 'toolkitIds' in change ? { toolkitIds: [toolkit.id] } : change);
+      expect(await accepted(ann, ofAnn)).toBe(false);
+      expect(await accepted(bob, ofBob)).toBe(true);
+    },
+  );
+
+  test('is not given by a handler of an app', async ({ ann, admin, service, assistantId }) => {
+    const path = await createAgent(ann, assistantId);
+    const services = await servicesFor(service, ann, await createApp(admin, `App ${newId()}`));
+    const change = { instructions: 'By an app.' };
+    await expectStatus(callApi(services, 'PUT', `/api/assistants/${assistantId}`, change), 200);
+    expect(await accepted(ann, path)).toBe(false);
+    await expectError(
+      callApi(services, 'POST', `/api${path}/_run`, {}) as never,
+      409,
+      'The owner has not accepted the agent yet',
+    );
+    await expectError(callApi(services, 'PUT', `/api${path}`, { enabled: true }) as never, 403, /change agents/);
   });
 
-  test('is needed after its owner was deleted, and who gets it is another user', async ({ admin, bob, service, ann, assistantId }) => {
+  test('is needed after its owner was deleted, and who gets it is another user', async ({
+    admin,
+    bob,
+    service,
+    ann,
+    assistantId,
+  }) => {
     const leaver = await service.user(`leaver-${newId()}`);
     await ann.put(`/assistants/${assistantId}/shares/${leaver.username}`, { accessLevel: 2 });
     const [path, lost] = [await createAgent(leaver, assistantId), await createAgent(leaver, assistantId)];

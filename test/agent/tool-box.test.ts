@@ -50,7 +50,10 @@ describe('schemas of tools', () => {
     ['reference to another document', { properties: { a: { $ref: 'https://example.com/a.json' } } }],
     ['reference to itself', { properties: { a: { $ref: '#' } } }],
     ['unknown draft', { $schema: 'http://json-schema.org/draft-03/schema' }],
-    ['many parts', { properties: Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`p${i}`, { type: 'string' }])) }],
+    [
+      'many parts',
+      { properties: Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`p${i}`, { type: 'string' }])) },
+    ],
     ['no schema', { properties: 7, enum: 3, required: { a: 1 }, pattern: 5 }],
   ])('are left out, or never checked at length: %s', (_, parameters) => {
     const { tools, notes } = boxOf(toolOf('odd', { parameters }), toolOf('good'));
@@ -60,7 +63,10 @@ describe('schemas of tools', () => {
 
   test('that multiply references are left out at once', () => {
     const $defs = Object.fromEntries(
-      Array.from({ length: 40 }, (_, i) => [`d${i}`, { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] }]),
+      Array.from({ length: 40 }, (_, i) => [
+        `d${i}`,
+        { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
+      ]),
     );
     const startedAt = performance.now();
     const parameters = { $defs: { ...$defs, d40: { type: 'object' } }, $ref: '#/$defs/d0' };
@@ -106,7 +112,10 @@ describe('a call', () => {
 
   test('that fails is an error for the model, without what is not meant for it', async () => {
     const failing = (error: Error) => toolOf('t', { call: fails(error) });
-    expect(await call(failing(conflict('In words')), '{"n": 1}')).toEqual({ text: 'Error: In words', error: 'In words' });
+    expect(await call(failing(conflict('In words')), '{"n": 1}')).toEqual({
+      text: 'Error: In words',
+      error: 'In words',
+    });
     expect(await call(failing(new TypeError('of our code')), '{"n": 1}')).toMatchObject({ error: 'The tool failed' });
     expect(warnings).toHaveLength(1);
     expect(conflict('x')).toBeInstanceOf(ApiError);

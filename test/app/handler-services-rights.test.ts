@@ -12,7 +12,7 @@ import { createApp } from './app-fixture.ts';
 import { callApi, servicesFor } from './handler-services-fixture.ts';
 
 const REFUSAL =
-  'An app cannot create credentials, create or delete teams, manage users or identity providers, or change apps, jobs, ' +
+  'An app cannot create credentials, create or delete teams, manage users or identity providers, or change agents, apps, jobs, ' +
   'toolkits, what libraries sync, usage profiles, permissions, shares and owners';
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
@@ -32,7 +32,8 @@ const ALLOWED = `
   updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
   updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset
   uploadDatasource uploadTemplateFile
-  cancelAgentRun createAssistantImage createImage deleteAgent deleteImage runAgent`
+  cancelAgentRun createAssistant createAssistantImage createImage deleteAgent deleteAssistant deleteImage runAgent
+  updateAssistant`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;

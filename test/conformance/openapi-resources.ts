@@ -62,6 +62,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,
     '/identity-providers/': (await create('/identity-providers', { ...PROVIDER, name })).id,
     '/usage-profiles/': (await create('/usage-profiles', { ...PROFILE, slug: name })).id,
+    '/runs/': await createAgentRun(admin, ids['/agents/']!, ids['/ai-providers/']!),
     '/login/': 'local',
   };
 }
@@ -119,6 +120,15 @@ async function createAppParts(admin: Client, appId: string): Promise<Record<stri
     '/releases/': release.releaseId,
     '/calls/': calls._embedded['svc:webhook-call'][0].id,
   };
+}
+
+/** Runs an agent, which fails as its AI provider does not exist. Returns the id of the run. */
+async function createAgentRun(admin: Client, agentId: string, providerId: string): Promise<string> {
+  const model = { id: 'chat', kind: 'chat', tier: 'everyday', inputPrice: 1, outputPrice: 1 };
+  await admin.put(`/ai-providers/${providerId}`, { models: [model] });
+  const { id } = await admin.creates(`/agents/${agentId}/_run`, {});
+  await admin.put(`/ai-providers/${providerId}`, { models: [] });
+  return id;
 }
 
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };

@@ -63,10 +63,9 @@ test('an exceeded budget is reported once a month to its owner and to those who 
   expect(await warningsOf(ann)).toEqual([ofApp]);
   expect(await warningsOf(bob)).toEqual([ofJob]);
   expect(await warningsOf(member)).toEqual([]);
-  for (const manager of [admin, billing]) expect((await warningsOf(manager)).toSorted()).toEqual([ofApp, ofJob].toSorted());
-  expect(
-    await systemQuery(service, `select from dws.notification where user_id = $1`, gone.id),
-  ).toEqual([]);
+  for (const manager of [admin, billing])
+    expect((await warningsOf(manager)).toSorted()).toEqual([ofApp, ofJob].toSorted());
+  expect(await systemQuery(service, `select from dws.notification where user_id = $1`, gone.id)).toEqual([]);
 
   // The next month begins with nothing used.
   await pass(JULY);

@@ -1,8 +1,8 @@
-import { createServer } from 'node:net';
 import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
 import { afterEach, describe, expect, test as pure, vi } from 'vitest';
-import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import { createLicenseManager } from '../../src/adapters/license-manager/license-manager.ts';
+import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.ts';
 import { readConfig } from '../../src/core/config.ts';
 import { stalenessOf } from '../../src/core/license-manager.ts';
 import { syncCredits } from '../../src/operations/credit-sync.ts';
@@ -134,31 +134,32 @@ describe('the sync of credits', () => {
     [200, { included: -1 }, 'lm_error'],
     [200, { included: 1e9 }, 'lm_error'],
     [200, { included: 1, padding: 'x'.repeat(70_000) }, 'lm_error'],
-  ] as const)('has for a response of %i %o the failure %s', async ([status, body, code], { service, manager, billing }) => {
-    manager.respond = respondWith(200, { included: 800 });
-    await syncCredits(service.platform, nextHour(), never);
-    const { syncedAt } = await reportAt(billing, new Date(hour));
-    manager.respond = respondWith(status, body);
-    const failed = nextHour();
-    await syncCredits(service.platform, failed, never);
-    const report = await reportAt(billing, failed);
-    // The figures of the last successful sync stay.
-    expect(report).toMatchObject({ included: 800, syncedAt, lastSyncFailureCode: code, stalenessLevel: 'fresh' });
-    expect(Date.parse(String(report['lastSyncFailedAt'])) - failed.getTime()).toBeLessThan(60_000);
-    manager.respond = respondWith(200, { included: 801 });
-    await syncCredits(service.platform, nextHour(), never);
-    expect(await reportAt(billing, new Date(hour))).toMatchObject({
-      included: 801,
-      lastSyncFailedAt: null,
-      lastSyncFailureCode: null,
-    });
-  });
+  ] as const)(
+    'has for a response of %i %o the failure %s',
+    async ([status, body, code], { service, manager, billing }) => {
+      manager.respond = respondWith(200, { included: 800 });
+      await syncCredits(service.platform, nextHour(), never);
+      const { syncedAt } = await reportAt(billing, new Date(hour));
+      manager.respond = respondWith(status, body);
+      const failed = nextHour();
+      await syncCredits(service.platform, failed, never);
+      const report = await reportAt(billing, failed);
+      // The figures of the last successful sync stay.
+      expect(report).toMatchObject({ included: 800, syncedAt, lastSyncFailureCode: code, stalenessLevel: 'fresh' });
+      expect(Date.parse(String(report['lastSyncFailedAt'])) - failed.getTime()).toBeLessThan(60_000);
+      manager.respond = respondWith(200, { included: 801 });
+      await syncCredits(service.platform, nextHour(), never);
+      expect(await reportAt(billing, new Date(hour))).toMatchObject({
+        included: 801,
+        lastSyncFailedAt: null,
+        lastSyncFailureCode: null,
+      });
+    },
+  );
 
   test('of a tenant that fails does not stop the others', async ({ service, manager }) => {
     manager.respond = (report, response: ServerResponse) =>
-      report.tenant === 'default'
-        ? void response.destroy()
-        : respondWith(200, { included: 31 })(report, response);
+      report.tenant === 'default' ? void response.destroy() : respondWith(200, { included: 31 })(report, response);
     await syncCredits(service.platform, nextHour(), never);
     expect(await stateOf(service)).toMatchObject({ failure_code: 'lm_unreachable' });
     expect(await stateOf(service, 'other')).toMatchObject({ included: 31, failure_code: null });
@@ -274,6 +275,9 @@ test('the sync is the same in GraphQL', async ({ service, manager, billing }) =>
   const { usageReport } = await billing.data(
     '{ usageReport { creditPool { included } sync { syncedAt lastSyncFailureCode stalenessLevel } } }',
   );
-  expect(usageReport).toMatchObject({ creditPool: { included: 5000 }, sync: { lastSyncFailureCode: 'LM_UNAVAILABLE' } });
+  expect(usageReport).toMatchObject({
+    creditPool: { included: 5000 },
+    sync: { lastSyncFailureCode: 'LM_UNAVAILABLE' },
+  });
   await expectBody(billing.get('/usage/monthly'), 200, { creditPool: { included: 5000 } });
 });

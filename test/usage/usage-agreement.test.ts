@@ -108,9 +108,9 @@ test('reports agree with the events and with each other', { timeout: 120_000 }, 
         [leap, '2027-03-03'],
       ] as const) {
         const within = events.filter(({ day }) => day >= start);
-        expect(sumsOf(report.usageSummary, (line: any) => `${line.entityType} ${line.entityId} ${line.resourceType}`)).toEqual(
-          sumBy(within, ({ entityType, entity, resource }) => `${entityType} ${entity} ${resource}`),
-        );
+        expect(
+          sumsOf(report.usageSummary, (line: any) => `${line.entityType} ${line.entityId} ${line.resourceType}`),
+        ).toEqual(sumBy(within, ({ entityType, entity, resource }) => `${entityType} ${entity} ${resource}`));
         expect(sumsOf(report.dailyTotals, (line: any) => `${line.date} ${line.resourceType}`)).toEqual(
           withoutCounts(sumBy(within, ({ day, resource }) => `${day} ${resource}`)),
         );

@@ -40,12 +40,13 @@ test('a backup contains the ledger and its totals, and a restore guards them aga
     await expect(runSql(target.url, 'update dws.usage_event set credits = 0')).rejects.toThrow('append-only');
     await expect(runSql(target.url, 'delete from dws.usage_event')).rejects.toThrow('append-only');
     await meterAt(target.url, tenantId, ['job:2', 'job:3']);
-    expect(await runSql(target.url, 
-      `select sum(credits)::text as credits, sum(quantity)::text as quantity, sum(events)::int as events
+    expect(
+      await runSql(
+        target.url,
+        `select sum(credits)::text as credits, sum(quantity)::text as quantity, sum(events)::int as events
        from dws.usage_day`,
-    )).toEqual([
-      { credits: '0.370371', quantity: '37.037036736', events: 3 },
-    ]);
+      ),
+    ).toEqual([{ credits: '0.370371', quantity: '37.037036736', events: 3 }]);
     folder.remove();
     await target.drop();
   });

@@ -61,7 +61,11 @@ async function storeFile(service: Service, size: number, libraryId?: string): Pr
     );
 }
 
-test('rows, indexes and files are in the ledger once a UTC day, with two processes', async ({ service, admin, ann }) => {
+test('rows, indexes and files are in the ledger once a UTC day, with two processes', async ({
+  service,
+  admin,
+  ann,
+}) => {
   const tenant = await tenantOf(service);
   const [one, two] = [await createDataset(service), await createDataset(service)];
   await createDataset(service);

@@ -231,7 +231,9 @@ describe('the database', () => {
     expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
   });
 
-  test('shows the totals of its tenant only, as the role of requests, and refuses to change them', async ({ service }) => {
+  test('shows the totals of its tenant only, as the role of requests, and refuses to change them', async ({
+    service,
+  }) => {
     const [tenant, other] = [await newTenant(service), await newTenant(service)];
     for (const id of [tenant, other]) await meterIn(service, id, [usageOf('job:1')]);
     const { database } = service.platform;

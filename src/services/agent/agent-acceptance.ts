@@ -25,14 +25,15 @@ export function requireAccepted(ctx: Pick<Context, 'viewer'>, { accepted, ownerI
 
 /**
  * Marks the agents of an assistant as not accepted, because the viewer has changed what they do, except the viewer's own
- * and, for a superuser, all.
+ * and, for a superuser, all. A handler of an app accepts nothing for its caller.
  */
 export function withdrawAcceptance({ viewer }: Pick<Context, 'viewer'>, tx: Transaction, assistantId: string): void {
-  if (viewer.superuser) return;
+  const isApp = viewer.authMethod === 'app';
+  if (viewer.superuser && !isApp) return;
   tx.execute({
     text: `
       update dws.agent set accepted = false, version = version + 1, updated_at = now()
-      where tenant_id = $1 and assistant_id = $2 and owner_id <> $3 and accepted`,
-    values: [viewer.tenantId, assistantId, viewer.userId],
+      where tenant_id = $1 and assistant_id = $2 and owner_id is distinct from $3 and accepted`,
+    values: [viewer.tenantId, assistantId, isApp ? null : viewer.userId],
   });
 }

@@ -101,7 +101,11 @@ class Conversation {
     };
   }
 
-  #resultOf(ctx: Context, call: ChatToolCall, index: number): ReturnType<ToolBox['call']> | { text: string; error: string } {
+  #resultOf(
+    ctx: Context,
+    call: ChatToolCall,
+    index: number,
+  ): ReturnType<ToolBox['call']> | { text: string; error: string } {
     const left = (reason: string) => ({ text: `Error: ${reason}`, error: reason });
     if (index >= MAX_CALLS) return left(`At most ${MAX_CALLS} tools are called in one step`);
     if (this.#resultBytes > MAX_RESULT_BYTES_OF_RUN) return left('The results of this run are too large already');

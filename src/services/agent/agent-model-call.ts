@@ -29,9 +29,7 @@ export const requestOf = (
 
 /** Returns what a run reserves for itself and its first call; null for a provider of the owner. */
 export const startPrice = ({ provider, model }: ChosenModel, request: ChatRequest): RunPrice =>
-  provider.isOwn
-    ? null
-    : { credits: addCredits(RUN_CREDITS, estimateChat(model, request).credits), tier: model.tier };
+  provider.isOwn ? null : { credits: addCredits(RUN_CREDITS, estimateChat(model, request).credits), tier: model.tier };
 
 /** What a step is called with. */
 interface StepInput {

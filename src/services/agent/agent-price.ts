@@ -2,8 +2,8 @@ import type { Agent } from '../../../entities/agent.ts';
 import { ApiError, conflict } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { RunPrice } from './agent-credits.ts';
-import { firstMessages, openOwnedRun } from './agent-plan.ts';
 import { chooseAgentModel, requestOf, startPrice } from './agent-model-call.ts';
+import { firstMessages, openOwnedRun } from './agent-plan.ts';
 import { createToolBox } from './tools/tool-box.ts';
 
 /** What a run is started with. */
@@ -23,10 +23,12 @@ export async function priceRun(
   start: RunStart,
   signal: AbortSignal,
 ): Promise<RunPrice> {
-  const { ctx, agent } = await openOwnedRun(platform, { tenantId, agentId, ownerId }, signal).catch((error: unknown) => {
-    const isRefused = error instanceof ApiError && error.status === 403;
-    throw isRefused ? conflict(`The owner cannot run the agent: ${error.message}`) : error;
-  });
+  const { ctx, agent } = await openOwnedRun(platform, { tenantId, agentId, ownerId }, signal).catch(
+    (error: unknown) => {
+      const isRefused = error instanceof ApiError && error.status === 403;
+      throw isRefused ? conflict(`The owner cannot run the agent: ${error.message}`) : error;
+    },
+  );
   const chosen = await chooseAgentModel(ctx, agent);
   const { tools } = await createToolBox(ctx, agent.assistant, start.depth);
   return startPrice(chosen, requestOf(chosen, firstMessages(agent, start), tools));

@@ -37,9 +37,7 @@ export async function run(
   const depth = 1 + (ctx.request.appDepth ?? 0);
   if (depth > MAX_CHAIN) throw unavailable(`Agents and handlers of apps start each other at most ${MAX_CHAIN} deep`);
   // Before the transaction, because it reads what the owner can read, by other connections.
-  const loaded = await ctx.platform.database.transaction(ctx.viewer.tenantId, (tx) =>
-    loadForRun(ctx, tx, id),
-  );
+  const loaded = await ctx.platform.database.transaction(ctx.viewer.tenantId, (tx) => loadForRun(ctx, tx, id));
   const price = await priceRun(ctx.platform, loaded, { eventName: null, payload, depth }, ctx.request.signal);
   return startInTransaction(ctx, waits, async (tx) => {
     const agent = await loadForRun(ctx, tx, id);

@@ -26,7 +26,10 @@ export function dispatchEvents(platform: Platform): Promise<number> {
     if (events.length === 0) return 0;
     const deep = events.filter(({ depth }) => depth >= MAX_CHAIN);
     for (const { id, name } of deep) platform.log.info({ event: id, name }, 'An event ends a chain of agents');
-    const subscribers = await findSubscribers(query, events.filter(({ depth }) => depth < MAX_CHAIN));
+    const subscribers = await findSubscribers(
+      query,
+      events.filter(({ depth }) => depth < MAX_CHAIN),
+    );
     const { started, refused } = await applyRate(query, subscribers);
     if (started.length > 0) await startRuns(platform, query, started);
     if (refused.length > 0) await recordRefused(query, refused);

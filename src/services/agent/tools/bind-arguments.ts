@@ -34,7 +34,8 @@ export function bindRequest({ url, method, headers, body }: ToolRequest, args: A
   const typeHeader = Object.keys(headers).find((name) => name.toLowerCase() === 'content-type');
   const type = typeHeader === undefined ? '' : bound.headers[typeHeader]!;
   bound.body = typeof body === 'string' ? bindText(body, type, args) : JSON.stringify(bindJson(body, args));
-  if (typeHeader === undefined) bound.headers['content-type'] = typeof body === 'string' ? 'text/plain' : 'application/json';
+  if (typeHeader === undefined)
+    bound.headers['content-type'] = typeof body === 'string' ? 'text/plain' : 'application/json';
   return bound;
 }
 
@@ -66,7 +67,10 @@ function bindHeader(template: string, args: Arguments): string {
   return template.replace(PLACEHOLDER, (_, name: string) => {
     const text = textOf(name, args);
     if (!HEADER_VALUE.test(text))
-      throw invalid(name.trim(), 'must not contain control characters or those beyond Latin-1: it is a part of a header');
+      throw invalid(
+        name.trim(),
+        'must not contain control characters or those beyond Latin-1: it is a part of a header',
+      );
     return text;
   });
 }
@@ -101,9 +105,7 @@ function bindJson(value: unknown, args: Arguments): unknown {
   }
   if (Array.isArray(value)) return value.map((item) => bindJson(item, args));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [bindPlain(key, args), bindJson(inner, args)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [bindPlain(key, args), bindJson(inner, args)]));
 }
 
 const bindPlain = (text: string, args: Arguments): string =>

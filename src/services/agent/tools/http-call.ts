@@ -19,7 +19,8 @@ export function callHttp(
   depth: number,
 ): Promise<ToolResult> {
   const { url, method, headers, body } = bindRequest(request, args);
-  const late = () => timedOut(`The host "${new URL(url).hostname}" did not respond within ${TIMEOUT_MS / 1000} seconds`);
+  const late = () =>
+    timedOut(`The host "${new URL(url).hostname}" did not respond within ${TIMEOUT_MS / 1000} seconds`);
   return withTimeout(TIMEOUT_MS, late, [ctx.request.signal], async (signal) => {
     const response = await ctx.platform.outbound.fetch(url, {
       method,

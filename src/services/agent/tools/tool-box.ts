@@ -104,7 +104,8 @@ function parseArguments(text: string, tool: AgentTool): Record<string, unknown> 
   if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES)
     throw badInput(`The arguments have more than ${MAX_ARGUMENT_BYTES / 1024} KiB`);
   const args = parseJson(text.trim() === '' ? '{}' : text);
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) throw badInput('The arguments must be an object');
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    throw badInput('The arguments must be an object');
   if (isDeeperThan(args, MAX_JSON_DEPTH)) throw badInput(`The arguments nest deeper than ${MAX_JSON_DEPTH} levels`);
   const { weight, problemOf } = checkSchema(schemaOf(tool), ['inputSchema']);
   if (weight * text.length > MAX_WORK) throw badInput('The arguments are too large for the schema of the tool');

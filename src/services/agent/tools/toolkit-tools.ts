@@ -6,13 +6,13 @@ import { conflict } from '../../../core/errors.ts';
 import { LEVEL } from '../../../core/permissions.ts';
 import * as savedQueries from '../../datasource/saved-query.ts';
 import { accessLevel } from '../../resource/access-level.ts';
-import { openConfig } from '../../toolkit/toolkit-config.ts';
 import { callServer, loadServer } from '../../toolkit/toolkit-client.ts';
+import { openConfig } from '../../toolkit/toolkit-config.ts';
 import type { CustomConfig } from '../../toolkit/toolkit-driver.ts';
 import type { AgentTool, AgentTools, ToolResult } from './agent-tool.ts';
 import { callHttp } from './http-call.ts';
-import { loadSecrets } from './toolkit-secrets.ts';
 import { maskSecrets } from './tool-result.ts';
+import { loadSecrets } from './toolkit-secrets.ts';
 
 /** Rows of the result of a saved query. */
 const MAX_ROWS = 200;
