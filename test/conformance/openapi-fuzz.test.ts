@@ -36,6 +36,9 @@ const REFUSED: Record<string, number> = {
   // The run has succeeded.
   'POST /api/jobs/{jobId}/history/{runId}/_retry': 409,
   'POST /api/jobs/{jobId}/history/{runId}/_cancel': 409,
+  // No AI provider has a chat model, and the run has failed.
+  'POST /api/agents/{id}/_run': 409,
+  'POST /api/agents/{agentId}/runs/{runId}/_cancel': 409,
   // No sync has stored a file.
   'GET /api/libraries/{libraryId}/files/{id}': 404,
   'GET /api/libraries/{libraryId}/files/{id}/contents': 404,

@@ -163,6 +163,7 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   releaseId: resources['/releases/'],
   templateFileId: resources['/files/'],
   queryId: resources['/queries/'],
+  assistantId: resources['/assistants/'],
   profileId: resources['/usage-profiles/'],
   folderId: resources['/folders/'],
   parentId: null,
