@@ -84,12 +84,20 @@ base('no log has payloads, results, texts of models or secrets', async () => {
       },
     ]);
     const agent = await createAgent(admin, { toolkitIds: [toolkitId], instructions: 'secret-instructions' });
-    const script = [callOf('echo', { v: 'secret-argument' }), callOf('none', 'secret-nonsense'), { content: 'secret-text' }];
+    const script = [
+      callOf('echo', { v: 'secret-argument' }),
+      callOf('none', 'secret-nonsense'),
+      { content: 'secret-text' },
+    ];
     const run = await runAgent(admin, agent, ai, script, 'secret-payload');
     expect(run.status).toBe('succeeded');
     ai.behaviors.push({ status: 400, message: 'No: {prompt} {key}' });
     await runAgent(admin, agent, ai, [], 'secret-payload');
-    const lines = await systemQuery(service, `select metadata::text from dws.usage_event where entity_id = $1`, agent.id);
+    const lines = await systemQuery(
+      service,
+      `select metadata::text from dws.usage_event where entity_id = $1`,
+      agent.id,
+    );
     expect(lines.length).toBeGreaterThan(1);
     expect(log).toContain('agent.run');
     for (const text of [log, JSON.stringify(lines)]) expect(text).not.toMatch(/secret-/);
