@@ -10,7 +10,7 @@ import { startService, type Service } from '../support/service.ts';
 import { createForm, ORDERS } from '../support/upload-form.ts';
 
 /** A request that the HTTP server of the tests received. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];

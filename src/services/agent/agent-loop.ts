@@ -11,7 +11,7 @@ import { createToolBox, type ToolBox } from './tools/tool-box.ts';
 import { excerpt } from './tools/tool-result.ts';
 
 /** Calls of the model in a run, each with the tools that it calls. */
-export const MAX_STEPS = 10;
+const MAX_STEPS = 10;
 /** Calls of tools in one step. */
 const MAX_CALLS = 16;
 /** Results of all tools of a run. What is more does not fit a model. */

@@ -67,7 +67,7 @@ export async function endAgentRun(
 }
 
 /** Deletes the oldest runs of an agent with too many. */
-export const pruneRuns = (tx: Pick<Transaction, 'execute'>, tenantId: string, agentId: string): void =>
+const pruneRuns = (tx: Pick<Transaction, 'execute'>, tenantId: string, agentId: string): void =>
   tx.execute({
     text: `
       delete from dws.agent_run
