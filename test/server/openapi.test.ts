@@ -105,11 +105,13 @@ test('each operation belongs to one described theme', () => {
     'Templates',
     'Libraries',
     'Toolkits',
+    'AI',
     'Apps',
     'Data sources',
     'Folders and tags',
     'Operations',
     'Administration',
+    'Usage',
   ]);
   expect(operations.filter(({ tags }) => tags.length !== 1 || !names.includes(tags[0]!))).toEqual([]);
 });
