@@ -4,6 +4,7 @@ import { JOB_BODIES } from './openapi-examples-job.ts';
 import { LIBRARY_BODIES } from './openapi-examples-library.ts';
 import { TEMPLATE_BODIES } from './openapi-examples-template.ts';
 import { TOOLKIT_BODIES } from './openapi-examples-toolkit.ts';
+import { USAGE_BODIES } from './openapi-examples-usage.ts';
 import { operationId } from './openapi-names.ts';
 
 /* Examples of the OpenAPI document: the order lines of the demo shop, as in README.md. */
@@ -179,6 +180,7 @@ const BODIES: Record<string, unknown> = {
   ...LIBRARY_BODIES,
   ...TEMPLATE_BODIES,
   ...TOOLKIT_BODIES,
+  ...USAGE_BODIES,
 };
 
 /** Returns an example of the body of an operation; undefined if it has none. */

@@ -114,7 +114,13 @@ describe('two of everything', () => {
     await session.creates('/tokens', { name: 'Twin' });
     const superuser = await service.login(admin.username);
     for (const domain of ['twin', 'other']) await superuser.creates('/identity-providers', { ...PROVIDER, domain });
-    const callers = { aiCalls: admin, auditEvents: admin, usageEvents: admin, outbox: admin, identityProviders: superuser };
+    const callers = {
+      aiCalls: admin,
+      auditEvents: admin,
+      usageEvents: admin,
+      outbox: admin,
+      identityProviders: superuser,
+    };
     for (const field of Object.values(schema.getQueryType()!.getFields())) {
       if (!(field.name in ARGUMENTS) && field.args.some(({ type }) => isNonNullType(type))) continue;
       const limit = field.args.some(({ name }) => name === 'limit') ? '(limit: 20)' : '';

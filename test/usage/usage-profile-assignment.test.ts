@@ -73,6 +73,22 @@ describe.for(['team', 'user'] as const)('the profile of a %s', (kind) => {
   });
 });
 
+test('a profile is not deleted while it is assigned', async ({ service, admin }) => {
+  await service.user('racer');
+  for (let round = 0; round < 8; round += 1) {
+    const { id } = await createProfile(admin);
+    const [assigned, deleted] = await Promise.all([
+      admin.put('/users/racer/ai/profile', { profileId: id }),
+      admin.delete(`/usage-profiles/${id}`),
+    ]);
+    expect([
+      [200, 409],
+      [404, 200],
+    ]).toContainEqual([assigned.status, deleted.status]);
+    await admin.put('/users/racer/ai/profile', { profileId: null });
+  }
+});
+
 describe('in GraphQL', () => {
   test('teams and users are assigned profiles', async ({ admin, billing, ann }) => {
     const team = await createTeam(admin, 'Graph');

@@ -25,6 +25,8 @@ const RESERVE = `
   values ($1, $2, $3, $4, clock_timestamp() + ${LIFETIME})
   on conflict (tenant_id, id) do update set credits = excluded.credits, expires_at = excluded.expires_at`;
 
+const END = 'delete from dws.credit_reservation where tenant_id = $1 and id = $2';
+
 /**
  * Sets credits aside for an actor, until `settleCredits` or `releaseCredits`, or for 10 minutes. Reserving the same id
  * again renews it, also with other credits or after it was forgotten. Throws FORBIDDEN for a tier that the usage profile
@@ -54,18 +56,18 @@ export async function reserveCredits(
 }
 
 /** Ends a reservation without a charge, with the next statement or the commit. Does nothing if there is none. */
-export function releaseCredits(tx: Pick<Transaction, 'execute'>, { tenantId }: { tenantId: string }, id: string): void {
-  tx.execute({
-    text: 'delete from dws.credit_reservation where tenant_id = $1 and id = $2',
-    values: [tenantId, id],
-  });
-}
+export const releaseCredits = (
+  tx: Pick<Transaction, 'execute'>,
+  { tenantId }: { tenantId: string },
+  id: string,
+): void => tx.execute({ text: END, values: [tenantId, id] });
 
 /**
  * Ends a reservation because what it paid for is charged: call `meter` in the same transaction, with the actor of the
  * reservation and at most its credits. Does nothing if there is none. It charges nothing itself.
  */
-export const settleCredits = releaseCredits;
+export const settleCredits = (tx: Pick<Transaction, 'execute'>, { tenantId }: { tenantId: string }, id: string): void =>
+  tx.execute({ text: END, values: [tenantId, id] });
 
 /** Deletes reservations that are forgotten. They have not counted since they expired. */
 export async function sweepReservations(query: Query): Promise<void> {
