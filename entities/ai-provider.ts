@@ -16,7 +16,11 @@ export const ModelKindEnum = wordEnum(
 /** A model of an AI provider. Its prices are stored as exact decimals. */
 @ObjectType('AiModel', { description: 'A model of an AI provider.' })
 export class AiModelType implements AiModel {
-  @Field(() => String, { description: 'Name by which the provider knows it.' })
+  /** Two providers may have models with the same id, so that it is no `id` for the caches of GraphQL clients. */
+  @Field(() => String, {
+    name: 'name',
+    description: 'Name by which the provider knows it; `id` in REST and in inputs.',
+  })
   id!: string;
 
   @Field(() => ModelKindEnum, { description: 'What it creates.' })

@@ -1,4 +1,5 @@
 import type { Endpoint } from './bridge.ts';
+import { AI_BODIES } from './openapi-examples-ai.ts';
 import { JOB_BODIES } from './openapi-examples-job.ts';
 import { LIBRARY_BODIES } from './openapi-examples-library.ts';
 import { TEMPLATE_BODIES } from './openapi-examples-template.ts';
@@ -174,6 +175,7 @@ const BODIES: Record<string, unknown> = {
   updateDatasetReference: { label: 'Lines', chips: [{ field: 'country', label: 'Country' }] },
   createApp: { name: 'Returns', description: 'Handles returned goods' },
   updateApp: { description: 'Handles returned and broken goods' },
+  ...AI_BODIES,
   ...JOB_BODIES,
   ...LIBRARY_BODIES,
   ...TEMPLATE_BODIES,

@@ -66,6 +66,11 @@ const THEMES: readonly Theme[] = [
     description: 'Tools for agents: those of MCP servers and those that users define.',
     paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,
   },
+  {
+    name: 'AI',
+    description: 'AI providers, the audit of their calls, and the images that models create.',
+    paths: /^\/(ai-providers|ai|images|_create-image)\b/,
+  },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {
     name: 'Data sources',

@@ -3,7 +3,7 @@
  *
  *   node tools/ai-fake.ts [--port 4020]
  *
- * It has the OpenAI-compatible protocol, real PNG images, and a model that repeats what it is told. It prints what a
+ * It has the OpenAI-compatible protocol, real PNG images, and a model that repeats the last message. It prints what a
  * provider of the service needs. Its control API changes what it does next (tools/ai-fake/fake-provider.ts):
  *
  *   curl -d '{"content": null, "toolCalls": [{"name": "lookup", "arguments": {"id": 1}}]}' 127.0.0.1:4020/_control/reply

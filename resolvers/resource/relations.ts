@@ -130,6 +130,7 @@ relationField(Favorite, 'user', User, 'User whose favourite it is.');
 relationField(Mail, 'user', User, 'Recipient. Null if the recipient is not a user of the tenant or was deleted.');
 relationField(AuditEvent, 'user', User, 'Caller. Null for operators, failed logins and deleted users.');
 relationField(AiProvider, 'owner', User, 'User whose own it is; null for one of the tenant.');
+relationField(AiCall, 'provider', AiProvider, 'The AI provider; null if it was deleted or is that of another user.');
 relationField(AiCall, 'user', User, 'User who called, or who owns the agent; null if the user is deleted.');
 relationField(Image, 'user', User, 'User who requested it; null if the user is deleted.');
 relationField(
@@ -154,6 +155,7 @@ recordField(SearchHit, 'library', 'libraryId', Library, 'Library of a file; null
 recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. Null for the other kinds.');
 
 nodeField(Activity, 'resource', 'kind', 'resourceId');
+nodeField(AiCall, 'entity', 'entityType', 'entityId');
 nodeField(AuditEvent, 'resource', 'kind', 'resourceId');
 nodeField(FeedItem, 'entity', 'entityType', 'entityId');
 nodeField(UsageEvent, 'entity', 'entityType', 'entityId');

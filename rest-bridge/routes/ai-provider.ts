@@ -1,7 +1,7 @@
 import { kind } from '../kind.ts';
 import { resource } from '../present.ts';
 
-const FIELDS = `id name baseUrl models { id kind tier sizes price inputPrice outputPrice } enabled ownerId createdAt
+const FIELDS = `id name baseUrl models { id: name kind tier sizes price inputPrice outputPrice } enabled ownerId createdAt
   updatedAt permissions { read edit delete }`;
 
 /** An AI provider of the tenant, or the caller's own. */

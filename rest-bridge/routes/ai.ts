@@ -3,6 +3,7 @@ import { get, post } from '../route.ts';
 
 interface AiCall {
   userId: string;
+  providerId: string;
   entityType: string;
   entityId: string;
 }
@@ -10,8 +11,9 @@ interface AiCall {
 const call = resource<AiCall>(
   `id createdAt actor userId action entityType entityId providerId providerName ownProvider model size inputTokens
   outputTokens duration status error { statusCode code message } credits prompt`,
-  ({ userId, entityType, entityId }, _, pathOfKind) => ({
+  ({ userId, providerId, entityType, entityId }, _, pathOfKind) => ({
     'svc:user': `/users/${userId}`,
+    'svc:ai-provider': `/ai-providers/${providerId}`,
     'svc:resource': pathOfKind({ kind: entityType, id: entityId }),
   }),
 );

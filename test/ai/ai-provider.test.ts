@@ -27,7 +27,7 @@ describe('an AI provider', () => {
     });
     expect(JSON.stringify(created)).not.toContain(INPUT.apiKey);
     const { aiProvider } = await admin.data(
-      `query ($id: ID!) { aiProvider(id: $id) { name baseUrl enabled owner { id } models { id kind tier sizes price outputPrice } } }`,
+      `query ($id: ID!) { aiProvider(id: $id) { name baseUrl enabled owner { id } models { name kind tier sizes price outputPrice } } }`,
       { id: created.id },
     );
     expect(aiProvider).toEqual({
@@ -36,8 +36,8 @@ describe('an AI provider', () => {
       enabled: true,
       owner: null,
       models: [
-        { id: 'draw', kind: 'IMAGE', tier: 'EVERYDAY', sizes: ['512x512'], price: 0.04, outputPrice: null },
-        { id: 'talk', kind: 'CHAT', tier: 'ADVANCED', sizes: [], price: null, outputPrice: 10.000000001 },
+        { name: 'draw', kind: 'IMAGE', tier: 'EVERYDAY', sizes: ['512x512'], price: 0.04, outputPrice: null },
+        { name: 'talk', kind: 'CHAT', tier: 'ADVANCED', sizes: [], price: null, outputPrice: 10.000000001 },
       ],
     });
     // What was read can be sent back.

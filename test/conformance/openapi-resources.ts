@@ -26,7 +26,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
   await create(`/reports/${reportId}/dataset-refs`, { reportId, datasetId, alias: 'orders', label: 'Orders' });
   for (const path of [dataset, `/datasources/${datasourceId}`, `/queries/${query.id}`])
     for (const kind of ['shares', 'tags', 'favorite']) await createAspect(admin, path, kind, ids['/users/']!, tagId);
-  for (const kind of ['reports', 'apps', 'jobs', 'templates', 'libraries', 'toolkits'])
+  for (const kind of ['reports', 'apps', 'jobs', 'templates', 'libraries', 'toolkits', 'assistants'])
     for (const aspect of ['shares', 'tags', 'favorite'])
       await createAspect(admin, `/${kind}/${ids[`/${kind}/`]}`, aspect, ids['/users/']!, tagId);
   await admin.put(`/teams/${ids['/teams/']}/members/${ids['/users/']}`, { role: 'member' });

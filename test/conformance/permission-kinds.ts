@@ -13,8 +13,6 @@ const PATH_OF_KIND: Record<string, string> = {
   template: 'templates',
   library: 'libraries',
   integration: 'integrations',
-  aiProvider: 'ai-providers',
-  image: 'images',
   toolkit: 'toolkits',
   assistant: 'assistants',
   agent: 'agents',

@@ -1,5 +1,6 @@
 import type { AiCallFilter } from '../../../entities/ai-call-input.ts';
 import { AiCall } from '../../../entities/ai-call.ts';
+import { AiProvider } from '../../../entities/ai-provider.ts';
 import { User } from '../../../entities/user.ts';
 import { equalsCondition } from '../../core/read/list-arguments.ts';
 import type { ListFilter } from '../../core/read/model.ts';
@@ -26,5 +27,5 @@ export const aiCallModel = defineModel(AiCall, {
   sortable: [],
   defaultSort: '-createdAt',
   filters,
-  relations: { user: belongsTo(User, 'user_id') },
+  relations: { provider: belongsTo(AiProvider, 'provider_id'), user: belongsTo(User, 'user_id') },
 });
