@@ -96,7 +96,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   usage: {
     file: 'usage',
     usual: [],
-    quick: ['lines=50000', 'rounds=3'],
+    quick: ['lines=200000', 'rounds=5'],
     goals: ['usageReport', 'usageAppend'],
   },
   fairness: { file: 'fairness', usual: ['rows=300000', 'seconds=4'], goals: ['neighbour', 'neighbourFailures'] },

@@ -7,23 +7,25 @@
  *   connection.
  * - `meter` of one line in a transaction beside a transaction that only inserts this line, both by the service's own client.
  *
- * Both sides of a comparison take turns. CPU is that of Postgres and of the process that sends the statements: the service,
- * or this one.
+ * Also prints what merging the parts of totals costs, which a worker does later. Both sides of a comparison take turns. CPU is
+ * that of Postgres and of the process that sends the statements: the service, or this one.
  */
 import { join } from 'node:path';
 import pg from 'pg';
+import type { SystemPool as SystemSource } from '../src/adapters/database/system-pool.ts';
 import type { openTenantDatabase as openSource } from '../src/adapters/database/tenant-database.ts';
 import { newId } from '../src/core/id.ts';
 import type { TenantDatabase } from '../src/core/platform.ts';
 import { creditsOf, type Usage } from '../src/core/usage.ts';
+import type { mergeUsage as mergeSource } from '../src/operations/usage-merge.ts';
 import type { meter as meterSource } from '../src/services/usage/usage-meter.ts';
 import { fillUsage, TENANT } from './fill-usage.ts';
 import { idOf, TOKENS } from './fill.ts';
-import { printTable } from './markdown.ts';
 import { readOptions } from './options.ts';
 import { cpuOf } from './processes.ts';
 import { report } from './report.ts';
 import { withService } from './service.ts';
+import { compare, costOf, ownCpu } from './side-by-side.ts';
 
 const options = readOptions({ lines: '1000000', rounds: '9', reports: '10', appends: '300', dist: 'dist' });
 const [ROUNDS, REPORTS, APPENDS] = [Number(options.rounds), Number(options.reports), Number(options.appends)];
@@ -91,6 +93,8 @@ async function compare(
   const last = costs.length - 1;
   return { elapsed: ratioOf(last, elapsed), cpu: ratioOf(last, cpu) };
 }
+const ROUNDS = Number(options.rounds);
+const [REPORTS, APPENDS] = [Number(options.reports), Number(options.appends)];
 
 const MONTH = `tenant_id = $1 and day between date_trunc('month', now() at time zone 'UTC')::date and
   (now() at time zone 'UTC')::date`;
@@ -166,12 +170,38 @@ function insertBare(database: TenantDatabase): Promise<void> {
   );
 }
 
+/** Merges the parts of totals that the lines of this run have added. Prints what a line costs. */
+async function printMerge(url: string, postmaster: number): Promise<void> {
+  const system = new SystemPool(url);
+  const [{ parts }] = (await system.query({
+    text: `
+      select sum(parts - 1)::int as parts
+      from (
+        select count(*) as parts from dws.usage_day
+        group by tenant_id, day, actor, entity_type, entity_id, resource_type
+      ) total`,
+  })) as [{ parts: number }];
+  const cost = await costOf(
+    { cpu: ownCpu, work: () => mergeUsage({ system }, new Date(Date.now() - 86_400_000)) },
+    postmaster,
+    1,
+  );
+  await system.close();
+  const each = (ms: number) => `${((ms * 1000) / parts).toFixed(1)} µs`;
+  console.log(
+    `A worker merges the parts of ${parts} lines in ${cost.elapsed.toFixed(0)} ms: ${each(cost.elapsed)} a line, ` +
+      `${each(cost.node + cost.postgres)} of CPU.\n`,
+  );
+}
+
 const { dist } = options;
 /** Imports a module of the build: Node runs no decorators, which the sources of entities have. */
 const built = (path: string) => import(join(import.meta.dirname, '..', dist, 'src', path));
 const { openTenantDatabase } = (await built('adapters/database/tenant-database.js')) as {
   openTenantDatabase: typeof openSource;
 };
+const { SystemPool } = (await built('adapters/database/system-pool.js')) as { SystemPool: typeof SystemSource };
+const { mergeUsage } = (await built('operations/usage-merge.js')) as { mergeUsage: typeof mergeSource };
 const { meter } = (await built('services/usage/usage-meter.js')) as { meter: typeof meterSource };
 
 await withService({ roles: ['web'], dist }, async ({ base, databaseUrl, pids, postmaster }) => {
@@ -181,11 +211,14 @@ await withService({ roles: ['web'], dist }, async ({ base, databaseUrl, pids, po
   await client.connect();
   await client.query('set role dws_system');
   const bytes = (await runSelects(client, SELECTS)).length;
-  const reports = await compare(postmaster, REPORTS, {
-    'the selects of totals': { cpu: ownCpu, work: () => runSelects(client, SELECTS.slice(0, 2)) },
-    [`all selects (${bytes} bytes of JSON)`]: { cpu: ownCpu, work: () => runSelects(client, SELECTS) },
-    'GET /api/usage': { cpu: () => cpuOf(pids[0]!), work: () => request(`${base}/api/usage`) },
-  });
+  const reports = await compare(
+    { postmaster, rounds: ROUNDS, count: REPORTS },
+    {
+      'the selects of totals': { cpu: ownCpu, work: () => runSelects(client, SELECTS.slice(0, 2)) },
+      [`all selects (${bytes} bytes of JSON)`]: { cpu: ownCpu, work: () => runSelects(client, SELECTS) },
+      'GET /api/usage': { cpu: () => cpuOf(pids[0]!), work: () => request(`${base}/api/usage`) },
+    },
+  );
   await client.end();
 
   const database = openTenantDatabase(databaseUrl, 1);
@@ -194,9 +227,18 @@ await withService({ roles: ['web'], dist }, async ({ base, databaseUrl, pids, po
     meter: {
       cpu: ownCpu,
       work: () => database.transaction(TENANT, async (tx) => meter({ tenantId: TENANT }, tx, [nextLine()])),
+  const appends = await compare(
+    { postmaster, rounds: ROUNDS, count: APPENDS },
+    {
+      'a bare insert': { cpu: ownCpu, work: () => insertBare(database) },
+      meter: {
+        cpu: ownCpu,
+        work: () => database.transaction(TENANT, async (tx) => meter({ tenantId: TENANT }, tx, [nextLine()])),
+      },
     },
-  });
+  );
   await database.close();
+  await printMerge(databaseUrl, postmaster);
   report([
     { what: `GET /api/usage over ${options.lines} lines, elapsed`, goal: 'usageReport', value: reports.elapsed },
     { what: `GET /api/usage over ${options.lines} lines, CPU`, goal: 'usageReport', value: reports.cpu },

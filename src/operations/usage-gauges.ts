@@ -102,8 +102,8 @@ const unmetered = ({ resource, entities, quantity }: Gauge): string => `
   order by e.tenant_id, e.id`;
 
 /**
- * Adds what all gauges measure to the usage ledger, once a UTC day and entity. Days without a pass are not made up for.
- * A failure of one entity or gauge is logged, and the next pass tries again.
+ * Adds what all gauges measure to the usage ledger, once a UTC day and entity. Nothing is metered of days without a pass.
+ * A failure of one gauge is logged, and the next pass tries again.
  */
 export async function meterGauges(platform: Platform, now: Date, signal: AbortSignal): Promise<void> {
   const day = now.toISOString().slice(0, 10);

@@ -28,7 +28,7 @@ const MERGE = `
  * Merges the parts of the totals of days from `since` on. The sums stay what they are, at every moment and with any
  * number of processes: a row is counted by whichever deletes it. Of several processes one does so at a time.
  */
-export async function mergeUsage({ system }: Platform, since: Date): Promise<void> {
+export async function mergeUsage({ system }: Pick<Platform, 'system'>, since: Date): Promise<void> {
   await system.transaction(async (query) => {
     const [lock] = await query<{ isLocked: boolean }>({
       text: `select pg_try_advisory_xact_lock($1) as "isLocked"`,

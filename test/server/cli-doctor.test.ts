@@ -30,8 +30,8 @@ describe('doctor', () => {
     'key ring',
     'index',
     'apps',
-    'connections',
     'credits',
+    'connections',
   ];
 
   test('prints one line for each check', async ({ service }) => {
@@ -115,6 +115,27 @@ describe('doctor', () => {
       );
     }
     expect(await lineOf()).toBe('ok    connections 2 connected, 1 expired; 2 libraries whose last sync failed');
+  });
+
+  test('reports the outcome of the last sync with the license manager', async ({ service }) => {
+    const lineOf = async (variables: Record<string, string> = {}) =>
+      (await dws({ ...variablesOf(service), ...variables }, 'doctor')).out.find((line) => line.includes(' credits '));
+    const manager = { LICENSE_MANAGER_URL: 'https://licenses.example' };
+    expect(await lineOf()).toBe('ok    credits     no license manager');
+    expect(await lineOf(manager)).toBe('ok    credits     0 tenants synced with the license manager, 2 not yet');
+    await runSql(
+      service.databaseUrl,
+      `insert into dws.credit_sync (tenant_id, hour, included, synced_at) select id, now(), 1, now() from dws.tenant`,
+    );
+    expect(await lineOf(manager)).toBe('ok    credits     2 tenants synced with the license manager, 0 not yet');
+    await runSql(
+      service.databaseUrl,
+      `update dws.credit_sync set failed_at = now(), failure_code = 'lm_error'
+       where tenant_id = (select min(tenant_id::text)::uuid from dws.credit_sync)`,
+    );
+    expect(await lineOf(manager)).toBe(
+      'FAIL  credits     the last sync of 1 tenants with the license manager failed: lm_error',
+    );
   });
 
   test('says what is in the database of the apps, and what apps can read there', async ({ service }) => {

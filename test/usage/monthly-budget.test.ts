@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest';
+import type { Context } from '../../src/core/context.ts';
+import { setMonthlyBudget } from '../../src/services/usage/monthly-budget.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test as base } from '../support/fixture.ts';
@@ -78,4 +80,12 @@ describe('the monthly budget of a draft', () => {
 test('a budget of a new resource requires the permission', async ({ ann }) => {
   await expectError(ann.post('/jobs', { name: 'New', type: 'actions', monthlyBudget: 1 }), 403, NO_PERMISSION);
   await expectBody(ann.post('/jobs', { name: 'New', type: 'actions', monthlyBudget: null }), 201, {});
+});
+
+test('handlers of apps change no budget, not even for a superuser', () => {
+  const ctx = { viewer: { superuser: true, authMethod: 'app' } } as Context;
+  const row = { monthlyBudget: 5 };
+  expect(() => setMonthlyBudget(ctx, row, 6)).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }));
+  setMonthlyBudget(ctx, row, 5);
+  expect(row).toEqual({ monthlyBudget: 5 });
 });

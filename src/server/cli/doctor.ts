@@ -83,8 +83,8 @@ async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> 
         await runCheck('key ring', () => checkKeys(client, config));
         await runCheck('index', () => checkIndex(client, config));
         await runCheck('apps', () => checkApps(client, url, config));
-        await runCheck('connections', () => countConnections(client));
         await runCheck('credits', () => checkCreditSync(client, config));
+        await runCheck('connections', () => countConnections(client));
       } finally {
         await client.end();
       }

@@ -59,7 +59,7 @@ export function loadTopUsers(
   return query<TopUser & Record<string, unknown>>({
     text: `
       select t.actor, split_part(t.actor, ':', 1) as "actorType", u.id as "userId",
-        coalesce(nullif(u.display_name, ''), u.username) as "displayName",
+        coalesce(nullif(u.display_name, ''), u.username, a.name) as "displayName",
         t.credits::float8 as "totalCredits", t.events::float8 as "totalEvents"
       from (
         select actor, sum(credits) as credits, sum(events) as events
@@ -71,6 +71,12 @@ export function loadTopUsers(
       ) t
       left join dws.app_user u
         on u.tenant_id = $1 and u.id = case when t.actor like 'user:%' then split_part(t.actor, ':', 2)::uuid end
+      left join lateral (
+        select r.name
+        from ${CHARGED_ROWS} r
+        where r.tenant_id = $1 and r.entity_type = 'agent'
+          and r.id = case when t.actor like 'agent:%' then split_part(t.actor, ':', 2)::uuid end
+      ) a on true
       order by t.credits desc, t.actor`,
     values: [viewer.tenantId, start, end, limit],
   });
