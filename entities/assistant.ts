@@ -46,4 +46,11 @@ export class Assistant extends OwnedRow {
 
   @MonthlyBudget()
   monthlyBudget?: number | null;
+  /** Id of the file of the uploaded icon. Its creation time is when the icon was uploaded. */
+  @Property({ type: 'uuid', nullable: true })
+  uploadedIconId?: string | null;
+
+  /** Id of the file of the favicon that was drawn from the uploaded icon. */
+  @Property({ type: 'uuid', nullable: true })
+  faviconId?: string | null;
 }

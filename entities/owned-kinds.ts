@@ -127,6 +127,8 @@ export const ASSISTANT: OwnedKind<Assistant> = {
   what: 'assistant',
   table: 'assistant',
   icon: 'bot',
+  events: { uploadedIconId: 'icon.changed' },
+  silent: ['faviconId'],
 };
 
 /** Every kind with owners. */

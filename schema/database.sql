@@ -405,6 +405,7 @@ create table dws.assistant (
   dataset_ids jsonb not null default '[]'::jsonb,
   description text,
   events jsonb not null default '[]'::jsonb,
+  favicon_id uuid,
   folder_id uuid,
   icon text,
   id uuid not null,
@@ -417,6 +418,7 @@ create table dws.assistant (
   tenant_id uuid not null,
   toolkit_ids jsonb not null default '[]'::jsonb,
   updated_at timestamp with time zone not null default now(),
+  uploaded_icon_id uuid,
   version integer not null default 1
 );
 alter table dws.assistant enable row level security;
@@ -429,9 +431,12 @@ CREATE INDEX assistant_budget ON dws.assistant USING btree (tenant_id) WHERE (mo
 CREATE INDEX assistant_folder ON dws.assistant USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX assistant_name ON dws.assistant USING btree (tenant_id, lower(name), id);
 CREATE INDEX assistant_owner ON dws.assistant USING btree (tenant_id, owner_id);
+CREATE INDEX assistant_uploaded_icon_id ON dws.assistant USING btree (uploaded_icon_id) WHERE (uploaded_icon_id IS NOT NULL);
 CREATE UNIQUE INDEX assistant_slug ON dws.assistant USING btree (tenant_id, slug);
 create policy system on dws.assistant for all to dws_system using (true) with check (true);
 create policy tenant on dws.assistant for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER forget_icon_of_row AFTER DELETE ON dws.assistant FOR EACH ROW WHEN ((old.uploaded_icon_id IS NOT NULL)) EXECUTE FUNCTION dws.forget_assistant_icon();
+CREATE TRIGGER forget_replaced_icon AFTER UPDATE OF uploaded_icon_id, favicon_id ON dws.assistant FOR EACH ROW WHEN (((old.uploaded_icon_id IS NOT NULL) AND (new.uploaded_icon_id IS DISTINCT FROM old.uploaded_icon_id))) EXECUTE FUNCTION dws.forget_assistant_icon();
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.assistant FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.assistant FOR EACH ROW EXECUTE FUNCTION dws.search_assistant();
 grant delete, insert, select, update on dws.assistant to dws_app;
@@ -879,6 +884,17 @@ AS $function$
         where f.tenant_id = old.tenant_id and f.id = old.file_id
           and not exists (select from dws.app_file a where a.file_id = old.file_id)
           and not exists (select from dws.app_release_file r where r.file_id = old.file_id);
+        return null;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.forget_assistant_icon()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from dws.stored_file f
+        where f.tenant_id = old.tenant_id and f.id in (old.uploaded_icon_id, old.favicon_id)
+          and not exists (select from dws.assistant a where a.uploaded_icon_id = f.id or a.favicon_id = f.id);
         return null;
       end $function$;
 

@@ -21,6 +21,7 @@ import { Requires } from '../../src/core/read/model.ts';
 import * as images from '../../src/services/identity/avatar-image.ts';
 import * as uploads from '../../src/services/identity/avatar-upload.ts';
 import * as avatars from '../../src/services/identity/avatar.ts';
+import type { PictureContents } from '../../src/services/resource/picture-file.ts';
 import { Username } from '../support/arguments.ts';
 import { Can, Public } from '../support/guard.ts';
 
@@ -61,7 +62,7 @@ class AvatarUpload implements uploads.AvatarUploadState {
 @Resolver(() => AvatarImageType)
 export class AvatarImageResolver {
   @FieldResolver(() => String, { description: 'Bytes of the picture as base64.' })
-  content(@Root() { bytes }: images.AvatarImage): string {
+  content(@Root() { bytes }: PictureContents): string {
     return bytes!.toString('base64');
   }
 }

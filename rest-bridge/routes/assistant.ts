@@ -1,5 +1,8 @@
+import { PICTURE_TYPES } from '../../src/core/pictures.ts';
 import { kind } from '../kind.ts';
-import { resource } from '../present.ts';
+import { privatePicture } from '../picture.ts';
+import { resource, value } from '../present.ts';
+import { del, get, put } from '../route.ts';
 
 interface Assistant {
   id: string;
@@ -7,9 +10,29 @@ interface Assistant {
 
 const assistant = resource<Assistant>(
   `id tenant slug naturalId name description icon instructions model toolkitIds datasetIds events monthlyBudget
+  `id tenant slug naturalId name description icon iconUrl instructions model toolkitIds datasetIds events
   ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`,
-  ({ id }) => ({ self: `/assistants/${id}`, 'svc:permissions': `/assistants/${id}/permissions` }),
+  ({ id }) => ({
+    self: `/assistants/${id}`,
+    'svc:permissions': `/assistants/${id}/permissions`,
+    'svc:favicon': `/assistants/${id}/favicon.ico`,
+  }),
 );
 
-export default [...kind('assistants', 'assistant', assistant)];
+const image = value('contentType sha256');
+
+export default [
+  ...kind('assistants', 'assistant', assistant),
+  get('/assistants/:id/icon', 'assistantIcon', image, {
+    handler: privatePicture,
+    produces: [PICTURE_TYPES.png, PICTURE_TYPES.svg],
+  }),
+  put('/assistants/:id/icon', 'setAssistantIcon', assistant, { consumes: 'multipart' }),
+  del('/assistants/:id/icon', 'deleteAssistantIcon'),
+  get('/assistants/:id/favicon.ico', 'assistantFavicon', image, {
+    handler: privatePicture,
+    produces: 'image/x-icon',
+    linked: false,
+  }),
+];

@@ -34,6 +34,7 @@ const KIND_EVENTS = {
     disconnected: 'The connection to the drive was ended.',
     synced: 'A sync brought the files up to date.',
   },
+  assistant: { 'icon.changed': 'Another icon was uploaded, or the uploaded one was removed.' },
   toolkit: {
     'config.changed': 'The configuration or its secrets were changed.',
     connected: 'A user authorized the connection to the server.',

@@ -13,14 +13,22 @@ export const PICTURE_TYPES: Readonly<Record<PictureFormat, string>> = {
 /** Maximum bytes of an uploaded picture. */
 export const MAX_PICTURE_BYTES = 5_000_000;
 
-/** A checked picture and what was drawn from it. */
-export interface PreparedPicture {
+/** What is drawn from a picture: always upright, the first frame, without metadata. Sizes are in pixels. */
+export type Drawing =
+  /** The middle of the picture as a square in WebP. */
+  | { as: 'square'; size: number }
+  /** The whole picture: of an SVG its allowed parts, others as PNG whose sides have at most `maxSize`, never enlarged. */
+  | { as: 'whole'; maxSize: number }
+  /** The whole picture in the middle of transparent squares, as the PNGs of an ICO file. */
+  | { as: 'ico'; sizes: readonly number[] };
+
+/** A checked picture and what was drawn from it, by the names of the drawings. */
+export interface PreparedPicture<Name extends string> {
   /** Format by the content alone. */
   format: PictureFormat;
-  /** Allowed content of an SVG, in place of the file; null for other formats, which are kept as they are. */
+  /** Allowed content of an SVG, in place of the file; null for other formats. */
   sanitized: Uint8Array | null;
-  /** The middle of the picture as a square in WebP: upright, the first frame, without metadata. */
-  drawn: Uint8Array;
+  drawn: Record<Name, Uint8Array>;
 }
 
 /** What a picture is read from: the path of a stored file, or its bytes. */

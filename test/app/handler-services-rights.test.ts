@@ -17,6 +17,7 @@ const REFUSAL =
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
 const ALLOWED = `
+  createAssistant updateAssistant deleteAssistant setAssistantIcon deleteAssistantIcon
   benchmarkDataset benchmarkDatasetInternal bulkAssignFolder bulkUpdateFolders cancelJobRun
   cancelOperation commitDatasetDraft commitTemplateDraft copyDataset createDataset createDatasetReference
   createDatasource createDatasourceLink createFolder createLibrary createReport createSavedFilter createSavedQuery

@@ -185,6 +185,7 @@ describe('the specified routes', () => {
   /** Number of specified routes that are not implemented yet. Lower it when routes are added; never raise it. */
   const MAX_MISSING = 7;
   const MAX_MISSING = 13;
+  const MAX_MISSING = 5;
 
   interface SpecifiedRoute {
     method: string;

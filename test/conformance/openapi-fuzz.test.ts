@@ -68,6 +68,7 @@ const REFUSED: Record<string, number> = {
   'PUT /api/users/{username}/avatar': 400,
   'POST /api/users/{username}/_upload/{uploadId}/avatar-upload': 400,
   'GET /api/users/{username}/avatar-full': 404,
+  'PUT /api/assistants/{id}/icon': 400,
 };
 
 let service: Service;

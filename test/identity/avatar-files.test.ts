@@ -114,7 +114,7 @@ test('GraphQL reads two originals of a caller at once, others wait, and REST str
     execFileSync('mkfifo', [path]);
     const read = () => ann.data('{ originalAvatar(username: "ann") { content } }');
     const reads = [read(), read(), read()];
-    const places = (state: string) => readMetric(ann, 'dws_places', { work: 'reads of original avatars', state });
+    const places = (state: string) => readMetric(ann, 'dws_places', { work: 'reads of uploaded pictures', state });
     await expect.poll(() => places('waiting')).toBe(1);
     expect([await places('total'), await places('running')]).toEqual([4, 2]);
     expect((await getPicture(ann, '/users/bob/avatar-full')).bytes).toEqual(PNG);

@@ -10,7 +10,12 @@ import { zipArchiveOf } from '../support/zip-archive.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const prepare = (source: Buffer) =>
-  preparePicture(source, 256, { tenantId: 'tenant', userId: 'user' }, new AbortController().signal);
+  preparePicture(
+    source,
+    { drawn: { as: 'square', size: 256 } },
+    { tenantId: 'tenant', userId: 'user' },
+    new AbortController().signal,
+  );
 
 const png = await rasterOf('png');
 const gif = await rasterOf('gif');

@@ -6,6 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { drawPicture } from '../../src/adapters/pictures/draw.ts';
 import { preparePicture } from '../../src/adapters/pictures/pictures.ts';
 import type { PictureSource } from '../../src/core/pictures.ts';
+import { readIco } from '../support/ico.ts';
 import {
   animatedGif,
   BLUE,
@@ -26,8 +27,9 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const CALLER = { tenantId: 'tenant', userId: 'user' };
 
-const prepare = (source: PictureSource) => preparePicture(source, 256, CALLER, new AbortController().signal);
-const drawOne = async (source: PictureSource) => (await prepare(source)).drawn;
+const SQUARE = { square: { as: 'square', size: 256 } } as const;
+const prepare = (source: PictureSource) => preparePicture(source, SQUARE, CALLER, new AbortController().signal);
+const drawOne = async (source: PictureSource) => (await prepare(source)).drawn.square;
 
 /** Returns format, width and height of a picture. */
 async function facts(bytes: Uint8Array): Promise<[string, number, number]> {
@@ -39,8 +41,8 @@ describe('a picture', () => {
   test.each(['png', 'jpeg', 'webp', 'gif'] as const)('of the format %s is recognised and drawn', async (format) => {
     const picture = await prepare(await rasterOf(format));
     expect([picture.format, picture.sanitized]).toEqual([format, null]);
-    expect(await facts(picture.drawn)).toEqual(['webp', 256, 256]);
-    expect(nameOf(await colorAt(picture.drawn, 128, 128))).toBe('red');
+    expect(await facts(picture.drawn.square)).toEqual(['webp', 256, 256]);
+    expect(nameOf(await colorAt(picture.drawn.square, 128, 128))).toBe('red');
   });
 
   test('can be read from a stored file', async () => {
@@ -96,7 +98,11 @@ describe('an SVG', () => {
   test('is sanitised and drawn in the size in which it is needed', async () => {
     const half = '<rect width="12" height="24" fill="#dc1414"/><rect x="12" width="12" height="24" fill="#1414dc"/>';
     const source = Buffer.from(svgOf(`${half}<unknown/>`, 'width="24" height="24"'));
-    const { format, sanitized, drawn } = await prepare(source);
+    const {
+      format,
+      sanitized,
+      drawn: { square: drawn },
+    } = await prepare(source);
     expect(format).toBe('svg');
     expect(Buffer.from(sanitized!).toString()).not.toContain('unknown');
     expect(await facts(drawn)).toEqual(['webp', 256, 256]);
@@ -104,6 +110,18 @@ describe('an SVG', () => {
     expect(distanceOf(await colorAt(drawn, 126, 200), RED)).toBeLessThan(40);
     expect(distanceOf(await colorAt(drawn, 129, 200), BLUE)).toBeLessThan(40);
   });
+
+  test.each(['width="10000" height="10"', 'width="10" height="10000"', 'width="3000" height="0.5"'])(
+    'with %s is drawn whole, although it is thin',
+    async (size) => {
+      const source = Buffer.from(svgOf('<rect width="100%" height="100%" fill="#dc1414"/>', size));
+      const drawings = { icon: { as: 'whole', maxSize: 512 }, favicon: { as: 'ico', sizes: [16, 48] } } as const;
+      const { sanitized, drawn } = await preparePicture(source, drawings, CALLER, new AbortController().signal);
+      expect(Buffer.from(drawn.icon)).toEqual(Buffer.from(sanitized!));
+      for (const { png } of readIco(Buffer.from(drawn.favicon)))
+        expect((await sharp(png).stats()).channels[3]!.max).toBeGreaterThan(100);
+    },
+  );
 
   test('with an embedded picture shows it', async () => {
     const embedded = (await pngOf(BLUE)).toString('base64');
@@ -115,7 +133,7 @@ describe('an SVG', () => {
 describe('the process of a picture', () => {
   /** Starts to read a picture that takes long. Returns the process that reads it. */
   async function startReading(signal: AbortSignal) {
-    const reading = preparePicture(Buffer.from(svgBomb()), 256, CALLER, signal);
+    const reading = preparePicture(Buffer.from(svgBomb()), SQUARE, CALLER, signal);
     reading.catch(() => {});
     return { reading, pid: await awaitPictureProcess() };
   }
@@ -143,11 +161,11 @@ describe('the process of a picture', () => {
     const [png, webp] = [await rasterOf('png'), await rasterOf('webp')];
     sharp.block({ operation: ['VipsForeignLoadPng'] });
     try {
-      await expect(drawPicture(png, 256)).rejects.toThrow(/^Input buffer contains unsupported image format$/);
+      await expect(drawPicture(png, SQUARE)).rejects.toThrow(/^Input buffer contains unsupported image format$/);
     } finally {
       sharp.unblock({ operation: ['VipsForeignLoadPng'] });
     }
-    expect((await drawPicture(png, 256)).format).toBe('png');
-    await expect(drawPicture(webp.fill(0, 12, 20), 256)).rejects.toMatchObject({ status: 400 });
+    expect((await drawPicture(png, SQUARE)).format).toBe('png');
+    await expect(drawPicture(webp.fill(0, 12, 20), SQUARE)).rejects.toMatchObject({ status: 400 });
   });
 });

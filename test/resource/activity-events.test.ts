@@ -5,10 +5,12 @@ import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
 import { connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
 import { readActivities, readAuditActions, readStoredActivities } from '../support/activity.ts';
 import { authorizeInBrowser, startAuthorizationServer } from '../support/authorization-server.ts';
+import { pictureForm } from '../support/avatar-fixture.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import type { Client } from '../support/client.ts';
 import { expectStatus } from '../support/expect.ts';
 import { test as base } from '../support/fixture.ts';
+import { pngOf, RED } from '../support/picture-files.ts';
 import { configOf } from '../support/postgres-source.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { startProtectedMcpServer } from '../support/protected-mcp-server.ts';
@@ -391,6 +393,21 @@ test('a sync is an activity of the library with the numbers of files', async ({ 
   } finally {
     await fake.close();
   }
+});
+
+test('an uploaded icon and a removed one are activities of the assistant', async ({ admin }) => {
+  const { id } = await admin.creates('/assistants', { name: 'Watched' });
+  const path = `/assistants/${id}`;
+  await admin.put(`${path}/icon`, pictureForm(await pngOf(RED)));
+  await admin.delete(`${path}/icon`);
+  // Nothing is left to remove.
+  await admin.delete(`${path}/icon`);
+  const change = {
+    type: 'assistant.icon.changed',
+    message: 'admin changed the icon of Watched',
+    data: { fields: ['uploadedIconId'] },
+  };
+  expect(await readActivities(admin, path)).toMatchObject([change, change, { type: 'assistant.created' }]);
 });
 
 test('the stored types are exactly the declared types', async ({ service }) => {

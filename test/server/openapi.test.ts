@@ -106,6 +106,7 @@ test('each operation belongs to one described theme', () => {
     'Libraries',
     'Toolkits',
     'AI',
+    'Assistants',
     'Apps',
     'Data sources',
     'Folders and tags',

@@ -90,3 +90,23 @@ export function svgBomb(): string {
   ).join('');
   return svgOf(`<defs><rect id="l0" width="9" height="9" opacity=".5"/>${levels}</defs><use href="#l40"/>`);
 }
+
+/** Creates an SVG of 1 MB whose allowed parts have 6 MB: each of its quotation marks is written as `&quot;`. */
+export const growingSvg = (): string => svgOf(`<text id='${'"'.repeat(1_000_000)}'/>`);
+
+/** Returns uploads that are no harmless pictures, with the messages of their refusal by 400. */
+export async function hostilePictures(): Promise<[Buffer | string, RegExp][]> {
+  const png = await pngOf(RED);
+  return [
+    ['', /empty/],
+    ['a,b\n', /not a picture/],
+    [png.subarray(0, 50), /truncated/],
+    [Buffer.concat([png, Buffer.from('<script>')]), /more than a picture/],
+    [svgOf('<script>alert(1)</script>'), /element script/],
+    [svgOf('<rect onload="alert(1)"/>'), /attribute onload/],
+    [`<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]>${svgOf('<text>&a;</text>')}`, /entities/],
+    [svgOf('<image href="https://x.example/a.png"/>'), /another file/],
+    [svgOf('', 'width="100000" height="100000"'), /pixels/],
+    [pngBomb(), /pixels/],
+  ];
+}

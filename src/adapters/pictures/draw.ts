@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { badInput, tooLarge } from '../../core/errors.ts';
-import { MAX_PICTURE_BYTES, type PictureFormat, type PreparedPicture } from '../../core/pictures.ts';
+import { MAX_PICTURE_BYTES, type Drawing, type PictureFormat, type PreparedPicture } from '../../core/pictures.ts';
+import { createIco } from './ico.ts';
 import { checkSingleType, formatOf } from './picture-format.ts';
 import { checkPixels, MAX_PIXELS, tooManyPixels } from './pixel-limit.ts';
 import { sanitizeSvg } from './svg-sanitizer.ts';
@@ -9,6 +10,7 @@ import { sanitizeSvg } from './svg-sanitizer.ts';
 const SVG_DPI = 72;
 const MAX_DPI = 100_000;
 const WEBP_QUALITY = 85;
+const TRANSPARENT = { r: 0, g: 0, b: 0, alpha: 0 };
 
 // No loader but those of the supported formats can run, whatever a file contains.
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -25,16 +27,22 @@ sharp.cache(false);
 sharp.concurrency(1);
 
 /**
- * Checks a file and draws it in a square of `size` pixels. Throws BAD_USER_INPUT for what is no supported picture, or
+ * Checks a file and draws from it. Throws BAD_USER_INPUT for what is no supported picture, or
  * could harm those who open it, and PAYLOAD_TOO_LARGE for an SVG that is too large when it is written again.
  */
-export async function drawPicture(bytes: Buffer, size: number): Promise<PreparedPicture> {
+export async function drawPicture<Name extends string>(
+  bytes: Buffer,
+  drawings: Readonly<Record<Name, Drawing>>,
+): Promise<PreparedPicture<Name>> {
   const format = formatOf(bytes);
   const sanitized = format === 'svg' ? await sanitize(bytes) : null;
   if (!sanitized) checkSingleType(bytes, format);
   const source = sanitized ?? bytes;
-  const { width, height } = await measure(source, format);
-  return { format, sanitized, drawn: await draw(source, format, Math.min(width, height), size) };
+  const picture = { bytes: source, format, ...(await measure(source, format)) };
+  const drawn: Record<string, Uint8Array> = {};
+  for (const [name, drawing] of Object.entries<Drawing>(drawings))
+    drawn[name] = await withPictureErrors(format, () => draw(picture, drawing));
+  return { format, sanitized, drawn };
 }
 
 /**
@@ -77,13 +85,57 @@ async function measure(bytes: Buffer, format: PictureFormat): Promise<{ width: n
 const readOptions = (density?: number) =>
   ({ failOn: 'truncated', limitInputPixels: MAX_PIXELS, pages: 1, ...(density && { density }) }) as const;
 
-/** Draws the middle of a picture in a square of `size` pixels. `shortSide` is that of the picture. */
-function draw(bytes: Buffer, format: PictureFormat, shortSide: number, size: number): Promise<Buffer> {
-  // An SVG is drawn in the size in which it is needed, so that it is sharp and takes no more time than that.
-  const density = format === 'svg' ? Math.min(MAX_DPI, Math.max(1, (SVG_DPI * size) / shortSide)) : undefined;
-  const upright = sharp(bytes, readOptions(density)).autoOrient();
-  const squared = upright.resize({ width: size, height: size, fit: 'cover' });
-  return withPictureErrors(format, () => squared.webp({ quality: WEBP_QUALITY }).toBuffer());
+/** A picture whose content was checked. `width` and `height` are its own, in pixels. */
+interface CheckedPicture {
+  bytes: Buffer;
+  format: PictureFormat;
+  width: number;
+  height: number;
+}
+
+function draw(picture: CheckedPicture, drawing: Drawing): Promise<Buffer> {
+  if (drawing.as === 'square') return drawSquare(picture, drawing.size);
+  return drawing.as === 'whole' ? drawWhole(picture, drawing.maxSize) : drawIco(picture, drawing.sizes);
+}
+
+/**
+ * Begins to draw a picture. An SVG is drawn in the size in which it is needed, so that it is sharp and takes no more time
+ * than that: `side` becomes `size` pixels, and no side less than one.
+ */
+function begin({ bytes, format, width, height }: CheckedPicture, side: number, size: number) {
+  const density = SVG_DPI * Math.max(size / side, 1 / Math.min(width, height));
+  return sharp(bytes, readOptions(format === 'svg' ? Math.min(MAX_DPI, Math.max(1, density)) : undefined)).autoOrient();
+}
+
+const drawSquare = (picture: CheckedPicture, size: number): Promise<Buffer> =>
+  begin(picture, Math.min(picture.width, picture.height), size)
+    .resize({ width: size, height: size, fit: 'cover' })
+    .webp({ quality: WEBP_QUALITY })
+    .toBuffer();
+
+/** Returns the bytes of an SVG as they are. */
+const drawWhole = async (picture: CheckedPicture, maxSize: number): Promise<Buffer> =>
+  picture.format === 'svg'
+    ? picture.bytes
+    : begin(picture, maxSize, maxSize)
+        .resize({ width: maxSize, height: maxSize, fit: 'inside', withoutEnlargement: true })
+        .png()
+        .toBuffer();
+
+/** Reads the picture once, in twice the largest size. */
+async function drawIco(picture: CheckedPicture, sizes: readonly number[]): Promise<Buffer> {
+  const largest = 2 * Math.max(...sizes);
+  const whole = await begin(picture, Math.max(picture.width, picture.height), largest)
+    .resize({ width: largest, height: largest, fit: 'inside' })
+    .png()
+    .toBuffer();
+  const pngOf = (size: number): Promise<Buffer> =>
+    sharp(whole)
+      .resize({ width: size, height: size, fit: 'contain', background: TRANSPARENT })
+      .ensureAlpha()
+      .png()
+      .toBuffer();
+  return createIco(await Promise.all(sizes.map(async (size) => ({ size, png: await pngOf(size) }))));
 }
 
 /**

@@ -15,11 +15,11 @@ const end = (): void => {
   process.kill(process.pid, 'SIGKILL');
 };
 
-async function run({ source, size }: Extract<ToPictureProcess, { kind: 'draw' }>): Promise<FromPictureProcess> {
+async function run({ source, drawings }: Extract<ToPictureProcess, { kind: 'draw' }>): Promise<FromPictureProcess> {
   try {
     const { drawPicture } = await import('./draw.ts');
     const bytes = typeof source === 'string' ? await readFile(source) : Buffer.from(source);
-    return { kind: 'result', picture: await drawPicture(bytes, size) };
+    return { kind: 'result', picture: await drawPicture(bytes, drawings) };
   } catch (error) {
     const known = clientErrorOf(error);
     if (!known) return { kind: 'broken', message: stackOf(error) };

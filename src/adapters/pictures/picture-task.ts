@@ -1,13 +1,15 @@
-import type { PictureSource, PreparedPicture } from '../../core/pictures.ts';
+import type { Drawing, PictureSource, PreparedPicture } from '../../core/pictures.ts';
 
-/** `prepare`: load what every task needs, before a task is known. `size` is the side of the square to draw, in pixels. */
-export type ToPictureProcess = { kind: 'prepare' } | { kind: 'draw'; source: PictureSource; size: number };
+/** `prepare`: load what every task needs, before a task is known. */
+export type ToPictureProcess =
+  | { kind: 'prepare' }
+  | { kind: 'draw'; source: PictureSource; drawings: Readonly<Record<string, Drawing>> };
 
 /** Message to clients of a picture that needs more memory than its process may have. */
 export const MEMORY_MESSAGE = 'The picture needs too much memory';
 
 export type FromPictureProcess =
-  | { kind: 'result'; picture: PreparedPicture }
+  | { kind: 'result'; picture: PreparedPicture<string> }
   /** BAD_USER_INPUT or PAYLOAD_TOO_LARGE for the client. */
   | { kind: 'refused'; message: string; isTooLarge: boolean }
   /** An unexpected error. */

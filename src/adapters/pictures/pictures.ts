@@ -1,6 +1,6 @@
 import { badInput, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { FairGate, type Caller } from '../../core/fair-gate.ts';
-import type { PictureSource, PreparedPicture } from '../../core/pictures.ts';
+import type { Drawing, PictureSource, PreparedPicture } from '../../core/pictures.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { programBeside } from '../process/program.ts';
 import { ProcessEnded, runTask } from '../process/run-task.ts';
@@ -21,25 +21,25 @@ const SPARE = new SpareProcess(() => startProgram(PROGRAM, [`--max-old-space-siz
 } satisfies ToPictureProcess);
 
 /**
- * Checks a picture and draws it in a square of `size` pixels, in a process of its own. Throws BAD_USER_INPUT for what is
+ * Checks a picture and draws from it, in a process of its own. Throws BAD_USER_INPUT for what is
  * no supported picture, could harm those who open it, or takes too much memory or time; PAYLOAD_TOO_LARGE for an SVG that is
  * too large when it is written again; UPSTREAM_FAILED if the process ends unexpectedly. Throws like `FairGate`.
  */
-export const preparePicture = (
+export const preparePicture = <Name extends string>(
   source: PictureSource,
-  size: number,
+  drawings: Readonly<Record<Name, Drawing>>,
   caller: Caller,
   signal: AbortSignal,
-): Promise<PreparedPicture> =>
+): Promise<PreparedPicture<Name>> =>
   GATE.run(caller, signal, () => {
     const timeoutError = () => badInput(`The picture takes longer than ${TIMEOUT_MS / 1000} seconds to draw`);
     return withTimeout(TIMEOUT_MS, timeoutError, [signal], (stop) =>
-      drawInProcess({ kind: 'draw', source, size }, stop),
+      drawInProcess({ kind: 'draw', source, drawings }, stop),
     );
   });
 
 /** Runs one task in a process, which has ended when this settles. An abort kills it. */
-async function drawInProcess(task: ToPictureProcess, signal: AbortSignal): Promise<PreparedPicture> {
+async function drawInProcess(task: ToPictureProcess, signal: AbortSignal): Promise<PreparedPicture<string>> {
   try {
     return resultOf(await runTask<FromPictureProcess>(SPARE.take(), task, signal));
   } catch (error) {
@@ -52,7 +52,7 @@ const endedError = (cause: Error): Error =>
     ? badInput(MEMORY_MESSAGE, { cause })
     : upstreamFailed('The picture could not be read: its process ended unexpectedly', { cause });
 
-function resultOf(message: FromPictureProcess): PreparedPicture {
+function resultOf(message: FromPictureProcess): PreparedPicture<string> {
   if (message.kind === 'refused') throw (message.isTooLarge ? tooLarge : badInput)(message.message);
   if (message.kind === 'broken') throw new Error(`The picture process failed: ${message.message}`);
   return message.picture;

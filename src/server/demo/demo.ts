@@ -14,10 +14,12 @@ import * as folders from '../../services/resource/folder.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import * as visuals from '../../services/visual/visual.ts';
 import { createDemoApp, DEMO_APP } from './demo-app.ts';
+import { createDemoAssistant, DEMO_ASSISTANT } from './demo-assistant.ts';
 import { DEMO_DATASETS, DEMO_FOLDERS, DEMO_REPORT, demoQueries } from './demo-content.ts';
 import { createDemoJob, DEMO_JOB } from './demo-job.ts';
 import { createDemoTemplate, DEMO_TEMPLATE } from './demo-template.ts';
 import { createDemoLibrary, createDemoToolkit, DEMO_LIBRARY, DEMO_TOOLKIT } from './demo-tools.ts';
+import { createDemoUsage } from './demo-usage.ts';
 
 const DEMO_DATASOURCE_SLUG = 'demo-shop';
 
@@ -26,8 +28,8 @@ const DEMO_SETTING = 'demo';
 
 /**
  * Creates the demo in tenant `default`, owned by its first superuser: a datasource on the demo shop, saved queries,
- * datasets with rows, a report, a template, an app, a library, a toolkit and a job that has run. It is created once; the next
- * start completes one that was interrupted. Never throws: errors, and the reason of an aborted `signal`, are printed. See
+ * datasets with rows, a report, a template, an app, a library, a toolkit, an assistant, a job that has run, and four weeks of
+ * usage. It is created once; the next start completes one that was interrupted. Never throws: errors, and the reason of an aborted `signal`, are printed. See
  * docs/contract.md#running-it.
  */
 export async function seedDemo(
@@ -161,10 +163,19 @@ async function createContent(
   if (await createDemoApp(ctx, folderId)) print(`  app "${DEMO_APP.name}"`);
   if (await createDemoLibrary(ctx, folderId)) print(`  library "${DEMO_LIBRARY.name}"`);
   if (await createDemoToolkit(ctx, folderId, queryIds.get('orders-since')!)) print(`  toolkit "${DEMO_TOOLKIT.name}"`);
+  const used = {
+    toolkitIds: [(await findBySlug(ctx, 'toolkit', DEMO_TOOLKIT.slug))!],
+    datasetIds: [datasetIds.get('orders')!],
+  };
+  const assistant = await createDemoAssistant(ctx, folderId, used);
+  if (assistant.isNew) print(`  assistant "${DEMO_ASSISTANT.name}"`);
   ctx.request.signal.throwIfAborted();
   const ran = await createDemoJob(ctx, folderId, datasetIds.get('orders')!);
   if (ran)
     print(`  job "${DEMO_JOB.name}": ${ran.success ? 'ran' : 'failed'} in ${(ran.duration / 1000).toFixed(1)} s`);
+  const [appId, jobId] = [await findBySlug(ctx, 'app', DEMO_APP.slug), await findBySlug(ctx, 'job', DEMO_JOB.slug)];
+  const credits = await createDemoUsage(ctx, { appId: appId!, jobId: jobId!, assistantId: assistant.id });
+  if (credits !== null) print(`  usage of the last four weeks: ${credits} credits`);
 }
 
 /** Creates the visuals of the datasets. Returns their ids by their names. */
@@ -214,7 +225,7 @@ async function findOrCreateFolder(ctx: Context, name: string, parentId: string |
 
 async function findBySlug(
   ctx: Context,
-  table: 'saved_query' | 'dataset' | 'report',
+  table: 'saved_query' | 'dataset' | 'report' | 'toolkit' | 'app' | 'job',
   slug: string,
 ): Promise<string | undefined> {
   const [found] = await ctx.query<{ id: string }>({

@@ -13,6 +13,8 @@ import { loadResource, loadUsedResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
+import { deleteStoredBytes } from '../resource/stored-file.ts';
+import { iconFilesOf } from './assistant-icon.ts';
 
 /** Creates an assistant. Returns its id. Throws NOT_FOUND for a toolkit or dataset that the caller cannot read. */
 export async function create(
@@ -65,12 +67,14 @@ const whatItDoes = ({ instructions, model, toolkitIds, datasetIds, events }: Ass
 
 /** Deletes an assistant with its agents. Throws CONFLICT listing its users if it is in use. */
 export async function remove(ctx: Context, id: string): Promise<void> {
-  await ctx.transaction(async (tx) => {
+  const files = await ctx.transaction(async (tx) => {
     const assistant = await loadResource(ctx, tx, ASSISTANT, id, 'assistant:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'assistant', assistant.id);
     stopRuns(tx, assistant.tenantId, { assistantId: assistant.id });
     tx.remove(assistant);
+    return iconFilesOf(assistant);
   });
+  await deleteStoredBytes(ctx, files);
 }
 
 /**

@@ -1,40 +1,18 @@
-import type { Readable } from 'node:stream';
 import { isAccountName } from '../../core/account-rules.ts';
 import type { Context, PublicContext } from '../../core/context.ts';
-import { badInput, notFound } from '../../core/errors.ts';
-import { FairGate } from '../../core/fair-gate.ts';
+import { notFound } from '../../core/errors.ts';
 import { creationTimeOf, isUuid } from '../../core/id.ts';
 import { isSlug, tenantOrDefault } from '../../core/slug.ts';
+import {
+  checkReadOnce,
+  readPicture,
+  readWholePicture,
+  storedPicture,
+  type PictureContents,
+  type StoredPictureRow,
+} from '../resource/picture-file.ts';
 import { defaultAvatar } from './default-avatar.ts';
 import { IS_USER, userKeyValues } from './user-lookup.ts';
-
-/** A picture as a response contains it. */
-export interface AvatarImage {
-  contentType: string;
-  sha256: string;
-  /** Null if the request sends the file, and if its client has it. */
-  bytes: Buffer | null;
-}
-
-/** A picture that is stored, or the default one. */
-export interface ImageFile {
-  contentType: string;
-  sha256: string;
-  size: number;
-  /** Undefined if the file is missing. */
-  read(): Promise<Buffer | undefined>;
-  open(): Promise<Readable | undefined>;
-}
-
-interface ImageRow extends Record<string, unknown> {
-  id: string;
-  contentType: string;
-  sha256: string;
-  size: number;
-}
-
-/** Originals that are read as a whole. REST streams them. */
-const ORIGINAL_GATE = FairGate.shared({ places: 4, maxWaiting: 100, taskNoun: 'reads of original avatars' });
 
 /**
  * Returns the avatar of a user, or the default one. A user is found by id in any tenant, otherwise by name in the tenant
@@ -46,21 +24,25 @@ export async function readAvatar(
   key: string,
   tenant?: string | null,
   t?: number | null,
-): Promise<AvatarImage & { immutable: boolean }> {
+): Promise<PictureContents & { immutable: boolean }> {
   const read = async () => {
     const row = await findAvatar(ctx, key, ctx.viewer?.tenant ?? tenantOrDefault(tenant));
-    const image = row && (await readImage(ctx, storedImage(ctx, row)));
+    const image = row && (await readPicture(ctx, storedPicture(ctx, row)));
     return image && { ...image, immutable: creationTimeOf(row.id) === t };
   };
   // The avatar may be replaced, and its file deleted, between the two reads.
-  return (await read()) ?? (await read()) ?? { ...(await readImage(ctx, await defaultAvatar()))!, immutable: false };
+  return (await read()) ?? (await read()) ?? { ...(await readPicture(ctx, await defaultAvatar()))!, immutable: false };
 }
 
-async function findAvatar({ platform }: PublicContext, key: string, tenant: string): Promise<ImageRow | undefined> {
+async function findAvatar(
+  { platform }: PublicContext,
+  key: string,
+  tenant: string,
+): Promise<StoredPictureRow | undefined> {
   const byId = isUuid(key);
   // Other texts never reach the database.
   if (!byId && !(isAccountName(key) && isSlug(tenant))) return undefined;
-  const [file] = await platform.system.query<ImageRow>(
+  const [file] = await platform.system.query<StoredPictureRow>(
     byId
       ? {
           text: `
@@ -82,40 +64,14 @@ async function findAvatar({ platform }: PublicContext, key: string, tenant: stri
   return file;
 }
 
-/** Returns the picture of a stored file. */
-const storedImage = ({ platform }: Pick<PublicContext, 'platform'>, { id, ...row }: ImageRow): ImageFile => ({
-  ...row,
-  read: () => platform.files.read(id),
-  open: () => platform.files.open(id),
-});
-
-/** Reads a picture, or opens it for a request that sends the file. Returns undefined if the file is missing. */
-async function readImage(ctx: PublicContext, file: ImageFile): Promise<AvatarImage | undefined> {
-  const { contentType, sha256 } = file;
-  if (!ctx.sendFile) {
-    const bytes = await file.read();
-    return bytes && { contentType, sha256, bytes };
-  }
-  const image = { contentType, sha256, bytes: null };
-  if (ctx.revalidate?.(sha256)) return image;
-  const content = await file.open();
-  if (!content) return undefined;
-  ctx.sendFile(content, file.size);
-  return image;
-}
-
-/** The contexts of documents that have read an original. */
-const readers = new WeakSet<object>();
-
 /**
  * Returns the picture that a user's avatar was drawn from: the uploaded bytes, of an SVG the sanitised ones. Null for a user
  * without avatar. One document returns one, because they are large.
  */
-export async function readOriginal(ctx: Context, key: string): Promise<AvatarImage | null> {
-  if (readers.has(ctx)) throw badInput('originalAvatar can be requested once in a document');
-  readers.add(ctx);
+export async function readOriginal(ctx: Context, key: string): Promise<PictureContents | null> {
+  checkReadOnce(ctx, 'originalAvatar');
   const { tenantId } = ctx.viewer;
-  const [user] = await ctx.query<{ file: ImageRow | null }>({
+  const [user] = await ctx.query<{ file: StoredPictureRow | null }>({
     text: `
       select case when f.id is not null
         then json_build_object('id', f.id, 'contentType', f.content_type, 'sha256', f.sha256, 'size', f.size) end as file
@@ -124,8 +80,6 @@ export async function readOriginal(ctx: Context, key: string): Promise<AvatarIma
     values: [tenantId, ...userKeyValues(key)],
   });
   if (!user) throw notFound({ what: 'user', id: key });
-  const file = user.file && storedImage(ctx, user.file);
-  if (!file) return null;
-  const read = () => readImage(ctx, file);
-  return (await (ctx.sendFile ? read() : ORIGINAL_GATE.run(ctx.viewer, ctx.request.signal, read))) ?? null;
+  const file = user.file && storedPicture(ctx, user.file);
+  return (file && (await readWholePicture(ctx, file))) ?? null;
 }

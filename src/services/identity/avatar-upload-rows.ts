@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
+import type { UploadedPicture } from '../resource/picture-upload.ts';
 import { deleteSelectedFiles, insertStoredFile } from '../resource/stored-file.ts';
-import type { AvatarSource } from './avatar.ts';
 
 /** Unfinished uploads of one user. The oldest further ones are deleted. */
 const MAX_UPLOADS = 20;
@@ -14,7 +14,7 @@ export interface NewPart {
   /** From 0. */
   part: number;
   partCount: number;
-  file: AvatarSource;
+  file: UploadedPicture;
 }
 
 /** A part as it is stored. */

@@ -4,10 +4,11 @@ import { ApiError, conflict, tooLarge } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { MAX_PICTURE_BYTES } from '../../core/pictures.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { receivePicture } from '../resource/picture-upload.ts';
 import { checkQuota } from '../resource/quota.ts';
 import { deleteStoredBytes, deleteStoredFiles, deleteUnreferenced } from '../resource/stored-file.ts';
 import { replacePart, type NewPart, type StoredPart } from './avatar-upload-rows.ts';
-import { avatarUrlOf, checkAvatarEdit, receivePicture, storeAvatar } from './avatar.ts';
+import { AVATAR_NAME, avatarUrlOf, checkAvatarEdit, storeAvatar } from './avatar.ts';
 import { loadUser } from './user-lookup.ts';
 import { requireUserEdit } from './user.ts';
 
@@ -45,7 +46,7 @@ export async function addPart(
   input: AvatarPartInput,
 ): Promise<AvatarUploadState> {
   const userId = await checkAvatarEdit(ctx, key);
-  const { source: file, checked } = await receivePicture(ctx, input.file, (wholeInput) =>
+  const { source: file, checked } = await receivePicture(ctx, input.file, AVATAR_NAME, (wholeInput) =>
     positionOf((wholeInput as AvatarPartInput | undefined) ?? input),
   );
   const { partCount } = checked!;

@@ -1,30 +1,27 @@
 import type { SetAvatarInput } from '../../../entities/avatar-input.ts';
-import { preparePicture } from '../../adapters/pictures/pictures.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
-import { notFound, tooLarge } from '../../core/errors.ts';
-import { cleanFilename, yieldOnce, type IncomingFile, type SavedFile } from '../../core/files.ts';
+import { notFound } from '../../core/errors.ts';
 import { creationTimeOf } from '../../core/id.ts';
-import { invalid } from '../../core/input-checks.ts';
-import { MAX_PICTURE_BYTES, PICTURE_TYPES } from '../../core/pictures.ts';
+import { PICTURE_TYPES } from '../../core/pictures.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { requireUser } from '../../core/viewer.ts';
+import { receivePicture, storePicture, type UploadedPicture } from '../resource/picture-upload.ts';
 import { checkQuota } from '../resource/quota.ts';
-import { deleteStoredBytes, deleteUnreferenced, insertStoredFile, type LabelledFile } from '../resource/stored-file.ts';
+import { deleteStoredBytes, insertStoredFile, type LabelledFile } from '../resource/stored-file.ts';
 import { deleteAvatarFiles } from './avatar-file.ts';
 import { IS_USER, loadUser, userKeyValues } from './user-lookup.ts';
 import { requireUserEdit } from './user.ts';
 
-/** Side of an avatar in pixels. */
-export const AVATAR_SIZE = 256;
+/** What is drawn of a picture. */
+export const AVATAR_DRAWING = { avatar: { as: 'square', size: 256 } } as const;
 export const AVATAR_TYPE = 'image/webp';
+/** Name of an uploaded file without one. */
+export const AVATAR_NAME = 'avatar';
 
 /** Returns the path of a user's avatar. It differs for each avatar, so that clients can keep one for long. */
 export const avatarUrlOf = (user: { id: string; avatarId?: string | null }): string =>
   `/api/users/${user.id}/avatar${user.avatarId ? `?t=${creationTimeOf(user.avatarId)}` : ''}`;
-
-/** A stored file, from which an avatar is drawn. */
-export type AvatarSource = SavedFile & { filename: string };
 
 /**
  * Sets the avatar of a user. Returns the id of the user. Users set their own one; other users require `users:edit`. Throws
@@ -33,7 +30,7 @@ export type AvatarSource = SavedFile & { filename: string };
  */
 export async function set(ctx: Context, key: string, { file }: SetAvatarInput): Promise<string> {
   const userId = await checkAvatarEdit(ctx, key);
-  const { source } = await receivePicture(ctx, file);
+  const { source } = await receivePicture(ctx, file, AVATAR_NAME);
   await storeAvatar(ctx, userId, source);
   return userId;
 }
@@ -74,29 +71,6 @@ async function findUser({ query, viewer }: Context, key: string): Promise<{ id: 
   return user;
 }
 
-/**
- * Saves an upload without checking it. The caller deletes the file if it is not used. `check` receives the input with the
- * parts that a form may have after the file; if it throws, the file is deleted.
- */
-export async function receivePicture<T = undefined>(
-  ctx: Context,
-  file: IncomingFile,
-  check?: (wholeInput: object | undefined) => T,
-): Promise<{ source: AvatarSource; checked: T | undefined }> {
-  if (file.minSize > MAX_PICTURE_BYTES)
-    throw tooLarge(`The file is larger than the maximum of ${MAX_PICTURE_BYTES} bytes`);
-  const saved = await ctx.platform.files.save(file.content, MAX_PICTURE_BYTES);
-  try {
-    // Unknown parts after the file are refused.
-    const wholeInput = await file.wholeInput?.();
-    if (saved.size === 0) throw invalid('file', 'must not be empty');
-    return { source: { ...saved, filename: cleanFilename(file.filename ?? 'avatar') }, checked: check?.(wholeInput) };
-  } catch (error) {
-    await deleteStoredBytes(ctx, [saved.id]);
-    throw error;
-  }
-}
-
 /** The user whose avatar was set. */
 interface AvatarOwner {
   id: string;
@@ -110,22 +84,12 @@ interface AvatarOwner {
 export async function storeAvatar(
   ctx: Context,
   userId: string,
-  source: AvatarSource,
+  source: UploadedPicture,
   alsoDelete: (tx: Transaction) => string[] = () => [],
 ): Promise<AvatarOwner> {
-  const { files } = ctx.platform;
-  const stored = [source.id];
-  try {
-    const { format, sanitized, drawn } = await preparePicture(
-      files.path(source.id),
-      AVATAR_SIZE,
-      ctx.viewer,
-      ctx.request.signal,
-    );
-    const original = sanitized ? await files.save(yieldOnce(sanitized), 0) : source;
-    if (sanitized) stored.push(original.id);
-    const avatar = await files.save(yieldOnce(drawn), 0);
-    stored.push(avatar.id);
+  return storePicture(ctx, source, AVATAR_DRAWING, async ({ format, sanitized, drawn }, save) => {
+    const original = sanitized ? await save(sanitized) : source;
+    const avatar = await save(drawn.avatar);
     const { owner, replaced } = await ctx.transaction((tx) =>
       replaceAvatar(ctx, tx, userId, {
         avatar: { ...avatar, filename: 'avatar.webp', contentType: AVATAR_TYPE },
@@ -133,12 +97,8 @@ export async function storeAvatar(
         alsoDelete,
       }),
     );
-    await deleteStoredBytes(ctx, [...replaced, ...(sanitized ? [source.id] : [])]);
-    return owner;
-  } catch (error) {
-    await deleteUnreferenced(ctx, stored);
-    throw error;
-  }
+    return { result: owner, unused: [...replaced, ...(sanitized ? [source.id] : [])] };
+  });
 }
 
 /** Replaces the avatar of a user. Returns the user, and the ids of the files whose rows were deleted. */
