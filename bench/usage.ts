@@ -1,6 +1,6 @@
 /**
  * Measures the usage ledger with a year of lines:
- * `npm run build && node bench/usage.ts [lines=1000000] [rounds=9] [reports=10] [appends=300] [dist=dist]`. Prints Markdown.
+ * `npm run build && node bench/usage.ts [lines=1000000] [rounds=9] [reports=10] [appends=1000] [dist=dist]`. Prints Markdown.
  *
  * - `GET /api/usage` of the current month beside the selects that a program would send for the same figures: the totals by
  *   entity and by day; and all of them, with the credits of the month and those of each budget. They are prepared, on one
@@ -27,77 +27,11 @@ import { report } from './report.ts';
 import { withService } from './service.ts';
 import { compare, costOf, ownCpu } from './side-by-side.ts';
 
-const options = readOptions({ lines: '1000000', rounds: '9', reports: '10', appends: '300', dist: 'dist' });
-const [ROUNDS, REPORTS, APPENDS] = [Number(options.rounds), Number(options.reports), Number(options.appends)];
-
-/** Milliseconds of one piece of work. */
-interface Cost {
-  elapsed: number;
-  node: number;
-  postgres: number;
-}
-
-/** One side of a comparison. */
-interface Side {
-  /** Returns the CPU seconds of the process that sends the statements. */
-  cpu(): number;
-  work(): Promise<unknown>;
-}
-
-/** Returns the CPU seconds of this process, without those of Postgres and the service, which are its children. */
-function ownCpu(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
-
-async function costOf({ cpu, work }: Side, postmaster: number, count: number): Promise<Cost> {
-  const before = [cpu(), cpuOf(postmaster)] as const;
-  const began = performance.now();
-  for (let n = 0; n < count; n++) await work();
-  const elapsed = performance.now() - began;
-  return {
-    elapsed: elapsed / count,
-    node: ((cpu() - before[0]) * 1000) / count,
-    postgres: ((cpuOf(postmaster) - before[1]) * 1000) / count,
-  };
-}
-
-/** Measures both sides in turn. Prints medians, and returns the median ratios of elapsed time and of CPU. */
-async function compare(
-  postmaster: number,
-  count: number,
-  sides: Record<string, Side>,
-): Promise<{ elapsed: number; cpu: number }> {
-  const costs = Object.keys(sides).map((): Cost[] => []);
-  for (let n = 0; n < count; n++) for (const { work } of Object.values(sides)) await work();
-  for (let round = 0; round < ROUNDS; round++)
-    for (const [i, side] of Object.values(sides).entries()) costs[i]!.push(await costOf(side, postmaster, count));
-  const ratioOf = (i: number, value: (cost: Cost) => number): number =>
-    median(costs[i]!.map((cost, round) => value(cost) / value(costs[0]![round]!)));
-  const cpu = ({ node, postgres }: Cost): number => node + postgres;
-  const elapsed = (cost: Cost): number => cost.elapsed;
-  printTable(
-    ['ms', 'elapsed', 'CPU of node', 'CPU of Postgres', '× elapsed', '× CPU'],
-    Object.keys(sides).map((name, i) => [
-      name,
-      ...(['elapsed', 'node', 'postgres'] as const).map((part) =>
-        median(costs[i]!.map((cost) => cost[part])).toFixed(3),
-      ),
-      ratioOf(i, elapsed).toFixed(2),
-      ratioOf(i, cpu).toFixed(2),
-    ]),
-  );
-  console.log('');
-  const last = costs.length - 1;
-  return { elapsed: ratioOf(last, elapsed), cpu: ratioOf(last, cpu) };
-}
+const options = readOptions({ lines: '1000000', rounds: '9', reports: '10', appends: '1000', dist: 'dist' });
 const ROUNDS = Number(options.rounds);
 const [REPORTS, APPENDS] = [Number(options.reports), Number(options.appends)];
 
-const MONTH = `tenant_id = $1 and day between date_trunc('month', now() at time zone 'UTC')::date and
-  (now() at time zone 'UTC')::date`;
+const MONTH = 'tenant_id = $1 and day between $2 and $3';
 
 /** The selects that a program without the service would send. */
 const SELECTS = [
@@ -116,9 +50,11 @@ const SELECTS = [
 ];
 
 async function runSelects(client: pg.Client, selects: readonly string[]): Promise<string> {
+  const today = new Date().toISOString().slice(0, 10);
+  const first = `${today.slice(0, 8)}01`;
   const results: unknown[] = [];
   for (const [n, text] of selects.entries())
-    results.push((await client.query({ name: `select${n}`, text, values: [TENANT] })).rows);
+    results.push((await client.query({ name: `select${n}`, text, values: [TENANT, first, today] })).rows);
   return JSON.stringify(results);
 }
 
@@ -222,11 +158,6 @@ await withService({ roles: ['web'], dist }, async ({ base, databaseUrl, pids, po
   await client.end();
 
   const database = openTenantDatabase(databaseUrl, 1);
-  const appends = await compare(postmaster, APPENDS, {
-    'a bare insert': { cpu: ownCpu, work: () => insertBare(database) },
-    meter: {
-      cpu: ownCpu,
-      work: () => database.transaction(TENANT, async (tx) => meter({ tenantId: TENANT }, tx, [nextLine()])),
   const appends = await compare(
     { postmaster, rounds: ROUNDS, count: APPENDS },
     {

@@ -46,6 +46,7 @@ export class Assistant extends OwnedRow {
 
   @MonthlyBudget()
   monthlyBudget?: number | null;
+
   /** Id of the file of the uploaded icon. Its creation time is when the icon was uploaded. */
   @Property({ type: 'uuid', nullable: true })
   uploadedIconId?: string | null;

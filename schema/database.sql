@@ -423,11 +423,15 @@ create table dws.assistant (
 );
 alter table dws.assistant enable row level security;
 alter table dws.assistant force row level security;
+alter table dws.assistant add constraint assistant_check CHECK (((uploaded_icon_id IS NULL) = (favicon_id IS NULL)));
+alter table dws.assistant add constraint assistant_favicon_id_fkey FOREIGN KEY (favicon_id) REFERENCES dws.stored_file(id);
 alter table dws.assistant add constraint assistant_monthly_budget_check CHECK ((monthly_budget >= (0)::numeric));
 alter table dws.assistant add constraint assistant_pkey PRIMARY KEY (id);
 alter table dws.assistant add constraint assistant_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 alter table dws.assistant add constraint assistant_tenant_id_folder_id_fkey FOREIGN KEY (tenant_id, folder_id) REFERENCES dws.folder(tenant_id, id) ON DELETE SET NULL (folder_id);
+alter table dws.assistant add constraint assistant_uploaded_icon_id_fkey FOREIGN KEY (uploaded_icon_id) REFERENCES dws.stored_file(id);
 CREATE INDEX assistant_budget ON dws.assistant USING btree (tenant_id) WHERE (monthly_budget IS NOT NULL);
+CREATE INDEX assistant_favicon_id ON dws.assistant USING btree (favicon_id) WHERE (favicon_id IS NOT NULL);
 CREATE INDEX assistant_folder ON dws.assistant USING btree (folder_id) WHERE (folder_id IS NOT NULL);
 CREATE INDEX assistant_name ON dws.assistant USING btree (tenant_id, lower(name), id);
 CREATE INDEX assistant_owner ON dws.assistant USING btree (tenant_id, owner_id);

@@ -14,8 +14,8 @@ import { imageUrl } from './image.ts';
 
 /** Formats that are stored as providers return them. */
 const FORMATS: readonly PictureFormat[] = ['png', 'jpeg', 'webp'];
-/** Side of the picture that is drawn to check an image, in pixels. It is not kept. */
-const CHECK_SIZE = 16;
+/** The picture that is drawn to check an image. It is not kept. */
+const CHECK = { check: { as: 'square', size: 16 } } as const;
 
 /** The stored bytes of an image. */
 export type SavedImage = SavedFile & { format: PictureFormat };
@@ -31,7 +31,7 @@ export async function saveImage(ctx: Context, bytes: Buffer): Promise<SavedImage
   if (bytes.length > left) throw tooLarge(`The quota of ${quota} bytes does not allow another image`);
   const saved = await platform.files.save(yieldInParts(bytes), 0);
   try {
-    const { format } = await preparePicture(platform.files.path(saved.id), CHECK_SIZE, viewer, request.signal);
+    const { format } = await preparePicture(platform.files.path(saved.id), CHECK, viewer, request.signal);
     if (FORMATS.includes(format)) return { ...saved, format };
     throw unusable(`it is ${format.toUpperCase()}, not PNG, JPEG or WebP`);
   } catch (error) {
