@@ -12,8 +12,8 @@ import { stopRuns } from '../agent/stop-runs.ts';
 import { loadResource, loadUsedResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
-import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { deleteStoredBytes } from '../resource/stored-file.ts';
+import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { iconFilesOf } from './assistant-icon.ts';
 
 /** Creates an assistant. Returns its id. Throws NOT_FOUND for a toolkit or dataset that the caller cannot read. */
