@@ -286,6 +286,26 @@ describe('datasets', () => {
     await runAgent(ann, ofBob, ai, [count, DONE]);
     expect(regions()).toEqual(['EU']);
 
+    await ann.put(`/datasets/${datasetId}`, { fieldSecurityEnabled: true });
+    const hidden = { restrictFields: true, visibleFields: ['id', 'region'] };
+    await expectStatus(
+      ann.put(`/datasets/${datasetId}/shares/bob`, { accessLevel: 1, datasetFilterId: filter.id, ...hidden }),
+      200,
+    );
+    const probes = [
+      callOf('describe_dataset', { dataset: datasetId }),
+      callOf('search_rows', { dataset: datasetId }),
+      callOf('search_rows', { dataset: datasetId, filter: { amount: { $gt: 0 } } }),
+      callOf('search_rows', { dataset: datasetId, sort: 'amount' }),
+      callOf('aggregate_rows', { dataset: datasetId, measures: [{ fn: 'sum', field: 'amount', as: 'sum' }] }),
+    ];
+    await runAgent(ann, ofBob, ai, [...probes, DONE]);
+    const [described, rows, ...refused] = resultsOf(ai);
+    expect(JSON.parse(described!).fields.map(({ name }: { name: string }) => name)).toEqual(['id', 'region']);
+    expect(JSON.parse(rows!)).toMatchObject({ rows: [{ id: 1, region: 'EU' }], count: 1, total: 1 });
+    expect(rows).not.toContain('10.5');
+    expect(refused).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^Error: Unknown field "amount"/)));
+
     ai.onCall = () => void ann.delete(`/datasets/${datasetId}/shares/bob`);
     ai.behaviors.push({ delayMs: 500 });
     const run = await runAgent(bob, ofBob, ai, [count, DONE]);
