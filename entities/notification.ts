@@ -10,6 +10,7 @@ const TYPES = {
   'app.notification': 'A handler of an app sends a message.',
   'job.notification': 'An action of a job sends a message.',
   'job.run.failed': 'A run of a job failed, and the one before it had not.',
+  'agent.run.failed': 'A run of an agent failed, and the one before it had not.',
   'library.connection.expired': 'The provider refuses the connection of a library, which has to be authorized again.',
   'library.connection.ended':
     'A library is not connected any more, as the user who authorized it was disabled or deleted.',

@@ -1,6 +1,6 @@
 const ID = '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f';
 
-/** Examples of the request bodies of assistants, by operation id. */
+/** Examples of the request bodies of assistants and their agents, by operation id. */
 export const ASSISTANT_BODIES: Record<string, unknown> = {
   createAssistant: {
     name: 'Shop assistant',
@@ -10,6 +10,14 @@ export const ASSISTANT_BODIES: Record<string, unknown> = {
     datasetIds: [ID],
     events: ['order.received'],
   },
+  createAgent: {
+    name: 'Order clerk',
+    assistantId: ID,
+    events: ['order.received'],
+    instructions: 'Check whether the order is unusual.',
+  },
+  updateAgent: { instructions: 'Be brief.', enabled: false },
+  runAgent: { payload: { order: 7 } },
   updateAssistant: { icon: '🚀', instructions: 'Be brief.' },
   setAssistantOwner: { ownerId: `team:${ID}` },
   shareAssistant: { accessLevel: 1 },

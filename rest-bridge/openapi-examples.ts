@@ -1,4 +1,5 @@
 import type { Endpoint } from './bridge.ts';
+import { AI_BODIES } from './openapi-examples-ai.ts';
 import { ASSISTANT_BODIES } from './openapi-examples-assistant.ts';
 import { JOB_BODIES } from './openapi-examples-job.ts';
 import { LIBRARY_BODIES } from './openapi-examples-library.ts';
@@ -175,6 +176,7 @@ const BODIES: Record<string, unknown> = {
   updateDatasetReference: { label: 'Lines', chips: [{ field: 'country', label: 'Country' }] },
   createApp: { name: 'Returns', description: 'Handles returned goods' },
   updateApp: { description: 'Handles returned and broken goods' },
+  ...AI_BODIES,
   ...ASSISTANT_BODIES,
   ...JOB_BODIES,
   ...LIBRARY_BODIES,

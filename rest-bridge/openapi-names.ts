@@ -50,6 +50,8 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
     id: 'checkTemplate',
     summary: 'Finds the mistakes in the files of a template',
   },
+  'POST /usage/quote': { id: 'quoteUsage', summary: 'Returns what an action would cost' },
+  'GET /ai/audit': { id: 'listAiCalls', summary: 'Lists the calls of AI providers' },
   'GET /toolkit-templates': { id: 'listToolkitTemplates' },
   'POST /toolkit-parse-config': {
     id: 'parseToolkitConfig',

@@ -67,9 +67,14 @@ const THEMES: readonly Theme[] = [
     paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,
   },
   {
+    name: 'AI',
+    description: 'AI providers, the audit of their calls, and the images that models create.',
+    paths: /^\/(ai-providers|ai|images|_create-image)\b/,
+  },
+  {
     name: 'Assistants',
-    description: 'Assistants with their instructions, data, tools and icons.',
-    paths: /^\/assistants\b/,
+    description: 'Assistants with their instructions, data, tools and icons, and their agents.',
+    paths: /^\/(assistants|agents)\b/,
   },
   { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
   {

@@ -28,6 +28,144 @@ CREATE TRIGGER tell_feed AFTER INSERT ON dws.activity FOR EACH ROW WHEN (new.in_
 grant delete, insert, select on dws.activity to dws_system;
 grant insert, select on dws.activity to dws_app;
 
+create table dws.agent (
+  accepted boolean not null default true,
+  assistant_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  enabled boolean not null default true,
+  events jsonb not null default '[]'::jsonb,
+  id uuid not null,
+  instructions text,
+  monthly_budget numeric(15,6),
+  name text not null,
+  owner_id uuid not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  usage_profile_id uuid,
+  version integer not null default 1
+);
+alter table dws.agent enable row level security;
+alter table dws.agent force row level security;
+alter table dws.agent add constraint agent_assistant_id_fkey FOREIGN KEY (assistant_id) REFERENCES dws.assistant(id) ON DELETE CASCADE;
+alter table dws.agent add constraint agent_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+alter table dws.agent add constraint agent_pkey PRIMARY KEY (id);
+alter table dws.agent add constraint agent_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.agent add constraint agent_usage_profile_id_fkey FOREIGN KEY (usage_profile_id) REFERENCES dws.usage_profile(id);
+CREATE INDEX agent_assistant ON dws.agent USING btree (assistant_id, lower(name), id);
+CREATE INDEX agent_owner ON dws.agent USING btree (owner_id);
+CREATE INDEX agent_profile ON dws.agent USING btree (usage_profile_id) WHERE (usage_profile_id IS NOT NULL);
+CREATE INDEX agent_tenant ON dws.agent USING btree (tenant_id, lower(name), id);
+create policy system on dws.agent for all to dws_system using (true) with check (true);
+create policy tenant on dws.agent for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.agent to dws_app;
+grant delete, insert, select, update on dws.agent to dws_system;
+
+create table dws.agent_run (
+  agent_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  credits numeric(15,6) not null default 0,
+  depth integer not null,
+  duration double precision,
+  error text,
+  event_id uuid,
+  event_name text,
+  finished_at timestamp with time zone,
+  id uuid not null,
+  notes jsonb not null default '[]'::jsonb,
+  operation_id uuid,
+  output text,
+  payload jsonb,
+  refused boolean not null default false,
+  started_at timestamp with time zone,
+  status text not null default 'queued'::text,
+  steps jsonb not null default '[]'::jsonb,
+  tenant_id uuid not null,
+  trigger text not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid,
+  version integer not null default 1
+);
+alter table dws.agent_run enable row level security;
+alter table dws.agent_run force row level security;
+alter table dws.agent_run add constraint agent_run_agent_id_event_id_key UNIQUE (agent_id, event_id);
+alter table dws.agent_run add constraint agent_run_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES dws.agent(id) ON DELETE CASCADE;
+alter table dws.agent_run add constraint agent_run_pkey PRIMARY KEY (id);
+alter table dws.agent_run add constraint agent_run_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])));
+alter table dws.agent_run add constraint agent_run_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.agent_run add constraint agent_run_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'event'::text])));
+alter table dws.agent_run add constraint agent_run_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+CREATE INDEX agent_run_agent ON dws.agent_run USING btree (agent_id, created_at DESC, id DESC);
+CREATE INDEX agent_run_created ON dws.agent_run USING btree (created_at);
+CREATE INDEX agent_run_open ON dws.agent_run USING btree (id) WHERE (finished_at IS NULL);
+CREATE INDEX agent_run_user ON dws.agent_run USING btree (user_id) WHERE (user_id IS NOT NULL);
+create policy system on dws.agent_run for all to dws_system using (true) with check (true);
+create policy tenant on dws.agent_run for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.agent_run to dws_app;
+grant delete, insert, select, update on dws.agent_run to dws_system;
+
+create table dws.ai_call (
+  action text not null,
+  actor text not null,
+  created_at timestamp with time zone not null default now(),
+  credits numeric(15,6),
+  duration integer not null,
+  entity_id uuid not null,
+  entity_type text not null,
+  error jsonb,
+  id uuid not null,
+  input_tokens integer,
+  model text not null,
+  output_tokens integer,
+  own_provider boolean not null,
+  provider_id uuid not null,
+  provider_name text not null,
+  sealed_prompt text,
+  size text,
+  status text not null,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid not null,
+  version integer not null default 1
+);
+alter table dws.ai_call enable row level security;
+alter table dws.ai_call force row level security;
+alter table dws.ai_call add constraint ai_call_action_check CHECK ((action = ANY (ARRAY['image'::text, 'chat'::text])));
+alter table dws.ai_call add constraint ai_call_actor_check CHECK ((actor ~ '^(user|agent):'::text));
+alter table dws.ai_call add constraint ai_call_pkey PRIMARY KEY (id);
+alter table dws.ai_call add constraint ai_call_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])));
+alter table dws.ai_call add constraint ai_call_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX ai_call_created_at ON dws.ai_call USING btree (created_at);
+CREATE INDEX ai_call_newest ON dws.ai_call USING btree (tenant_id, created_at DESC, id DESC);
+create policy system on dws.ai_call for all to dws_system using (true) with check (true);
+create policy tenant on dws.ai_call for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.ai_call to dws_app;
+grant delete, insert, select, update on dws.ai_call to dws_system;
+
+create table dws.ai_provider (
+  base_url text not null,
+  created_at timestamp with time zone not null default now(),
+  enabled boolean not null,
+  id uuid not null,
+  models jsonb not null,
+  name text not null,
+  owner_id uuid,
+  sealed_api_key text,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  version integer not null default 1
+);
+alter table dws.ai_provider enable row level security;
+alter table dws.ai_provider force row level security;
+alter table dws.ai_provider add constraint ai_provider_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+alter table dws.ai_provider add constraint ai_provider_pkey PRIMARY KEY (id);
+alter table dws.ai_provider add constraint ai_provider_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX ai_provider_owner ON dws.ai_provider USING btree (owner_id) WHERE (owner_id IS NOT NULL);
+CREATE INDEX ai_provider_tenant ON dws.ai_provider USING btree (tenant_id, owner_id);
+create policy system on dws.ai_provider for all to dws_system using (true) with check (true);
+create policy tenant on dws.ai_provider for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.ai_provider to dws_app;
+grant delete, insert, select, update on dws.ai_provider to dws_system;
+
 create table dws.api_token (
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone,
@@ -98,6 +236,7 @@ create table dws.app_event (
   app_id uuid not null,
   created_at timestamp with time zone not null default now(),
   depth integer not null,
+  dispatched_at timestamp with time zone,
   id uuid not null,
   name text not null,
   payload jsonb not null,
@@ -111,6 +250,7 @@ alter table dws.app_event add constraint app_event_pkey PRIMARY KEY (id);
 alter table dws.app_event add constraint app_event_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
 CREATE INDEX app_event_age ON dws.app_event USING brin (created_at);
 CREATE INDEX app_event_app ON dws.app_event USING btree (app_id, created_at);
+CREATE INDEX app_event_waiting ON dws.app_event USING btree (tenant_id, id) WHERE (dispatched_at IS NULL);
 create policy system on dws.app_event for all to dws_system using (true) with check (true);
 create policy tenant on dws.app_event for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.app_event to dws_app;
@@ -1368,6 +1508,35 @@ create policy system on dws.identity_provider for all to dws_system using (true)
 create policy tenant on dws.identity_provider for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.identity_provider to dws_app;
 grant delete, insert, select, update on dws.identity_provider to dws_system;
+
+create table dws.image (
+  assistant_id uuid,
+  created_at timestamp with time zone not null default now(),
+  file_id uuid not null,
+  id uuid not null,
+  model text not null,
+  sealed_prompt text not null,
+  size text,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid,
+  version integer not null default 1
+);
+alter table dws.image enable row level security;
+alter table dws.image force row level security;
+alter table dws.image add constraint image_assistant_id_fkey FOREIGN KEY (assistant_id) REFERENCES dws.assistant(id) ON DELETE SET NULL;
+alter table dws.image add constraint image_file_id_fkey FOREIGN KEY (file_id) REFERENCES dws.stored_file(id) ON DELETE CASCADE;
+alter table dws.image add constraint image_pkey PRIMARY KEY (id);
+alter table dws.image add constraint image_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.image add constraint image_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE SET NULL;
+CREATE INDEX image_assistant ON dws.image USING btree (assistant_id) WHERE (assistant_id IS NOT NULL);
+CREATE INDEX image_created_at ON dws.image USING btree (created_at);
+CREATE INDEX image_file ON dws.image USING btree (file_id);
+CREATE INDEX image_user ON dws.image USING btree (user_id);
+create policy system on dws.image for all to dws_system using (true) with check (true);
+create policy tenant on dws.image for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.image to dws_app;
+grant delete, insert, select, update on dws.image to dws_system;
 
 create table dws.integration (
   api_uri text not null,

@@ -51,7 +51,7 @@ export class OperationIssue implements ValidationIssue {
 }
 
 @ObjectType({ description: 'Failure of an operation. A caller who waits for the operation gets the same error.' })
-class OperationError implements OperationFailure {
+export class OperationError implements OperationFailure {
   @Field(() => Int, { description: 'HTTP status code.' }) statusCode!: number;
   @Field(() => String, { description: 'Error code, e.g. `UPSTREAM_FAILED` or `CANCELLED`.' }) code!: string;
   @Field(() => String, { description: 'Human-readable message.' }) message!: string;

@@ -1,9 +1,12 @@
 import { Activity } from '../../entities/activity.ts';
+import { AiCall } from '../../entities/ai-call.ts';
+import { AiProvider } from '../../entities/ai-provider.ts';
 import { ApiToken } from '../../entities/api-token.ts';
 import { AppFile } from '../../entities/app-file.ts';
 import { AppLog } from '../../entities/app-log.ts';
 import { AppRelease } from '../../entities/app-release.ts';
 import { App } from '../../entities/app.ts';
+import { Assistant } from '../../entities/assistant.ts';
 import { AuditEvent } from '../../entities/audit-event.ts';
 import { Connection } from '../../entities/connection.ts';
 import { DatasetReference } from '../../entities/dataset-reference.ts';
@@ -14,6 +17,7 @@ import { Datasource } from '../../entities/datasource.ts';
 import { Favorite, FavoriteResource } from '../../entities/favorite.ts';
 import { FeedItem } from '../../entities/feed-item.ts';
 import { Folder } from '../../entities/folder.ts';
+import { Image } from '../../entities/image.ts';
 import { Integration } from '../../entities/integration.ts';
 import { JobActionCondition } from '../../entities/job-action-condition.ts';
 import { JobAction } from '../../entities/job-action.ts';
@@ -47,6 +51,7 @@ import { UserContent } from '../../entities/user-content.ts';
 import { User } from '../../entities/user.ts';
 import { Visual } from '../../entities/visual.ts';
 import { WebhookCall } from '../../entities/webhook-call.ts';
+import { ImagePage } from '../ai/image-types.ts';
 import { AccessReason } from '../dataset/dataset-access.ts';
 import { DatasetPage } from '../dataset/dataset.ts';
 import { SavedQueryPage } from '../datasource/saved-query.ts';
@@ -124,6 +129,16 @@ relationField(TeamComment, 'team', Team, 'Team of the comment.');
 relationField(Favorite, 'user', User, 'User whose favourite it is.');
 relationField(Mail, 'user', User, 'Recipient. Null if the recipient is not a user of the tenant or was deleted.');
 relationField(AuditEvent, 'user', User, 'Caller. Null for operators, failed logins and deleted users.');
+relationField(AiProvider, 'owner', User, 'User whose own it is; null for one of the tenant.');
+relationField(AiCall, 'provider', AiProvider, 'The AI provider; null if it was deleted or is that of another user.');
+relationField(AiCall, 'user', User, 'User who called, or who owns the agent; null if the user is deleted.');
+relationField(Image, 'user', User, 'User who requested it; null if the user is deleted.');
+relationField(
+  Image,
+  'assistant',
+  Assistant,
+  'Assistant that it belongs to. Null if it has none, or if the caller cannot read it.',
+);
 relationField(UsageEvent, 'user', User, 'User who caused the usage. Null for agents and deleted users.');
 
 recordField(AuditEvent, 'token', 'tokenId', ApiToken, 'API token that was used, if it is one of the caller.', [
@@ -140,6 +155,7 @@ recordField(SearchHit, 'library', 'libraryId', Library, 'Library of a file; null
 recordField(RefreshBreak, 'report', 'reportId', Report, 'Report of a reference. Null for the other kinds.');
 
 nodeField(Activity, 'resource', 'kind', 'resourceId');
+nodeField(AiCall, 'entity', 'entityType', 'entityId');
 nodeField(AuditEvent, 'resource', 'kind', 'resourceId');
 nodeField(FeedItem, 'entity', 'entityType', 'entityId');
 nodeField(UsageEvent, 'entity', 'entityType', 'entityId');
@@ -166,6 +182,7 @@ relationPage(
 );
 relationPage(Datasource, 'savedQueries', SavedQueryPage, 'Saved queries on it that the caller can read, by name.');
 relationPage(SavedQuery, 'datasets', DatasetPage, 'Datasets that follow it and that the caller can read, by name.');
+relationPage(Assistant, 'images', ImagePage, 'Its images that were not deleted, latest first.');
 relationPage(Integration, 'libraries', LibraryPage, 'Libraries with it that the caller can read, by name.');
 relationPage(Folder, 'resources', ResourcePage, 'Resources in it that the caller can read, by name.');
 relationPage(Tag, 'resources', ResourcePage, 'Resources with the tag that the caller can read, by name.');

@@ -1,8 +1,10 @@
 /**
- * Mutations that create or end credentials and sessions, manage users, teams, identity providers or integrations, change what users may
- * do or use, or move what they own. Those of shares and owners have a name for each kind. Apps and jobs act for their owner later, as
- * credentials do, and agents call the tools of toolkits, so that mutations that change them are refused, too. Deleting one gives no
- * rights.
+ * Mutations that create or end credentials and sessions, manage users, teams, identity providers, AI providers or
+ * integrations, change what users may do or use, or move what they own. Those of shares and owners have a name for each
+ * kind. Agents, apps and jobs act for their owner later, as credentials do, and agents call the tools of toolkits, so that
+ * mutations that change them are refused, too. Deleting one gives no rights.
+ * kind. Apps and jobs act for their owner later, as credentials do, and agents call the tools of toolkits, so that mutations
+ * that change them are refused, too. Deleting one gives no rights.
  */
 const REFUSED: ReadonlySet<string> = new Set([
   'login',
@@ -21,6 +23,9 @@ const REFUSED: ReadonlySet<string> = new Set([
   'updateIntegration',
   'deleteIntegration',
   'setLibraryIntegration',
+  'createAiProvider',
+  'updateAiProvider',
+  'deleteAiProvider',
   'createUser',
   'updateUser',
   'deleteUser',
@@ -61,6 +66,8 @@ const REFUSED: ReadonlySet<string> = new Set([
   'disconnectToolkit',
   'approveToolkitTools',
   'updateToolkit',
+  'createAgent',
+  'updateAgent',
   'createUsageProfile',
   'updateUsageProfile',
   'setTeamUsageProfile',

@@ -1,6 +1,8 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Args, Ctx, FieldResolver, Info, Resolver, Root, type ClassType } from 'type-graphql';
+import { AiProvider } from '../../entities/ai-provider.ts';
 import { ApiToken } from '../../entities/api-token.ts';
+import { Image } from '../../entities/image.ts';
 import { Node } from '../../entities/node.ts';
 import { Notification } from '../../entities/notification.ts';
 import { Operation } from '../../entities/operation.ts';
@@ -18,6 +20,8 @@ import { ChildPageArgs, type PageShape } from './page.ts';
 const TYPE_OF_KIND: Readonly<Record<string, EntityType>> = {
   ...SEARCHABLE_TYPES,
   filter: SavedFilter,
+  aiProvider: AiProvider,
+  image: Image,
   comment: TeamComment,
   token: ApiToken,
   session: Session,

@@ -5,6 +5,7 @@ const links = resource<Json>('', () => ({
   self: '',
   'svc:docs': '/docs',
   'svc:openapi': '/openapi.json',
+  'svc:ai-audit': '/ai/audit',
   // `svc:usage` is the report of the tenant.
   'svc:my-usage': '/me/usage',
 }));

@@ -6,6 +6,30 @@ export type ModelKind = (typeof MODEL_KINDS)[number];
 export const MODEL_TIERS = ['everyday', 'advanced', 'strategic'] as const;
 export type ModelTier = (typeof MODEL_TIERS)[number];
 
+/** Actions of which a quote can be requested. */
+export const QUOTE_ACTIONS = ['image', 'agentRun'] as const;
+export type QuoteAction = (typeof QUOTE_ACTIONS)[number];
+
+/** How a call of an AI provider ends. */
+export const AI_CALL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const;
+export type AiCallStatus = (typeof AI_CALL_STATUSES)[number];
+
+/** A model of an AI provider, as users describe it. Prices are exact decimals in US dollars. */
+export interface AiModel {
+  /** Name by which the provider knows it. */
+  id: string;
+  kind: ModelKind;
+  tier: ModelTier;
+  /** Sizes of images, the default first. Empty for chat, and for a model that has one size. */
+  sizes: string[];
+  /** Price of an image; null for chat. */
+  price: string | null;
+  /** Price of a million tokens of prompts; null for images. */
+  inputPrice: string | null;
+  /** Price of a million tokens of responses; null for images. */
+  outputPrice: string | null;
+}
+
 /** Where an AI provider is called, with its secret. */
 export interface AiEndpoint {
   /** Base of the URLs of the OpenAI-compatible API, e.g. `https://api.example.com/v1`. */

@@ -95,7 +95,7 @@ export const appRefused = defineError(
   403,
   'FORBIDDEN',
   () =>
-    'An app cannot create credentials, create or delete teams, manage users or identity providers, or change apps, jobs, ' +
+    'An app cannot create credentials, create or delete teams, manage users or identity providers, or change agents, apps, jobs, ' +
     'toolkits, what libraries sync, usage profiles, permissions, shares and owners',
 );
 export const refused = defineError(403, 'FORBIDDEN', (message: string) => message);

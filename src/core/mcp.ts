@@ -21,6 +21,14 @@ export interface McpTool {
   inputSchema: Record<string, unknown>;
 }
 
+/** What a tool has returned. */
+export interface McpToolResult {
+  /** Texts as they are, other content named by its type. */
+  text: string;
+  /** Whether the tool itself says that it failed. */
+  isError: boolean;
+}
+
 /** What a server offers. */
 export interface McpDescription {
   serverInfo: { name: string; version: string };
@@ -64,6 +72,15 @@ export interface McpClient {
    * descriptions and schemas have no limits of their own.
    */
   discover(server: McpServer, signal: AbortSignal): Promise<McpDescription>;
+  /**
+   * Calls a tool of a server, within the time and size of `discover`, and throws like it. `arguments` fit the schema of the
+   * tool. A tool that fails has a result, too.
+   */
+  callTool(
+    server: McpServer,
+    call: { name: string; arguments: Record<string, unknown> },
+    signal: AbortSignal,
+  ): Promise<McpToolResult>;
   /**
    * Returns the client with which users authorize calls of a server: the one that is configured, else the one that is
    * registered for the same authorization server, redirect URI and scope, else one that is registered now. `registered`

@@ -1,3 +1,4 @@
+import type { ModelTier } from './ai.ts';
 import type { ValidationIssue } from './errors.ts';
 import type { ParameterDefinition } from './parameters.ts';
 import type { BoundQuery } from './row-source.ts';
@@ -106,6 +107,13 @@ export interface TemplateRenderInput {
   preview: boolean;
 }
 
+/** The run of an agent that an operation executes. */
+interface AgentRunInput {
+  agentRunId: string;
+  /** The owner of the agent when the run was requested, with whose rights it runs. */
+  ownerId: string;
+}
+
 interface AppMigrateInput {
   appId: string;
   /** Whether everything is undone at the end. */
@@ -127,6 +135,23 @@ export interface LibrarySyncInput {
   full: boolean;
 }
 
+/** An image to create, as it was requested. */
+export interface ImageCreateInput {
+  imageId: string;
+  /** Id of the call in the audit, and of the reservation of its credits. */
+  callId: string;
+  assistantId: string | null;
+  provider: { id: string; name: string; isOwn: boolean };
+  /** Id of the model. */
+  model: string;
+  tier: ModelTier;
+  size: string | null;
+  /** Price at the time of the request: decimals. */
+  price: { dollars: string; credits: string };
+  /** The encrypted prompt. */
+  sealedPrompt: string;
+}
+
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
  * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
@@ -146,6 +171,8 @@ export interface OperationInputs {
   'app.migrate': AppMigrateInput;
   'app.deploy': AppDeployInput;
   'library.sync': LibrarySyncInput;
+  'agent.run': AgentRunInput;
+  'image.create': ImageCreateInput;
 }
 
 export type OperationName = keyof OperationInputs;
@@ -165,6 +192,8 @@ export const OPERATION_NAMES = [
   'app.migrate',
   'app.deploy',
   'library.sync',
+  'agent.run',
+  'image.create',
 ] as const satisfies readonly OperationName[];
 
 /** States of an operation and of job runs. */

@@ -13,6 +13,8 @@ export interface OutboundRequest {
   returnsAnyStatus?: boolean;
   /** The body may take as long as parts of it arrive: for large files. */
   isDownload?: boolean;
+  /** Time from the request to the headers of the response. Default: 30 seconds. */
+  firstByteTimeoutMs?: number;
 }
 
 /**

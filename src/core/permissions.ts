@@ -63,7 +63,10 @@ export const ABILITIES = {
   library: ['read', 'write', 'edit', 'sync', 'share', 'assignTags', 'delete', 'changeOwner'],
   toolkit: OWNED_ABILITIES,
   assistant: OWNED_ABILITIES,
+  agent: ['read', 'write', 'edit', 'run', 'delete'],
   integration: ['read', 'edit', 'delete'],
+  aiProvider: ['read', 'edit', 'delete'],
+  image: ['read', 'delete'],
   folder: ['read', 'write', 'delete'],
   suite: ['read', 'write', 'delete'],
   filter: ['read', 'edit', 'delete'],
@@ -153,11 +156,13 @@ const REQUIRED_LEVEL: Record<Ability, Level> = {
 
 /**
  * Abilities that require another level on a kind than on the others. A job is deleted by its owner only. The shares of a
- * library give no more than reading.
+ * library give no more than reading. Agents and images are changed by those who may write their assistant.
  */
 const REQUIRED_LEVEL_OF_KIND: { readonly [permission: string]: Level } = {
   'job:delete': LEVEL.teamAdmin,
   'library:share': LEVEL.edit,
+  'agent:delete': LEVEL.edit,
+  'image:delete': LEVEL.edit,
 };
 
 /** Minimum level for the abilities of restricted shares (docs/contract.md#restricted-shares). */

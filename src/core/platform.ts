@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { AiClient } from './ai.ts';
 import type { AppWorkspaces } from './app-workspace.ts';
 import type { Config } from './config.ts';
 import type { Query, Statement } from './database.ts';
@@ -167,6 +168,7 @@ export interface Platform {
   workspaces: AppWorkspaces;
   secrets: SecretBox;
   outbound: OutboundClient;
+  ai: AiClient;
   mcp: McpClient;
   /** Null without `LICENSE_MANAGER_URL`. */
   licenseManager: LicenseManager | null;

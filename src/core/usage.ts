@@ -115,7 +115,7 @@ export type UsageEntityType = (typeof USAGE_ENTITY_TYPES)[number];
 /** Usage to be added to the ledger. */
 export interface Usage {
   /**
-   * Identifies what is metered in its tenant: `job:<run>`, `app:<run>`, `ai:<audit>`, `<gauge>:<entity>:<day>`. Of usage
+   * Identifies what is metered in its tenant: `job:<run>`, `app:<run>`, `agent:<run>`, `ai:<audit>`, `<gauge>:<entity>:<day>`. Of usage
    * with the same key only the first is recorded.
    */
   key: string;

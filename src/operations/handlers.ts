@@ -1,9 +1,11 @@
+import { agentRun } from './agent-run.ts';
 import { appDeploy } from './app-deploy.ts';
 import { appMigrate } from './app-migrate.ts';
 import { datasetBenchmark } from './dataset-benchmark.ts';
 import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts';
 import { datasetRefresh } from './dataset-refresh.ts';
 import type { Handlers } from './handler.ts';
+import { imageCreate } from './image-create.ts';
 import { jobRun } from './job-run.ts';
 import { librarySync } from './library-sync.ts';
 import type { LoaderOptions } from './load-job.ts';
@@ -24,4 +26,6 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'app.migrate': appMigrate,
   'app.deploy': appDeploy,
   'library.sync': librarySync(),
+  'agent.run': agentRun(),
+  'image.create': imageCreate,
 });

@@ -77,14 +77,14 @@ export async function sweepMail(query: Query): Promise<void> {
   await query({ text: `delete from dws.password_reset where expires_at < now() - interval '1 day'` });
 }
 
-/** Retention of activity, audit events and runs of jobs, of notifications, and of events of apps. */
+/** Retention of activity, audit events and runs of jobs and agents, of notifications, and of events of apps. */
 const RECORD_RETENTION = '400 days';
 const NOTIFICATION_RETENTION = '90 days';
 const APP_EVENT_RETENTION = '7 days';
 
-/** Deletes activity, audit events, runs of jobs, notifications and events of apps after their retention. */
+/** Deletes activity, audit events, runs of jobs and agents, notifications and events of apps after their retention. */
 export async function sweepRecords(query: Query): Promise<void> {
-  for (const table of ['activity', 'audit_event', 'job_run'])
+  for (const table of ['activity', 'audit_event', 'job_run', 'agent_run'])
     await query({ text: `delete from dws.${table} where created_at < now() - interval '${RECORD_RETENTION}'` });
   await query({ text: `delete from dws.notification where created_at < now() - interval '${NOTIFICATION_RETENTION}'` });
   await query({ text: `delete from dws.app_event where created_at < now() - interval '${APP_EVENT_RETENTION}'` });
@@ -134,6 +134,33 @@ export async function sweepWebhookReplies(query: Query): Promise<void> {
 /** Deletes renditions that have expired. `sweepFiles` deletes their bytes. */
 export async function sweepRenditions(query: Query): Promise<void> {
   await query({ text: `delete from dws.rendition where expires_at < now()` });
+}
+
+/** Retention of images and of the prompts of calls of AI providers, and of the rest of these calls. */
+const IMAGE_RETENTION = '90 days';
+
+/** Deletes images after their retention, and those that no user sees any more. `sweepFiles` deletes their bytes. */
+export async function sweepImages(query: Query): Promise<void> {
+  await query({
+    text: `
+      delete from dws.stored_file
+      where id in (
+        select file_id
+        from dws.image
+        where created_at < now() - interval '${IMAGE_RETENTION}' or (user_id is null and assistant_id is null)
+      )`,
+  });
+}
+
+/** Deletes prompts of calls of AI providers, and later the calls, after their retentions. */
+export async function sweepAiCalls(query: Query): Promise<void> {
+  await query({
+    text: `
+      update dws.ai_call
+      set sealed_prompt = null
+      where sealed_prompt is not null and created_at < now() - interval '${IMAGE_RETENTION}'`,
+  });
+  await query({ text: `delete from dws.ai_call where created_at < now() - interval '${RECORD_RETENTION}'` });
 }
 
 /**

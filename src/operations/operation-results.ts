@@ -6,6 +6,7 @@ import type { DatasetRun } from '../../entities/dataset-run.ts';
 import type { JobRunResult } from '../../entities/job-run.ts';
 import type { LibrarySync } from '../../entities/library-sync.ts';
 import type { RefreshPreview } from '../../entities/refresh-preview.ts';
+import type { ImageResult } from '../services/image/image-request.ts';
 import type { RenditionResult } from '../services/template/rendition.ts';
 
 /** Result of a copy, snapshot or promotion: the new dataset. */
@@ -30,4 +31,6 @@ export interface OperationResults {
   'app.migrate': AppMigrationRun;
   'app.deploy': Omit<AppDeployment, 'deployedAt'> & { deployedAt: string };
   'library.sync': LibrarySync;
+  'agent.run': { agentRunId: string };
+  'image.create': ImageResult;
 }

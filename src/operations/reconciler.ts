@@ -1,4 +1,5 @@
 import type { Platform } from '../core/platform.ts';
+import { recoverAgentRuns } from '../services/agent/agent-recovery.ts';
 import { sweepAuthorizations } from '../services/connection/authorization-state.ts';
 import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
 import { recoverJobs } from '../services/job/job-recovery.ts';
@@ -6,7 +7,9 @@ import { findAbandoned } from '../services/operation/operation-repository.ts';
 import { sweepReservations } from '../services/usage/credit-reservation.ts';
 import type { Handlers } from './handler.ts';
 import {
+  sweepAiCalls,
   sweepAppRecords,
+  sweepImages,
   sweepAvatarParts,
   sweepFiles,
   sweepGenerations,
@@ -75,6 +78,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     if (!lock?.isLocked) return;
     await recoverAbandoned(platform, handlers, options);
     await recoverJobs(platform);
+    await recoverAgentRuns(platform);
     await query({
       text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`,
       values: [options.retention],
@@ -86,6 +90,8 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepReservations(query);
     await sweepAvatarParts(query);
     await sweepRenditions(query);
+    await sweepImages(query);
+    await sweepAiCalls(query);
     await sweepAuthorizations(query);
     await sweepWebhookReplies(query);
     await sweepFiles(platform, options.fileAge);

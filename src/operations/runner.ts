@@ -49,6 +49,8 @@ const RENDERING_LIMITS = { concurrency: 4, perTenant: 2 };
 
 /** Syncs of libraries at once, in all and of one tenant. They wait for drives most of the time. */
 const SYNC_LIMITS = { concurrency: 4, perTenant: 2 };
+/** What calls AI providers waits for them most of the time. */
+const AI_LIMITS = { concurrency: 8, perTenant: 4 };
 
 /**
  * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
@@ -87,6 +89,7 @@ export async function startRunner(
       jobs: JOB_LIMITS,
       renderings: RENDERING_LIMITS,
       syncs: SYNC_LIMITS,
+      ai: AI_LIMITS,
     },
   );
 

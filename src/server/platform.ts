@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { openAiClient } from '../adapters/ai/ai-client.ts';
 import { openAppWorkspaces } from '../adapters/app-workspace/app-workspaces.ts';
 import { openPdfPrinter } from '../adapters/browser/chromium-printer.ts';
 import { Listener } from '../adapters/database/listener.ts';
@@ -102,6 +103,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
         workspaces,
         secrets,
         outbound,
+        ai: openAiClient({ outbound }),
         mcp: openMcpClient({ outbound, version: VERSION }),
         licenseManager,
         internalApi: null,

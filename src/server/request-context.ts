@@ -5,6 +5,7 @@ import { unauthenticated, unavailable } from '../core/errors.ts';
 import type { InternalCall } from '../core/internal-api.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Viewer } from '../core/viewer.ts';
+import { CHAIN_HEADER, readChain } from '../services/agent/agent-chain.ts';
 import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
 import { createRequestContext } from '../services/resource/viewer-context.ts';
@@ -41,6 +42,10 @@ export function createContextFactory({
   const { CORS_ORIGINS } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
 
+  /** A tool of an agent may send the request: the runs of the chain count as handlers that called each other. */
+  const chainDepthOf = ({ headers }: FastifyRequest): number =>
+    readChain(platform, String(headers[CHAIN_HEADER] ?? ''));
+
   const createWatch =
     (credential: Credential | null, viewer: Viewer | null): WatchRequest =>
     (end) => {
@@ -75,9 +80,16 @@ export function createContextFactory({
     limiter.count(viewer ? viewer.userId : request.ip);
     if (viewer) assignResponse(reply.raw, viewer.userId);
     const crossSite = viewer?.authMethod === 'session' && isCrossSite(request, CORS_ORIGINS);
+    const appDepth = chainDepthOf(request);
     return createRequestContext(
       platform,
-      new HttpRequestInfo(request, reply, { secure, crossSite, channel, watch: createWatch(credential, viewer) }),
+      new HttpRequestInfo(request, reply, {
+        secure,
+        crossSite,
+        channel,
+        appDepth,
+        watch: createWatch(credential, viewer),
+      }),
       viewer,
     );
   };
@@ -89,6 +101,7 @@ export function createContextFactory({
       crossSite: false,
       channel,
       watch: createWatch(null, null),
+      appDepth: chainDepthOf(request),
       ...(call && { channel: 'app' as const, appDepth: call.depth + 1 }),
     };
     return createRequestContext(platform, new HttpRequestInfo(request, reply, options), null);

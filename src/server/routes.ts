@@ -1,4 +1,7 @@
 import type { Row } from '../../rest-bridge/route.ts';
+import agent from '../../rest-bridge/routes/agent.ts';
+import aiProvider from '../../rest-bridge/routes/ai-provider.ts';
+import ai from '../../rest-bridge/routes/ai.ts';
 import app from '../../rest-bridge/routes/app.ts';
 import assistant from '../../rest-bridge/routes/assistant.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
@@ -12,6 +15,7 @@ import draft from '../../rest-bridge/routes/draft.ts';
 import favorite from '../../rest-bridge/routes/favorite.ts';
 import folder from '../../rest-bridge/routes/folder.ts';
 import identityProvider from '../../rest-bridge/routes/identity-provider.ts';
+import image from '../../rest-bridge/routes/image.ts';
 import integration from '../../rest-bridge/routes/integration.ts';
 import jobAction from '../../rest-bridge/routes/job-action.ts';
 import job from '../../rest-bridge/routes/job.ts';
@@ -86,4 +90,8 @@ export const ROWS: Row[] = [
   ...toolkit,
   ...toolkitDiscovery,
   ...assistant,
+  ...agent,
+  ...aiProvider,
+  ...ai,
+  ...image,
 ];

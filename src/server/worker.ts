@@ -1,4 +1,5 @@
 import type { Platform } from '../core/platform.ts';
+import { startAgentDispatcher } from '../operations/agent-dispatcher.ts';
 import { createHandlers } from '../operations/handlers.ts';
 import { startJobScheduler } from '../operations/job-scheduler.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
@@ -11,7 +12,7 @@ import type { OpenPlatform } from './platform.ts';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** Starts what a worker does: starts due jobs, runs operations, takes over those of dead workers, and delivers mail. */
+/** Starts what a worker does: starts due jobs and agents, runs operations, takes over those of dead workers, and delivers mail. */
 export async function startWorker({
   platform,
   queue,
@@ -31,12 +32,13 @@ export async function startWorker({
     fileAge: 60 * MINUTE_MS,
   });
   const scheduler = startJobScheduler(platform, { interval: SECOND_MS });
+  const dispatcher = startAgentDispatcher(platform, { interval: SECOND_MS });
   const sweeper = startWorkspaceSweeper(platform, { interval: 10 * MINUTE_MS });
   const usage = startUsagePasses(platform, { interval: 10 * MINUTE_MS, shortInterval: MINUTE_MS });
   const delivery = await startDelivery(platform);
   return {
     async stop() {
-      await Promise.all([reconciler.stop(), scheduler.stop(), sweeper.stop(), usage.stop()]);
+      await Promise.all([reconciler.stop(), scheduler.stop(), dispatcher.stop(), sweeper.stop(), usage.stop()]);
       await Promise.all([runner.stop(), delivery?.stop()]);
     },
   };

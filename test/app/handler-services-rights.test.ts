@@ -12,7 +12,7 @@ import { createApp } from './app-fixture.ts';
 import { callApi, servicesFor } from './handler-services-fixture.ts';
 
 const REFUSAL =
-  'An app cannot create credentials, create or delete teams, manage users or identity providers, or change apps, jobs, ' +
+  'An app cannot create credentials, create or delete teams, manage users or identity providers, or change agents, apps, jobs, ' +
   'toolkits, what libraries sync, usage profiles, permissions, shares and owners';
 
 /** The mutations that handlers may run, without those that each kind with owners has. Decide on a new one in one of both. */
@@ -32,7 +32,9 @@ const ALLOWED = `
   syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
   updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
   updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset
-  uploadDatasource uploadTemplateFile`
+  uploadDatasource uploadTemplateFile
+  cancelAgentRun createAssistant createAssistantImage createImage deleteAgent deleteAssistant deleteImage runAgent
+  updateAssistant`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;
@@ -45,6 +47,7 @@ const BODIES: Readonly<Record<string, object>> = {
   changePassword: { currentPassword: PASSWORD, password: 'another long password' },
   createToken: { name: 'Of an app' },
   createIdentityProvider: { name: 'x', domain: 'x', issuer: 'https://idp.example', clientId: 'x', clientSecret: 'x' },
+  createAiProvider: { name: 'Door', baseUrl: 'https://ai.example/v1' },
   createIntegration: { name: 'Door', type: 'box', clientId: 'x' },
   setLibraryIntegration: { integrationId: '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f' },
   createUser: { username: 'new', password: PASSWORD },
@@ -55,6 +58,7 @@ const BODIES: Readonly<Record<string, object>> = {
   setTeamMember: { role: 'admin' },
   createApp: { name: 'Door' },
   rollbackApp: { releaseId: 'x' },
+  createAgent: { name: 'Door', assistantId: 'x' },
   createUsageProfile: { name: 'Door', slug: 'door', description: 'Of an app' },
   setTeamUsageProfile: { profileId: null },
   setUserUsageProfile: { profileId: null },

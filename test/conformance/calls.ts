@@ -94,6 +94,7 @@ const ENUMS: Record<string, unknown> = {
   VisualComponent: 'bar-chart',
   JobActionConditionType: 'success',
   TemplateFileRole: 'ASSET',
+  UsageQuoteAction: 'image',
 };
 const sample = (name: string, type: string): unknown => ENUMS[type] ?? NAMED[name] ?? SAMPLES[type] ?? UNKNOWN_ID;
 

@@ -26,10 +26,13 @@ const KINDS = [...posts]
 /** Returns the singular of a path segment, e.g. `query` for `queries`: the prefix of the kind's permissions. */
 export const singularOf = (kind: string): string => kind.replace(/ies$/, 'y').replace(/s$/, '');
 
+/** Kinds that are parts of a resource: access to them is that to the resource. */
+const PARTS: ReadonlySet<string> = new Set(['agents']);
+
 /** Kinds without owners. All users of the tenant may read them. */
 export const READABLE_BY_ALL: ReadonlySet<string> = new Set([
   'users',
-  ...KINDS.filter((kind) => !gets.has(`/${kind}/:id/owner`)),
+  ...KINDS.filter((kind) => !PARTS.has(kind) && !gets.has(`/${kind}/:id/owner`)),
 ]);
 
 /** Creates a resource of a kind that requires nothing but a name. */
@@ -71,9 +74,19 @@ const SPECIAL: Record<string, Fixture> = {
     create: async (admin, name) =>
       (await admin.creates('/integrations', { name, type: 'dropbox', clientId: 'workspace', clientSecret: 's' })).id,
   },
+  'ai-providers': {
+    create: async (admin, name) =>
+      (await admin.creates('/ai-providers', { name, baseUrl: 'https://ai.example/v1' })).id,
+  },
   toolkits: {
     create: async (admin, name, ownerId) =>
       (await admin.creates('/toolkits', { name, ownerId, type: 'mcp-stdio', config: { command: 'npx' } })).id,
+  },
+  agents: {
+    async create(admin, name, ownerId) {
+      const assistant = await admin.creates('/assistants', { name: `${name} assistant`, ownerId });
+      return (await admin.creates('/agents', { name, assistantId: assistant.id })).id;
+    },
   },
   jobs: {
     create: async (admin, name, ownerId) => (await admin.creates('/jobs', { name, ownerId, type: 'actions' })).id,
@@ -90,7 +103,9 @@ export const FIXTURES: Record<string, Fixture> = {
 };
 
 /** Path segments of the kinds with owners. */
-export const OWNED_PATHS: readonly string[] = Object.keys(FIXTURES).filter((kind) => !READABLE_BY_ALL.has(kind));
+export const OWNED_PATHS: readonly string[] = Object.keys(FIXTURES).filter(
+  (kind) => !READABLE_BY_ALL.has(kind) && !PARTS.has(kind),
+);
 
 /** Path segments of the kinds whose shares have the levels 1 to 3. Those of libraries have 0 and 1. */
 export const SHARED_PATHS: readonly string[] = OWNED_PATHS.filter((kind) => kind !== 'libraries');

@@ -34,7 +34,7 @@ const REQUIRED_LEVEL: Record<string, number> = {
 /** Level of the owner: of a user, or of an administrator of the team that owns the resource. */
 const OWNER_LEVEL = 3.5;
 /** Levels that abilities require on one kind: a job is deleted by its owner, a library is shared by all who write it. */
-const REQUIRED_OF_KIND: Record<string, number> = { 'job:delete': OWNER_LEVEL, 'library:share': 2 };
+const REQUIRED_OF_KIND: Record<string, number> = { 'job:delete': OWNER_LEVEL, 'agent:delete': 2, 'library:share': 2 };
 /** Returns the level that a permission requires, e.g. `dataset:write`. */
 function requiredLevel(permission: string): number {
   return REQUIRED_OF_KIND[permission] ?? REQUIRED_LEVEL[permission.split(':')[1]!]!;

@@ -31,6 +31,7 @@ const NO_RESOURCE: Record<string, string> = {
   targetDatasourceId: 'is linked as svc:target',
   datasetFilterId: 'is linked as svc:filter',
   clientId: 'names the service at a provider',
+  providerId: 'is linked as svc:ai-provider',
   fileId: 'names a file at a provider',
   requestId: 'names a line of the log',
   sessionId: 'cannot be read alone',

@@ -36,6 +36,9 @@ const REFUSED: Record<string, number> = {
   // The run has succeeded.
   'POST /api/jobs/{jobId}/history/{runId}/_retry': 409,
   'POST /api/jobs/{jobId}/history/{runId}/_cancel': 409,
+  // No AI provider has a chat model, and the run has failed.
+  'POST /api/agents/{id}/_run': 409,
+  'POST /api/agents/{agentId}/runs/{runId}/_cancel': 409,
   // No sync has stored a file.
   'GET /api/libraries/{libraryId}/files/{id}': 404,
   'GET /api/libraries/{libraryId}/files/{id}/contents': 404,
@@ -46,6 +49,13 @@ const REFUSED: Record<string, number> = {
   'DELETE /api/libraries/{id}/connection': 404,
   'GET /api/toolkits/{id}/connection': 404,
   'DELETE /api/toolkits/{id}/connection': 404,
+  // No AI provider has a model, so there is no image.
+  'POST /api/usage/quote': 409,
+  'POST /api/_create-image': 409,
+  'POST /api/assistants/{assistantId}/_create-image': 409,
+  'GET /api/images/{id}': 404,
+  'GET /api/images/{id}/contents': 404,
+  'DELETE /api/images/{id}': 404,
   // No authorization was started.
   'GET /api/oauth/callback': 400,
   // The server of the toolkit is a command, which the service does not run.

@@ -62,6 +62,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,
     '/identity-providers/': (await create('/identity-providers', { ...PROVIDER, name })).id,
     '/usage-profiles/': (await create('/usage-profiles', { ...PROFILE, slug: name })).id,
+    '/runs/': await createAgentRun(admin, ids['/agents/']!, ids['/ai-providers/']!),
     '/login/': 'local',
   };
 }
@@ -121,6 +122,15 @@ async function createAppParts(admin: Client, appId: string): Promise<Record<stri
   };
 }
 
+/** Runs an agent, which fails as its AI provider does not exist. Returns the id of the run. */
+async function createAgentRun(admin: Client, agentId: string, providerId: string): Promise<string> {
+  const model = { id: 'chat', kind: 'chat', tier: 'everyday', inputPrice: 1, outputPrice: 1 };
+  await admin.put(`/ai-providers/${providerId}`, { models: [model] });
+  const { id } = await admin.creates(`/agents/${agentId}/_run`, {});
+  await admin.put(`/ai-providers/${providerId}`, { models: [] });
+  return id;
+}
+
 const PROVIDER = { domain: 'corp', issuer: 'https://login.example.com', clientId: 'workspace', enabled: false };
 
 const PROFILE = { name: 'Linked', description: 'Of a test.' };
@@ -153,6 +163,7 @@ export const realValues = (resources: Resources): Record<string, unknown> => ({
   releaseId: resources['/releases/'],
   templateFileId: resources['/files/'],
   queryId: resources['/queries/'],
+  assistantId: resources['/assistants/'],
   profileId: resources['/usage-profiles/'],
   folderId: resources['/folders/'],
   parentId: null,

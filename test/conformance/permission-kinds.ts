@@ -15,6 +15,7 @@ const PATH_OF_KIND: Record<string, string> = {
   integration: 'integrations',
   toolkit: 'toolkits',
   assistant: 'assistants',
+  agent: 'agents',
   folder: 'folders',
   suite: 'suites',
   team: 'teams',

@@ -85,6 +85,7 @@ describe('the menus', () => {
       '/api/identity-providers',
       '/api/outbox',
       '/api/audit',
+      '/api/ai/audit',
       '/api/usage',
       '/api/usage-profiles',
       '/api/usage/events',

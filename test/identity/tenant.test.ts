@@ -174,7 +174,7 @@ describe('connections', () => {
       'src/adapters/demo-source/demo-source.ts', // its own database, created as a source
       'src/adapters/drivers/postgres/session.ts', // sources of users
       'src/adapters/embedded-postgres/embedded-postgres.ts', // creates the database
-      'src/adapters/mcp/discover-tools.ts', // a client of MCP servers
+      'src/adapters/mcp/server-connection.ts', // a client of MCP servers
       'src/server/backup/backup.ts', // a command of operators, reads all rows as the system role
       'src/server/backup/restore.ts',
       'src/server/cli/doctor.ts',
@@ -200,6 +200,8 @@ describe('connections', () => {
       file.startsWith('src/services/'),
     );
     expect(services).toEqual([
+      'src/services/agent/agent-recovery.ts',
+      'src/services/agent/event-dispatch.ts',
       'src/services/app/find-running-app.ts',
       'src/services/identity/authenticator.ts',
       'src/services/identity/avatar-image.ts',

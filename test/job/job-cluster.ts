@@ -40,6 +40,7 @@ export const test = base.extend<{ cluster: JobCluster }>({
       DATA_DIR: folder.path,
       APP_SECRET: 'a secret of several processes of enough characters',
       ADMIN_PASSWORD,
+      OUTBOUND_ALLOW: '127.0.0.1',
       // Halves the time in which a process starts.
       NODE_COMPILE_CACHE: join(folder.path, 'compiled'),
     };

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { openAiClient } from '../../src/adapters/ai/ai-client.ts';
 import { openAppWorkspaces } from '../../src/adapters/app-workspace/app-workspaces.ts';
 import { openPdfPrinter } from '../../src/adapters/browser/chromium-printer.ts';
 import { Listener } from '../../src/adapters/database/listener.ts';
@@ -66,6 +67,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     workspaces,
     secrets,
     outbound,
+    ai: openAiClient({ outbound }),
     mcp: openMcpClient({ outbound, version: '1.2.3' }),
     licenseManager: null,
     internalApi: null,

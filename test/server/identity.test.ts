@@ -4,6 +4,7 @@ import { createSchema } from '../../src/server/graphql/schema.ts';
 import { recordRun } from '../../src/services/app/app-run-record.ts';
 import { appOf, callOf } from '../app/record-fixture.ts';
 import { addFile, connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
+import { addImage } from '../support/ai-records.ts';
 import type { Client } from '../support/client.ts';
 import { createMail } from '../support/mail-fixture.ts';
 import { toolNamed } from '../support/mcp-server.ts';
@@ -100,6 +101,12 @@ describe('two of everything', () => {
     expect(bob.username).toBe('bob');
     await createTwins(service, ann, admin, source.id, orders);
     await createMail(service, ann);
+    const models = [{ id: 'draw', kind: 'image', tier: 'everyday', price: 0.04 }];
+    for (let twin = 0; twin < 2; twin++) {
+      await addImage(service, ann);
+      await ann.creates('/assistants', { name: 'Twin' });
+      await admin.creates('/ai-providers', { name: 'Twin', baseUrl: 'https://ai.example.com/v1', models });
+    }
     const resource = { kind: 'dataset', id: orders.id } as const;
     for (let twin = 0; twin < 2; twin++) await notifyPrincipals(service, [`user:${ann.id}`], { resource });
     const session = await service.login('ann');
@@ -107,7 +114,13 @@ describe('two of everything', () => {
     await session.creates('/tokens', { name: 'Twin' });
     const superuser = await service.login(admin.username);
     for (const domain of ['twin', 'other']) await superuser.creates('/identity-providers', { ...PROVIDER, domain });
-    const callers = { auditEvents: admin, usageEvents: admin, outbox: admin, identityProviders: superuser };
+    const callers = {
+      aiCalls: admin,
+      auditEvents: admin,
+      usageEvents: admin,
+      outbox: admin,
+      identityProviders: superuser,
+    };
     for (const field of Object.values(schema.getQueryType()!.getFields())) {
       if (!(field.name in ARGUMENTS) && field.args.some(({ type }) => isNonNullType(type))) continue;
       const limit = field.args.some(({ name }) => name === 'limit') ? '(limit: 20)' : '';

@@ -105,6 +105,7 @@ test('each operation belongs to one described theme', () => {
     'Templates',
     'Libraries',
     'Toolkits',
+    'AI',
     'Assistants',
     'Apps',
     'Data sources',

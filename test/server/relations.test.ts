@@ -5,6 +5,7 @@ import { recordRun } from '../../src/services/app/app-run-record.ts';
 import { modelFor } from '../../src/services/resource/define-model.ts';
 import { MODELS } from '../../src/services/resource/model-registry.ts';
 import { appOf, callOf } from '../app/record-fixture.ts';
+import { addImage } from '../support/ai-records.ts';
 import type { Client } from '../support/client.ts';
 import { expectGraphqlError } from '../support/expect.ts';
 import { createMail } from '../support/mail-fixture.ts';
@@ -131,10 +132,13 @@ async function createRecords(
   const { app: withFile } = await ann.data(`{ app(id: "${app.id}") {
     file(path: "a.js") { id } releases { id } webhookCalls { items { id } } logs { items { id } }
   } }`);
+  const { imageId, callId } = await addImage(service, ann);
+  const provider = await admin.creates('/ai-providers', { name: 'Models', baseUrl: 'https://ai.example.com/v1' });
   const comment = await ann.creates(`/teams/${team.id}/comments`, { message: 'Hello' });
   const { auditEvents, outbox } = await admin.data('{ auditEvents { items { id } } outbox { items { id } } }');
   return {
     private: {
+      Image: imageId,
       Visual: dataset.visuals[0].id,
       SavedFilter: dataset.filters[0].id,
       Share: dataset.shares[0].id,
@@ -159,8 +163,8 @@ async function createRecords(
       AppLog: withFile.logs.items[0].id,
       WebhookCall: withFile.webhookCalls.items[0].id,
     },
-    ofTenant: { Membership: me.memberships[0].id },
-    ofSuperusers: { AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },
+    ofTenant: { AiProvider: provider.id, Membership: me.memberships[0].id },
+    ofSuperusers: { AiCall: callId, AuditEvent: auditEvents.items[0].id, Mail: outbox.items[0].id },
   };
 }
 

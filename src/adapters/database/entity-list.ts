@@ -1,4 +1,8 @@
 import { Activity } from '../../../entities/activity.ts';
+import { AgentRun } from '../../../entities/agent-run.ts';
+import { Agent } from '../../../entities/agent.ts';
+import { AiCall } from '../../../entities/ai-call.ts';
+import { AiProvider } from '../../../entities/ai-provider.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
 import { AppFile } from '../../../entities/app-file.ts';
 import { AppLog } from '../../../entities/app-log.ts';
@@ -11,6 +15,7 @@ import { Favorite } from '../../../entities/favorite.ts';
 import { Folder } from '../../../entities/folder.ts';
 import { Generation } from '../../../entities/generation.ts';
 import { IdentityProvider } from '../../../entities/identity-provider.ts';
+import { Image } from '../../../entities/image.ts';
 import { Integration } from '../../../entities/integration.ts';
 import { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
@@ -65,8 +70,13 @@ export const ENTITIES = [
   PasswordReset,
   StoredFile,
   Integration,
+  AiProvider,
+  AiCall,
+  Image,
   LibraryFile,
   ToolkitTool,
+  Agent,
+  AgentRun,
   Connection,
   AppFile,
   AppRelease,

@@ -7,6 +7,10 @@ export const openMcpClient = (options: ExchangeOptions): McpClient => ({
     const { discoverTools } = await import('./discover-tools.ts');
     return discoverTools(options, server, signal);
   },
+  async callTool(server, call, signal) {
+    const { callTool } = await import('./call-tool.ts');
+    return callTool(options, server, call, signal);
+  },
   async createOAuthClient(server, known, signal) {
     const { createOAuthClient } = await import('./authorization-discovery.ts');
     return createOAuthClient(options, server, known, signal);

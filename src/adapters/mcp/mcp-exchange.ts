@@ -110,9 +110,14 @@ export class McpExchange {
 
   /** Returns the beginning of what the server has sent for an error message. */
   quote(text: string): string {
+    return quoteUpstream(this.mask(text));
+  }
+
+  /** Returns a text that the server has sent with dots in place of what it was sent as secrets. */
+  mask(text: string): string {
     // A secret may be within another one.
     const secrets = [...this.#secrets].toSorted((a, b) => b.length - a.length);
-    return quoteUpstream(text, secrets);
+    return secrets.reduce((masked, secret) => masked.replaceAll(secret, '…'), text);
   }
 
   async #withToken(init: RequestInit, token: string | undefined): Promise<Record<string, string>> {

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { ReadableStream } from 'node:stream/web';
-import { Response as UndiciResponse, fetch, type Agent } from 'undici';
+import { Response as UndiciResponse, fetch, type Agent, type Dispatcher } from 'undici';
 import { ApiError, badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
 import { quoteUpstream, type OutboundClient, type OutboundRequest } from '../../core/outbound.ts';
 import { AddressRules } from './address-rules.ts';
@@ -80,7 +80,7 @@ async function followRedirects(
 async function send(
   agent: Agent,
   url: URL,
-  { method, headers, body, signal: callerSignal, returnsAnyStatus }: OutboundRequest,
+  { method, headers, body, signal: callerSignal, returnsAnyStatus, firstByteTimeoutMs }: OutboundRequest,
   signal: AbortSignal,
 ): Promise<UndiciResponse> {
   const response = await fetch(url, {
@@ -89,7 +89,7 @@ async function send(
     body,
     signal,
     redirect: 'manual',
-    dispatcher: agent,
+    dispatcher: firstByteTimeoutMs === undefined ? agent : withFirstByteTimeout(agent, firstByteTimeoutMs),
   }).catch((error: unknown) => {
     throw toOutboundError(error, url.hostname, callerSignal);
   });
@@ -97,6 +97,10 @@ async function send(
   await response.body?.cancel();
   throw unavailable(`The host "${url.hostname}" is not available at present: it responded with ${response.status}`);
 }
+
+/** Returns a dispatcher that waits longer, or shorter, for the headers of responses than the agent does. */
+const withFirstByteTimeout = (agent: Agent, headersTimeout: number): Dispatcher =>
+  agent.compose((dispatch) => (options, handler) => dispatch({ ...options, headersTimeout }, handler));
 
 /** Returns the response with a body that fails past the limit. The limit applies after decompression. */
 function limitBody(response: UndiciResponse, host: string, maxBytes: number, callerSignal: AbortSignal): Response {

@@ -7,15 +7,24 @@ import { Dispatcher, type ConcurrencyLimits } from './dispatcher.ts';
 const SCHEMA = 'dws_jobs';
 /**
  * Names of the queues in pg-boss. A run of a job waits for operations, so that it must not take their places. Renderings
- * do not take those of refreshes, nor wait behind them, and neither do syncs, which may take hours.
+ * do not take those of refreshes, nor wait behind them, and neither do syncs, which may take hours, and what waits for AI
+ * providers.
  */
-const QUEUES = { operations: 'operation', jobs: 'job-run', renderings: 'rendering', syncs: 'library-sync' } as const;
+const QUEUES = {
+  operations: 'operation',
+  jobs: 'job-run',
+  renderings: 'rendering',
+  syncs: 'library-sync',
+  ai: 'ai',
+} as const;
 type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
 
 const OWN_QUEUES: Partial<Record<OperationName, QueueName>> = {
   'job.run': QUEUES.jobs,
   'template.render': QUEUES.renderings,
   'library.sync': QUEUES.syncs,
+  'agent.run': QUEUES.ai,
+  'image.create': QUEUES.ai,
 };
 
 const queueOf = ({ operation }: QueuedWork): QueueName => OWN_QUEUES[operation] ?? QUEUES.operations;

@@ -1,7 +1,9 @@
+import { Agent } from '../../../entities/agent.ts';
 import { Assistant } from '../../../entities/assistant.ts';
 import { Dataset } from '../../../entities/dataset.ts';
+import { Image } from '../../../entities/image.ts';
 import { Toolkit } from '../../../entities/toolkit.ts';
-import { hasManyJoined } from '../resource/define-model.ts';
+import { hasMany, hasManyJoined } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 
 /** SQL that joins the rows `r` whose ids are in a list of the assistant `p`. */
@@ -17,7 +19,9 @@ const storedPicture = (column: string): string => `(
 export const assistantModel = defineOwnedModel(Assistant, {
   relations: {
     toolkits: hasManyJoined(Toolkit, inList('toolkit_ids'), 'name'),
+    agents: hasMany(Agent, 'assistant_id', 'name'),
     datasets: hasManyJoined(Dataset, inList('dataset_ids'), 'name'),
+    images: hasMany(Image, 'assistant_id', '-createdAt'),
   },
   computed: {
     uploadedIcon: { sql: storedPicture('uploaded_icon_id'), type: 'json' },

@@ -7,6 +7,8 @@ import { isUuid } from '../../core/id.ts';
 import { assignPresent } from '../../core/input-checks.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { withdrawAcceptance } from '../agent/agent-acceptance.ts';
+import { stopRuns } from '../agent/stop-runs.ts';
 import { loadResource, loadUsedResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
 import { checkUnused } from '../resource/references.ts';
@@ -41,6 +43,7 @@ export async function update(
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const assistant = await loadResource(ctx, tx, ASSISTANT, id, 'assistant:write', { ifMatch: ctx.ifMatch });
+    const former = whatItDoes(assistant);
     setMonthlyBudget(ctx, assistant, monthlyBudget);
     assignPresent<Assistant>(assistant, { icon, instructions: instructions === '' ? null : instructions, model }, [
       'icon',
@@ -52,16 +55,22 @@ export async function update(
     if (datasetIds !== undefined)
       assistant.datasetIds = await resolveUsed(ctx, tx, DATASET, datasetIds ?? [], assistant.datasetIds);
     if (events !== undefined) assistant.events = [...new Set(events)];
+    if (whatItDoes(assistant) !== former) withdrawAcceptance(ctx, tx, assistant.id);
     await updateOwned(ctx, tx, ASSISTANT, assistant, input);
     return assistant.id;
   });
 }
 
-/** Deletes an assistant. Throws CONFLICT listing its users if it is in use. */
+/** Returns what the owners of its agents accept. */
+const whatItDoes = ({ instructions, model, toolkitIds, datasetIds, events }: Assistant): string =>
+  JSON.stringify([instructions ?? null, model ?? null, toolkitIds, datasetIds, events]);
+
+/** Deletes an assistant with its agents. Throws CONFLICT listing its users if it is in use. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   const files = await ctx.transaction(async (tx) => {
     const assistant = await loadResource(ctx, tx, ASSISTANT, id, 'assistant:delete', { ifMatch: ctx.ifMatch });
     await checkUnused(ctx, tx, 'assistant', assistant.id);
+    stopRuns(tx, assistant.tenantId, { assistantId: assistant.id });
     tx.remove(assistant);
     return iconFilesOf(assistant);
   });

@@ -16,19 +16,25 @@ const entry = (id: string, icon: string, label = capitalize(id), field = id): Me
   field,
 });
 
+const AI_PROVIDERS = entry('ai-providers', 'sparkles', 'AI providers', 'aiProviders');
+
 /** The menus of front-ends with all their entries (docs/contract.md#menus). A kind with owners is in them by itself. */
 export const MENUS: readonly { id: string; name: string; items: readonly MenuEntry[] }[] = [
   {
     id: 'content',
     name: 'Content',
-    items: OWNED_KINDS.map(({ kind, entity, icon }) =>
-      entry(plural(kind), icon, capitalize(plural(kind)), plural(uncapitalize(entity.name))),
-    ),
+    items: [
+      ...OWNED_KINDS.map(({ kind, entity, icon }) =>
+        entry(plural(kind), icon, capitalize(plural(kind)), plural(uncapitalize(entity.name))),
+      ),
+      entry('agents', 'workflow'),
+      entry('images', 'image'),
+    ],
   },
   {
     id: 'organization',
     name: 'Organization',
-    items: [entry('folders', 'folder'), entry('tags', 'tag'), entry('suites', 'layers')],
+    items: [entry('folders', 'folder'), entry('tags', 'tag'), entry('suites', 'layers'), AI_PROVIDERS],
   },
   { id: 'people', name: 'People', items: [entry('users', 'user'), entry('teams', 'users')] },
   {
@@ -38,6 +44,7 @@ export const MENUS: readonly { id: string; name: string; items: readonly MenuEnt
       entry('identity-providers', 'key-round', 'Identity providers', 'identityProviders'),
       entry('outbox', 'mail'),
       entry('audit', 'scroll-text', 'Audit log', 'auditEvents'),
+      { ...entry('ai-audit', 'brain', 'AI audit', 'aiCalls'), path: '/api/ai/audit' },
       entry('usage', 'coins', 'Usage', 'usageReport'),
       entry('usage-profiles', 'gauge', 'Usage profiles', 'usageProfiles'),
       { ...entry('usage-events', 'list', 'Usage ledger', 'usageEvents'), path: '/api/usage/events' },

@@ -8,6 +8,7 @@ import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
+import { transferAgents } from '../agent/agent-owner.ts';
 import { endConnections } from '../connection/end-connections.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
@@ -167,6 +168,7 @@ export async function transferContent(ctx: Context, tx: Transaction, from: strin
         returning id, name, owner_id as "ownerId"`,
       values,
     });
+  transferAgents(tx, viewer.tenantId, from, to);
   const [nameOf, ...transferred] = await Promise.all([
     loadNames(tx, viewer.tenantId, [to]),
     ...OWNED_KINDS.map(transfer),

@@ -4,8 +4,10 @@ import { newId } from '../../core/id.ts';
 import { CHANNELS, type OperationInputs, type OperationName, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { currentTraceparent } from '../../core/tracing.ts';
+import { AGENT_RUN_CANCELLED, endAgentRun } from '../agent/agent-run-end.ts';
 import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
 import { endRun, RUN_CANCELLED } from '../job/job-run-end.ts';
+import { releaseCredits } from '../usage/credit-reservation.ts';
 import { lockConcurrencyKey, lockUser, sendNext } from './operation-concurrency.ts';
 import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 import { failureOf } from './operation-repository.ts';
@@ -162,6 +164,8 @@ export async function cancelById(ctx: Context, id: string): Promise<void> {
     recordCancelled(tx, tenantId, id);
     if (target.upload) await discardUpload(tx, tenantId, target.resourceId);
     if (target.runId) await endRun(tx, { tenantId, jobId: target.resourceId, runId: target.runId }, RUN_CANCELLED);
+    if (target.agentRunId) await endAgentRun(tx, { tenantId, agentRunId: target.agentRunId }, AGENT_RUN_CANCELLED);
+    if (target.callId) releaseCredits(tx, { tenantId }, target.callId);
     if (target.concurrencyKey) await sendNext(ctx.platform.queue, tx, tenantId, target.concurrencyKey);
   });
 }
@@ -173,6 +177,10 @@ interface CancellableOperation extends Record<string, unknown> {
   upload: boolean;
   /** The run of a job that the operation executes. */
   runId: string | null;
+  /** The run of an agent that it executes. */
+  agentRunId: string | null;
+  /** The call of an AI provider whose credits are reserved. */
+  callId: string | null;
 }
 
 async function readCancellable(
@@ -182,7 +190,9 @@ async function readCancellable(
 ): Promise<CancellableOperation | undefined> {
   const [operation] = await tx.query<CancellableOperation>({
     text: `select work_id as "workId", concurrency_key as "concurrencyKey", resource_id as "resourceId",
-        input->>'upload' is not null as upload, input->>'runId' as "runId"
+        input->>'upload' is not null as upload, input->>'runId' as "runId",
+        input->>'agentRunId' as "agentRunId",
+        input->>'callId' as "callId"
       from dws.operation
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],

@@ -2,6 +2,9 @@ import type { MetadataStorage } from '@mikro-orm/core';
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import type { EntityType } from '../../core/read/reader.ts';
+import { agentModel, agentRunModel } from '../agent/agent-model.ts';
+import { aiCallModel } from '../ai/ai-call-model.ts';
+import { aiProviderModel } from '../ai/ai-provider-model.ts';
 import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
 import { appLogModel, webhookCallModel } from '../app/app-record-model.ts';
 import { assistantModel } from '../assistant/assistant-model.ts';
@@ -21,6 +24,7 @@ import { teamCommentModel } from '../identity/team-comment-model.ts';
 import { feedItemModel } from '../identity/team-feed-model.ts';
 import { teamMemberModel, teamModel } from '../identity/team-model.ts';
 import { userModel } from '../identity/user-model.ts';
+import { imageModel } from '../image/image-model.ts';
 import { jobActionConditionModel, jobActionModel, jobDatasetModel, jobModel, jobRunModel } from '../job/job-model.ts';
 import { integrationModel, libraryFileModel, libraryModel } from '../library/library-model.ts';
 import { operationModel } from '../operation/operation-model.ts';
@@ -52,6 +56,10 @@ import { tagAssignmentModel, tagModel } from './tag-model.ts';
 /** The read models of all entities that the API reads. */
 export const MODELS: readonly ModelDefinition[] = [
   activityModel,
+  agentModel,
+  agentRunModel,
+  aiCallModel,
+  aiProviderModel,
   apiTokenModel,
   appFileModel,
   appLogModel,
@@ -69,6 +77,7 @@ export const MODELS: readonly ModelDefinition[] = [
   feedItemModel,
   folderModel,
   identityProviderModel,
+  imageModel,
   integrationModel,
   jobModel,
   jobActionModel,

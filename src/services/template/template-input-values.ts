@@ -11,7 +11,7 @@ export type InputDefinition = Pick<TemplateInput, 'name' | 'required' | 'default
 
 const PARAMS_BOUNDS = { maxBytes: 1024 * 1024, maxDepth: 20 };
 /** Maximum of the weight of a schema times the length of a value: some tenths of a second. */
-const MAX_WORK = 1e8;
+export const MAX_WORK = 1e8;
 /** Maximum number of issues in the error of wrong values. */
 const MAX_ISSUES = 100;
 

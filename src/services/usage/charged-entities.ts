@@ -7,10 +7,14 @@ interface ChargedKind {
   table: string;
   /** Condition on a row `r` that is charged. Default: all rows. */
   condition?: string;
+  /** SQL over a row `r` for the columns that its table lacks. */
+  slug?: string;
+  owner?: string;
 }
 
-/** The kinds with budgets: what `topApps` lists. Their tables have name, slug, owner_id and monthly_budget. */
+/** The kinds with budgets: what `topApps` lists. Their tables have a name and a monthly_budget. */
 const CHARGED_KINDS: readonly ChargedKind[] = [
+  { type: 'agent', table: 'agent', slug: 'r.id::text', owner: `'user:' || r.owner_id` },
   { type: 'app', table: 'app' },
   { type: 'assistant', table: 'assistant' },
   // A draft is charged to its job.
@@ -22,8 +26,8 @@ export const CONSUMER_TYPES: readonly UsageEntityType[] = ['agent', 'app', 'assi
 
 /** SQL for the rows of all kinds with budgets, with the columns of a charged row and its `entity_type`. */
 export const CHARGED_ROWS = `(${CHARGED_KINDS.map(
-  ({ type, table, condition = 'true' }) => `
-    select r.tenant_id, '${type}' as entity_type, r.id, r.name, r.slug, r.owner_id, r.monthly_budget
+  ({ type, table, condition = 'true', slug = 'r.slug', owner = 'r.owner_id' }) => `
+    select r.tenant_id, '${type}' as entity_type, r.id, r.name, ${slug} as slug, ${owner} as owner_id, r.monthly_budget
     from dws.${table} r
     where ${condition}`,
 ).join(' union all ')})`;

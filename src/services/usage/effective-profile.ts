@@ -29,8 +29,12 @@ export interface AppliedProfile extends UsageLimits {
  */
 const SUBJECTS: Record<UsageActorType, string> = {
   user: 'select u.usage_profile_id, u.id as user_id from dws.app_user u where u.tenant_id = $1 and u.id = $2',
-  // An agent without a row has the default.
-  agent: 'select null::uuid as usage_profile_id, null::uuid as user_id where $2::uuid is not null',
+  // An agent that was deleted has the default.
+  agent: `
+    select coalesce(a.usage_profile_id, u.usage_profile_id) as usage_profile_id, u.id as user_id
+    from dws.agent a
+    join dws.app_user u on u.tenant_id = $1 and u.id = a.owner_id
+    where a.tenant_id = $1 and a.id = $2`,
 };
 
 /** Returns SQL for the profiles that may apply to an actor, each with where it comes from. */

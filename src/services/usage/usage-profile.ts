@@ -108,6 +108,7 @@ const unsetDefault = ({ viewer }: Context, tx: Transaction): Promise<unknown> =>
 
 /** Tables of what a usage profile is assigned to, with SQL for their names in messages. */
 const ASSIGNEES = [
+  { noun: 'agent', table: 'agent', name: 'name' },
   { noun: 'team', table: 'team', name: 'name' },
   { noun: 'user', table: 'app_user', name: 'username' },
 ] as const;

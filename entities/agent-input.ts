@@ -1,0 +1,54 @@
+import { Field, ID, InputType } from 'type-graphql';
+import { EVENT_NAME_RULE, NAME_RULE, optionalTextRule, Rule } from '../src/core/input-rules.ts';
+import { MAX_INSTRUCTIONS } from './assistant-input.ts';
+import { MonthlyBudgetInput } from './monthly-budget.ts';
+
+/** Maximum number of events of an agent. */
+const MAX_EVENTS = 50;
+
+/** Changes to an agent. */
+@InputType({ description: 'Changes to an agent. Absent keys are unchanged, and null clears a value.' })
+export class UpdateAgentInput {
+  @Rule(NAME_RULE)
+  @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
+  name?: string;
+
+  @Rule({ maxItems: MAX_EVENTS, items: EVENT_NAME_RULE })
+  @Field(() => [String], {
+    nullable: true,
+    description: `Names of the events of apps on which it runs, at most ${MAX_EVENTS}; null or empty: those of its assistant.`,
+  })
+  events?: string[] | null;
+
+  @Rule(optionalTextRule(MAX_INSTRUCTIONS))
+  @Field(() => String, {
+    nullable: true,
+    description:
+      `Instructions for the model, after those of the assistant, at most ${MAX_INSTRUCTIONS} characters; ` +
+      'null for none.',
+  })
+  instructions?: string | null;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of its usage profile; null: the profile of its owner. Changes with `billing:manage` only.',
+  })
+  usageProfileId?: string | null;
+
+  @Rule({ notNull: true })
+  @Field(() => Boolean, { nullable: true, description: 'Whether events start it. Default: true.' })
+  enabled?: boolean;
+
+  @MonthlyBudgetInput()
+  monthlyBudget?: number | null;
+}
+
+/** A new agent. */
+@InputType({ description: 'A new agent.' })
+export class CreateAgentInput extends UpdateAgentInput {
+  @Field(() => String, { description: 'Display name, 1 to 255 characters.' })
+  override name!: string;
+
+  @Field(() => ID, { description: 'Id, slug or natural id of the assistant.' })
+  assistantId!: string;
+}

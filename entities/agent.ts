@@ -1,0 +1,57 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ID, ObjectType } from 'type-graphql';
+import { MonthlyBudget } from './monthly-budget.ts';
+import { Node } from './node.ts';
+import { TenantRow } from './tenant-row.ts';
+
+/** An agent of an assistant: it runs by itself, with the rights of its owner (docs/contract.md#agents). */
+@ObjectType({
+  description: 'An agent of an assistant. It runs by itself or on events of apps, with the rights of its owner.',
+  implements: Node,
+})
+@Entity()
+export class Agent extends TenantRow {
+  @Field(() => String, { description: 'Display name.' })
+  @Property({ type: 'text' })
+  name!: string;
+
+  @Field(() => ID, { description: 'Id of the assistant. It cannot be changed.' })
+  @Property({ type: 'uuid' })
+  assistantId!: string;
+
+  @Field(() => ID, { description: 'Id of the user who created it, with whose rights it runs.' })
+  @Property({ type: 'uuid' })
+  ownerId!: string;
+
+  @Field(() => [String], {
+    description: 'Names of the events of apps on which it runs. Empty: those of its assistant.',
+  })
+  @Property({ type: 'json' })
+  events: string[] = [];
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Instructions for the model, after those of the assistant; null for none.',
+  })
+  @Property({ type: 'text', nullable: true })
+  instructions?: string | null;
+
+  @Field(() => ID, { nullable: true, description: 'Id of its usage profile. Null: the profile of its owner.' })
+  @Property({ type: 'uuid', nullable: true })
+  usageProfileId?: string | null;
+
+  @Field(() => Boolean, { description: 'Whether events start it.' })
+  @Property({ type: 'boolean' })
+  enabled: boolean = true;
+
+  @Field(() => Boolean, {
+    description:
+      'Whether its owner has accepted it. False after another user has changed what it does, until its owner runs or ' +
+      'enables it.',
+  })
+  @Property({ type: 'boolean' })
+  accepted: boolean = true;
+
+  @MonthlyBudget()
+  monthlyBudget?: number | null;
+}

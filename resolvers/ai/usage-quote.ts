@@ -1,0 +1,40 @@
+import { Arg, Ctx, Field, Float, ObjectType, Query, Resolver } from 'type-graphql';
+import { UsageQuoteInput } from '../../entities/usage-quote-input.ts';
+import type { Context } from '../../src/core/context.ts';
+import { quoteUsage, type UsageQuote } from '../../src/services/ai/usage-quote.ts';
+import { Can } from '../support/guard.ts';
+
+/** What an action would cost now. */
+@ObjectType('UsageQuote', { description: 'What an action would cost now. Nothing is reserved.' })
+class UsageQuoteType implements UsageQuote {
+  @Field(() => Float, { description: 'Credits that the action reserves; 0 with an AI provider of the caller’s own.' })
+  credits!: string;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Credits that are left in this UTC month; null without a limit.',
+  })
+  remaining!: string | null;
+
+  @Field(() => Boolean, { description: 'Whether the action is allowed: its tier, and its credits.' })
+  allowed!: boolean;
+
+  @Field(() => String, { nullable: true, description: 'Why it is not allowed; null if it is.' })
+  reason!: string | null;
+}
+
+@Resolver(() => UsageQuoteType)
+export class UsageQuoteResolver {
+  @Can('ai:access')
+  @Query(() => UsageQuoteType, {
+    description:
+      'Returns what an action would cost the caller. Fails as the action does for an unknown model or size, and without ' +
+      'an AI provider.',
+  })
+  usageQuote(
+    @Ctx() ctx: Context,
+    @Arg('input', { description: 'The action.' }) input: UsageQuoteInput,
+  ): Promise<UsageQuote> {
+    return quoteUsage(ctx, input);
+  }
+}

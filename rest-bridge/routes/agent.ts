@@ -1,0 +1,42 @@
+import { kind, permissions } from '../kind.ts';
+import { operation } from '../operation.ts';
+import { collection, resource } from '../present.ts';
+import { get, post, type Json } from '../route.ts';
+
+const agent = resource<{ id: string; assistantId: string; usageProfileId: string | null }>(
+  `id name assistantId ownerId owner { id username } events instructions usageProfileId enabled accepted monthlyBudget
+  createdAt updatedAt permissions { read write edit run delete }`,
+  ({ id, assistantId }) => ({
+    self: `/agents/${id}`,
+    'svc:permissions': `/agents/${id}/permissions`,
+    'svc:assistant': `/assistants/${assistantId}`,
+    'svc:agent-runs': `/agents/${id}/runs`,
+  }),
+  { identity: ['assistantId', 'ownerId'] },
+);
+
+const agentRun = resource<{ id: string; agentId: string; userId: string | null }>(
+  `id agentId trigger status eventName depth payload startedAt finishedAt duration
+  steps {
+    startedAt duration model inputTokens outputTokens credits text error
+    toolCalls { name arguments result duration error }
+  }
+  notes output credits error userId createdAt updatedAt`,
+  ({ id, agentId, userId }) => ({
+    self: `/agents/${agentId}/runs/${id}`,
+    'svc:agent': `/agents/${agentId}`,
+    'svc:user': userId ? `/users/${userId}` : undefined,
+  }),
+);
+
+const isUnfinished = ({ finishedAt }: Json) => finishedAt === null;
+const single = '/agents/:agentId/runs/:runId';
+
+export default [
+  ...kind('agents', 'agent', agent, { aspects: [permissions] }),
+  get('/assistants/:id/agents', 'assistant.agents', collection('agent', agent)),
+  post('/agents/:id/_run', 'runAgent', operation(agentRun)),
+  get('/agents/:id/runs', 'agent.runs', collection('agent-run', agentRun)),
+  get(single, 'agent.run', agentRun),
+  post(`${single}/_cancel`, 'cancelAgentRun', agentRun, { linked: isUnfinished }),
+];

@@ -1,0 +1,72 @@
+import type { AiEndpoint } from '../../core/ai.ts';
+import { badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
+import type { OutboundClient } from '../../core/outbound.ts';
+import { withTimeout } from '../../core/with-timeout.ts';
+import { ProviderRefusal, readRefusal } from './provider-refusal.ts';
+
+/** Calls of one request to a provider, which share its time. */
+export interface ProviderCall {
+  outbound: OutboundClient;
+  /** Maximum time from the request to the end of the response. */
+  timeoutMs: number;
+  endpoint: AiEndpoint;
+  /** Texts of the caller, which no error may quote. */
+  prompts: readonly string[];
+  signal: AbortSignal;
+}
+
+/** Returns the host of a provider, by which errors name it. */
+export const hostOf = ({ baseUrl }: AiEndpoint): string => URL.parse(baseUrl)?.hostname ?? baseUrl;
+
+/**
+ * Runs `work` with a call that ends in time. Throws UNAVAILABLE when the time is over, BAD_USER_INPUT for a request that
+ * the provider refuses, UPSTREAM_FAILED for its other errors.
+ */
+export async function callProvider<T>(call: ProviderCall, work: (call: ProviderCall) => Promise<T>): Promise<T> {
+  const { timeoutMs, endpoint } = call;
+  const late = () => unavailable(`The host "${hostOf(endpoint)}" did not respond within ${timeoutMs / 1000} seconds`);
+  try {
+    return await withTimeout(timeoutMs, late, [call.signal], (signal) => work({ ...call, signal }));
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    throw (error.httpStatus === 400 ? badInput : upstreamFailed)(error.message);
+  }
+}
+
+/** Posts JSON to a path of the API and returns the object of the response. Throws `ProviderRefusal` for another status. */
+export async function postJson(
+  { outbound, timeoutMs, endpoint, prompts, signal }: ProviderCall,
+  path: string,
+  body: unknown,
+  maxBytes: number,
+): Promise<Record<string, unknown>> {
+  const { baseUrl, apiKey } = endpoint;
+  const response = await outbound.fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+    },
+    body: JSON.stringify(body),
+    signal,
+    maxBytes,
+    firstByteTimeoutMs: timeoutMs,
+  });
+  if (!response.ok) throw await readRefusal(response, hostOf(endpoint), apiKey, prompts);
+  return parseObject(await response.text(), hostOf(endpoint));
+}
+
+/** Returns the error of a response that is not as the protocol requires. It quotes nothing, as the response may repeat the prompt. */
+export const malformed = (host: string, problem: string) =>
+  upstreamFailed(`The response of the host "${host}" is malformed: ${problem}`);
+
+function parseObject(text: string, host: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Reported below, as is a value that is no object.
+  }
+  throw malformed(host, 'it is not a JSON object');
+}

@@ -1,0 +1,39 @@
+import type { Agent } from '../../../entities/agent.ts';
+import type { Context } from '../../core/context.ts';
+import { conflict } from '../../core/errors.ts';
+import { LEVEL } from '../../core/permissions.ts';
+import type { Transaction } from '../../core/platform.ts';
+import { ownershipLevel } from '../resource/access-level.ts';
+
+/*
+ * An agent has the rights of its owner. So what another user changes in it, or in its assistant, has no effect before the
+ * owner accepts the agent: by running or enabling it (docs/contract.md#agents).
+ */
+
+/** Returns whether the viewer decides for the owner of an agent: the owner, or a superuser, who has all rights anyway. */
+export const actsForOwner = ({ viewer }: Pick<Context, 'viewer'>, ownerId: string): boolean =>
+  ownershipLevel(viewer, `user:${ownerId}`) >= LEVEL.owner;
+
+/**
+ * Checks that an agent may run. Its owner accepts it by running or enabling it: the caller marks it as accepted. Throws
+ * CONFLICT for others while it is not accepted, and for handlers of apps.
+ */
+export function requireAccepted(ctx: Pick<Context, 'viewer'>, { accepted, ownerId }: Agent): void {
+  const mayAccept = actsForOwner(ctx, ownerId) && ctx.viewer.authMethod !== 'app';
+  if (!accepted && !mayAccept) throw conflict('The owner has not accepted the agent yet');
+}
+
+/**
+ * Marks the agents of an assistant as not accepted, because the viewer has changed what they do, except the viewer's own
+ * and, for a superuser, all. A handler of an app accepts nothing for its caller.
+ */
+export function withdrawAcceptance({ viewer }: Pick<Context, 'viewer'>, tx: Transaction, assistantId: string): void {
+  const isApp = viewer.authMethod === 'app';
+  if (viewer.superuser && !isApp) return;
+  tx.execute({
+    text: `
+      update dws.agent set accepted = false, version = version + 1, updated_at = now()
+      where tenant_id = $1 and assistant_id = $2 and owner_id is distinct from $3 and accepted`,
+    values: [viewer.tenantId, assistantId, isApp ? null : viewer.userId],
+  });
+}

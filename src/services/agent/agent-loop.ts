@@ -1,0 +1,114 @@
+import type { AgentStep, AgentToolCall } from '../../../entities/agent-run.ts';
+import type { ChatMessage, ChatToolCall } from '../../core/ai.ts';
+import type { Context } from '../../core/context.ts';
+import { conflict } from '../../core/errors.ts';
+import type { Platform } from '../../core/platform.ts';
+import type { ChosenModel } from '../ai/choose-model.ts';
+import { callModel, chooseAgentModel } from './agent-model-call.ts';
+import { firstMessages, openOwnedRun } from './agent-plan.ts';
+import { saveNotes, saveSteps, type BegunRun } from './agent-run-state.ts';
+import { createToolBox, type ToolBox } from './tools/tool-box.ts';
+import { excerpt } from './tools/tool-result.ts';
+
+/** Calls of the model in a run, each with the tools that it calls. */
+const MAX_STEPS = 10;
+/** Calls of tools in one step. */
+const MAX_CALLS = 16;
+/** Results of all tools of a run. What is more does not fit a model. */
+const MAX_RESULT_BYTES_OF_RUN = 1024 * 1024;
+
+/** What executes a run. */
+export interface AgentWork {
+  platform: Platform;
+  run: BegunRun;
+  ownerId: string;
+  signal: AbortSignal;
+  /** Takes the number of the steps that have ended. */
+  progress(steps: number): void;
+}
+
+/**
+ * Executes a run: the model is called, then the tools that it asks for, until it asks for none. Returns its last text. Throws
+ * CONFLICT after too many steps, and what ended a call of the model. A tool that fails ends nothing.
+ */
+export async function runLoop(work: AgentWork): Promise<string> {
+  const { platform, run, signal } = work;
+  const subject = { tenantId: run.tenantId, agentId: run.agentId, ownerId: work.ownerId };
+  const { ctx: first, agent } = await openOwnedRun(platform, subject, signal);
+  let ctx = first;
+  const chosen = await chooseAgentModel(ctx, agent);
+  const box = await createToolBox(ctx, agent.assistant, run.depth);
+  await saveNotes(platform, run, box.notes);
+  const conversation = new Conversation(work, chosen, box, firstMessages(agent, run));
+  for (let step = 1; step <= MAX_STEPS; step += 1) {
+    const output = await conversation.next(ctx);
+    work.progress(step);
+    if (output !== null) return output;
+    // The rights of the owner are those of each step.
+    ({ ctx } = await openOwnedRun(platform, subject, signal));
+  }
+  throw conflict(`The run ended after ${MAX_STEPS} steps without a final response`);
+}
+
+/** The messages and steps of a run. */
+class Conversation {
+  readonly #work: AgentWork;
+  readonly #chosen: ChosenModel;
+  readonly #box: ToolBox;
+  readonly #messages: ChatMessage[];
+  readonly #steps: AgentStep[] = [];
+  #resultBytes = 0;
+  #sent = 0;
+
+  constructor(work: AgentWork, chosen: ChosenModel, box: ToolBox, messages: ChatMessage[]) {
+    this.#work = work;
+    this.#chosen = chosen;
+    this.#box = box;
+    this.#messages = messages;
+  }
+
+  /** Does one step. Returns the text of the model if it calls no tools, else null. */
+  async next(ctx: Context): Promise<string | null> {
+    const { platform, run } = this.#work;
+    const { content, toolCalls } = await callModel(ctx, run, this.#chosen, {
+      messages: this.#messages,
+      tools: this.#box.tools,
+      steps: this.#steps,
+      sent: this.#sent,
+    });
+    this.#sent = this.#messages.length;
+    if (toolCalls.length === 0) return content ?? '';
+    this.#messages.push({ role: 'assistant', content, toolCalls });
+    const recorded = this.#steps.at(-1)!.toolCalls;
+    for (const [index, call] of toolCalls.entries()) {
+      const { text, record } = await this.#callTool(ctx, call, index);
+      this.#messages.push({ role: 'tool', toolCallId: call.id, content: text });
+      recorded.push(record);
+    }
+    await saveSteps({ query: (statement) => platform.database.query(run.tenantId, statement) }, run, this.#steps);
+    return null;
+  }
+
+  async #callTool(ctx: Context, call: ChatToolCall, index: number): Promise<{ text: string; record: AgentToolCall }> {
+    const startedAt = performance.now();
+    const { text, error = null } = await this.#resultOf(ctx, call, index);
+    this.#resultBytes += Buffer.byteLength(text);
+    const duration = performance.now() - startedAt;
+    const { name, arguments: args } = call;
+    return {
+      text,
+      record: { name: excerpt(name), arguments: excerpt(args), result: excerpt(text), duration, error },
+    };
+  }
+
+  #resultOf(
+    ctx: Context,
+    call: ChatToolCall,
+    index: number,
+  ): ReturnType<ToolBox['call']> | { text: string; error: string } {
+    const left = (reason: string) => ({ text: `Error: ${reason}`, error: reason });
+    if (index >= MAX_CALLS) return left(`At most ${MAX_CALLS} tools are called in one step`);
+    if (this.#resultBytes > MAX_RESULT_BYTES_OF_RUN) return left('The results of this run are too large already');
+    return this.#box.call(ctx, call);
+  }
+}

@@ -1,0 +1,39 @@
+import { AgentRun } from '../../../entities/agent-run.ts';
+import { Agent } from '../../../entities/agent.ts';
+import { Assistant } from '../../../entities/assistant.ts';
+import { Operation } from '../../../entities/operation.ts';
+import { UsageProfile } from '../../../entities/usage-profile.ts';
+import { User } from '../../../entities/user.ts';
+import type { ListFilter } from '../../core/read/model.ts';
+import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
+import { throughParent } from '../resource/node-access.ts';
+
+const throughAssistant = throughParent(Assistant, 'assistant_id');
+
+const assistantFilter: ListFilter = (value) => ({ sql: 'assistant_id = ?', params: [value] });
+
+export const agentModel = defineModel(Agent, {
+  accessFilter: throughAssistant,
+  searchedFields: ['name'],
+  sortable: ['name', 'createdAt', 'updatedAt'],
+  defaultSort: 'name',
+  filters: { assistantId: assistantFilter },
+  relations: {
+    assistant: belongsTo(Assistant, 'assistant_id'),
+    owner: belongsTo(User, 'owner_id'),
+    usageProfile: belongsTo(UsageProfile, 'usage_profile_id'),
+    runs: hasMany(AgentRun, 'agent_id', '-createdAt'),
+  },
+});
+
+export const agentRunModel = defineModel(AgentRun, {
+  label: 'run of the agent',
+  nodeAccess: throughParent(Agent, 'agent_id'),
+  searchedFields: [],
+  defaultSort: '-createdAt',
+  relations: {
+    agent: belongsTo(Agent, 'agent_id'),
+    user: belongsTo(User, 'user_id'),
+    operation: belongsTo(Operation, 'operation_id'),
+  },
+});

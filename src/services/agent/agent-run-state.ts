@@ -1,0 +1,64 @@
+import type { AgentStep } from '../../../entities/agent-run.ts';
+import { cancelled } from '../../core/errors.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
+
+/** A run that is executed. */
+export interface BegunRun extends Record<string, unknown> {
+  id: string;
+  tenantId: string;
+  agentId: string;
+  eventName: string | null;
+  payload: unknown;
+  depth: number;
+}
+
+/** Marks a queued run as running and returns it. Returns null if it was deleted or has ended. */
+export async function beginAgentRun(
+  platform: Platform,
+  tenantId: string,
+  agentRunId: string,
+): Promise<BegunRun | null> {
+  const [run] = await platform.database.query<BegunRun>(tenantId, {
+    text: `
+      update dws.agent_run
+      set status = 'running', started_at = now(), version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2 and status = 'queued'
+      returning id, tenant_id as "tenantId", agent_id as "agentId", event_name as "eventName", payload, depth`,
+    values: [tenantId, agentRunId],
+  });
+  return run ?? null;
+}
+
+/**
+ * Stores the steps of a run so far, and adds credits to it. Throws CANCELLED, which undoes the transaction, if the run has
+ * ended: its worker counts as dead, or the agent was deleted.
+ */
+export async function saveSteps(
+  tx: Pick<Transaction, 'query'>,
+  { tenantId, id }: Pick<BegunRun, 'tenantId' | 'id'>,
+  steps: readonly AgentStep[],
+  credits = '0',
+): Promise<void> {
+  const saved = await tx.query({
+    text: `
+      update dws.agent_run
+      set steps = $3, credits = credits + $4::numeric, version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2 and status = 'running'
+      returning id`,
+    values: [tenantId, id, JSON.stringify(steps), credits],
+  });
+  if (saved.length === 0) throw cancelled();
+}
+
+/** Stores which tools a run lacks. */
+export async function saveNotes(
+  { database }: Platform,
+  { tenantId, id }: BegunRun,
+  notes: readonly string[],
+): Promise<void> {
+  if (notes.length === 0) return;
+  await database.query(tenantId, {
+    text: `update dws.agent_run set notes = $3 where tenant_id = $1 and id = $2 and status = 'running'`,
+    values: [tenantId, id, JSON.stringify(notes)],
+  });
+}

@@ -1,0 +1,274 @@
+import { describe, expect } from 'vitest';
+import { newId } from '../../src/core/id.ts';
+import { sweepRecords } from '../../src/operations/janitor.ts';
+import { dispatchEvents } from '../../src/services/agent/event-dispatch.ts';
+import { createApp } from '../app/app-fixture.ts';
+import { deployApp } from '../app/echo-app.ts';
+import type { Client } from '../support/client.ts';
+import { expectStatus } from '../support/expect.ts';
+import { startService, type Service } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
+import { callOf, createAgent, createTools, test } from './agent-fixture.ts';
+
+const EMITTER = {
+  'server/emit.js': `export const post = async ({ emit, request: { body } }) => {
+    await emit(body.name, body.payload);
+    return { status: 204 };
+  };`,
+  'webhooks/emit.js': `export const post = async ({ emit }) => {
+    await emit('chained', null);
+    return { status: 204 };
+  };`,
+};
+
+/** Deploys an app of the admin whose handler emits, which the users may read. Returns a function that calls it. */
+async function createEmitter(
+  admin: Client,
+  readers: readonly Client[],
+): Promise<{ id: string; emit: (name: string, payload?: unknown) => Promise<void> }> {
+  const id = await deployApp(admin, `Emitter ${newId()}`, EMITTER);
+  for (const { username } of readers)
+    await expectStatus(admin.put(`/apps/${id}/shares/${username}`, { accessLevel: 1 }), 200);
+  return {
+    id,
+    emit: async (name, payload) => expectStatus(admin.post(`/apps/${id}/view/emit`, { name, payload }), 204),
+  };
+}
+
+const runsOf = async (client: Client, path: string) =>
+  (await client.get(`${path}/runs`)).body._embedded['svc:agent-run'];
+/** Waits until no event waits and every run has ended. */
+const settled = (service: Service) =>
+  expect
+    .poll(
+      () =>
+        systemQuery(
+          service,
+          `select id from dws.app_event where dispatched_at is null
+        union all select id from dws.agent_run where finished_at is null`,
+        ),
+      { timeout: 20_000 },
+    )
+    .toEqual([]);
+
+/** Stores events as a handler does. */
+const insertEvents = (service: Service, appId: string, name: string, count: number, depth = 0) =>
+  systemQuery(
+    service,
+    `insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
+    select gen_random_uuid(), tenant_id, id, $2, jsonb_build_object('n', n), owner_id, $4
+    from dws.app, generate_series(1, $3) n where dws.app.id = $1`,
+    appId,
+    name,
+    count,
+    depth,
+  );
+
+describe('an event of an app', () => {
+  test('starts the agents that wait for it, with its payload', async ({ admin, ann, ai, service }) => {
+    const { emit } = await createEmitter(admin, [ann]);
+    const own = await createAgent(ann, { events: ['of.assistant'] }, { events: ['order.created'] });
+    const inherited = await createAgent(ann, { events: ['order.created'] });
+    const disabled = await createAgent(ann, { events: ['order.created'] }, { enabled: false });
+    await emit('order.created', { order: 7 });
+    await emit('of.assistant', { order: 8 });
+    await emit('order', { order: 9 });
+    await settled(service);
+    const [run, ...others] = await runsOf(ann, own.path);
+    expect(others).toEqual([]);
+    expect(run).toMatchObject({
+      trigger: 'event',
+      status: 'succeeded',
+      eventName: 'order.created',
+      depth: 1,
+      payload: { order: 7 },
+      userId: null,
+      output: expect.stringMatching(/^You said: The payload of the event order\.created/),
+    });
+    expect(await runsOf(ann, inherited.path)).toHaveLength(1);
+    expect(await runsOf(ann, disabled.path)).toEqual([]);
+    expect(ai.counts.chat).toBe(2);
+  });
+
+  test('starts no agent whose owner may not read the app, was disabled, or has not accepted it', async ({
+    admin,
+    ann,
+    bob,
+    service,
+  }) => {
+    const gone = await service.user(`gone-${newId()}`);
+    const { emit } = await createEmitter(admin, [ann, gone]);
+    const ofBob = await createAgent(bob, { events: ['secret'] });
+    const ofGone = await createAgent(gone, { events: ['secret'] });
+    const ofAnn = await createAgent(ann, { events: ['secret'] });
+    await ann.put(`/assistants/${ofAnn.assistantId}/shares/bob`, { accessLevel: 2 });
+    await bob.put(ofAnn.path, { instructions: 'Other' });
+    const lost = await createAgent(ann, { events: ['secret'] });
+    const { id } = await gone.creates('/agents', { name: 'x', assistantId: ofGone.assistantId });
+    await admin.put(`/users/${gone.username}`, { enabled: false });
+    await emit('secret');
+    await settled(service);
+    for (const path of [ofBob.path, ofGone.path, ofAnn.path, `/agents/${id}`])
+      expect(await runsOf(admin, path)).toEqual([]);
+    expect(await runsOf(admin, lost.path)).toHaveLength(1);
+  });
+
+  test('starts no agent of another tenant', async ({ admin, stranger, service }) => {
+    const { id } = await createEmitter(admin, []);
+    const foreign = await createAgent(stranger, { events: ['shared.name'] });
+    await insertEvents(service, id, 'shared.name', 1);
+    await settled(service);
+    expect(await runsOf(stranger, foreign.path)).toEqual([]);
+  });
+
+  test('is recorded once if the agent ran too often', async ({ admin, ann, ai, service }) => {
+    const { id } = await createEmitter(admin, [ann]);
+    const agent = await createAgent(ann, { events: ['flood'] });
+    await insertEvents(service, id, 'flood', 70);
+    await settled(service);
+    await insertEvents(service, id, 'flood', 3);
+    await settled(service);
+    const rows = await systemQuery<{ status: string; refused: boolean; runs: number }>(
+      service,
+      `select status, refused, count(*)::int as runs from dws.agent_run where agent_id = $1 group by 1, 2 order by 2`,
+      agent.id,
+    );
+    expect(rows).toEqual([
+      { status: 'succeeded', refused: false, runs: 60 },
+      { status: 'failed', refused: true, runs: 1 },
+    ]);
+    expect(ai.counts.chat).toBe(60);
+    const runs = await runsOf(ann, agent.path);
+    expect(runs.find(({ status }: { status: string }) => status === 'failed').error).toMatch(
+      /^The agent ran 60 times in an hour/,
+    );
+  });
+
+  test('without credits is recorded as failed', async ({ admin, ann, ai, service }) => {
+    const { emit } = await createEmitter(admin, [ann]);
+    const agent = await createAgent(ann, { events: ['expensive'] });
+    await systemQuery(service, `update dws.usage_profile set credit_cap_per_month = 0 where slug = 'standard'`);
+    await emit('expensive');
+    await settled(service);
+    await systemQuery(service, `update dws.usage_profile set credit_cap_per_month = 1000 where slug = 'standard'`);
+    expect(await runsOf(ann, agent.path)).toMatchObject([
+      { status: 'failed', credits: 0, error: expect.stringMatching(/credits/) },
+    ]);
+    expect(ai.counts.chat).toBe(0);
+  });
+});
+
+describe('a chain of agents', () => {
+  test('ends after three runs', async ({ admin, eve, ai, service }) => {
+    const { id } = await createEmitter(admin, [eve]);
+    const toolkitId = await createTools(eve, [
+      { name: 'hook', request: { url: `${service.url}/api/apps/${id}/_hook/emit`, method: 'POST' } },
+    ]);
+    const agent = await createAgent(eve, { toolkitIds: [toolkitId], events: ['chained'] });
+    for (let run = 0; run < 6; run += 1) ai.script.push(callOf('hook'), { content: 'done' });
+    await expectStatus(eve.post(`${agent.path}/_run`, {}), 200);
+    await expect.poll(async () => (await runsOf(eve, agent.path)).length, { timeout: 20_000 }).toBe(3);
+    await settled(service);
+    const runs = await runsOf(eve, agent.path);
+    expect(runs.map(({ depth }: { depth: number }) => depth).toSorted()).toEqual([1, 2, 3]);
+    const last = runs.find(({ depth }: { depth: number }) => depth === 3);
+    expect(last.steps[0].toolCalls[0]).toMatchObject({
+      error: 'The host responded with 503',
+      result: expect.stringMatching(/3 deep/),
+    });
+  });
+
+  test('cannot be continued by events that are too deep, nor begun by a forged header', async ({
+    admin,
+    ann,
+    ai,
+    service,
+    anonymous,
+  }) => {
+    const { id } = await createEmitter(admin, [ann]);
+    const agent = await createAgent(ann, { events: ['deep', 'chained'] });
+    await insertEvents(service, id, 'deep', 1, 3);
+    await settled(service);
+    expect(ai.counts.chat).toBe(0);
+    const header = `2.${newId()}.${'x'.repeat(22)}`;
+    await expectStatus(anonymous.post(`/apps/${id}/_hook/emit`, {}, { 'dws-agent-chain': header }), 204);
+    await settled(service);
+    expect(await runsOf(ann, agent.path)).toMatchObject([{ depth: 1 }]);
+  });
+});
+
+describe('the dispatch', () => {
+  test('starts each agent once for an event, also with several processes', async ({ admin, ann, service }) => {
+    const second = await startService({ OUTBOUND_ALLOW: '127.0.0.1' }, { databaseUrl: service.databaseUrl });
+    try {
+      const appId = await createApp(admin, `Many ${newId()}`);
+      await admin.put(`/apps/${appId}/shares/ann`, { accessLevel: 1 });
+      const agents = await Promise.all([1, 2, 3].map(() => createAgent(ann, { events: ['many'] })));
+      await insertEvents(service, appId, 'many', 50);
+      await Promise.all([service, second, service, second].map(({ platform }) => dispatchEvents(platform)));
+      await settled(service);
+      const rows = await systemQuery<{ runs: number; events: number; operations: number }>(
+        service,
+        `select count(*)::int as runs, count(distinct event_id)::int as events, count(distinct operation_id)::int as operations
+        from dws.agent_run where agent_id = any($1) group by agent_id`,
+        agents.map(({ id }) => id),
+      );
+      expect(rows).toEqual([1, 2, 3].map(() => ({ runs: 50, events: 50, operations: 50 })));
+    } finally {
+      await second.close();
+    }
+  }, 60_000);
+
+  test('undoes all of a pass that fails', async ({ admin, ann, service }) => {
+    const appId = await createApp(admin, `Failing ${newId()}`);
+    await admin.put(`/apps/${appId}/shares/ann`, { accessLevel: 1 });
+    const agent = await createAgent(ann, { events: ['failing'] });
+    await settled(service);
+    await insertEvents(service, appId, 'failing', 1);
+    const queue = { ...service.platform.queue, send: () => Promise.reject(new Error('The queue is gone')) };
+    await dispatchEvents({ ...service.platform, queue }).catch(() => undefined);
+    await settled(service);
+    expect(await runsOf(ann, agent.path)).toHaveLength(1);
+  });
+
+  test('takes 20 events of a tenant at a time, so that others wait for one pass only', async ({
+    admin,
+    stranger,
+    service,
+  }) => {
+    const appId = await createApp(admin, `Loud ${newId()}`);
+    const otherId = await createApp(stranger, `Quiet ${newId()}`);
+    await settled(service);
+    await service.platform.system.transaction(async (query) => {
+      const insert = (id: string, count: number) =>
+        query({
+          text: `
+            insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
+            select gen_random_uuid(), tenant_id, id, 'x', '1', owner_id, 0 from dws.app, generate_series(1, $2) where dws.app.id = $1`,
+          values: [id, count],
+        });
+      await insert(appId, 300);
+      await insert(otherId, 1);
+    });
+    await dispatchEvents(service.platform);
+    const waiting = await systemQuery(
+      service,
+      `select id from dws.app_event where app_id = $1 and dispatched_at is null`,
+      otherId,
+    );
+    expect(waiting).toEqual([]);
+    await settled(service);
+  });
+
+  test('keeps runs for 400 days', async ({ ann, ai: _, service }) => {
+    const agent = await createAgent(ann);
+    await ann.post(`${agent.path}/_run`, {});
+    await systemQuery(
+      service,
+      `update dws.agent_run set created_at = now() - interval '401 days' where agent_id = $1`,
+      agent.id,
+    );
+    await service.platform.system.transaction(sweepRecords);
+    expect(await runsOf(ann, agent.path)).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { Writable } from 'node:stream';
+import { expect, test as base } from 'vitest';
+import { startAiFake } from '../../tools/ai-fake.ts';
+import { startService, type Service } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
+import { WRONG_TOTALS } from '../support/usage-fixture.ts';
+import { callOf, createAgent, createTools, providerOf, runAgent, test } from './agent-fixture.ts';
+
+/** Sets the cap of the default profile. */
+const setCap = (service: Service, cap: number) =>
+  systemQuery(service, `update dws.usage_profile set credit_cap_per_month = $1 where slug = 'standard'`, cap);
+
+test('runs at once never charge more than the cap', async ({ ann, ai, service }) => {
+  const agent = await createAgent(ann);
+  const quote = await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
+  await setCap(service, 5);
+  ai.latencyMs = 30;
+  const outcomes = await Promise.all(Array.from({ length: 12 }, () => ann.post(`${agent.path}/_run`, {})));
+  await setCap(service, 1000);
+  const statuses = outcomes.map(({ status, body }) => (status === 200 ? body.status : body.code));
+  const succeeded = statuses.filter((status) => status === 'succeeded').length;
+  expect(succeeded).toBeGreaterThanOrEqual(Math.floor(5 / quote.credits));
+  expect(statuses.filter((status) => status !== 'succeeded' && status !== 'CREDITS_SPENT')).toEqual([]);
+  const [use] = await systemQuery<{ charged: number; stated: number }>(
+    service,
+    `select (select sum(credits)::float8 from dws.usage_event where entity_id = $1) as charged,
+      (select sum(credits)::float8 from dws.agent_run where agent_id = $1) as stated`,
+    agent.id,
+  );
+  expect(use!.charged).toBeLessThanOrEqual(5);
+  expect(use!.stated).toBeCloseTo(use!.charged, 6);
+  expect(ai.counts.chat).toBe(succeeded);
+  expect(await systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
+  expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
+});
+
+test('a run that is out of credits in the middle keeps what it has paid for', async ({ eve, ai, target, service }) => {
+  const toolkitId = await createTools(eve, [{ name: 'ping', request: { url: target.url } }]);
+  const agent = await createAgent(eve, { toolkitIds: [toolkitId] });
+  ai.onCall = () => void setCap(service, 2);
+  const reply = { ...callOf('ping'), inputTokens: 4000, outputTokens: 0 };
+  const run = await runAgent(eve, agent, ai, [reply, reply, reply]);
+  await setCap(service, 1000);
+  expect(run.status).toBe('failed');
+  expect(run.error).toMatch(/credits/);
+  expect(run.credits).toBeCloseTo(1 + run.steps.length * 0.2, 6);
+  expect(run.credits).toBeLessThanOrEqual(2);
+});
+
+test('a slow agent takes at most four places of its tenant', async ({ ann, admin, ai, service }) => {
+  const agent = await createAgent(ann);
+  let [now, most] = [0, 0];
+  ai.onCall = () => {
+    most = Math.max(most, (now += 1));
+    setTimeout(() => (now -= 1), 150);
+  };
+  ai.latencyMs = 200;
+  await Promise.all(Array.from({ length: 8 }, () => ann.post(`${agent.path}/_run`, {})));
+  expect(most).toBeLessThanOrEqual(4);
+  expect(ai.counts.chat).toBe(8);
+  // Other operations have places of their own meanwhile.
+  expect((await admin.get('/progress')).status).toBe(200);
+  expect(await systemQuery(service, `select id from dws.agent_run where finished_at is null`)).toEqual([]);
+});
+
+base('no log has payloads, results, texts of models or secrets', async () => {
+  let log = '';
+  const stream = new Writable({
+    write(part, _encoding, done) {
+      log += String(part);
+      done();
+    },
+  });
+  const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'trace' }, { log: stream });
+  const ai = await startAiFake();
+  try {
+    const admin = await service.user('admin', { superuser: true });
+    await admin.creates('/ai-providers', providerOf(ai));
+    const toolkitId = await createTools(admin, [
+      {
+        name: 'echo',
+        inputSchema: { type: 'object', properties: { v: { type: 'string' } } },
+        request: { url: 'http://127.0.0.1:1/{{v}}', headers: { 'X-Key': 'secret-of-the-toolkit' } },
+      },
+    ]);
+    const agent = await createAgent(admin, { toolkitIds: [toolkitId], instructions: 'secret-instructions' });
+    const script = [
+      callOf('echo', { v: 'secret-argument' }),
+      callOf('none', 'secret-nonsense'),
+      { content: 'secret-text' },
+    ];
+    const run = await runAgent(admin, agent, ai, script, 'secret-payload');
+    expect(run.status).toBe('succeeded');
+    ai.behaviors.push({ status: 400, message: 'No: {prompt} {key}' });
+    await runAgent(admin, agent, ai, [], 'secret-payload');
+    const lines = await systemQuery(
+      service,
+      `select metadata::text from dws.usage_event where entity_id = $1`,
+      agent.id,
+    );
+    expect(lines.length).toBeGreaterThan(1);
+    expect(log).toContain('agent.run');
+    for (const text of [log, JSON.stringify(lines)]) expect(text).not.toMatch(/secret-/);
+    expect(log).not.toContain(ai.apiKey);
+  } finally {
+    await ai.close();
+    await service.close();
+  }
+});

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openAiClient } from '../../src/adapters/ai/ai-client.ts';
+import { createGuardedFetch } from '../../src/adapters/outbound/guarded-fetch.ts';
+import type { AiClient, AiEndpoint, ChatRequest } from '../../src/core/ai.ts';
+import type { ApiError } from '../../src/core/errors.ts';
+import type { OutboundClient } from '../../src/core/outbound.ts';
+import { startAiFake } from '../../tools/ai-fake.ts';
+import type { AiFake, FakeBehavior } from '../../tools/ai-fake/fake-provider.ts';
+
+const PROMPT = 'A red fox in the snow';
+const IMAGE = { model: 'fake-image', prompt: PROMPT, size: '64x64' };
+const CHAT: ChatRequest = {
+  model: 'fake-chat',
+  messages: [{ role: 'user', content: PROMPT }],
+  tools: [],
+  maxTokens: 50,
+};
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
+
+let fake: AiFake;
+let outbound: OutboundClient;
+let client: AiClient;
+let endpoint: AiEndpoint;
+
+beforeAll(async () => {
+  fake = await startAiFake();
+  outbound = createGuardedFetch({ allowed: ['127.0.0.1'], timeouts: { firstByte: 100 } });
+  client = openAiClient({ outbound, timeoutMs: 1000 });
+  endpoint = { baseUrl: fake.provider.baseUrl, apiKey: fake.apiKey };
+});
+beforeEach(() => fake.reset());
+afterAll(() => Promise.all([outbound.close(), fake.close()]));
+
+const signal = new AbortController().signal;
+const createImage = (at = endpoint) => client.createImage(at, IMAGE, signal);
+const chat = (more: Partial<ChatRequest> = {}) => client.chat(endpoint, { ...CHAT, ...more }, signal);
+const behave = (behavior: FakeBehavior): void => void fake.behaviors.push(behavior);
+const failed = async (call: Promise<unknown>): Promise<[status: number, message: string]> => {
+  const error = await call.then(
+    () => expect.fail('The call succeeded'),
+    (reason: ApiError) => reason,
+  );
+  expect(error.message).not.toContain(fake.apiKey);
+  expect(error.message).not.toContain(PROMPT);
+  return [error.status, error.message];
+};
+
+describe('an image', () => {
+  test('is returned as base64 or as a URL, whose host does not get the key', async () => {
+    const image = await createImage();
+    expect(image.subarray(0, 4)).toEqual(PNG);
+    expect(fake.calls).toMatchObject([{ kind: 'image', model: 'fake-image', prompt: PROMPT, size: '64x64', n: 1 }]);
+    behave({ url: true });
+    expect(await createImage()).toEqual(image);
+    expect(fake.leakedKeys).toBe(0);
+  });
+
+  test('may take longer than other outgoing calls, but not longer than the time of a call', async () => {
+    behave({ delayMs: 400 });
+    await createImage();
+    behave({ hangs: true });
+    expect(await failed(createImage())).toEqual([503, 'The host "127.0.0.1" did not respond within 1 seconds']);
+  });
+
+  test('has no size for a model without sizes, and no key for a provider without one', async () => {
+    await client.createImage(endpoint, { ...IMAGE, size: null }, signal);
+    expect(fake.calls[0]).not.toHaveProperty('size');
+    expect(await failed(createImage({ ...endpoint, apiKey: null }))).toEqual([
+      500,
+      'The host "127.0.0.1" responded with 401: Incorrect API key provided: none',
+    ]);
+  });
+
+  test('of more than 20 MB is refused, as base64 and at a URL', async () => {
+    for (const url of [undefined, true] as const) {
+      behave({ bytes: 20_500_000, url });
+      expect(await failed(createImage())).toEqual([500, expect.stringMatching(/has more than \d+ bytes$/)]);
+    }
+    behave({ bytes: 19_900_000 });
+    expect((await createImage()).length).toBe(19_900_000);
+  });
+
+  test.each<[name: string, body: unknown, problem: string]>([
+    ['HTML', '<html>', 'it is not a JSON object'],
+    ['a list', [], 'it is not a JSON object'],
+    ['no data', {}, 'it has no image'],
+    ['empty data', { data: [null] }, 'it has no image'],
+    ['a number', { data: [{ b64_json: 1 }] }, 'it has no image'],
+    ['no base64', { data: [{ b64_json: `not base64: ${PROMPT}` }] }, 'the image is not base64'],
+  ])('is refused when the response is malformed: %s', async (_name, body, problem) => {
+    behave({ body });
+    expect(await failed(createImage())).toEqual([500, `The response of the host "127.0.0.1" is malformed: ${problem}`]);
+  });
+
+  test('is not downloaded from addresses that are not allowed', async () => {
+    for (const url of [
+      'http://169.254.169.254/latest',
+      'http://127.0.0.2:59998/',
+      'https://10.0.0.1/',
+      'file:///etc/passwd',
+    ]) {
+      behave({ url });
+      expect((await failed(createImage()))[0]).toBe(400);
+    }
+    expect(await failed(createImage({ ...endpoint, baseUrl: 'http://127.0.0.2:59998/v1' }))).toEqual([
+      400,
+      expect.stringContaining('127.0.0.2'),
+    ]);
+  });
+
+  test('is cancelled down to the call', async () => {
+    const controller = new AbortController();
+    behave({ hangs: true });
+    fake.onCall = () => controller.abort(new Error('cancelled'));
+    await expect(client.createImage(endpoint, IMAGE, controller.signal)).rejects.toThrow('cancelled');
+  });
+});
+
+describe('an error of the provider', () => {
+  test.each([
+    [400, 400],
+    [401, 500],
+    [403, 500],
+    [404, 500],
+    [500, 500],
+    [302, 500],
+    [429, 503],
+    [502, 503],
+    [503, 503],
+    [504, 503],
+  ])('%i is %i', async (status, expected) => {
+    behave({ status, message: 'Your request was rejected' });
+    const [actual, message] = await failed(createImage());
+    expect(actual).toBe(expected);
+    if (expected !== 503)
+      expect(message).toBe(`The host "127.0.0.1" responded with ${status}: Your request was rejected`);
+  });
+
+  test('quotes neither the key nor the prompt, nor parts of it', async () => {
+    behave({ status: 400, message: 'Key {key}, prompt "{prompt}", RED FOX IN THE…' });
+    expect((await failed(createImage()))[1]).toBe('The host "127.0.0.1" responded with 400: Key …, prompt "…",……');
+    behave({ status: 400, message: 'catalogue: "cat" is refused' });
+    const error = client.createImage(endpoint, { ...IMAGE, prompt: 'cat' }, signal);
+    expect((await failed(error))[1]).toBe('The host "127.0.0.1" responded with 400: catalogue: "…" is refused');
+  });
+
+  test('is UNAVAILABLE when the connection is lost or refused', async () => {
+    behave({ isCut: true });
+    expect((await failed(createImage()))[0]).toBe(503);
+    expect((await failed(createImage({ ...endpoint, baseUrl: 'http://127.0.0.1:59999/v1' })))[0]).toBe(503);
+  });
+});
+
+describe('a chat', () => {
+  const tool = { name: 'lookup', description: 'Finds', parameters: { type: 'object' } };
+
+  test('returns text and tokens', async () => {
+    expect(await chat()).toEqual({
+      content: `You said: ${PROMPT}`,
+      toolCalls: [],
+      inputTokens: expect.any(Number),
+      outputTokens: expect.any(Number),
+    });
+    expect(fake.calls).toMatchObject([
+      { kind: 'chat', model: 'fake-chat', max_tokens: 50, messages: [{ role: 'user', content: PROMPT }] },
+    ]);
+    expect(fake.calls[0]).not.toHaveProperty('tools');
+  });
+
+  test('returns calls of tools, and sends their results', async () => {
+    fake.script.push({ toolCalls: [{ name: 'lookup', arguments: { id: 1 } }], inputTokens: 12, outputTokens: 3 });
+    const { content, toolCalls, ...tokens } = await chat({ tools: [tool] });
+    expect(content).toBeNull();
+    expect(toolCalls).toEqual([{ id: expect.any(String), name: 'lookup', arguments: '{"id":1}' }]);
+    expect(tokens).toEqual({ inputTokens: 12, outputTokens: 3 });
+    const [call] = toolCalls;
+    await chat({
+      messages: [
+        ...CHAT.messages,
+        { role: 'assistant', content, toolCalls },
+        { role: 'tool', toolCallId: call!.id, content: '{"found": true}' },
+      ],
+    });
+    expect(fake.calls[0]!.tools).toEqual([{ type: 'function', function: tool }]);
+    expect(fake.calls[1]!.messages!.slice(1)).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: call!.id, type: 'function', function: { name: 'lookup', arguments: '{"id":1}' } }],
+      },
+      { role: 'tool', tool_call_id: call!.id, content: '{"found": true}' },
+    ]);
+  });
+
+  test('names the limit as models want it that refuse the older name', async () => {
+    behave({ status: 400, message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead." });
+    await chat();
+    expect(fake.calls[1]).toMatchObject({ max_completion_tokens: 50 });
+    expect(fake.calls[1]).not.toHaveProperty('max_tokens');
+  });
+
+  test('is bounded', async () => {
+    behave({ bytes: 4_100_000 });
+    expect((await failed(chat()))[0]).toBe(500);
+    fake.script.push({ toolCalls: Array.from({ length: 129 }, () => ({ name: 'lookup', arguments: {} })) });
+    expect((await failed(chat()))[1]).toContain('not a list of at most 128');
+  });
+
+  test.each([undefined, null, -1, 1.5, '7', 1e12])('with %j tokens is refused', async (inputTokens) => {
+    behave({
+      body: {
+        choices: [{ message: { content: 'hello' } }],
+        usage: { prompt_tokens: inputTokens, completion_tokens: 1 },
+      },
+    });
+    expect(await failed(chat())).toEqual([
+      500,
+      'The response of the host "127.0.0.1" is malformed: usage.prompt_tokens is not a number of tokens',
+    ]);
+  });
+
+  test.each([
+    { choices: [] },
+    { choices: [{ message: null }] },
+    { choices: [{ message: { content: 5 } }] },
+    { choices: [{ message: { tool_calls: {} } }] },
+    { choices: [{ message: { tool_calls: [null] } }] },
+    { choices: [{ message: { tool_calls: [{ id: 'a', function: { name: 'b', arguments: {} } }] } }] },
+  ])('is refused when the response is malformed: %j', async (body) => {
+    behave({ body: { ...body, usage: { prompt_tokens: 1, completion_tokens: 1 } } });
+    expect(await failed(chat())).toEqual([500, expect.stringContaining('is malformed')]);
+  });
+});

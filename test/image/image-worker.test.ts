@@ -1,0 +1,146 @@
+import { describe, expect } from 'vitest';
+import { WORKER_DIED } from '../../src/operations/handler.ts';
+import { createHandlers } from '../../src/operations/handlers.ts';
+import * as operations from '../../src/services/operation/operation.ts';
+import { releaseCredits } from '../../src/services/usage/credit-reservation.ts';
+import { startAiFake } from '../../tools/ai-fake.ts';
+import type { AiFake } from '../../tools/ai-fake/fake-provider.ts';
+import { eventually, rows, test as base, until } from '../operation/fixture.ts';
+import { WRONG_TOTALS } from '../support/usage-fixture.ts';
+import { createCallers, readState, request, setCap, statusesOf, untilIdle } from './image-world.ts';
+
+const test = base.extend<{ fake: AiFake }>({
+  fake: async ({}, use) => {
+    const fake = await startAiFake();
+    await use(fake);
+    await fake.close();
+  },
+});
+
+describe('an image whose worker dies', () => {
+  test('is recorded failed, is not requested again and costs nothing', { timeout: 60_000 }, async ({ world, fake }) => {
+    const [ann] = await createCallers(world, fake, 1);
+    const worker = await world.startWorkerProcess('real');
+    fake.behaviors.push({ hangs: true });
+    const id = await request(ann!);
+    await eventually(async () => fake.calls.length === 1);
+    expect((await readState(world)).reservations).toHaveLength(1);
+    await worker.kill('SIGKILL');
+    await world.startWorker(createHandlers(world.loaders));
+    expect((await until(ann!, id, 'failed')).error).toEqual(WORKER_DIED);
+    const { reservations, calls, lines, images } = await readState(world);
+    expect([reservations, lines, images]).toEqual([[], [], []]);
+    expect(calls).toMatchObject([{ status: 'failed', credits: null, error: WORKER_DIED }]);
+    expect(fake.calls.length).toBe(1);
+  });
+
+  test('is recorded failed by a worker that stops', { timeout: 60_000 }, async ({ world, fake }) => {
+    const [ann] = await createCallers(world, fake, 1);
+    const worker = await world.startWorkerProcess('real');
+    fake.behaviors.push({ hangs: true });
+    const id = await request(ann!);
+    await eventually(async () => fake.calls.length === 1);
+    await worker.kill('SIGTERM');
+    expect((await until(ann!, id, 'failed')).error).toEqual(WORKER_DIED);
+    expect((await readState(world)).reservations).toEqual([]);
+  });
+});
+
+describe('a cancelled image', () => {
+  test('ends the call of the provider and costs nothing', { timeout: 60_000 }, async ({ world, fake }) => {
+    const [ann] = await createCallers(world, fake, 1);
+    await world.startWorker(createHandlers(world.loaders));
+    fake.behaviors.push({ hangs: true });
+    const id = await request(ann!);
+    await eventually(async () => fake.calls.length === 1);
+    expect(fake.openCalls).toBe(1);
+    await operations.cancel(ann!, id);
+    await until(ann!, id, 'cancelled');
+    await eventually(async () => fake.openCalls === 0);
+    const { reservations, calls, lines, images } = await readState(world);
+    expect([reservations, lines, images]).toEqual([[], [], []]);
+    expect(calls).toMatchObject([{ status: 'cancelled', credits: null }]);
+  });
+
+  test('that waits in the queue releases its credits, and calls nothing', async ({ world, fake }) => {
+    const [ann] = await createCallers(world, fake, 1);
+    const id = await request(ann!);
+    expect((await readState(world)).reservations).toHaveLength(1);
+    await operations.cancel(ann!, id);
+    const { operations: records, reservations, calls } = await readState(world);
+    expect([statusesOf(records), reservations, calls]).toEqual([{ cancelled: 1 }, [], []]);
+    expect(fake.calls).toEqual([]);
+  });
+});
+
+describe('an image that waited in the queue', () => {
+  test('is refused when its credits were forgotten and are used', { timeout: 60_000 }, async ({ world, fake }) => {
+    const [ann] = await createCallers(world, fake, 1);
+    await setCap(world, ann!, 7);
+    const id = await request(ann!);
+    const [{ callId }] = (await readState(world)).operations as [{ callId: string }];
+    await ann!.transaction(async (tx) => releaseCredits(tx, ann!.viewer, callId));
+    const second = await request(ann!);
+    await world.startWorker(createHandlers(world.loaders));
+    const [record] = await Promise.all([until(ann!, id, 'failed'), until(ann!, second, 'succeeded')]);
+    expect(record.error).toMatchObject({ statusCode: 402, code: 'CREDITS_SPENT' });
+    expect(fake.calls.length).toBe(1);
+  });
+
+  test('fails when its provider was changed meanwhile', { timeout: 60_000 }, async ({ world, fake }) => {
+    const [ann] = await createCallers(world, fake, 1);
+    const id = await request(ann!);
+    await rows(world, `update dws.ai_provider set enabled = false`);
+    await world.startWorker(createHandlers(world.loaders));
+    expect((await until(ann!, id, 'failed')).error).toMatchObject({ statusCode: 409, code: 'CONFLICT' });
+    expect((await readState(world)).reservations).toEqual([]);
+    expect(fake.calls).toEqual([]);
+  });
+});
+
+test(
+  '200 images by 20 users at random caps, with a worker killed on the way, cost what the lines say, and no user past the cap',
+  { timeout: 300_000 },
+  async ({ world, fake }) => {
+    const callers = await createCallers(world, fake, 20);
+    const caps = new Map(callers.map(({ viewer }) => [viewer.userId, Math.floor(Math.random() * 35)]));
+    for (const caller of callers) await setCap(world, caller, caps.get(caller.viewer.userId)!);
+    fake.latencyMs = 20;
+    const [doomed] = await Promise.all([world.startWorkerProcess('real'), world.startWorkerProcess('real')]);
+    let refused = 0;
+    const ask = async (index: number) => {
+      const caller = callers[index % callers.length]!;
+      // Some images of the provider are no images.
+      if (Math.random() < 0.1) fake.behaviors.push({ status: 500, kind: 'image' });
+      const model = Math.random() < 0.5 ? { model: 'fake-image', size: '64x64' } : { model: 'fake-image-small' };
+      await request(caller, model).catch((error: { code: string }) => {
+        expect(error.code).toBe('CREDITS_SPENT');
+        refused += 1;
+      });
+    };
+    const asked = Promise.all(Array.from({ length: 200 }, (_, index) => ask(index)));
+    await eventually(async () => (await readState(world)).images.length >= 10);
+    await doomed!.kill('SIGKILL');
+    await asked;
+    await untilIdle(world);
+
+    const { operations: records, reservations, calls, lines, images } = await readState(world);
+    const succeeded = records.filter(({ status }) => status === 'succeeded');
+    expect(records.length + refused).toBe(200);
+    expect(reservations).toEqual([]);
+    expect(lines.map(({ key, credits }) => [key, Number(credits)]).toSorted()).toEqual(
+      succeeded.map(({ callId, credits }) => [`ai:${callId}`, Number(credits)]).toSorted(),
+    );
+    expect(new Set(images.map(({ id }) => id))).toEqual(new Set(succeeded.map(({ imageId }) => imageId)));
+    expect(calls.filter(({ status }) => status === 'succeeded').length).toBe(lines.length);
+    expect(calls.filter(({ status, credits }) => status !== 'succeeded' && credits !== null)).toEqual([]);
+    for (const [userId, cap] of caps) {
+      const used = lines
+        .filter(({ actor }) => actor === `user:${userId}`)
+        .reduce((sum, { credits }) => sum + Number(credits), 0);
+      expect(used, `of the cap ${cap}`).toBeLessThanOrEqual(cap);
+    }
+    expect(await rows(world, WRONG_TOTALS)).toEqual([]);
+    console.log(`refused: ${refused}, operations: ${JSON.stringify(statusesOf(records))}, calls: ${fake.calls.length}`);
+  },
+);
