@@ -36,7 +36,7 @@ async function quoteImage(ctx: Context, { model, size, agentId }: UsageQuoteInpu
 }
 
 /** Returns the quote of a request for credits of an actor; `request` is null for what is not metered. */
-export async function quoteCredits(
+async function quoteCredits(
   ctx: Context,
   actor: UsageActor,
   request: Pick<CreditRequest, 'credits' | 'tier'> | null,
