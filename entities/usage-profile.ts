@@ -7,7 +7,7 @@ import { TenantRow } from './tenant-row.ts';
 
 /** What users and agents may spend on AI in a month. See docs/contract.md#usage-profiles. */
 @ObjectType({
-  description: 'Credits and models that users and agents may use. It is assigned to teams and users.',
+  description: 'Credits and models that users and agents may use. It is assigned to teams, users and agents.',
   implements: Node,
 })
 @Entity()
