@@ -15,7 +15,7 @@ export const ModelKindEnum = wordEnum(
 
 /** A model of an AI provider. Its prices are stored as exact decimals. */
 @ObjectType('AiModel', { description: 'A model of an AI provider.' })
-export class AiModelType implements AiModel {
+class AiModelType implements AiModel {
   /** Two providers may have models with the same id, so that it is no `id` for the caches of GraphQL clients. */
   @Field(() => String, {
     name: 'name',

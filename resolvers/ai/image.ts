@@ -21,7 +21,6 @@ import { Requires } from '../../src/core/read/model.ts';
 import { requestImage, type ImageResult } from '../../src/services/image/image-request.ts';
 import * as images from '../../src/services/image/image.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
-import { accessLevel } from '../../src/services/resource/access-level.ts';
 import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -89,8 +88,7 @@ export class ImageResolver {
   @Requires('userId', 'assistant.ownerId')
   @FieldResolver(() => ImagePermissions, { description: 'Permissions of the caller on the image.' })
   async permissions(@Ctx() ctx: Context, @Root() image: Parameters<typeof images.isDeletable>[1]) {
-    const isDeletable = await images.isDeletable(ctx, image, (assistant) => accessLevel(ctx, assistant));
-    return { read: true, delete: isDeletable } satisfies ImagePermissions;
+    return { read: true, delete: await images.isDeletable(ctx, image) } satisfies ImagePermissions;
   }
 }
 

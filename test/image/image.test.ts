@@ -242,7 +242,7 @@ describe('limits', () => {
     await limit(service, [dora], 7);
     await expectStatus(dora.post('/_create-image', INPUT), 200);
     const calls = fake.calls.length;
-    await expectError(dora.post('/_create-image', INPUT), 402, /requires 4 credits: 4 of 7 are used and 0 reserved/);
+    await expectError(dora.post('/_create-image', INPUT), 402, /requires 4, 4 of 7 are used and 0 reserved/);
     const mutation = `mutation { createImage(input: { prompt: "x" }) { result { id } } }`;
     await expectGraphqlError(dora.gql(mutation), 'CREDITS_SPENT', /4 of 7/);
     expect(fake.calls.length).toBe(calls);
@@ -277,5 +277,33 @@ describe('limits', () => {
     await expectStatus(finn.post('/_create-image', { ...INPUT, model: 'fake-image' }), 403);
     await finn.put(`/ai-providers/${id}`, { enabled: false });
     await expectStatus(finn.post('/_create-image', INPUT), 403);
+  });
+
+  test('past the quota, 413 calls nothing if it is used up, and costs nothing', async ({
+    service,
+    fake,
+    provider: _,
+    ann,
+  }) => {
+    const { config } = service.platform;
+    await expectStatus(ann.post('/_create-image', INPUT), 200);
+    const [used] = await systemQuery<{ bytes: number }>(
+      service,
+      'select sum(size)::int as bytes from dws.stored_file where tenant_id = (select tenant_id from dws.app_user where id = $1)',
+      ann.id,
+    );
+    const charges = await chargesOf(service, ann);
+    try {
+      config.TENANT_QUOTA_BYTES = 1;
+      await expectError(ann.post('/_create-image', INPUT), 413, /quota/);
+      expect(fake.calls.length).toBe(1);
+      config.TENANT_QUOTA_BYTES = used!.bytes + 10;
+      await expectError(ann.post('/_create-image', INPUT), 413, /quota/);
+      expect(fake.calls.length).toBe(2);
+    } finally {
+      config.TENANT_QUOTA_BYTES = 0;
+    }
+    expect(await chargesOf(service, ann)).toEqual(charges);
+    expect(await countReservations(service)).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ import { drawPng } from './png.ts';
 export type CallKind = 'image' | 'chat';
 
 /** A message of the protocol. */
-export interface FakeMessage {
+interface FakeMessage {
   role: string;
   content: string | null;
   tool_calls?: { id: string; function: { name: string; arguments: string } }[];

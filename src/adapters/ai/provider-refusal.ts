@@ -60,7 +60,7 @@ function reasonOf(text: string): string {
  * Returns a text with dots in place of all that it has in common with the prompts, whatever the case and the white space
  * between words.
  */
-export function maskEchoes(text: string, prompts: readonly string[]): string {
+function maskEchoes(text: string, prompts: readonly string[]): string {
   const line = text.replaceAll(/\s+/gu, ' ');
   const folded = line.toLowerCase();
   // Some letters have another length in lower case: then no position is certain.

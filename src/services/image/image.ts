@@ -6,7 +6,7 @@ import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { accessLevelInTransaction } from '../resource/access-level.ts';
+import { accessLevel, accessLevelInTransaction } from '../resource/access-level.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { deleteStoredBytes, deleteStoredFiles } from '../resource/stored-file.ts';
 
@@ -62,8 +62,7 @@ async function levelOn(ctx: Context, tx: Transaction, { userId, assistantId }: I
 export async function isDeletable(
   ctx: Context,
   { userId, assistant }: { userId?: string | null; assistant?: { id: string; ownerId: string } | null },
-  accessLevel: (assistant: { id: string; ownerId: string }) => Level | Promise<Level>,
 ): Promise<boolean> {
   if (userId === ctx.viewer.userId) return true;
-  return assistant ? levelAllows(await accessLevel(assistant), 'image:delete') : false;
+  return assistant ? levelAllows(await accessLevel(ctx, assistant), 'image:delete') : false;
 }
