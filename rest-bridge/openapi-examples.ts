@@ -41,10 +41,14 @@ const ROW_PARAMETERS: Record<string, unknown> = {
   filter: '{"country": "France", "amount": {"$gte": 100}}',
 };
 
+/** Parameters of single paths that mean something else than in others. */
+const PATH_PARAMETERS: Record<string, Record<string, unknown>> = { '/ai/audit': { action: 'image' } };
+
 /** Returns an example of a parameter; undefined where the schema says enough. */
 export function parameterExample(endpoint: Endpoint, name: string): unknown {
-  const own = name in ROW_PARAMETERS && endpoint.row.path.startsWith('/datasets/:') ? ROW_PARAMETERS[name] : undefined;
-  return own ?? PARAMETERS[name];
+  const { path } = endpoint.row;
+  const own = name in ROW_PARAMETERS && path.startsWith('/datasets/:') ? ROW_PARAMETERS[name] : undefined;
+  return own ?? PATH_PARAMETERS[path]?.[name] ?? PARAMETERS[name];
 }
 
 const QUERY = `select i.order_id, o.ordered_at, c.country, i.amount

@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { startAiFake } from '../tools/ai-fake.ts';
 import { startDriveFake } from '../tools/drive-fake.ts';
 import { freePort } from '../tools/engine.ts';
 import { eventually } from './operation/fixture.ts';
@@ -56,6 +57,7 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
       'key ring',
       'index',
       'apps',
+      'credits',
       'connections',
     ].map((name) => new RegExp(`^ok    ${name.padEnd(12)}\\S`)),
     ...(isFirst ? ['Created superuser "ann" of tenant "default".'] : []),
@@ -162,6 +164,27 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
     'false',
     'true',
   ],
+  'For builders of assistants': () => [
+    'Fake',
+    'icon',
+    'image/x-icon',
+    '4',
+    'image/png',
+    "[ 'orders_since', 'There are many orders from France.' ]",
+    'There are many orders from France.',
+  ],
+  'For billing': () => [
+    '54',
+    '[',
+    "  'app: 4 x 4 = 16',",
+    "  'job: 28 x 0.5 = 14',",
+    "  'user: 3 x 4 = 12',",
+    "  'assistant: 2 x 4 = 8',",
+    "  'user: 1 x 4 = 4'",
+    ']',
+    "[ 'admin', 'Lena of the demo', 'ann' ]",
+    /^\{ cap: 1000, remaining: 9\d\d(\.\d+)? \}$/,
+  ],
   'For schema registries': () => [/^etag: "[\w-]{22}"$/i, '304', /^\d{6}$/, 'No changes.'],
 };
 
@@ -197,9 +220,10 @@ describe('the walk-through of the README', { timeout: 600_000 }, () => {
     const { path, remove } = newCheckout();
     const variables = { OUTBOUND_ALLOW: '127.0.0.1', SEED_DEMO: 'true', PORT: String(await freePort()) };
     const service = await startProcess({ DATA_DIR: join(path, '.data'), ...variables });
-    const drive = await startDriveFake('google-drive');
+    const [drive, ai] = [await startDriveFake('google-drive'), await startAiFake()];
     await eventually(async () => /The demo is ready|demo failed/.test(service.printed()));
-    const shell = startShell(path, { URL: service.url, DRIVE: drive.origin, MCP_PORT: String(await freePort()) });
+    const fakes = { DRIVE: drive.origin, AI: new URL(ai.provider.baseUrl).origin, MCP_PORT: String(await freePort()) };
+    const shell = startShell(path, { URL: service.url, ...fakes });
     for (const isFirst of [true, false])
       for (const heading of headings) {
         const name = [...Object.keys(WALK), SUBSCRIBERS].find((start) => heading.startsWith(start))!;
@@ -223,7 +247,7 @@ describe('the walk-through of the README', { timeout: 600_000 }, () => {
           );
       }
     await shell.close();
-    await drive.close();
+    await Promise.all([drive.close(), ai.close()]);
     expect(await service.end('SIGTERM')).toBe(0);
     remove();
   });

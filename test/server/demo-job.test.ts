@@ -39,8 +39,31 @@ async function expectInbox(admin: Client): Promise<void> {
   expect(stats).toEqual([]);
 }
 
+const DAY_MS = 86_400_000;
+const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+
+/** Expects the assistant of the demo, and usage in round figures that add up, none of it today. */
+async function expectUsage(admin: Client): Promise<void> {
+  const assistant = (await admin.get('/assistants/shop-assistant')).body;
+  expect(assistant).toMatchObject({ icon: 'store', events: ['order.received'] });
+  const { data } = await admin.gql('{ assistant(id: "shop-assistant") { toolkits { slug } datasets { slug } } }');
+  expect(data).toEqual({ assistant: { toolkits: [{ slug: 'shop-tools' }], datasets: [{ slug: 'orders' }] } });
+
+  const { usageSummary, dailyTotals } = (await admin.get(`/usage?startDate=${daysAgo(28)}&endDate=${daysAgo(1)}`)).body;
+  expect(usageSummary.map((line: any) => [line.entityType, line.totalEvents, line.totalCredits])).toEqual([
+    ['app', 4, 16],
+    ['job', 28, 14],
+    ['user', 3, 12],
+    ['assistant', 2, 8],
+    ['user', 1, 4],
+  ]);
+  expect(usageSummary[3].entityId).toBe(assistant.id);
+  const sum = (lines: { totalCredits: number }[]) => lines.reduce((total, { totalCredits }) => total + totalCredits, 0);
+  expect([sum(usageSummary), sum(dailyTotals)]).toEqual([54, 54]);
+}
+
 test(
-  'the demo has a nightly job with a first run, a template and an app, which later starts leave alone',
+  'the demo has a nightly job with a first run, a template, an app, an assistant and usage, which later starts leave alone',
   { timeout: 180_000 },
   async () => {
     const folder = newFolder();
@@ -95,6 +118,7 @@ test(
       expect((await admin.delete(`${PATH}/actions/${actions[4].id}`)).status).toBe(204);
       await expectReport(admin);
       await expectInbox(admin);
+      await expectUsage(admin);
     });
     expect(first).toMatch(/Creating the demo/);
 
@@ -102,6 +126,7 @@ test(
     const printed = await onService(/Data Workspace Service at/, async (admin) => {
       expect(await embedded(admin, `${PATH}/actions`)).toHaveLength(4);
       expect(await embedded(admin, `${PATH}/history`)).toHaveLength(1);
+      await expectUsage(admin);
     });
     expect(printed).not.toMatch(/Creating the demo/);
     folder.remove();
