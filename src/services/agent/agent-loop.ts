@@ -4,6 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { ChosenModel } from '../ai/choose-model.ts';
+import { NOT_ACCEPTED } from './agent-acceptance.ts';
 import { callModel, chooseAgentModel } from './agent-model-call.ts';
 import { firstMessages, openOwnedRun } from './agent-plan.ts';
 import { saveNotes, saveSteps, type BegunRun } from './agent-run-state.ts';
@@ -35,6 +36,8 @@ export async function runLoop(work: AgentWork): Promise<string> {
   const { platform, run, signal } = work;
   const subject = { tenantId: run.tenantId, agentId: run.agentId, ownerId: work.ownerId };
   const { ctx: first, agent } = await openOwnedRun(platform, subject, signal);
+  // It may have been changed since the run was requested.
+  if (!agent.accepted) throw conflict(NOT_ACCEPTED);
   let ctx = first;
   const chosen = await chooseAgentModel(ctx, agent);
   const box = await createToolBox(ctx, agent.assistant, run.depth);
