@@ -17,6 +17,10 @@ const MAX_STEPS = 10;
 const MAX_CALLS = 16;
 /** Results of all tools of a run. What is more does not fit a model. */
 const MAX_RESULT_BYTES_OF_RUN = 1024 * 1024;
+/** Arguments and results of all tools in the record of a run: a list has the records of many runs. */
+const MAX_RECORD_BYTES = 64 * 1024;
+/** Characters of a text in the record of a run past its maximum size. */
+const MIN_EXCERPT = 64;
 
 /** What executes a run. */
 export interface AgentWork {
@@ -61,6 +65,7 @@ class Conversation {
   readonly #messages: ChatMessage[];
   readonly #steps: AgentStep[] = [];
   #resultBytes = 0;
+  #recordBytes = 0;
   #sent = 0;
 
   constructor(work: AgentWork, chosen: ChosenModel, box: ToolBox, messages: ChatMessage[]) {
@@ -86,7 +91,8 @@ class Conversation {
     for (const [index, call] of toolCalls.entries()) {
       const { text, record } = await this.#callTool(ctx, call, index);
       this.#messages.push({ role: 'tool', toolCallId: call.id, content: text });
-      recorded.push(record);
+      // Of those past the maximum, the first shows that they were refused.
+      if (index <= MAX_CALLS) recorded.push(record);
     }
     await saveSteps({ query: (statement) => platform.database.query(run.tenantId, statement) }, run, this.#steps);
     return null;
@@ -97,11 +103,19 @@ class Conversation {
     const { text, error = null } = await this.#resultOf(ctx, call, index);
     this.#resultBytes += Buffer.byteLength(text);
     const duration = performance.now() - startedAt;
-    const { name, arguments: args } = call;
-    return {
-      text,
-      record: { name: excerpt(name), arguments: excerpt(args), result: excerpt(text), duration, error },
-    };
+    const [name, args, result] = [call.name, call.arguments, text].map((part) => this.#excerpt(part)) as [
+      string,
+      string,
+      string,
+    ];
+    return { text, record: { name, arguments: args, result, duration, error: error && this.#excerpt(error) } };
+  }
+
+  /** Returns the beginning of a text for the record of the run, which is bounded. */
+  #excerpt(text: string): string {
+    const part = this.#recordBytes < MAX_RECORD_BYTES ? excerpt(text) : excerpt(text, MIN_EXCERPT);
+    this.#recordBytes += Buffer.byteLength(part);
+    return part;
   }
 
   #resultOf(
