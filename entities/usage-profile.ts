@@ -7,7 +7,7 @@ import { TenantRow } from './tenant-row.ts';
 
 /** What users and agents may spend on AI in a month. See docs/contract.md#usage-profiles. */
 @ObjectType({
-  description: 'Credits and models that users and agents may use. It is assigned to teams and users.',
+  description: 'Credits and models that users and agents may use. It is assigned to teams, users and agents.',
   implements: Node,
 })
 @Entity()
@@ -36,7 +36,8 @@ export class UsageProfile extends TenantRow {
   allowedModelTiers: ModelTier[] = [];
 
   @Field(() => Boolean, {
-    description: 'Whether it applies to all who have no usage profile and are in no team with one. One in each tenant.',
+    description:
+      'Whether it applies to users who have no usage profile and are in no team with one. Each tenant has one default.',
   })
   @Property({ type: 'boolean' })
   isDefault: boolean = false;

@@ -129,7 +129,7 @@ relationField(TeamComment, 'team', Team, 'Team of the comment.');
 relationField(Favorite, 'user', User, 'User whose favourite it is.');
 relationField(Mail, 'user', User, 'Recipient. Null if the recipient is not a user of the tenant or was deleted.');
 relationField(AuditEvent, 'user', User, 'Caller. Null for operators, failed logins and deleted users.');
-relationField(AiProvider, 'owner', User, 'User whose own it is; null for one of the tenant.');
+relationField(AiProvider, 'owner', User, 'User to whom it belongs; null for one of the tenant.');
 relationField(AiCall, 'provider', AiProvider, 'The AI provider; null if it was deleted or is that of another user.');
 relationField(AiCall, 'user', User, 'User who called, or who owns the agent; null if the user is deleted.');
 relationField(Image, 'user', User, 'User who requested it; null if the user is deleted.');
@@ -182,7 +182,7 @@ relationPage(
 );
 relationPage(Datasource, 'savedQueries', SavedQueryPage, 'Saved queries on it that the caller can read, by name.');
 relationPage(SavedQuery, 'datasets', DatasetPage, 'Datasets that follow it and that the caller can read, by name.');
-relationPage(Assistant, 'images', ImagePage, 'Its images that were not deleted, latest first.');
+relationPage(Assistant, 'images', ImagePage, 'Its images, latest first.');
 relationPage(Integration, 'libraries', LibraryPage, 'Libraries with it that the caller can read, by name.');
 relationPage(Folder, 'resources', ResourcePage, 'Resources in it that the caller can read, by name.');
 relationPage(Tag, 'resources', ResourcePage, 'Resources with the tag that the caller can read, by name.');

@@ -16,16 +16,16 @@ const SyncFailureEnum = wordEnum(
   SYNC_FAILURES,
   (code) =>
     ({
-      lm_unreachable: 'It does not respond.',
-      lm_unavailable: 'It has no time, or fails: a status 429 or of 500 and above.',
-      lm_error: 'Its response is not understood.',
-      license_not_recognized: 'It does not know the license: a status 401, 403 or 404.',
+      lm_unreachable: 'The license manager does not respond in time.',
+      lm_unavailable: 'The license manager is overloaded or fails: status 429, or 500 and above.',
+      lm_error: 'The license manager responds with another status, or with a body that is not understood.',
+      license_not_recognized: 'The license manager does not know the license: status 401, 403 or 404.',
     })[code],
 );
 
 const StalenessLevelEnum = wordEnum(
   'StalenessLevel',
-  'Age of the figures of the license manager.',
+  'Time since the last successful sync with the license manager.',
   STALENESS_LEVELS,
   (level) =>
     ({
@@ -51,7 +51,9 @@ export class CreditPoolType {
   remaining!: number;
 }
 
-@ObjectType('CreditSync', { description: 'State of the sync with the license manager. All null without one.' })
+@ObjectType('CreditSync', {
+  description: 'State of the sync with the license manager. Without one the level is `FRESH`, and all else is null.',
+})
 export class CreditSyncType {
   @Field(() => DateTime, { nullable: true, description: 'Time of the last successful sync; null if there was none.' })
   syncedAt!: Date | null;
@@ -62,11 +64,11 @@ export class CreditSyncType {
   @Field(() => SyncFailureEnum, { nullable: true, description: 'Why the last sync failed; null if it succeeded.' })
   lastSyncFailureCode!: SyncFailure | null;
 
-  @Field(() => StalenessLevelEnum, { description: 'Age of the included credits.' })
+  @Field(() => StalenessLevelEnum, { description: 'Age of the last successful sync.' })
   stalenessLevel!: StalenessLevel;
 }
 
-@ObjectType({ description: 'What a budget is of.' })
+@ObjectType({ description: 'The app, agent, assistant or job that has a budget.' })
 export class BudgetEntity {
   @Field(() => String, { description: 'Display name.' })
   name!: string;
@@ -81,16 +83,16 @@ export class BudgetEntity {
 /** See docs/contract.md#budgets. */
 @ObjectType({ description: 'Use of a monthly budget in the current UTC month.' })
 export class UsageBudget {
-  @Field(() => ID, { description: 'Id of what the budget is of.' })
+  @Field(() => ID, { description: 'Id of the app, agent, assistant or job.' })
   entityId!: string;
 
-  @Field(() => UsageEntityTypeEnum, { description: 'Type of what the budget is of.' })
+  @Field(() => UsageEntityTypeEnum, { description: 'Type of what has the budget.' })
   entityType!: UsageEntityType;
 
   @Field(() => Float, { description: 'The budget in credits.' })
   monthlyBudget!: number;
 
-  @Field(() => Float, { description: 'Credits used in the current month.' })
+  @Field(() => Float, { description: 'Credits used in the current UTC month.' })
   creditsUsed!: number;
 
   @Field(() => Boolean, { description: 'Whether more is used than the budget.' })
@@ -102,9 +104,9 @@ export class UsageBudget {
   })
   budgetPercent!: number;
 
-  @Field(() => Float, { description: 'Credits of the budget that are left; 0 if more were used.' })
+  @Field(() => Float, { description: 'Credits of the budget that are left, at least 0.' })
   budgetRemaining!: number;
 
-  @Field(() => BudgetEntity, { description: 'What the budget is of.' })
+  @Field(() => BudgetEntity, { description: 'What has the budget, readable with `billing:manage` alone.' })
   entity!: BudgetEntity;
 }

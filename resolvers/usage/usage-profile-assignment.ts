@@ -52,12 +52,12 @@ const ProfileId = () =>
     description: 'Id, slug or natural id of the usage profile; null for none. Required.',
   });
 
-const ASSIGNMENT = 'Requires `billing:manage`.';
+const REQUIRES = 'Requires `billing:manage`.';
 
 @Resolver(() => Team)
 export class TeamUsageProfileResolver {
   @Can('authenticated')
-  @Mutation(() => UsageProfileAssignment, { description: `Assigns a usage profile to a team. ${ASSIGNMENT}` })
+  @Mutation(() => UsageProfileAssignment, { description: `Assigns a usage profile to a team. ${REQUIRES}` })
   async setTeamUsageProfile(
     @Ctx() ctx: Context,
     @Key('team') id: string,
@@ -70,7 +70,7 @@ export class TeamUsageProfileResolver {
   @Requires(...ASSIGNED)
   @FieldResolver(() => UsageProfileAssignment, {
     nullable: true,
-    description: `The usage profile that is assigned to the team. ${ASSIGNMENT}`,
+    description: `The usage profile that is assigned to the team. ${REQUIRES}`,
   })
   usageProfileAssignment(@Ctx() { viewer }: Context, @Root() team: Assignee) {
     requireBilling(viewer);
@@ -79,7 +79,8 @@ export class TeamUsageProfileResolver {
 
   @FieldResolver(() => UsageProfile, {
     nullable: true,
-    description: 'The usage profile that is assigned to the team. Null without `billing:manage` and `usage:write`.',
+    description:
+      'The usage profile that is assigned to the team. Null for callers with neither `billing:manage` nor `usage:write`.',
   })
   usageProfile(@Root() team: Assignee) {
     return team.usageProfile;
@@ -90,7 +91,7 @@ export class TeamUsageProfileResolver {
 export class UserUsageProfileResolver {
   @Can('authenticated')
   @Mutation(() => UsageProfileAssignment, {
-    description: `Assigns a usage profile to a user, which takes precedence over those of teams. ${ASSIGNMENT}`,
+    description: `Assigns a usage profile to a user, which takes precedence over those of teams. ${REQUIRES}`,
   })
   async setUserUsageProfile(
     @Ctx() ctx: Context,
@@ -104,7 +105,7 @@ export class UserUsageProfileResolver {
   @Requires(...ASSIGNED)
   @FieldResolver(() => UsageProfileAssignment, {
     nullable: true,
-    description: `The usage profile that is assigned to the user. ${ASSIGNMENT}`,
+    description: `The usage profile that is assigned to the user. ${REQUIRES}`,
   })
   usageProfileAssignment(@Ctx() { viewer }: Context, @Root() user: Assignee) {
     requireBilling(viewer);

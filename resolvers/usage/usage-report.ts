@@ -20,7 +20,7 @@ class UsageReport {
   @Field(() => String, { description: 'First UTC day as `YYYY-MM-DD`.' })
   startDate!: string;
 
-  @Field(() => String, { description: 'Last UTC day, included.' })
+  @Field(() => String, { description: 'Last UTC day as `YYYY-MM-DD`, included.' })
   endDate!: string;
 
   /** Time of the report. */
@@ -37,7 +37,7 @@ class UsageHistory {
   loader!: UsageReportLoader;
 }
 
-@ObjectType({ description: 'What used the most credits in the last days.' })
+@ObjectType({ description: 'What used the most credits in a number of days up to today, and who caused it.' })
 class TopConsumers {
   @Field(() => Int, { description: 'Number of UTC days, today included.' })
   windowDays!: number;
@@ -45,7 +45,7 @@ class TopConsumers {
   @Field(() => String, { description: 'First UTC day as `YYYY-MM-DD`.' })
   startDate!: string;
 
-  @Field(() => String, { description: 'Last UTC day: today.' })
+  @Field(() => String, { description: 'Last UTC day, today, as `YYYY-MM-DD`.' })
   endDate!: string;
 
   /** Maximum number of entries in each list. */
@@ -57,7 +57,7 @@ class TopConsumers {
 class UsageReportArgs {
   @Field(() => String, {
     nullable: true,
-    description: 'First UTC day, as ISO date or time. Default: the first day of the current month.',
+    description: 'First UTC day, as ISO date or time, e.g. `2026-01-31`. Default: the first day of the current month.',
   })
   startDate?: string;
 
@@ -158,7 +158,7 @@ export class UsageHistoryResolver {
 export class TopConsumersResolver {
   @Can('billing:manage')
   @Query(() => TopConsumers, {
-    description: 'Reports what used the most credits in the last days, and who caused it.',
+    description: 'Reports what used the most credits in the last days, and who caused the usage.',
   })
   topConsumers(@Args(() => TopConsumersArgs) { days, limit }: TopConsumersArgs): TopConsumers {
     const windowDays = days ?? DEFAULT_WINDOW_DAYS;
