@@ -5,7 +5,8 @@ import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Rule } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { assignToTeam, assignToUser, requireBilling } from '../../src/services/usage/usage-profile-assignment.ts';
+import { requireBilling } from '../../src/services/usage/require-billing.ts';
+import { assignToTeam, assignToUser } from '../../src/services/usage/usage-profile-assignment.ts';
 import { Key, Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 

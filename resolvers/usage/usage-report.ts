@@ -1,7 +1,7 @@
 import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { Context } from '../../src/core/context.ts';
 import { intRule, Rule } from '../../src/core/input-rules.ts';
-import { loadSync } from '../../src/services/usage/credit-pool.ts';
+import { loadCreditSync } from '../../src/services/usage/credit-sync-state.ts';
 import { loadTopApps, loadTopUsers } from '../../src/services/usage/top-consumers.ts';
 import { lastDays, lastMonths, readPeriod, type UsagePeriod } from '../../src/services/usage/usage-period.ts';
 import { UsageReportLoader } from '../../src/services/usage/usage-report.ts';
@@ -125,7 +125,7 @@ export class UsageReportResolver {
 
   @FieldResolver(() => CreditSyncType, { description: 'State of the sync with the license manager.' })
   sync(@Ctx() ctx: Context, @Root() { now }: UsageReport): Promise<CreditSyncType> {
-    return loadSync(ctx, now);
+    return loadCreditSync(ctx, now);
   }
 }
 
