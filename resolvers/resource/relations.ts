@@ -60,7 +60,7 @@ import { OperationResource } from '../operation/operation.ts';
 import { ReferenceSnapshot } from '../report/dataset-reference-types.ts';
 import { pageOf } from '../support/page.ts';
 import { nodeField, recordField, relationField, relationPage } from '../support/relation-fields.ts';
-import { UsageBudget } from '../usage/credit-pool-types.ts';
+import { UsageBudget } from '../usage/usage-budget.ts';
 import { TopApp, TopUser, UsageSummary } from '../usage/usage-total-types.ts';
 import { NotificationResource } from './notification.ts';
 import { Reference } from './reference.ts';

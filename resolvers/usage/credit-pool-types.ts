@@ -1,5 +1,4 @@
-import { Field, Float, ID, ObjectType } from 'type-graphql';
-import { UsageEntityTypeEnum } from '../../entities/usage-event.ts';
+import { Field, Float, ObjectType } from 'type-graphql';
 import { wordEnum } from '../../entities/word-enum.ts';
 import {
   STALENESS_LEVELS,
@@ -8,7 +7,6 @@ import {
   type SyncFailure,
 } from '../../src/core/license-manager.ts';
 import { DateTime } from '../../src/core/scalars.ts';
-import type { UsageEntityType } from '../../src/core/usage.ts';
 
 const SyncFailureEnum = wordEnum(
   'CreditSyncFailure',
@@ -66,47 +64,4 @@ export class CreditSyncType {
 
   @Field(() => StalenessLevelEnum, { description: 'Age of the last successful sync.' })
   stalenessLevel!: StalenessLevel;
-}
-
-@ObjectType({ description: 'The app, agent, assistant or job that has a budget.' })
-export class BudgetEntity {
-  @Field(() => String, { description: 'Display name.' })
-  name!: string;
-
-  @Field(() => String, { description: 'Short name.' })
-  slug!: string;
-
-  /** Owner as `user:<id>` or `team:<id>`, for the fields `ownerId` and `owner`. */
-  ownerId!: string;
-}
-
-/** See docs/contract.md#budgets. */
-@ObjectType({ description: 'Use of a monthly budget in the current UTC month.' })
-export class UsageBudget {
-  @Field(() => ID, { description: 'Id of the app, agent, assistant or job.' })
-  entityId!: string;
-
-  @Field(() => UsageEntityTypeEnum, { description: 'Type of what has the budget.' })
-  entityType!: UsageEntityType;
-
-  @Field(() => Float, { description: 'The budget in credits.' })
-  monthlyBudget!: number;
-
-  @Field(() => Float, { description: 'Credits used in the current UTC month.' })
-  creditsUsed!: number;
-
-  @Field(() => Boolean, { description: 'Whether more is used than the budget.' })
-  isOverBudget!: boolean;
-
-  @Field(() => Float, {
-    description:
-      'Used part of the budget in percent, with two decimals. Of a budget of 0 it is 0 if nothing is used, else 100.',
-  })
-  budgetPercent!: number;
-
-  @Field(() => Float, { description: 'Credits of the budget that are left, at least 0.' })
-  budgetRemaining!: number;
-
-  @Field(() => BudgetEntity, { description: 'What has the budget, readable with `billing:manage` alone.' })
-  entity!: BudgetEntity;
 }

@@ -7,7 +7,8 @@ import { lastDays, lastMonths, readPeriod, type UsagePeriod } from '../../src/se
 import { UsageReportLoader } from '../../src/services/usage/usage-report.ts';
 import { loadMonths } from '../../src/services/usage/usage-totals.ts';
 import { Can } from '../support/guard.ts';
-import { CreditPoolType, CreditSyncType, UsageBudget } from './credit-pool-types.ts';
+import { CreditPoolType, CreditSyncType } from './credit-pool-types.ts';
+import { UsageBudget } from './usage-budget.ts';
 import { TopApp, TopUser, UsageDayTotal, UsageMonthTotal, UsageSummary } from './usage-total-types.ts';
 
 const [MAX_MONTHS, DEFAULT_MONTHS] = [24, 12];
