@@ -1,4 +1,4 @@
-import { quoteUpstream } from '../../core/outbound.ts';
+import { quoteUpstream, readErrorText } from '../../core/outbound.ts';
 
 const MAX_REASON_BYTES = 16 * 1024;
 /** Parts of a prompt that are at least this long are masked in what a provider says; shorter prompts as whole words. */
@@ -24,25 +24,9 @@ export async function readRefusal(
   apiKey: string | null,
   prompts: readonly string[],
 ): Promise<ProviderRefusal> {
-  const words = reasonOf(await readStart(response));
+  const words = reasonOf(await readErrorText(response, MAX_REASON_BYTES));
   const reason = quoteUpstream(maskEchoes(words, prompts), apiKey === null ? [] : [apiKey]);
   return new ProviderRefusal(host, response.status, reason);
-}
-
-/** Returns the first bytes as text. An error that breaks off is still one. */
-async function readStart(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const part of response.body ?? []) {
-      parts.push(part);
-      size += part.length;
-      if (size > MAX_REASON_BYTES) break;
-    }
-  } catch {
-    // The status is known.
-  }
-  return Buffer.concat(parts).toString('utf8', 0, MAX_REASON_BYTES);
 }
 
 /** Returns the message of an error: `{"error": {"message"}}`, or the forms of other servers, else the text itself. */
