@@ -4,7 +4,7 @@ import { startAiFake } from '../../tools/ai-fake.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { WRONG_TOTALS } from '../support/usage-fixture.ts';
-import { callOf, createAgent, createTools, providerOf, runAgent, test } from './agent-fixture.ts';
+import { callOf, createAgent, createTools, runAgent, test } from './agent-fixture.ts';
 
 /** Sets the cap of the default profile. */
 const setCap = (service: Service, cap: number) =>
@@ -75,7 +75,7 @@ base('no log has payloads, results, texts of models or secrets', async () => {
   const ai = await startAiFake();
   try {
     const admin = await service.user('admin', { superuser: true });
-    await admin.creates('/ai-providers', providerOf(ai));
+    await admin.creates('/ai-providers', ai.provider);
     const toolkitId = await createTools(admin, [
       {
         name: 'echo',

@@ -1,4 +1,4 @@
-import { quoteUpstream } from '../../core/outbound.ts';
+import { quoteUpstream, readErrorText } from '../../core/outbound.ts';
 
 const MAX_REASON_BYTES = 16 * 1024;
 /** Parts of a prompt that are at least this long are masked in what a provider says; shorter prompts as whole words. */
@@ -29,7 +29,7 @@ interface Unquoted {
 
 /** Reads an error response. */
 export async function readRefusal(response: Response, host: string, call: Unquoted): Promise<ProviderRefusal> {
-  const words = reasonOf(await readStart(response));
+  const words = reasonOf(await readErrorText(response, MAX_REASON_BYTES));
   return new ProviderRefusal(host, response.status, quoteUpstream(maskQuoted(words, call)));
 }
 
@@ -37,22 +37,6 @@ export async function readRefusal(response: Response, host: string, call: Unquot
 export const maskQuoted = (text: string, { endpoint: { apiKey }, prompts }: Unquoted): string =>
   // The key first: no part of it may be left where the text is cut.
   maskEchoes(apiKey ? text.replaceAll(apiKey, '…') : text, prompts);
-
-/** Returns the first bytes as text. An error that breaks off is still one. */
-async function readStart(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const part of response.body ?? []) {
-      parts.push(part);
-      size += part.length;
-      if (size > MAX_REASON_BYTES) break;
-    }
-  } catch {
-    // The status is known.
-  }
-  return Buffer.concat(parts).toString('utf8', 0, MAX_REASON_BYTES);
-}
 
 /** Returns the message of an error: `{"error": {"message"}}`, or the forms of other servers, else the text itself. */
 function reasonOf(text: string): string {
