@@ -1,3 +1,5 @@
+import { toCamelCase } from '../../rest-bridge/words.ts';
+import { capitalize } from '../../src/core/capitalize.ts';
 import { ROWS } from '../../src/server/routes.ts';
 import type { Client } from '../support/client.ts';
 
@@ -137,5 +139,6 @@ interface KindNames {
 export function namesOf(kind: string): KindNames {
   const word = singularOf(kind);
   if (kind === 'queries') return { word, type: 'SavedQuery', one: 'savedQuery', many: 'savedQueries' };
-  return { word, type: word[0]!.toUpperCase() + word.slice(1), one: word, many: kind };
+  const one = toCamelCase(word);
+  return { word, type: capitalize(one), one, many: toCamelCase(kind) };
 }

@@ -49,8 +49,9 @@ const REFUSED: Record<string, number> = {
   'DELETE /api/libraries/{id}/connection': 404,
   'GET /api/toolkits/{id}/connection': 404,
   'DELETE /api/toolkits/{id}/connection': 404,
+  // The minimal request names no agent.
+  'POST /api/usage/quote': 400,
   // No AI provider has a model, so there is no image.
-  'POST /api/usage/quote': 409,
   'POST /api/_create-image': 409,
   'POST /api/assistants/{assistantId}/_create-image': 409,
   'GET /api/images/{id}': 404,

@@ -64,6 +64,12 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   RATE_LIMIT_API: ['must be a whole number from 0 to 9007199254740991', 'off'],
   RATE_LIMIT_LOGIN: ['must be a whole number from 0 to 9007199254740991', 'off'],
   RATE_LIMIT_WEBHOOK: ['must be a whole number from 0 to 9007199254740991', 'off'],
+  LICENSE_MANAGER_URL: [
+    'must be a URL that starts with http:// or https://',
+    'licenses.example.com',
+    'ftp://licenses.example.com',
+  ],
+  CREDITS_INCLUDED: ['must be a whole number from 0 to 999999999', '-1', '1.5', 'many', '1000000000'],
   PUBLIC_SCHEMA: ['must be true, false, 1 or 0', 'no'],
   METRICS_TOKEN: ['must consist of ASCII characters, without blanks around them', ' x', 'é', 'a\nb'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [
@@ -85,6 +91,13 @@ describe('a malformed value', () => {
 
   test('is tested for every variable with a form; DATA_DIR is checked when it is opened', () => {
     expect([...Object.keys(MALFORMED), 'DATA_DIR'].toSorted()).toEqual(Object.keys(readConfig(GOOD)).toSorted());
+  });
+
+  test('of the license manager includes what its URL must not have', () => {
+    for (const url of ['http://user@lm.example', 'http://lm.example/?a=b', 'http://lm.example/#a'])
+      expect(() => readConfig({ LICENSE_MANAGER_URL: url }), url).toThrow(
+        'LICENSE_MANAGER_URL must be a URL without username, password, query and fragment',
+      );
   });
 
   test('of the password includes the rules of all users', () => {
@@ -146,6 +159,7 @@ const GOOD = {
   PUBLIC_URL: 'https://data.example.com/',
   TRUST_PROXY: ' 10.0.0.0/8, ::1 ,fd00::/8,loopback',
   CORS_ORIGINS: 'https://app.example.com, http://localhost:5173,capacitor://localhost',
+  LICENSE_MANAGER_URL: 'https://licenses.example.com/v1',
   OUTBOUND_ALLOW: 'idp.corp.example, localhost,10.0.0.0/8 ,::1,fd00::/8',
   SMTP_URL: 'smtps://user:password@mail.example.com',
   MAIL_FROM: 'Workspace <workspace@example.com>',

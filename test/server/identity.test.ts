@@ -94,18 +94,24 @@ async function createTwins(service: Service, ann: Client, admin: Client, source:
   }
 }
 
-describe('two of everything', () => {
+describe('two of everything', { timeout: 120_000 }, () => {
   const found: FoundRecord[] = [];
 
   test('distinct records of a type have distinct ids', async ({ ann, bob, admin, service, source, orders }) => {
     expect(bob.username).toBe('bob');
     await createTwins(service, ann, admin, source.id, orders);
     await createMail(service, ann);
-    const models = [{ id: 'draw', kind: 'image', tier: 'everyday', price: 0.04 }];
+    const models = [
+      { id: 'draw', kind: 'image', tier: 'everyday', price: 0.04 },
+      { id: 'talk', kind: 'chat', tier: 'everyday', inputPrice: 1, outputPrice: 1 },
+    ];
     for (let twin = 0; twin < 2; twin++) {
       await addImage(service, ann);
-      await ann.creates('/assistants', { name: 'Twin' });
+      const { id: assistantId } = await ann.creates('/assistants', { name: 'Twin' });
       await admin.creates('/ai-providers', { name: 'Twin', baseUrl: 'https://ai.example.com/v1', models });
+      const agent = await ann.creates('/agents', { name: 'Twin', assistantId });
+      // The provider does not exist, so that the runs fail.
+      await ann.creates(`/agents/${agent.id}/_run`, {});
     }
     const resource = { kind: 'dataset', id: orders.id } as const;
     for (let twin = 0; twin < 2; twin++) await notifyPrincipals(service, [`user:${ann.id}`], { resource });
@@ -118,6 +124,7 @@ describe('two of everything', () => {
       aiCalls: admin,
       auditEvents: admin,
       usageEvents: admin,
+      usageProfiles: admin,
       outbox: admin,
       identityProviders: superuser,
     };
