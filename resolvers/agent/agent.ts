@@ -64,7 +64,7 @@ export const AgentUsageProfileField = relationField(
   Agent,
   'usageProfile',
   UsageProfile,
-  'Its usage profile. Null without one, and for callers who are not superusers.',
+  'Its usage profile. Null without one, and for callers without `billing:manage` and `usage:write`.',
 );
 
 @Resolver(() => Agent)

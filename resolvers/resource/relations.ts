@@ -1,4 +1,6 @@
 import { Activity } from '../../entities/activity.ts';
+import { AgentRun } from '../../entities/agent-run.ts';
+import { Agent } from '../../entities/agent.ts';
 import { AiCall } from '../../entities/ai-call.ts';
 import { AiProvider } from '../../entities/ai-provider.ts';
 import { ApiToken } from '../../entities/api-token.ts';
@@ -139,6 +141,8 @@ relationField(
   Assistant,
   'Assistant that it belongs to. Null if it has none, or if the caller cannot read it.',
 );
+relationField(AgentRun, 'agent', Agent, 'The agent.');
+relationField(AgentRun, 'user', User, 'User who started it. Null for a run on an event, and if the user is deleted.');
 relationField(UsageEvent, 'user', User, 'User who caused the usage. Null for agents and deleted users.');
 
 recordField(AuditEvent, 'token', 'tokenId', ApiToken, 'API token that was used, if it is one of the caller.', [

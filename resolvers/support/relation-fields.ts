@@ -1,7 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Args, Ctx, FieldResolver, Info, Resolver, Root, type ClassType } from 'type-graphql';
+import { Agent } from '../../entities/agent.ts';
 import { AiProvider } from '../../entities/ai-provider.ts';
 import { ApiToken } from '../../entities/api-token.ts';
+import { IdentityProvider } from '../../entities/identity-provider.ts';
 import { Image } from '../../entities/image.ts';
 import { Node } from '../../entities/node.ts';
 import { Notification } from '../../entities/notification.ts';
@@ -10,6 +12,7 @@ import { SavedFilter } from '../../entities/saved-filter.ts';
 import { SEARCHABLE_TYPES } from '../../entities/search-hit.ts';
 import { Session } from '../../entities/session.ts';
 import { TeamComment } from '../../entities/team-comment.ts';
+import { UsageProfile } from '../../entities/usage-profile.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import type { EntityType, SelectionSource } from '../../src/core/read/reader.ts';
@@ -20,8 +23,11 @@ import { ChildPageArgs, type PageShape } from './page.ts';
 const TYPE_OF_KIND: Readonly<Record<string, EntityType>> = {
   ...SEARCHABLE_TYPES,
   filter: SavedFilter,
+  agent: Agent,
   aiProvider: AiProvider,
   image: Image,
+  identityProvider: IdentityProvider,
+  usageProfile: UsageProfile,
   comment: TeamComment,
   token: ApiToken,
   session: Session,

@@ -30,15 +30,19 @@ function phrasesOf(name: string): string[] {
 }
 
 /**
- * Returns the kind of resource that a mutation changes: that of its permission, else the first kind in its name
- * (`deleteToken`, `createIdentityProvider`), else `user` if it has an argument `username`.
+ * Returns the kind of resource that a mutation changes: that of its permission if an argument identifies it, else the
+ * first kind in its name (`deleteToken`, `createAgent`), else `user` if it has an argument `username`.
  */
 function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission: string): string | null {
   const [ability = ''] = permission.split(':');
-  const candidates = [...(ability in ABILITIES ? [ability] : []), ...phrasesOf(name)];
+  const hasArgument = (...names: string[]) => args.some((argument) => names.includes(argument.name));
+  const ofPermission = ability in ABILITIES ? [ability] : [];
+  const candidates = hasArgument(`${ability}Id`, 'id', 'username')
+    ? [...ofPermission, ...phrasesOf(name)]
+    : [...phrasesOf(name), ...ofPermission];
   const kind = candidates.find((candidate) => AUDITED_KINDS.has(candidate));
   if (kind) return kind;
-  return args.some((argument) => argument.name === 'username') ? 'user' : null;
+  return hasArgument('username') ? 'user' : null;
 }
 
 /**

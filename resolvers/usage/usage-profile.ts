@@ -1,5 +1,6 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, ID, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Agent } from '../../entities/agent.ts';
 import { Team } from '../../entities/team.ts';
 import { CreateUsageProfileInput, UpdateUsageProfileInput } from '../../entities/usage-profile-input.ts';
 import { UsageProfile } from '../../entities/usage-profile.ts';
@@ -99,5 +100,17 @@ export class UsageProfileResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.children(UsageProfile, 'users', profile, info, page);
+  }
+
+  @FieldResolver(() => [Agent], {
+    description: 'Agents to which it is assigned and that the caller may read, by name.',
+  })
+  agents(
+    @Ctx() ctx: Context,
+    @Root() profile: { id: string },
+    @Args(() => ChildPageArgs) page: ChildPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    return ctx.read.children(UsageProfile, 'agents', profile, info, page);
   }
 }

@@ -45,13 +45,13 @@ export interface AuditedRequest {
 }
 
 /**
- * Records the id of the resource that the caller named by `kind` and `key`. A mutation that names no resource gets the
- * first resource recorded.
+ * Records the id of the resource that the caller named by `kind` and `key`, or created, for the key null. A mutation that
+ * names no resource gets the first resource recorded.
  */
 export function recordAuditTarget(
   { mutation }: Pick<AuditedRequest, 'mutation'>,
   kind: string,
-  key: string,
+  key: string | null,
   id: string,
 ): void {
   if (!mutation) return;

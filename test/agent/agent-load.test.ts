@@ -107,3 +107,22 @@ base('no log has payloads, results, texts of models or secrets', async () => {
     await service.close();
   }
 });
+
+test('a model that calls tools without end cannot make the record of a run large', async ({ ann, ai }) => {
+  const agent = await createAgent(ann);
+  const calls = Array.from({ length: 128 }, () => ({ name: 'n'.repeat(200), arguments: 'あ'.repeat(5000) }));
+  const reply = { content: null, toolCalls: calls, inputTokens: 1, outputTokens: 1 };
+  const { status, steps } = await runAgent(
+    ann,
+    agent,
+    ai,
+    Array.from({ length: 9 }, () => reply),
+  );
+  expect(status).toBe('succeeded');
+  expect(steps).toHaveLength(10);
+  expect(steps[0].toolCalls).toHaveLength(17);
+  expect(steps[0].toolCalls[0].arguments).toMatch(/^あ{4095}…$/);
+  expect(steps[0].toolCalls[16].error).toBe('At most 16 tools are called in one step');
+  expect(steps[8].toolCalls[0].arguments).toMatch(/^あ{63}…$/);
+  expect(Buffer.byteLength(JSON.stringify(steps))).toBeLessThan(250_000);
+});

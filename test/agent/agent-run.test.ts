@@ -66,6 +66,13 @@ describe('a run', () => {
     expect(target.requests).toHaveLength(10);
   });
 
+  test('is refused if no provider has the model of the assistant', async ({ ann }) => {
+    const agent = await createAgent(ann, { model: 'gone' });
+    const refusal = 'The model gone of the assistant is unknown: it must be one of fake-chat, fake-chat-large';
+    await expectError(ann.post(`${agent.path}/_run`, {}), 409, refusal);
+    await expectError(ann.post('/usage/quote', { action: 'agentRun', agentId: agent.id }), 409, refusal);
+  });
+
   test('fails with the provider, which then costs nothing', async ({ ann, ai, service }) => {
     const agent = await createAgent(ann);
     ai.behaviors.push({ status: 400, message: 'The model is overloaded {prompt} {key}' });

@@ -97,6 +97,7 @@ describe('an agent', () => {
       );
     expect(await names('')).toEqual(['Of ann', 'Of bob']);
     expect(await names(`&ownerId=${bob.id}`)).toEqual(['Of bob']);
+    await expectBody(ann.get('/agents?assistantId=no-uuid'), 200, { total: 0 });
   });
 });
 

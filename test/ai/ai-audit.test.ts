@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { sweepAiCalls, sweepImages } from '../../src/operations/janitor.ts';
+import { recordEvents } from '../support/audit-fixture.ts';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { chargesOf, databaseText, PROMPT, test } from './ai-fixture.ts';
@@ -60,6 +61,14 @@ describe('the audit of AI calls', () => {
     });
     expect((await stranger.get('/ai/audit')).body.total).toBe(0);
     expect((await admin.get('/ai/audit?to=2020-01-01')).body.total).toBe(0);
+  });
+
+  test('stands beside the audit log, which names the image', async ({ service, provider: _, ann }) => {
+    let imageId = '';
+    const events = await recordEvents(service, async () => {
+      imageId = (await ann.creates('/_create-image', { prompt: PROMPT })).id;
+    });
+    expect(events).toMatchObject([{ action: 'createImage', kind: 'image', resourceId: imageId }]);
   });
 
   test('is for superusers only', async ({ service, provider: _, admin, ann, anonymous }) => {

@@ -27,7 +27,7 @@ const KINDS = [...posts]
 export const singularOf = (kind: string): string => kind.replace(/ies$/, 'y').replace(/s$/, '');
 
 /** Kinds that are parts of a resource: access to them is that to the resource. */
-const PARTS: ReadonlySet<string> = new Set(['agents']);
+export const PARTS: ReadonlySet<string> = new Set(['agents']);
 
 /** Kinds without owners. All users of the tenant may read them. */
 export const READABLE_BY_ALL: ReadonlySet<string> = new Set([

@@ -66,6 +66,7 @@ GET    /me                                  401       200      200      200    2
 PUT    /me                                  401       200      200      200    200    200       403
 PUT    /me/password                         401       204      204      204    204    204       403
 GET    /me/favorites                        401       200      200      200    200    200       200
+GET    /me/usage                            401       200      200      200    200    200       200
 GET    /top-menu-templates                  401       200      200      200    200    200       200
 GET    /users                               401       200      200      200    200    200       200
 GET    /users-list                          401       200      200      200    200    200       200
@@ -86,6 +87,8 @@ PUT    /users/:username/global-permissions  401       404      403      403    4
 GET    /users/:username/superuser           401       404      403      403    403    200       403
 PUT    /users/:username/superuser           401       404      403      403    403    200       403
 DELETE /users/:username/superuser           401       404      403      403    403    204       403
+GET    /users/:username/ai/profile          401       404      403      403    403    200       200
+PUT    /users/:username/ai/profile          401       404      403      403    403    200       403
 GET    /teams                               401       200      200      200    200    200       200
 POST   /teams                               401       201      403      403    403    201       403
 GET    /teams/:id                           401       404      200      200    200    200       200
@@ -102,6 +105,8 @@ GET    /teams/:id/comments                  401       404      403      200    4
 POST   /teams/:teamId/comments              401       404      403      201    403    201       403
 GET    /teams/:teamId/comments/:id          401       404      403      200    403    200       200
 DELETE /teams/:teamId/comments/:id          401       404      403      204    403    204       403
+GET    /teams/:id/ai/profile                401       404      403      403    403    200       200
+PUT    /teams/:id/ai/profile                401       404      403      403    403    200       403
 GET    /identity-providers                  401       200      403      403    403    200       403
 POST   /identity-providers                  401       201      403      403    403    201       403
 GET    /identity-providers/:id              401       404      403      403    403    200       403
@@ -136,6 +141,8 @@ const BODIES: Record<string, (targets: Targets) => object | Promise<object>> = {
   'POST /users/:username/_upload/:uploadId/avatar-upload': async () =>
     pictureForm(await pngOf(RED), { before: { chunk: '0', chunks: '1' } }),
   'POST /teams/:id/_markFeedViewed': () => ({ activityIds: [] }),
+  'PUT /users/:username/ai/profile': () => ({ profileId: null }),
+  'PUT /teams/:id/ai/profile': () => ({ profileId: null }),
   'POST /identity-providers': ({ username }) => createProviderInput(`other-${username}`),
 };
 

@@ -17,6 +17,8 @@ export interface RunSubject {
 export interface RunningAgent {
   id: string;
   instructions: string | null;
+  /** Whether the owner has accepted it as it is here. */
+  accepted: boolean;
   assistant: {
     id: string;
     ownerId: string;
@@ -42,7 +44,7 @@ export async function openOwnedRun(platform: Platform, subject: RunSubject, sign
   const ctx = await createJobContext(platform, tenantId, `user:${ownerId}`, signal);
   const [agent] = await ctx.query<RunningAgent & Record<string, unknown>>({
     text: `
-      select a.id, a.instructions,
+      select a.id, a.instructions, a.accepted,
         json_build_object('id', s.id, 'ownerId', s.owner_id, 'instructions', s.instructions, 'model', s.model,
           'toolkitIds', s.toolkit_ids, 'datasetIds', s.dataset_ids) as assistant
       from dws.agent a

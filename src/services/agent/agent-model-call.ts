@@ -18,7 +18,7 @@ const MAX_TOKENS = 4096;
 
 /** Returns the chat model of an agent: that of its assistant, else the first one. The context is that of the owner. */
 export const chooseAgentModel = (ctx: Context, { assistant }: RunningAgent): Promise<ChosenModel> =>
-  chooseModel(ctx, { kind: 'chat', model: assistant.model, userId: ctx.viewer.userId });
+  chooseModel(ctx, { kind: 'chat', model: assistant.model, isStored: true, userId: ctx.viewer.userId });
 
 /** Returns the request of one call. */
 export const requestOf = (

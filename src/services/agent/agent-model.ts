@@ -4,20 +4,17 @@ import { Assistant } from '../../../entities/assistant.ts';
 import { Operation } from '../../../entities/operation.ts';
 import { UsageProfile } from '../../../entities/usage-profile.ts';
 import { User } from '../../../entities/user.ts';
-import type { ListFilter } from '../../core/read/model.ts';
-import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
+import { belongsTo, defineModel, equalsFilter, hasMany } from '../resource/define-model.ts';
 import { throughParent } from '../resource/node-access.ts';
 
 const throughAssistant = throughParent(Assistant, 'assistant_id');
-
-const assistantFilter: ListFilter = (value) => ({ sql: 'assistant_id = ?', params: [value] });
 
 export const agentModel = defineModel(Agent, {
   accessFilter: throughAssistant,
   searchedFields: ['name'],
   sortable: ['name', 'createdAt', 'updatedAt'],
   defaultSort: 'name',
-  filters: { assistantId: assistantFilter },
+  filters: { assistantId: equalsFilter(Agent, 'assistantId') },
   relations: {
     assistant: belongsTo(Assistant, 'assistant_id'),
     owner: belongsTo(User, 'owner_id'),

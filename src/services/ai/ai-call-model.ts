@@ -2,15 +2,11 @@ import type { AiCallFilter } from '../../../entities/ai-call-input.ts';
 import { AiCall } from '../../../entities/ai-call.ts';
 import { AiProvider } from '../../../entities/ai-provider.ts';
 import { User } from '../../../entities/user.ts';
-import { equalsCondition } from '../../core/read/list-arguments.ts';
 import type { ListFilter } from '../../core/read/model.ts';
-import { belongsTo, defineModel, modelFor } from '../resource/define-model.ts';
+import { belongsTo, defineModel, equalsFilter } from '../resource/define-model.ts';
 import { superusersOnly } from '../resource/node-access.ts';
 
-const equals =
-  (field: keyof AiCall): ListFilter =>
-  (value) =>
-    equalsCondition(modelFor(AiCall), field, String(value));
+const equals = (field: keyof AiCall): ListFilter => equalsFilter(AiCall, field);
 
 const filters: Record<keyof AiCallFilter, ListFilter> = {
   actor: equals('actor'),

@@ -18,6 +18,8 @@ export interface ModelRequest {
   model?: string | null;
   /** Null: the first one of the model. */
   size?: string | null;
+  /** Whether the model is one that an assistant names, and not the request: then an unknown one is no mistake in the input. */
+  isStored?: boolean;
   /** The user whose own providers come first. */
   userId: string;
 }
@@ -54,8 +56,8 @@ const PROVIDERS = `
   order by owner_id is null, created_at, id`;
 
 /**
- * Returns the enabled provider and the model for a call. Throws CONFLICT if no provider has a model of the kind, and
- * BAD_USER_INPUT for an unknown model or size.
+ * Returns the enabled provider and the model for a call. Throws CONFLICT if no provider has a model of the kind, or the
+ * stored one, and BAD_USER_INPUT for an unknown model or size.
  */
 export async function chooseModel(source: ModelSource, request: ModelRequest): Promise<ChosenModel> {
   const { kind, model: wanted, size } = request;
@@ -65,7 +67,12 @@ export async function chooseModel(source: ModelSource, request: ModelRequest): P
   );
   if (known.length === 0) throw conflict(`No AI provider with a model of the kind ${kind} is configured`);
   const found = wanted == null ? known[0] : known.find(({ model }) => model.id === wanted);
-  if (!found) throw invalid('model', `must be one of ${[...new Set(known.map(({ model }) => model.id))].join(', ')}`);
+  if (!found) {
+    const choice = `must be one of ${[...new Set(known.map(({ model }) => model.id))].join(', ')}`;
+    throw request.isStored
+      ? conflict(`The model ${wanted} of the assistant is unknown: it ${choice}`)
+      : invalid('model', choice);
+  }
   return toChosen(source, found.row, found.model, chooseSize(found.model, size));
 }
 

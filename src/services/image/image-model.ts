@@ -3,7 +3,7 @@ import { Image } from '../../../entities/image.ts';
 import { User } from '../../../entities/user.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
 import { readableThrough } from '../resource/access-filter.ts';
-import { belongsTo, defineModel } from '../resource/define-model.ts';
+import { belongsTo, defineModel, equalsFilter } from '../resource/define-model.ts';
 
 const readableAssistants = readableThrough('assistant', 'assistant_id');
 
@@ -22,7 +22,7 @@ export const imageModel = defineModel(Image, {
   searchedFields: ['model'],
   sortable: ['model', 'createdAt', 'updatedAt'],
   defaultSort: '-createdAt',
-  filters: { assistantId: (value) => ({ sql: 'assistant_id = ?', params: [value] }) },
+  filters: { assistantId: equalsFilter(Image, 'assistantId') },
   relations: { user: belongsTo(User, 'user_id'), assistant: belongsTo(Assistant, 'assistant_id') },
   computed: {
     bytes: { sql: storedColumn('size'), type: 'bigint' },

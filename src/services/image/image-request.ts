@@ -1,5 +1,6 @@
 import type { CreateImageInput } from '../../../entities/image-input.ts';
 import { ASSISTANT } from '../../../entities/owned-kinds.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { forbidden } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
@@ -61,6 +62,7 @@ export async function requestImage(
       sealedPrompt: platform.secrets.seal(prompt),
     };
     await reserveImage(tx, viewer, userId, input);
+    recordAuditTarget(ctx.request, 'image', null, input.imageId);
     return operations.start(ctx, tx, {
       operation: 'image.create',
       resource: assistant ? { kind: 'assistant', id: assistant.id } : { kind: 'image', id: input.imageId },

@@ -2,7 +2,8 @@ import type { MetadataStorage } from '@mikro-orm/core';
 import { Team } from '../../../entities/team.ts';
 import { User } from '../../../entities/user.ts';
 import { createModel, type ModelOptions } from '../../adapters/database/entity-model.ts';
-import { MAX_CHILDREN, toMany, toOne, type Model, type Relation } from '../../core/read/model.ts';
+import { equalsCondition } from '../../core/read/list-arguments.ts';
+import { MAX_CHILDREN, toMany, toOne, type ListFilter, type Model, type Relation } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 
 /** Declares the read model of an entity. It is built after MikroORM has discovered the entities. */
@@ -44,6 +45,12 @@ const principalRelation = (entity: EntityType, type: 'user' | 'team', column: st
   model: () => modelFor(entity),
   join: `r.id = case when p.${column} like '${type}:%' then substr(p.${column}, 6)::uuid end`,
 });
+
+/** Filters by one field. A value that its column cannot have, such as an id that is no UUID, finds nothing. */
+export const equalsFilter =
+  (entity: EntityType, field: string): ListFilter =>
+  (value) =>
+    equalsCondition(modelFor(entity), field, String(value));
 
 const models = new Map<EntityType, Model>();
 

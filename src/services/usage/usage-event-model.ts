@@ -1,14 +1,10 @@
 import type { UsageEventFilter } from '../../../entities/usage-event-input.ts';
 import { UsageEvent } from '../../../entities/usage-event.ts';
-import { equalsCondition } from '../../core/read/list-arguments.ts';
 import type { ListFilter } from '../../core/read/model.ts';
-import { belongsToUser, defineModel, modelFor } from '../resource/define-model.ts';
+import { belongsToUser, defineModel, equalsFilter } from '../resource/define-model.ts';
 import { withGlobalPermission } from '../resource/node-access.ts';
 
-const equals =
-  (field: keyof UsageEvent): ListFilter =>
-  (value) =>
-    equalsCondition(modelFor(UsageEvent), field, String(value));
+const equals = (field: keyof UsageEvent): ListFilter => equalsFilter(UsageEvent, field);
 
 const filters: Record<keyof UsageEventFilter, ListFilter> = {
   actor: equals('actor'),

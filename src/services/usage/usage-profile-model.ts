@@ -1,3 +1,4 @@
+import { Agent } from '../../../entities/agent.ts';
 import { Team } from '../../../entities/team.ts';
 import { UsageProfile } from '../../../entities/usage-profile.ts';
 import { User } from '../../../entities/user.ts';
@@ -17,5 +18,6 @@ export const usageProfileModel = defineModel(UsageProfile, {
   relations: {
     teams: hasMany(Team, 'usage_profile_id', 'name'),
     users: hasMany(User, 'usage_profile_id', 'username'),
+    agents: hasMany(Agent, 'usage_profile_id', 'name'),
   },
 });
