@@ -4,7 +4,7 @@ import { createSchema } from '../../src/server/graphql/schema.ts';
 import { recordRun } from '../../src/services/app/app-run-record.ts';
 import { appOf, callOf } from '../app/record-fixture.ts';
 import { addFile, connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
-import { addImage } from '../support/ai-records.ts';
+import { addAgentRun, addImage } from '../support/ai-records.ts';
 import type { Client } from '../support/client.ts';
 import { createMail } from '../support/mail-fixture.ts';
 import { toolNamed } from '../support/mcp-server.ts';
@@ -104,7 +104,9 @@ describe('two of everything', () => {
     const models = [{ id: 'draw', kind: 'image', tier: 'everyday', price: 0.04 }];
     for (let twin = 0; twin < 2; twin++) {
       await addImage(service, ann);
-      await ann.creates('/assistants', { name: 'Twin' });
+      const assistant = await ann.creates('/assistants', { name: 'Twin' });
+      const agent = await ann.creates('/agents', { name: 'Twin', assistantId: assistant.id });
+      await addAgentRun(service, agent.id);
       await admin.creates('/ai-providers', { name: 'Twin', baseUrl: 'https://ai.example.com/v1', models });
     }
     const resource = { kind: 'dataset', id: orders.id } as const;
@@ -118,6 +120,7 @@ describe('two of everything', () => {
       aiCalls: admin,
       auditEvents: admin,
       usageEvents: admin,
+      usageProfiles: admin,
       outbox: admin,
       identityProviders: superuser,
     };
