@@ -52,4 +52,4 @@ ${glyphs.join('')}]);
 `;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(GLYPHS_FILE, renderGlyphs());
+if (import.meta.main) writeFileSync(GLYPHS_FILE, renderGlyphs());

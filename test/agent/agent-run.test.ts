@@ -208,6 +208,8 @@ describe('credits', () => {
     const quote = await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
     expect(quote).toMatchObject({ allowed: true, remaining: 1000, reason: null });
     let reserved: unknown;
+    // The reservation ends with the response.
+    ai.latencyMs = 200;
     ai.onCall = () => {
       reserved = systemQuery(
         service,

@@ -33,8 +33,7 @@ const ALLOWED = `
   updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite
   updateTag updateTeam updateTemplate updateTemplateFile updateVisual uploadAvatarPart uploadDataset
   uploadDatasource uploadTemplateFile
-  cancelAgentRun createAssistant createAssistantImage createImage deleteAgent deleteAssistant deleteImage runAgent
-  updateAssistant`
+  cancelAgentRun createAssistantImage createImage deleteAgent deleteImage runAgent`
   .trim()
   .split(/\s+/);
 const OF_ALL_KINDS = /^(?:un)?(?:tag|favorite)[A-Z]/;

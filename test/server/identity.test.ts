@@ -4,7 +4,7 @@ import { createSchema } from '../../src/server/graphql/schema.ts';
 import { recordRun } from '../../src/services/app/app-run-record.ts';
 import { appOf, callOf } from '../app/record-fixture.ts';
 import { addFile, connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
-import { addImage } from '../support/ai-records.ts';
+import { addAgentRun, addImage } from '../support/ai-records.ts';
 import type { Client } from '../support/client.ts';
 import { createMail } from '../support/mail-fixture.ts';
 import { toolNamed } from '../support/mcp-server.ts';
@@ -101,17 +101,13 @@ describe('two of everything', { timeout: 120_000 }, () => {
     expect(bob.username).toBe('bob');
     await createTwins(service, ann, admin, source.id, orders);
     await createMail(service, ann);
-    const models = [
-      { id: 'draw', kind: 'image', tier: 'everyday', price: 0.04 },
-      { id: 'talk', kind: 'chat', tier: 'everyday', inputPrice: 1, outputPrice: 1 },
-    ];
+    const models = [{ id: 'draw', kind: 'image', tier: 'everyday', price: 0.04 }];
     for (let twin = 0; twin < 2; twin++) {
       await addImage(service, ann);
-      const { id: assistantId } = await ann.creates('/assistants', { name: 'Twin' });
+      const assistant = await ann.creates('/assistants', { name: 'Twin' });
+      const agent = await ann.creates('/agents', { name: 'Twin', assistantId: assistant.id });
+      await addAgentRun(service, agent.id);
       await admin.creates('/ai-providers', { name: 'Twin', baseUrl: 'https://ai.example.com/v1', models });
-      const agent = await ann.creates('/agents', { name: 'Twin', assistantId });
-      // The provider does not exist, so that the runs fail.
-      await ann.creates(`/agents/${agent.id}/_run`, {});
     }
     const resource = { kind: 'dataset', id: orders.id } as const;
     for (let twin = 0; twin < 2; twin++) await notifyPrincipals(service, [`user:${ann.id}`], { resource });

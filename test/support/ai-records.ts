@@ -3,6 +3,16 @@ import type { Client } from './client.ts';
 import type { Service } from './service.ts';
 import { systemQuery } from './system-query.ts';
 
+/** Stores a run of an agent that has not begun. */
+export const addAgentRun = (service: Service, agentId: string) =>
+  systemQuery(
+    service,
+    `insert into dws.agent_run (id, tenant_id, agent_id, trigger, depth)
+    select $1::uuid, tenant_id, id, 'manual', 1 from dws.agent where id = $2::uuid`,
+    newId(),
+    agentId,
+  );
+
 /** Stores an image of a user as an operation does, without its bytes, and the call that created it. Returns their ids. */
 export async function addImage(service: Service, user: Client): Promise<{ imageId: string; callId: string }> {
   const [imageId, callId] = [newId(), newId()];

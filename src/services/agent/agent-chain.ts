@@ -1,7 +1,7 @@
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 
-/** Runs that cause each other by events: an event of the last one starts none. */
+/** Maximum number of runs in a chain: an event of the last one starts none. */
 export const MAX_CHAIN = 3;
 
 /** Header with the depth of the run that sends a request to an app of this service. */

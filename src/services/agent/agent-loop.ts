@@ -9,12 +9,13 @@ import { openOwnedRun } from './agent-context.ts';
 import { firstMessages } from './agent-messages.ts';
 import { callModel, chooseAgentModel } from './agent-model-call.ts';
 import { saveNotes, saveSteps, type BegunRun } from './agent-run-state.ts';
+import type { ToolResult } from './tools/agent-tool.ts';
 import { createToolBox, type ToolBox } from './tools/tool-box.ts';
 import { excerpt } from './tools/tool-result.ts';
 
-/** Calls of the model in a run, each with the tools that it calls. */
+/** Maximum number of calls of the model in a run, each with the tools that it calls. */
 const MAX_STEPS = 10;
-/** Calls of tools in one step. */
+/** Maximum number of calls of tools in one step. */
 const MAX_CALLS = 16;
 /** Results of all tools of a run. What is more does not fit a model. */
 const MAX_RESULT_BYTES_OF_RUN = 1024 * 1024;
@@ -101,15 +102,17 @@ class Conversation {
 
   async #callTool(ctx: Context, call: ChatToolCall, index: number): Promise<{ text: string; record: AgentToolCall }> {
     const startedAt = performance.now();
-    const { text, error = null } = await this.#resultOf(ctx, call, index);
+    const { text, error = null } = await this.#callWithinLimits(ctx, call, index);
     this.#resultBytes += Buffer.byteLength(text);
     const duration = performance.now() - startedAt;
-    const [name, args, result] = [call.name, call.arguments, text].map((part) => this.#excerpt(part)) as [
-      string,
-      string,
-      string,
-    ];
-    return { text, record: { name, arguments: args, result, duration, error: error && this.#excerpt(error) } };
+    const record = {
+      name: this.#excerpt(call.name),
+      arguments: this.#excerpt(call.arguments),
+      result: this.#excerpt(text),
+      duration,
+      error: error && this.#excerpt(error),
+    };
+    return { text, record };
   }
 
   /** Returns the beginning of a text for the record of the run, which is bounded. */
@@ -119,14 +122,11 @@ class Conversation {
     return part;
   }
 
-  #resultOf(
-    ctx: Context,
-    call: ChatToolCall,
-    index: number,
-  ): ReturnType<ToolBox['call']> | { text: string; error: string } {
-    const left = (reason: string) => ({ text: `Error: ${reason}`, error: reason });
-    if (index >= MAX_CALLS) return left(`At most ${MAX_CALLS} tools are called in one step`);
-    if (this.#resultBytes > MAX_RESULT_BYTES_OF_RUN) return left('The results of this run are too large already');
+  /** Calls a tool unless a limit of the step or the run is reached: then the result is an error. */
+  async #callWithinLimits(ctx: Context, call: ChatToolCall, index: number): Promise<ToolResult> {
+    const refuse = (reason: string): ToolResult => ({ text: `Error: ${reason}`, error: reason });
+    if (index >= MAX_CALLS) return refuse(`At most ${MAX_CALLS} tools are called in one step`);
+    if (this.#resultBytes > MAX_RESULT_BYTES_OF_RUN) return refuse('The results of this run are too large already');
     return this.#box.call(ctx, call);
   }
 }

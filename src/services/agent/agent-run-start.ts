@@ -16,13 +16,14 @@ import { reserveRun, type RunPrice } from './agent-credits.ts';
 import { priceRun } from './agent-price.ts';
 import { loadAgent } from './agent.ts';
 
-/** Runs of one agent in an hour. */
+/** Maximum number of runs of one agent in an hour. */
 export const MAX_RUNS_PER_HOUR = 60;
 
 const PAYLOAD_BOUNDS = { maxBytes: 65_536, maxDepth: MAX_JSON_DEPTH };
 
 /**
- * Runs an agent now, with the rights of its owner, also a disabled one. Returns the operation; with `waits` after it ended.
+ * Runs an agent now with the rights of its owner, even if the agent is disabled. Returns the operation, with `waits` once it
+ * has ended.
  * Throws CONFLICT while the owner has not accepted it, RATE_LIMITED after too many runs, CREDITS_SPENT and FORBIDDEN like
  * `reserveCredits`.
  */

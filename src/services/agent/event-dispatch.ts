@@ -5,7 +5,7 @@ import { MAX_CHAIN } from './agent-chain.ts';
 import { MAX_RUNS_PER_HOUR } from './agent-run-start.ts';
 import { findSubscribers, type Subscriber, type WaitingEvent } from './event-subscribers.ts';
 
-/** Events of one transaction, in all and of one tenant. */
+/** Maximum number of events in one transaction, in all and of one tenant. */
 const MAX_EVENTS = 100;
 const MAX_EVENTS_OF_TENANT = 20;
 
@@ -66,7 +66,7 @@ async function takeEvents(query: Query): Promise<WaitingEvent[]> {
   return events;
 }
 
-/** Locks the agents and returns the runs within their rate, and those past it. */
+/** Locks the agents. Returns those whose run is within the rate of the agent as `started`, and others as `refused`. */
 async function applyRate(
   query: Query,
   subscribers: readonly Subscriber[],

@@ -20,8 +20,9 @@ export interface BudgetUse {
 }
 
 /**
- * SQL for budgets with their use, as rows of the tenant, the entity and its `credits`. `uses` is SQL for rows of
- * `tenant_id`, `entity_type`, `entity_id` and `credits`, `condition` one on a row `b` of an entity.
+ * Returns SQL for budgets with the credits used of each: the columns of `CHARGED_ROWS` and `credits`. `uses` is SQL for
+ * rows of `tenant_id`, `entity_type`, `entity_id` and `credits`, `condition` an SQL condition on a row `b` of
+ * `CHARGED_ROWS`.
  */
 export const budgetUseSql = (uses: string, condition: string): string => `
   select b.tenant_id, b.entity_type, b.id, b.name, b.slug, b.owner_id, b.monthly_budget,
@@ -30,7 +31,7 @@ export const budgetUseSql = (uses: string, condition: string): string => `
   left join (${uses}) u on u.tenant_id = b.tenant_id and u.entity_type = b.entity_type and u.entity_id = b.id
   where b.monthly_budget is not null and ${condition}`;
 
-/** SQL for the budgets of a report as rows of `BudgetUse`, by credits used, descending. `budgets` is `budgetUseSql`. */
+/** Returns SQL for rows of `BudgetUse`, by credits used, descending. `budgets` is the SQL of `budgetUseSql`. */
 export const budgetReportSql = (budgets: string): string => `
   select u.id as "entityId", u.entity_type as "entityType", u.monthly_budget::float8 as "monthlyBudget",
     u.credits::float8 as "creditsUsed", u.credits > u.monthly_budget as "isOverBudget",

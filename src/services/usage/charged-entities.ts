@@ -12,7 +12,7 @@ interface ChargedKind {
   owner?: string;
 }
 
-/** The kinds with budgets: what `topApps` lists. Their tables have a name and a monthly_budget. */
+/** The kinds with budgets. Their tables have a name and a monthly_budget. */
 const CHARGED_KINDS: readonly ChargedKind[] = [
   { type: 'agent', table: 'agent', slug: 'r.id::text', owner: `'user:' || r.owner_id` },
   { type: 'app', table: 'app' },
@@ -21,8 +21,8 @@ const CHARGED_KINDS: readonly ChargedKind[] = [
   { type: 'job', table: 'job', condition: 'r.parent_id is null' },
 ];
 
-/** Types of what `topApps` lists. Those that have no table are listed without a name. */
-export const CONSUMER_TYPES: readonly UsageEntityType[] = ['agent', 'app', 'assistant', 'job'];
+/** Types of the kinds with budgets: what `topApps` lists. */
+export const CHARGED_TYPES: readonly UsageEntityType[] = CHARGED_KINDS.map(({ type }) => type);
 
 /** SQL for the rows of all kinds with budgets, with the columns of a charged row and its `entity_type`. */
 export const CHARGED_ROWS = `(${CHARGED_KINDS.map(

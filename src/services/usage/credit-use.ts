@@ -23,8 +23,8 @@ export interface CreditUse {
 const AI_RESOURCES = USAGE_RESOURCE_TYPES.filter(({ category }) => category === 'ai').map(({ slug }) => `'${slug}'`);
 
 /**
- * Both figures in one statement: what is charged is no longer reserved from the same moment on. `used` has no end, so that
- * charges by a process whose clock is ahead count in the old month too, rather than in none.
+ * Both figures in one statement: what is charged is no longer reserved from the same moment on. `used` counts all days from
+ * the first of the month on, so that a charge by a process whose clock is ahead counts, too, at the end of the month.
  */
 const FIGURES = `
   select
@@ -40,19 +40,19 @@ const FIGURES = `
     ) as reserved`;
 
 /**
- * Returns the figures of an actor in the current month, in one round trip of a transaction. The reservation `butFor` does
- * not count.
+ * Returns the figures of an actor in the current month, in one round trip of a transaction. The reservation with the id
+ * `exceptId` does not count.
  */
 export async function readCreditUse(
   runner: QueryRunner,
   { tenantId }: { tenantId: string },
   actor: UsageActor,
-  butFor: string | null = null,
+  exceptId: string | null = null,
 ): Promise<CreditUse> {
   const now = new Date();
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
   const resetsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
-  const values = [tenantId, actor, month.toISOString().slice(0, 10), butFor];
+  const values = [tenantId, actor, month.toISOString().slice(0, 10), exceptId];
   const [profile, [figures]] = await Promise.all([
     loadEffectiveProfile(runner, { tenantId }, actor),
     runner.query<{ used: string; reserved: string }>({ text: FIGURES, values }),

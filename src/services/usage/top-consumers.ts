@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.ts';
 import type { UsageActorType, UsageEntityType } from '../../core/usage.ts';
-import { CHARGED_ROWS, CONSUMER_TYPES } from './charged-entities.ts';
+import { CHARGED_ROWS, CHARGED_TYPES } from './charged-entities.ts';
 import type { UsagePeriod } from './usage-period.ts';
 
 interface Consumed {
@@ -46,7 +46,7 @@ export function loadTopApps({ query, viewer }: Context, { start, end }: UsagePer
         where r.tenant_id = $1 and r.id = t.entity_id and r.entity_type = t.entity_type
       ) r on true
       order by t.credits desc, t.entity_type, t.entity_id`,
-    values: [viewer.tenantId, start, end, CONSUMER_TYPES, limit],
+    values: [viewer.tenantId, start, end, CHARGED_TYPES, limit],
   });
 }
 
@@ -71,12 +71,8 @@ export function loadTopUsers(
       ) t
       left join dws.app_user u
         on u.tenant_id = $1 and u.id = case when t.actor like 'user:%' then split_part(t.actor, ':', 2)::uuid end
-      left join lateral (
-        select r.name
-        from ${CHARGED_ROWS} r
-        where r.tenant_id = $1 and r.entity_type = 'agent'
-          and r.id = case when t.actor like 'agent:%' then split_part(t.actor, ':', 2)::uuid end
-      ) a on true
+      left join dws.agent a
+        on a.tenant_id = $1 and a.id = case when t.actor like 'agent:%' then split_part(t.actor, ':', 2)::uuid end
       order by t.credits desc, t.actor`,
     values: [viewer.tenantId, start, end, limit],
   });

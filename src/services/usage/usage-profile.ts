@@ -16,7 +16,7 @@ const NOUN = 'usage profile';
 /** Creates a usage profile. Returns its id. Throws CONFLICT if the slug is in use. */
 export async function create(ctx: Context, { slug, isDefault, ...input }: CreateUsageProfileInput): Promise<string> {
   const profile = newRow(UsageProfile, { tenantId: ctx.viewer.tenantId });
-  assignPresent(profile, checkInput(input), ['creditCapPerMonth']);
+  assignPresent(profile, normalizeInput(input), ['creditCapPerMonth']);
   profile.creditCapPerMonth ??= null;
   return ctx.transaction(async (tx) => {
     if (isDefault) {
@@ -42,7 +42,7 @@ export async function update(
     if (slug !== undefined && slug !== profile.slug) throw slugUnchangeable();
     if (isDefault === false && profile.isDefault)
       throw invalid('isDefault', 'must not be false for the default: set another usage profile as the default');
-    const changes = checkInput(input);
+    const changes = normalizeInput(input);
     if (isDefault && !profile.isDefault) {
       await unsetDefault(ctx, tx);
       profile.isDefault = true;
@@ -80,8 +80,8 @@ export async function loadProfile(
   return profile;
 }
 
-/** Returns the input with trimmed texts, and the tiers in their order without repetitions. */
-function checkInput<T extends Omit<UpdateUsageProfileInput, 'slug' | 'isDefault'>>(input: T): T {
+/** Returns the input with trimmed texts, and the tiers in their order without repetitions. Throws BAD_USER_INPUT. */
+function normalizeInput<T extends Omit<UpdateUsageProfileInput, 'slug' | 'isDefault'>>(input: T): T {
   const checked = { ...input };
   if (checked.name !== undefined) checked.name = checkText(checked.name, 'name');
   if (checked.description !== undefined) checked.description = checkText(checked.description, 'description', 10_000);
@@ -95,7 +95,7 @@ const slugUnchangeable = () =>
     validation: [{ path: ['slug'], message: '"slug" cannot be changed', code: 'immutable' }],
   });
 
-/** Lets those who move the default wait for each other. Call it before profiles are locked. */
+/** Lets transactions that change the default wait for each other. Call it before profiles are locked. */
 const lockDefault = ({ viewer }: Context, tx: Transaction): void => lockKey(tx, `usage-profile:${viewer.tenantId}`);
 
 const unsetDefault = ({ viewer }: Context, tx: Transaction): Promise<unknown> =>
