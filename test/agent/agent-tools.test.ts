@@ -60,6 +60,22 @@ describe('a custom tool', () => {
     expect(JSON.stringify([run, stored, ai.calls])).not.toContain('very-secret-key');
   });
 
+  test('has secrets beside arguments and in its URL, which are seen nowhere', async ({ eve, ai, target }) => {
+    const toolkitId = await createTools(eve, [
+      {
+        name: 'lookup',
+        inputSchema: ID_SCHEMA,
+        request: { url: `${target.url}/?key=secret-in-query&id={{id}}`, headers: { 'X-Key': 'k=secret-key;u={{id}}' } },
+      },
+    ]);
+    target.respond = ({ url, headers }) => ({ body: `${url} ${String(headers['x-key'])}` });
+    const agent = await createAgent(eve, { toolkitIds: [toolkitId] });
+    const run = await runAgent(eve, agent, ai, [callOf('lookup', { id: 'ann' }), DONE]);
+    expect(target.requests[0]!.headers['x-key']).toBe('k=secret-key;u=ann');
+    expect(resultsOf(ai)).toEqual(['{"status":200,"body":"/?key=…&id=ann …ann"}']);
+    expect(JSON.stringify([run, ai.calls])).not.toMatch(/secret-(?:key|in-query)/);
+  });
+
   test('that fails is a result for the model', async ({ eve, ai, target }) => {
     const toolkitId = await createTools(eve, [
       { name: 'fails', request: { url: target.url } },
