@@ -188,6 +188,23 @@ describe('a tool of an MCP server', () => {
   const called = ({ requests }: TestMcpServer) =>
     requests.filter(({ message }) => message.method === 'tools/call').map(({ message }) => message.params);
 
+  test('continues the chain of its run if it is an app of this service', ({ eve, ai, service }) =>
+    withServer(async (server) => {
+      const { publicUrl } = service.platform;
+      const config = { url: server.url, transport: 'http' };
+      const toolkit = await eve.creates('/toolkits', { name: 'Own app', type: 'mcp-remote', config });
+      await expectStatus(eve.post(`/toolkits/${toolkit.id}/discover`), 200);
+      const agent = await createAgent(eve, { toolkitIds: [toolkit.id] });
+      const chainOf = ({ headers }: { headers: Record<string, unknown> }) => headers['dws-agent-chain'];
+      const lastCall = () => server.requests.findLast(({ message }) => message.method === 'tools/call')!;
+      await runAgent(eve, agent, ai, [callOf('lookup_item', { id: 'x' }), DONE]);
+      expect(chainOf(lastCall())).toBeUndefined();
+      service.platform.publicUrl = new URL(server.url).origin;
+      await runAgent(eve, agent, ai, [callOf('lookup_item', { id: 'x' }), DONE]);
+      service.platform.publicUrl = publicUrl;
+      expect(chainOf(lastCall())).toMatch(/^1\./);
+    }));
+
   test('is called with its own name, and its secrets are seen nowhere', ({ eve, ai }) =>
     withServer(async (server) => {
       server.intercept = ({ message, headers }, response) => {
