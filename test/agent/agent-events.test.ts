@@ -272,3 +272,18 @@ describe('the dispatch', () => {
     expect(await runsOf(ann, agent.path)).toEqual([]);
   });
 });
+
+test('an event starts at most 100 agents of one owner, the oldest', async ({ admin, ann, ai, service }) => {
+  const { id } = await createEmitter(admin, [ann]);
+  const { id: agentId } = await createAgent(ann, {}, { events: ['crowd'] });
+  await systemQuery(
+    service,
+    `insert into dws.agent (id, tenant_id, name, assistant_id, owner_id, events)
+    select gen_random_uuid(), tenant_id, name, assistant_id, owner_id, events
+    from dws.agent, generate_series(1, 120) where id = $1`,
+    agentId,
+  );
+  await insertEvents(service, id, 'crowd', 1);
+  await settled(service);
+  expect(ai.counts.chat).toBe(100);
+});

@@ -60,6 +60,22 @@ describe('a custom tool', () => {
     expect(JSON.stringify([run, stored, ai.calls])).not.toContain('very-secret-key');
   });
 
+  test('has secrets beside arguments and in its URL, which are seen nowhere', async ({ eve, ai, target }) => {
+    const toolkitId = await createTools(eve, [
+      {
+        name: 'lookup',
+        inputSchema: ID_SCHEMA,
+        request: { url: `${target.url}/?key=secret-in-query&id={{id}}`, headers: { 'X-Key': 'k=secret-key;u={{id}}' } },
+      },
+    ]);
+    target.respond = ({ url, headers }) => ({ body: `${url} ${String(headers['x-key'])}` });
+    const agent = await createAgent(eve, { toolkitIds: [toolkitId] });
+    const run = await runAgent(eve, agent, ai, [callOf('lookup', { id: 'ann' }), DONE]);
+    expect(target.requests[0]!.headers['x-key']).toBe('k=secret-key;u=ann');
+    expect(resultsOf(ai)).toEqual(['{"status":200,"body":"/?key=…&id=ann …ann"}']);
+    expect(JSON.stringify([run, ai.calls])).not.toMatch(/secret-(?:key|in-query)/);
+  });
+
   test('that fails is a result for the model', async ({ eve, ai, target }) => {
     const toolkitId = await createTools(eve, [
       { name: 'fails', request: { url: target.url } },
@@ -171,6 +187,23 @@ describe('a tool of an MCP server', () => {
   };
   const called = ({ requests }: TestMcpServer) =>
     requests.filter(({ message }) => message.method === 'tools/call').map(({ message }) => message.params);
+
+  test('continues the chain of its run if it is an app of this service', ({ eve, ai, service }) =>
+    withServer(async (server) => {
+      const { publicUrl } = service.platform;
+      const config = { url: server.url, transport: 'http' };
+      const toolkit = await eve.creates('/toolkits', { name: 'Own app', type: 'mcp-remote', config });
+      await expectStatus(eve.post(`/toolkits/${toolkit.id}/discover`), 200);
+      const agent = await createAgent(eve, { toolkitIds: [toolkit.id] });
+      const chainOf = ({ headers }: { headers: Record<string, unknown> }) => headers['dws-agent-chain'];
+      const lastCall = () => server.requests.findLast(({ message }) => message.method === 'tools/call')!;
+      await runAgent(eve, agent, ai, [callOf('lookup_item', { id: 'x' }), DONE]);
+      expect(chainOf(lastCall())).toBeUndefined();
+      service.platform.publicUrl = new URL(server.url).origin;
+      await runAgent(eve, agent, ai, [callOf('lookup_item', { id: 'x' }), DONE]);
+      service.platform.publicUrl = publicUrl;
+      expect(chainOf(lastCall())).toMatch(/^1\./);
+    }));
 
   test('is called with its own name, and its secrets are seen nowhere', ({ eve, ai }) =>
     withServer(async (server) => {

@@ -13,6 +13,9 @@ export interface WaitingEvent {
   appOwnerId: string;
 }
 
+/** Agents of one owner that an event starts: a pass starts all of them in one transaction. */
+const MAX_AGENTS_OF_OWNER = 100;
+
 /** An agent that runs on an event. */
 export interface Subscriber {
   tenantId: string;
@@ -28,19 +31,25 @@ interface Candidate extends Subscriber, Record<string, unknown> {
 
 /**
  * Returns the agents that wait for events: enabled and accepted ones, whose owner is enabled, may read the app and may run the
- * assistant. An agent waits for its own events, or for those of its assistant if it has none.
+ * assistant. An agent waits for its own events, or for those of its assistant if it has none. Of the agents of an owner
+ * that wait for an event, only the oldest are returned.
  */
 export async function findSubscribers(query: Query, events: readonly WaitingEvent[]): Promise<Subscriber[]> {
   const candidates = await query<Candidate>({
     text: `
-      select e.tenant_id as "tenantId", e.id as "eventId", a.id as "agentId", a.owner_id as "ownerId",
-        s.id as "assistantId", s.owner_id as "assistantOwnerId"
-      from dws.app_event e
-      join dws.agent a on a.tenant_id = e.tenant_id and a.enabled and a.accepted
-      join dws.assistant s on s.id = a.assistant_id
-      join dws.app_user u on u.id = a.owner_id and u.enabled
-      where e.id = any($1) and case when a.events = '[]' then s.events else a.events end ? e.name
-      order by e.id, a.id`,
+      select "tenantId", "eventId", "agentId", "ownerId", "assistantId", "assistantOwnerId"
+      from (
+        select e.tenant_id as "tenantId", e.id as "eventId", a.id as "agentId", a.owner_id as "ownerId",
+          s.id as "assistantId", s.owner_id as "assistantOwnerId",
+          row_number() over (partition by e.id, a.owner_id order by a.id) as place
+        from dws.app_event e
+        join dws.agent a on a.tenant_id = e.tenant_id and a.enabled and a.accepted
+        join dws.assistant s on s.id = a.assistant_id
+        join dws.app_user u on u.id = a.owner_id and u.enabled
+        where e.id = any($1) and case when a.events = '[]' then s.events else a.events end ? e.name
+      ) w
+      where place <= ${MAX_AGENTS_OF_OWNER}
+      order by "eventId", "agentId"`,
     values: [events.map(({ id }) => id)],
   });
   const byId = new Map(events.map((event) => [event.id, event]));

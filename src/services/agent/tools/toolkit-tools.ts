@@ -9,6 +9,7 @@ import { accessLevel } from '../../resource/access-level.ts';
 import { callServer, loadServer } from '../../toolkit/toolkit-client.ts';
 import { openConfig } from '../../toolkit/toolkit-config.ts';
 import type { CustomConfig } from '../../toolkit/toolkit-driver.ts';
+import { chainHeaders } from '../agent-chain.ts';
 import type { AgentTool, AgentTools, ToolResult } from './agent-tool.ts';
 import { callHttp } from './http-call.ts';
 import { openSentSecrets } from './sent-secrets.ts';
@@ -124,7 +125,9 @@ async function callTool(
   depth: number,
 ): Promise<ToolResult> {
   if (toolkit.type === 'mcp-remote') {
-    const server = await loadServer(ctx, toolkit as unknown as Toolkit);
+    const loaded = await loadServer(ctx, toolkit as unknown as Toolkit);
+    // The server may be an app of this service.
+    const server = { ...loaded, headers: { ...loaded.headers, ...chainHeaders(ctx.platform, loaded.url, depth) } };
     const { text, isError } = await callServer(ctx, (signal) =>
       ctx.platform.mcp.callTool(server, { name, arguments: args }, signal),
     );
