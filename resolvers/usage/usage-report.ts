@@ -31,8 +31,7 @@ class UsageReport {
 
 @ObjectType({ description: 'Usage of the tenant by month.' })
 class UsageHistory {
-  @Field(() => [UsageMonthTotal], { description: 'By month, then resource type. Months without usage have no entry.' })
-  history!: Promise<UsageMonthTotal[]>;
+  period!: UsagePeriod;
 
   loader!: UsageReportLoader;
 }
@@ -142,10 +141,14 @@ export class UsageHistoryResolver {
     months?: number,
   ): UsageHistory {
     const now = new Date();
-    return {
-      history: loadMonths(ctx, lastMonths(months ?? DEFAULT_MONTHS, now)),
-      loader: new UsageReportLoader(ctx, now),
-    };
+    return { period: lastMonths(months ?? DEFAULT_MONTHS, now), loader: new UsageReportLoader(ctx, now) };
+  }
+
+  @FieldResolver(() => [UsageMonthTotal], {
+    description: 'By month, then resource type. Months without usage have no entry.',
+  })
+  history(@Ctx() ctx: Context, @Root() { period }: UsageHistory): Promise<UsageMonthTotal[]> {
+    return loadMonths(ctx, period);
   }
 
   @FieldResolver(() => CreditPoolType, { description: 'Credits of the current month.' })

@@ -50,7 +50,8 @@ const REFUSED: Record<string, number> = {
   'GET /api/toolkits/{id}/connection': 404,
   'DELETE /api/toolkits/{id}/connection': 404,
   // No AI provider has a model, so there is no image.
-  'POST /api/usage/quote': 409,
+  // The minimal request names an action, but no agent.
+  'POST /api/usage/quote': 400,
   'POST /api/_create-image': 409,
   'POST /api/assistants/{assistantId}/_create-image': 409,
   'GET /api/images/{id}': 404,
