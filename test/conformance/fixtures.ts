@@ -133,9 +133,12 @@ interface KindNames {
   many: string;
 }
 
+const toCamel = (name: string): string => name.replace(/-\w/g, (part) => part[1]!.toUpperCase());
+
 /** Returns the names of a kind. */
 export function namesOf(kind: string): KindNames {
   const word = singularOf(kind);
   if (kind === 'queries') return { word, type: 'SavedQuery', one: 'savedQuery', many: 'savedQueries' };
-  return { word, type: word[0]!.toUpperCase() + word.slice(1), one: word, many: kind };
+  const one = toCamel(word);
+  return { word, type: one[0]!.toUpperCase() + one.slice(1), one, many: toCamel(kind) };
 }
