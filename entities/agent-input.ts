@@ -5,6 +5,7 @@ import { MonthlyBudgetInput } from './monthly-budget.ts';
 
 /** Maximum number of events of an agent. */
 const MAX_EVENTS = 50;
+const ENABLED = 'Whether events start it.';
 
 /** Changes to an agent. */
 @InputType({ description: 'Changes to an agent. Absent keys are unchanged, and null clears a value.' })
@@ -31,12 +32,13 @@ export class UpdateAgentInput {
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Id of its usage profile; null: the profile of its owner. Changes with `billing:manage` only.',
+    description:
+      'Id of its usage profile; null: the profile of its owner. Changing it requires the permission `billing:manage`.',
   })
   usageProfileId?: string | null;
 
   @Rule({ notNull: true })
-  @Field(() => Boolean, { nullable: true, description: 'Whether events start it. Default: true.' })
+  @Field(() => Boolean, { nullable: true, description: ENABLED })
   enabled?: boolean;
 
   @MonthlyBudgetInput()
@@ -51,4 +53,7 @@ export class CreateAgentInput extends UpdateAgentInput {
 
   @Field(() => ID, { description: 'Id, slug or natural id of the assistant.' })
   assistantId!: string;
+
+  @Field(() => Boolean, { nullable: true, description: `${ENABLED} Default: true.` })
+  override enabled?: boolean;
 }

@@ -95,7 +95,7 @@ export class AgentRun extends TenantRow {
   eventName?: string | null;
 
   @Field(() => Int, {
-    description: 'Number of runs in a chain in which each causes the next by an event, this one included.',
+    description: 'Position in a chain of runs, each of which causes the next by an event: 1 for the first.',
   })
   @Property({ type: 'integer' })
   depth!: number;
@@ -128,7 +128,7 @@ export class AgentRun extends TenantRow {
   @Property({ type: 'text', nullable: true })
   output?: string | null;
 
-  @Field(() => Float, { description: 'Credits of the run and its calls of models, as the usage ledger has them.' })
+  @Field(() => Float, { description: 'Credits charged for the run and its calls of models.' })
   @Property({ type: 'decimal', columnType: 'numeric(15, 6)' })
   credits: number = 0;
 

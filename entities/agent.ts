@@ -4,9 +4,9 @@ import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** An agent of an assistant: it runs by itself, with the rights of its owner (docs/contract.md#agents). */
+/** An agent of an assistant: it acts without a user, with the rights of its owner (docs/contract.md#agents). */
 @ObjectType({
-  description: 'An agent of an assistant. It runs by itself or on events of apps, with the rights of its owner.',
+  description: 'An agent of an assistant. Events of apps and users start it, and it runs with the rights of its owner.',
   implements: Node,
 })
 @Entity()
@@ -47,7 +47,7 @@ export class Agent extends TenantRow {
   @Field(() => Boolean, {
     description:
       'Whether its owner has accepted it. False after another user has changed what it does, until its owner runs or ' +
-      'enables it.',
+      'enables it. Until then neither events nor other users start it.',
   })
   @Property({ type: 'boolean' })
   accepted: boolean = true;

@@ -56,6 +56,7 @@ const NAME = 'Display name.';
 const BASE_URL = 'Base of the URLs of the API, e.g. `https://api.example.com/v1`.';
 const API_KEY = 'Key that the provider requires. Write-only';
 const MODELS = 'Its models. The first of a kind is the default.';
+const ENABLED = 'Whether it is used.';
 
 /** Changes to an AI provider. */
 @InputType({ description: 'Changes to an AI provider. Absent keys are unchanged.' })
@@ -80,7 +81,7 @@ export class UpdateAiProviderInput {
   models?: AiModelInput[];
 
   @Rule({ notNull: true })
-  @Field(() => Boolean, { nullable: true, description: 'Whether it is used. Default: true.' })
+  @Field(() => Boolean, { nullable: true, description: ENABLED })
   enabled?: boolean;
 }
 
@@ -99,11 +100,14 @@ export class CreateAiProviderInput extends UpdateAiProviderInput {
   @Field(() => [AiModelInput], { nullable: true, description: `${MODELS} Default: none.` })
   override models?: AiModelInput[];
 
+  @Field(() => Boolean, { nullable: true, description: `${ENABLED} Default: true.` })
+  override enabled?: boolean;
+
   @Field(() => Boolean, {
     nullable: true,
     description:
-      'Whether it is the caller’s own, which no other user sees. Default: false, for one of the tenant, which requires a ' +
-      'superuser.',
+      'Whether it belongs to the caller alone; no other user sees it. Default: false, for one of the tenant, which ' +
+      'requires a superuser.',
   })
   own?: boolean | null;
 }

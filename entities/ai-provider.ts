@@ -51,8 +51,8 @@ class AiModelType implements AiModel {
 /** An AI provider of the tenant, or one of a user's own (docs/contract.md#ai-providers). */
 @ObjectType({
   description:
-    'An AI provider with an OpenAI-compatible API. Users with `ai:access` may use those of the tenant; one of a user’s own ' +
-    'is visible to that user alone.',
+    'An AI provider with an OpenAI-compatible API. Users with `ai:access` may use those of the tenant. A user’s own one is ' +
+    'visible to that user alone, and its use costs no credits.',
   implements: Node,
 })
 @Entity()
@@ -77,7 +77,7 @@ export class AiProvider extends TenantRow {
   @Property({ type: 'boolean' })
   enabled: boolean = true;
 
-  @Field(() => ID, { nullable: true, description: 'Id of the user whose own it is; null for one of the tenant.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the user to whom it belongs; null for one of the tenant.' })
   @Property({ type: 'uuid', nullable: true })
   ownerId?: string | null;
 }

@@ -13,7 +13,7 @@ const PROMPT_RULE: InputRule = {
 @InputType({ description: 'What an image shows, and how it is created.' })
 export class CreateImageInput {
   @Rule(PROMPT_RULE)
-  @Field(() => String, { description: 'What it shows: 1 to 4000 characters.' })
+  @Field(() => String, { description: 'Prompt: what it shows, 1 to 4000 characters.' })
   prompt!: string;
 
   @Rule({ minLength: 1, maxLength: 200 })

@@ -6,8 +6,7 @@ export const MonthlyBudget = (): PropertyDecorator => (target, key) => {
   Field(() => Float, {
     nullable: true,
     description:
-      'Credits that it is meant to use in a UTC month at most; null for no budget. Past it, users are notified, and ' +
-      'nothing stops.',
+      'Budget in credits of a UTC month; null for none. When more is used, users are notified, but nothing is stopped.',
   })(target, key);
   Property({ type: 'decimal', columnType: 'numeric(15, 6)', nullable: true })(target, key as string);
 };
@@ -17,7 +16,7 @@ export const MonthlyBudgetInput = (): PropertyDecorator => (target, key) => {
   Field(() => Float, {
     nullable: true,
     description:
-      'Credits that it is meant to use in a UTC month at most, with at most six decimals; null for no budget. Changing it ' +
-      'requires the permission `billing:manage`.',
+      'Budget in credits of a UTC month, with at most six decimals; null for none. Changing it requires the permission ' +
+      '`billing:manage`.',
   })(target, key);
 };

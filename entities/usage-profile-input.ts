@@ -21,7 +21,10 @@ export class UpdateUsageProfileInput {
   name?: string;
 
   @Rule(SLUG_RULE)
-  @Field(() => String, { nullable: true, description: 'The present slug. Another one is refused.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'The current slug: it cannot be changed, another one fails with `BAD_USER_INPUT`.',
+  })
   slug?: string;
 
   @Rule({ ...textRule(DESCRIPTION_RULE.maxLength!), notNull: true })
@@ -40,7 +43,7 @@ export class UpdateUsageProfileInput {
   @Field(() => Boolean, {
     nullable: true,
     description:
-      'True for the new default of the tenant, in place of the present one. False for the default is refused.',
+      'True: it becomes the default of the tenant, in place of the current one. False fails for the default.',
   })
   isDefault?: boolean;
 }

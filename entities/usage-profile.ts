@@ -36,7 +36,8 @@ export class UsageProfile extends TenantRow {
   allowedModelTiers: ModelTier[] = [];
 
   @Field(() => Boolean, {
-    description: 'Whether it applies to all who have no usage profile and are in no team with one. One in each tenant.',
+    description:
+      'Whether it applies to users who have no usage profile and are in no team with one. Each tenant has one default.',
   })
   @Property({ type: 'boolean' })
   isDefault: boolean = false;

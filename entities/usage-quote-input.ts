@@ -6,7 +6,7 @@ const QuoteActionEnum = wordEnum(
   'UsageQuoteAction',
   'An action that costs credits.',
   QUOTE_ACTIONS,
-  (action) => ({ image: 'To create an image.', agentRun: 'To run an agent.' })[action],
+  (action) => ({ image: 'Create an image.', agentRun: 'Run an agent.' })[action],
 );
 
 /** An action of which the caller wants to know the cost. */
@@ -15,12 +15,18 @@ export class UsageQuoteInput {
   @Field(() => QuoteActionEnum, { description: 'The action.' })
   action!: QuoteAction;
 
-  @Field(() => String, { nullable: true, description: 'Id of the model. Default: that of the action.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Id of the image model; only for `IMAGE`. Default: the one that `createImage` uses.',
+  })
   model?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Size of an image. Default: that of the action.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Size of the image; only for `IMAGE`. Default: the first one of the model.',
+  })
   size?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'Id of the agent; only for the run of one.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the agent; required for `AGENT_RUN`, and only for it.' })
   agentId?: string | null;
 }

@@ -41,14 +41,13 @@ const ROW_PARAMETERS: Record<string, unknown> = {
   filter: '{"country": "France", "amount": {"$gte": 100}}',
 };
 
-/** Parameters of single paths that mean something else than in others. */
-const PATH_PARAMETERS: Record<string, Record<string, unknown>> = { '/ai/audit': { action: 'image' } };
+/** Examples of parameters of one path, where their names mean something else. */
+const PARAMETERS_OF_PATH: Record<string, Record<string, unknown>> = { '/ai/audit': { action: 'image' } };
 
 /** Returns an example of a parameter; undefined where the schema says enough. */
-export function parameterExample(endpoint: Endpoint, name: string): unknown {
-  const { path } = endpoint.row;
-  const own = name in ROW_PARAMETERS && path.startsWith('/datasets/:') ? ROW_PARAMETERS[name] : undefined;
-  return own ?? PATH_PARAMETERS[path]?.[name] ?? PARAMETERS[name];
+export function parameterExample({ row: { path } }: Endpoint, name: string): unknown {
+  const ofRows = path.startsWith('/datasets/:') ? ROW_PARAMETERS[name] : undefined;
+  return PARAMETERS_OF_PATH[path]?.[name] ?? ofRows ?? PARAMETERS[name];
 }
 
 const QUERY = `select i.order_id, o.ordered_at, c.country, i.amount

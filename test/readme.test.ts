@@ -141,7 +141,7 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
     '{ result: { addedFiles: 0, updatedFiles: 2, deletedFiles: 0 } }',
     'Twenty per cent off',
   ],
-  'For agent builders': () => [
+  'For toolkit builders': () => [
     '{',
     "  type: 'mcp-stdio',",
     '  config: {',
@@ -164,7 +164,7 @@ const WALK: Record<string, (isFirst: boolean) => (string | RegExp)[]> = {
     'false',
     'true',
   ],
-  'For builders of assistants': () => [
+  'For assistant builders': () => [
     'Fake',
     'icon',
     'image/x-icon',

@@ -23,7 +23,7 @@ export class AgentRunPayload {
 
 @Resolver(() => AgentRunPayload)
 export class AgentRunPayloadResolver {
-  @FieldResolver(() => AgentRun, { nullable: true, description: 'The run; null while the operation runs.' })
+  @FieldResolver(() => AgentRun, { nullable: true, description: 'The run; null until the operation has ended.' })
   result(@Ctx() ctx: Context, @Root() { operation }: { operation: OperationRecord }, @Info() info: GraphQLResolveInfo) {
     const result = operation.result as { agentRunId: string } | null;
     return result ? ctx.read.readAfterWrite(AgentRun, result.agentRunId, info) : null;
@@ -46,9 +46,9 @@ export class AgentRunResolver {
   @Can('agent:run')
   @Mutation(() => AgentRunPayload, {
     description:
-      'Runs an agent now, with the rights of its owner, also a disabled one. A run that fails has a result, too. Fails with ' +
-      '`CONFLICT` while its owner has not accepted it, with `RATE_LIMITED` after 60 runs in an hour, and with ' +
-      '`CREDITS_SPENT`.',
+      'Runs an agent now with the rights of its owner, even if the agent is disabled. A run that fails is a result, too. ' +
+      'Fails with `CONFLICT` while its owner has not accepted it, with `RATE_LIMITED` after 60 runs in an hour, and with ' +
+      '`CREDITS_SPENT` if its usage profile does not leave enough credits.',
   })
   async runAgent(
     @Ctx() ctx: Context,

@@ -1,26 +1,22 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Args, ArgsType, Ctx, Field, FieldResolver, Info, Int, Query, Resolver, Root } from 'type-graphql';
+import { Args, ArgsType, Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import { AiCallFilter } from '../../entities/ai-call-input.ts';
 import { AiCall } from '../../entities/ai-call.ts';
 import type { Context } from '../../src/core/context.ts';
-import { limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
-import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { OperationError } from '../operation/operation.ts';
 import { Can } from '../support/guard.ts';
-import { pageOf } from '../support/page.ts';
+import { PageLimit, PageStart, pageOf } from '../support/page.ts';
 
 const AiCallPage = pageOf(AiCall, 'AiCall');
 
 /** Filter and page of the audit of AI calls. */
 @ArgsType()
 class AiCallPageArgs extends AiCallFilter {
-  @Rule(limitRule(DEFAULT_LIMIT))
-  @Field(() => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
+  @PageLimit()
   limit?: number;
 
-  @Rule(START_RULE)
-  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+  @PageStart()
   start?: number;
 }
 

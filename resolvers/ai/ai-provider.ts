@@ -54,8 +54,8 @@ export class AiProviderResolver {
   @Can('ai:access')
   @Mutation(() => AiProvider, {
     description:
-      'Creates an AI provider: one of the tenant, which requires a superuser, or the caller’s own. It is called at the ' +
-      'first image or chat.',
+      'Creates an AI provider: one of the tenant, which requires a superuser, or the caller’s own. It is not called, so ' +
+      'that a wrong key is noticed at the first image or chat only.',
   })
   async createAiProvider(
     @Ctx() ctx: Context,

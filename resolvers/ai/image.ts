@@ -80,7 +80,7 @@ export class ImageResolver {
   }
 
   @Requires('sealedPrompt')
-  @FieldResolver(() => String, { description: 'What it was requested to show.' })
+  @FieldResolver(() => String, { description: 'Prompt from which it was created.' })
   prompt(@Ctx() { platform }: Context, @Root() { sealedPrompt }: Pick<Image, 'sealedPrompt'>): string {
     return platform.secrets.open(sealedPrompt);
   }
@@ -106,7 +106,7 @@ export class CreateImageResolver {
 
   @Can('assistant:write')
   @Mutation(() => CreateImagePayload, {
-    description: `Creates an image of an assistant, which all who may read the assistant see. Requires \`ai:access\`. ${CREATES}`,
+    description: `Creates an image that belongs to an assistant: all who may read the assistant see it. Requires \`ai:access\`. ${CREATES}`,
   })
   async createAssistantImage(
     @Ctx() ctx: Context,

@@ -7,16 +7,19 @@ import { Can } from '../support/guard.ts';
 /** What an action would cost now. */
 @ObjectType('UsageQuote', { description: 'What an action would cost now. Nothing is reserved.' })
 class UsageQuoteType implements UsageQuote {
-  @Field(() => Float, { description: 'Credits that the action reserves; 0 with an AI provider of the caller’s own.' })
+  @Field(() => Float, { description: 'Credits that the action reserves; 0 with the user’s own AI provider.' })
   credits!: string;
 
   @Field(() => Float, {
     nullable: true,
-    description: 'Credits that are left in this UTC month; null without a limit.',
+    description:
+      'Credits that are left in this UTC month: of the caller, or of the agent that is to run. Null without a limit.',
   })
   remaining!: string | null;
 
-  @Field(() => Boolean, { description: 'Whether the action is allowed: its tier, and its credits.' })
+  @Field(() => Boolean, {
+    description: 'Whether the usage profile allows the tier of the model, and the credits suffice.',
+  })
   allowed!: boolean;
 
   @Field(() => String, { nullable: true, description: 'Why it is not allowed; null if it is.' })
@@ -28,8 +31,8 @@ export class UsageQuoteResolver {
   @Can('ai:access')
   @Query(() => UsageQuoteType, {
     description:
-      'Returns what an action would cost the caller. Fails as the action does for an unknown model or size, and without ' +
-      'an AI provider.',
+      'Returns what an action would cost, and whether the credits suffice. Nothing is reserved. Fails as the action does ' +
+      'for an unknown model, size or agent, and without an AI provider.',
   })
   usageQuote(
     @Ctx() ctx: Context,

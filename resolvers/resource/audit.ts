@@ -1,27 +1,23 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Args, ArgsType, Ctx, Field, Info, Int, Query, Resolver, Root, Subscription } from 'type-graphql';
+import { Arg, Args, ArgsType, Ctx, Info, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { AuditFilter } from '../../entities/audit-event-input.ts';
 import { AuditEvent } from '../../entities/audit-event.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { ExportFormat } from '../../src/core/export-format.ts';
-import { limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
-import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
 import { exportAuditLog } from '../../src/services/resource/audit-log.ts';
 import { ExportChunk, ExportFormatEnum } from '../dataset/export-types.ts';
 import { Can } from '../support/guard.ts';
-import { pageOf } from '../support/page.ts';
+import { PageLimit, PageStart, pageOf } from '../support/page.ts';
 
 const AuditEventPage = pageOf(AuditEvent, 'AuditEvent');
 
 /** Filter and page of the audit log. */
 @ArgsType()
 class AuditPageArgs extends AuditFilter {
-  @Rule(limitRule(DEFAULT_LIMIT))
-  @Field(() => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
+  @PageLimit()
   limit?: number;
 
-  @Rule(START_RULE)
-  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+  @PageStart()
   start?: number;
 }
 

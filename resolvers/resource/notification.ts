@@ -8,7 +8,6 @@ import {
   FieldResolver,
   ID,
   Info,
-  Int,
   Mutation,
   ObjectType,
   Query,
@@ -20,14 +19,13 @@ import { UpdateNotificationInput } from '../../entities/notification-input.ts';
 import { Notification } from '../../entities/notification.ts';
 import { ResourceKindEnum } from '../../entities/word-enum.ts';
 import type { Context } from '../../src/core/context.ts';
-import { limitRule, Rule, SORT_RULE, START_RULE } from '../../src/core/input-rules.ts';
-import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
+import { Rule, SORT_RULE } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import type { NewRow } from '../../src/services/resource/new-row-poller.ts';
 import * as notifications from '../../src/services/resource/notification.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { pageOf } from '../support/page.ts';
+import { PageLimit, PageStart, pageOf } from '../support/page.ts';
 import { readOnce } from '../support/shared-read.ts';
 
 const NotificationPage = pageOf(Notification, 'Notification');
@@ -57,12 +55,10 @@ class NotificationPageArgs {
   })
   sort?: string;
 
-  @Rule(limitRule(DEFAULT_LIMIT))
-  @Field(() => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
+  @PageLimit()
   limit?: number;
 
-  @Rule(START_RULE)
-  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+  @PageStart()
   start?: number;
 }
 

@@ -6,7 +6,7 @@ const ABILITY_DESCRIPTIONS: Record<Ability, string> = {
   participate: 'Read the feed and the comments, and comment.',
   write: 'Change the content of the resource.',
   edit: 'Change the name and description.',
-  run: 'Run queries.',
+  run: 'Run the resource, e.g. a query, a job or an agent.',
   refresh: 'Refresh the rows.',
   sync: 'Sync the files with their drive.',
   copy: 'Copy the resource and create snapshots.',

@@ -7,6 +7,18 @@ import { MAX_CHILDREN } from '../../src/core/read/model.ts';
 /** Maximum number of rows of a list that is not paged (docs/contract.md#lists). */
 export const MAX_FLAT_LIST = 10_000;
 
+/** Declares the argument `limit` of a page. */
+export const PageLimit = (): PropertyDecorator => (target, key) => {
+  Rule(limitRule(DEFAULT_LIMIT))(target, key);
+  Field(() => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })(target, key);
+};
+
+/** Declares the argument `start` of a page. */
+export const PageStart = (): PropertyDecorator => (target, key) => {
+  Rule(START_RULE)(target, key);
+  Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })(target, key);
+};
+
 /** The arguments of a page (docs/contract.md#lists). */
 @ArgsType()
 export class PageArgs {
@@ -21,12 +33,10 @@ export class PageArgs {
   })
   sort?: string;
 
-  @Rule(limitRule(DEFAULT_LIMIT))
-  @Field(() => Int, { nullable: true, description: 'Number of items to return, 1 to 1000. Default: 30.' })
+  @PageLimit()
   limit?: number;
 
-  @Rule(START_RULE)
-  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+  @PageStart()
   start?: number;
 }
 
@@ -40,8 +50,7 @@ export class ChildPageArgs {
   })
   limit?: number;
 
-  @Rule(START_RULE)
-  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+  @PageStart()
   start?: number;
 }
 

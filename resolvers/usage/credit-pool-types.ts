@@ -1,5 +1,4 @@
-import { Field, Float, ID, ObjectType } from 'type-graphql';
-import { UsageEntityTypeEnum } from '../../entities/usage-event.ts';
+import { Field, Float, ObjectType } from 'type-graphql';
 import { wordEnum } from '../../entities/word-enum.ts';
 import {
   STALENESS_LEVELS,
@@ -8,7 +7,6 @@ import {
   type SyncFailure,
 } from '../../src/core/license-manager.ts';
 import { DateTime } from '../../src/core/scalars.ts';
-import type { UsageEntityType } from '../../src/core/usage.ts';
 
 const SyncFailureEnum = wordEnum(
   'CreditSyncFailure',
@@ -16,16 +14,16 @@ const SyncFailureEnum = wordEnum(
   SYNC_FAILURES,
   (code) =>
     ({
-      lm_unreachable: 'It does not respond.',
-      lm_unavailable: 'It has no time, or fails: a status 429 or of 500 and above.',
-      lm_error: 'Its response is not understood.',
-      license_not_recognized: 'It does not know the license: a status 401, 403 or 404.',
+      lm_unreachable: 'The license manager does not respond in time.',
+      lm_unavailable: 'The license manager is overloaded or fails: status 429, or 500 and above.',
+      lm_error: 'The license manager responds with another status, or with a body that is not understood.',
+      license_not_recognized: 'The license manager does not know the license: status 401, 403 or 404.',
     })[code],
 );
 
 const StalenessLevelEnum = wordEnum(
   'StalenessLevel',
-  'Age of the figures of the license manager.',
+  'Time since the last successful sync with the license manager.',
   STALENESS_LEVELS,
   (level) =>
     ({
@@ -51,7 +49,9 @@ export class CreditPoolType {
   remaining!: number;
 }
 
-@ObjectType('CreditSync', { description: 'State of the sync with the license manager. All null without one.' })
+@ObjectType('CreditSync', {
+  description: 'State of the sync with the license manager. Without one the level is `FRESH`, and all else is null.',
+})
 export class CreditSyncType {
   @Field(() => DateTime, { nullable: true, description: 'Time of the last successful sync; null if there was none.' })
   syncedAt!: Date | null;
@@ -62,49 +62,6 @@ export class CreditSyncType {
   @Field(() => SyncFailureEnum, { nullable: true, description: 'Why the last sync failed; null if it succeeded.' })
   lastSyncFailureCode!: SyncFailure | null;
 
-  @Field(() => StalenessLevelEnum, { description: 'Age of the included credits.' })
+  @Field(() => StalenessLevelEnum, { description: 'Age of the last successful sync.' })
   stalenessLevel!: StalenessLevel;
-}
-
-@ObjectType({ description: 'What a budget is of.' })
-export class BudgetEntity {
-  @Field(() => String, { description: 'Display name.' })
-  name!: string;
-
-  @Field(() => String, { description: 'Short name.' })
-  slug!: string;
-
-  /** Owner as `user:<id>` or `team:<id>`, for the fields `ownerId` and `owner`. */
-  ownerId!: string;
-}
-
-/** See docs/contract.md#budgets. */
-@ObjectType({ description: 'Use of a monthly budget in the current UTC month.' })
-export class UsageBudget {
-  @Field(() => ID, { description: 'Id of what the budget is of.' })
-  entityId!: string;
-
-  @Field(() => UsageEntityTypeEnum, { description: 'Type of what the budget is of.' })
-  entityType!: UsageEntityType;
-
-  @Field(() => Float, { description: 'The budget in credits.' })
-  monthlyBudget!: number;
-
-  @Field(() => Float, { description: 'Credits used in the current month.' })
-  creditsUsed!: number;
-
-  @Field(() => Boolean, { description: 'Whether more is used than the budget.' })
-  isOverBudget!: boolean;
-
-  @Field(() => Float, {
-    description:
-      'Used part of the budget in percent, with two decimals. Of a budget of 0 it is 0 if nothing is used, else 100.',
-  })
-  budgetPercent!: number;
-
-  @Field(() => Float, { description: 'Credits of the budget that are left; 0 if more were used.' })
-  budgetRemaining!: number;
-
-  @Field(() => BudgetEntity, { description: 'What the budget is of.' })
-  entity!: BudgetEntity;
 }

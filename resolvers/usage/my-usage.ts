@@ -15,8 +15,8 @@ const UsageProfileSourceEnum = wordEnum(
   (source) =>
     ({
       own: 'A usage profile that is assigned to the user.',
-      team: 'Those that are assigned to teams of the user.',
-      default: 'The default of the tenant.',
+      team: 'The usage profiles that are assigned to teams of the user.',
+      default: 'The default usage profile of the tenant.',
     })[source],
 );
 
@@ -28,11 +28,11 @@ class UsageProfileName {
 }
 
 /** The credits and models that a user may use. */
-@ObjectType({
+@ObjectType('EffectiveUsageProfile', {
   description: 'Credits and models that a user may use, from one usage profile or those of several teams.',
 })
 class EffectiveUsageProfileType {
-  @Field(() => UsageProfileSourceEnum, { description: 'Where they come from.' })
+  @Field(() => UsageProfileSourceEnum, { description: 'Where the limits come from.' })
   source!: UsageProfileSource;
 
   @Field(() => [UsageProfileName], { description: 'The usage profiles that are combined: one, or those of the teams.' })
@@ -52,7 +52,7 @@ class EffectiveUsageProfileType {
 }
 
 /** The credits of a user in the current month. */
-@ObjectType({ description: 'Credits of the category `ai` that a user has used in the current UTC month.' })
+@ObjectType('CreditUse', { description: 'Credits of the category `ai` that a user has used in the current UTC month.' })
 class CreditUseType {
   @Field(() => EffectiveUsageProfileType, { description: 'What the user may use.' })
   profile!: EffectiveUsageProfileType;
@@ -63,7 +63,7 @@ class CreditUseType {
   @Field(() => Float, { description: 'Credits that are reserved for calls that have not ended.' })
   reserved!: number;
 
-  @Field(() => Int, { nullable: true, description: 'Credits of the month. Null: no limit.' })
+  @Field(() => Int, { nullable: true, description: 'Credits that the user may use in the month. Null: no limit.' })
   cap!: number | null;
 
   @Field(() => Float, {
@@ -72,7 +72,7 @@ class CreditUseType {
   })
   remaining!: number | null;
 
-  @Field(() => DateTime, { description: 'Begin of the next month, when nothing is used.' })
+  @Field(() => DateTime, { description: 'Start of the next UTC month, when `used` is 0 again.' })
   resetsAt!: Date;
 }
 
@@ -80,7 +80,7 @@ class CreditUseType {
 export class MyUsageResolver {
   @Can('authenticated')
   @Query(() => CreditUseType, {
-    description: 'Returns the credits that the caller has used in the current month, and what is left.',
+    description: 'Returns the AI credits that the caller has used in the current UTC month, and what is left.',
   })
   async myUsage(@Ctx() ctx: Context): Promise<CreditUseType> {
     const { viewer } = ctx;

@@ -1,13 +1,11 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Args, ArgsType, Ctx, Field, Info, Int, Query, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Info, Query, Resolver } from 'type-graphql';
 import { UsageEventFilter } from '../../entities/usage-event-input.ts';
 import { UsageEvent } from '../../entities/usage-event.ts';
 import type { Context } from '../../src/core/context.ts';
-import { limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
-import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
 import { USAGE_RESOURCE_TYPES } from '../../src/core/usage.ts';
 import { Can } from '../support/guard.ts';
-import { pageOf } from '../support/page.ts';
+import { PageLimit, PageStart, pageOf } from '../support/page.ts';
 import { UsageResourceTypeType } from './usage-resource-type.ts';
 
 const UsageEventPage = pageOf(UsageEvent, 'UsageEvent');
@@ -15,12 +13,10 @@ const UsageEventPage = pageOf(UsageEvent, 'UsageEvent');
 /** Filter and page of the usage ledger. */
 @ArgsType()
 class UsageEventPageArgs extends UsageEventFilter {
-  @Rule(limitRule(DEFAULT_LIMIT))
-  @Field(() => Int, { nullable: true, description: 'Maximum number of items, 1 to 1000. Default: 30.' })
+  @PageLimit()
   limit?: number;
 
-  @Rule(START_RULE)
-  @Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })
+  @PageStart()
   start?: number;
 }
 

@@ -5,7 +5,8 @@ import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Rule } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import { assignToTeam, assignToUser, requireBilling } from '../../src/services/usage/usage-profile-assignment.ts';
+import { requireBilling } from '../../src/services/usage/require-billing.ts';
+import { assignToTeam, assignToUser } from '../../src/services/usage/usage-profile-assignment.ts';
 import { Key, Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
@@ -52,12 +53,12 @@ const ProfileId = () =>
     description: 'Id, slug or natural id of the usage profile; null for none. Required.',
   });
 
-const ASSIGNMENT = 'Requires `billing:manage`.';
+const REQUIRES = 'Requires `billing:manage`.';
 
 @Resolver(() => Team)
 export class TeamUsageProfileResolver {
   @Can('authenticated')
-  @Mutation(() => UsageProfileAssignment, { description: `Assigns a usage profile to a team. ${ASSIGNMENT}` })
+  @Mutation(() => UsageProfileAssignment, { description: `Assigns a usage profile to a team. ${REQUIRES}` })
   async setTeamUsageProfile(
     @Ctx() ctx: Context,
     @Key('team') id: string,
@@ -70,7 +71,7 @@ export class TeamUsageProfileResolver {
   @Requires(...ASSIGNED)
   @FieldResolver(() => UsageProfileAssignment, {
     nullable: true,
-    description: `The usage profile that is assigned to the team. ${ASSIGNMENT}`,
+    description: `The usage profile that is assigned to the team. ${REQUIRES}`,
   })
   usageProfileAssignment(@Ctx() { viewer }: Context, @Root() team: Assignee) {
     requireBilling(viewer);
@@ -79,7 +80,8 @@ export class TeamUsageProfileResolver {
 
   @FieldResolver(() => UsageProfile, {
     nullable: true,
-    description: 'The usage profile that is assigned to the team. Null without `billing:manage` and `usage:write`.',
+    description:
+      'The usage profile that is assigned to the team. Null for callers with neither `billing:manage` nor `usage:write`.',
   })
   usageProfile(@Root() team: Assignee) {
     return team.usageProfile;
@@ -90,7 +92,7 @@ export class TeamUsageProfileResolver {
 export class UserUsageProfileResolver {
   @Can('authenticated')
   @Mutation(() => UsageProfileAssignment, {
-    description: `Assigns a usage profile to a user, which takes precedence over those of teams. ${ASSIGNMENT}`,
+    description: `Assigns a usage profile to a user, which takes precedence over those of teams. ${REQUIRES}`,
   })
   async setUserUsageProfile(
     @Ctx() ctx: Context,
@@ -104,7 +106,7 @@ export class UserUsageProfileResolver {
   @Requires(...ASSIGNED)
   @FieldResolver(() => UsageProfileAssignment, {
     nullable: true,
-    description: `The usage profile that is assigned to the user. ${ASSIGNMENT}`,
+    description: `The usage profile that is assigned to the user. ${REQUIRES}`,
   })
   usageProfileAssignment(@Ctx() { viewer }: Context, @Root() user: Assignee) {
     requireBilling(viewer);

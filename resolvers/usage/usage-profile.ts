@@ -43,7 +43,7 @@ export class UsageProfileResolver {
 
   @Can('usage:write')
   @Mutation(() => UsageProfile, {
-    description: 'Updates a usage profile. It applies at once, also to what was used in this month.',
+    description: 'Updates a usage profile. A new cap applies at once, and counts what was used in this month already.',
   })
   async updateUsageProfile(
     @Ctx() ctx: Context,

@@ -1,13 +1,14 @@
 import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { Context } from '../../src/core/context.ts';
 import { intRule, Rule } from '../../src/core/input-rules.ts';
-import { loadSync } from '../../src/services/usage/credit-pool.ts';
+import { loadCreditSync } from '../../src/services/usage/credit-sync-state.ts';
 import { loadTopApps, loadTopUsers } from '../../src/services/usage/top-consumers.ts';
 import { lastDays, lastMonths, readPeriod, type UsagePeriod } from '../../src/services/usage/usage-period.ts';
 import { UsageReportLoader } from '../../src/services/usage/usage-report.ts';
 import { loadMonths } from '../../src/services/usage/usage-totals.ts';
 import { Can } from '../support/guard.ts';
-import { CreditPoolType, CreditSyncType, UsageBudget } from './credit-pool-types.ts';
+import { CreditPoolType, CreditSyncType } from './credit-pool-types.ts';
+import { UsageBudget } from './usage-budget.ts';
 import { TopApp, TopUser, UsageDayTotal, UsageMonthTotal, UsageSummary } from './usage-total-types.ts';
 
 const [MAX_MONTHS, DEFAULT_MONTHS] = [24, 12];
@@ -20,7 +21,7 @@ class UsageReport {
   @Field(() => String, { description: 'First UTC day as `YYYY-MM-DD`.' })
   startDate!: string;
 
-  @Field(() => String, { description: 'Last UTC day, included.' })
+  @Field(() => String, { description: 'Last UTC day as `YYYY-MM-DD`, included.' })
   endDate!: string;
 
   /** Time of the report. */
@@ -36,7 +37,7 @@ class UsageHistory {
   loader!: UsageReportLoader;
 }
 
-@ObjectType({ description: 'What used the most credits in the last days.' })
+@ObjectType({ description: 'What used the most credits in a number of days up to today, and who caused it.' })
 class TopConsumers {
   @Field(() => Int, { description: 'Number of UTC days, today included.' })
   windowDays!: number;
@@ -44,7 +45,7 @@ class TopConsumers {
   @Field(() => String, { description: 'First UTC day as `YYYY-MM-DD`.' })
   startDate!: string;
 
-  @Field(() => String, { description: 'Last UTC day: today.' })
+  @Field(() => String, { description: 'Last UTC day, today, as `YYYY-MM-DD`.' })
   endDate!: string;
 
   /** Maximum number of entries in each list. */
@@ -56,7 +57,7 @@ class TopConsumers {
 class UsageReportArgs {
   @Field(() => String, {
     nullable: true,
-    description: 'First UTC day, as ISO date or time. Default: the first day of the current month.',
+    description: 'First UTC day, as ISO date or time, e.g. `2026-01-31`. Default: the first day of the current month.',
   })
   startDate?: string;
 
@@ -124,7 +125,7 @@ export class UsageReportResolver {
 
   @FieldResolver(() => CreditSyncType, { description: 'State of the sync with the license manager.' })
   sync(@Ctx() ctx: Context, @Root() { now }: UsageReport): Promise<CreditSyncType> {
-    return loadSync(ctx, now);
+    return loadCreditSync(ctx, now);
   }
 }
 
@@ -161,7 +162,7 @@ export class UsageHistoryResolver {
 export class TopConsumersResolver {
   @Can('billing:manage')
   @Query(() => TopConsumers, {
-    description: 'Reports what used the most credits in the last days, and who caused it.',
+    description: 'Reports what used the most credits in the last days, and who caused the usage.',
   })
   topConsumers(@Args(() => TopConsumersArgs) { days, limit }: TopConsumersArgs): TopConsumers {
     const windowDays = days ?? DEFAULT_WINDOW_DAYS;

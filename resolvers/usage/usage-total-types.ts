@@ -53,10 +53,10 @@ export class UsageMonthTotal {
 
 @ObjectType({ description: 'An app, agent, assistant or job by the credits that are charged to it.' })
 export class TopApp {
-  @Field(() => ID, { description: 'Its id.' })
+  @Field(() => ID, { description: 'Id of the app, agent, assistant or job.' })
   entityId!: string;
 
-  @Field(() => UsageEntityTypeEnum, { description: 'Its type.' })
+  @Field(() => UsageEntityTypeEnum, { description: 'Type of what is charged.' })
   entityType!: UsageEntityType;
 
   @Field(() => String, { nullable: true, description: 'Display name; null if it was deleted.' })

@@ -5,7 +5,7 @@ export const ERROR_CODES = {
   BAD_USER_INPUT: 'An invalid value, which the message names (400)',
   GRAPHQL_LIMIT: 'A document above a limit of depth, aliases, tokens or cost (400)',
   UNAUTHENTICATED: 'No valid credentials (401)',
-  CREDITS_SPENT: 'The usage profile of the caller has not enough credits left in this month (402)',
+  CREDITS_SPENT: 'The usage profile of the caller or agent leaves too few credits in this month (402)',
   FORBIDDEN: 'A missing permission, which the message names (403)',
   NOT_FOUND: 'Nothing that the caller can see has this id (404)',
   METHOD_NOT_ALLOWED: 'The path has other methods, listed in `Allow` (405)',

@@ -46,3 +46,19 @@ export function quoteUpstream(text: string, secrets: readonly string[] = []): st
     ? `${line.slice(0, MAX_QUOTED_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '')}…`
     : line;
 }
+
+/** Returns the first bytes of an error response as text: what has arrived, if the response breaks off. */
+export async function readErrorText({ body }: Response, maxBytes: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const part of body ?? []) {
+      parts.push(part);
+      size += part.length;
+      if (size > maxBytes) break;
+    }
+  } catch {
+    // The status is known.
+  }
+  return Buffer.concat(parts).toString('utf8', 0, maxBytes);
+}

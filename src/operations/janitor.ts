@@ -136,8 +136,8 @@ export async function sweepRenditions(query: Query): Promise<void> {
   await query({ text: `delete from dws.rendition where expires_at < now()` });
 }
 
-/** Retention of images and of the prompts of calls of AI providers, and of the rest of these calls. */
-const IMAGE_RETENTION = '90 days';
+/** Retention of images, and of the prompts of calls of AI providers. */
+const AI_CONTENT_RETENTION = '90 days';
 
 /** Deletes images after their retention, and those that no user sees any more. `sweepFiles` deletes their bytes. */
 export async function sweepImages(query: Query): Promise<void> {
@@ -147,18 +147,18 @@ export async function sweepImages(query: Query): Promise<void> {
       where id in (
         select file_id
         from dws.image
-        where created_at < now() - interval '${IMAGE_RETENTION}' or (user_id is null and assistant_id is null)
+        where created_at < now() - interval '${AI_CONTENT_RETENTION}' or (user_id is null and assistant_id is null)
       )`,
   });
 }
 
-/** Deletes prompts of calls of AI providers, and later the calls, after their retentions. */
+/** Deletes prompts of calls of AI providers after their retention, and the calls after that of records. */
 export async function sweepAiCalls(query: Query): Promise<void> {
   await query({
     text: `
       update dws.ai_call
       set sealed_prompt = null
-      where sealed_prompt is not null and created_at < now() - interval '${IMAGE_RETENTION}'`,
+      where sealed_prompt is not null and created_at < now() - interval '${AI_CONTENT_RETENTION}'`,
   });
   await query({ text: `delete from dws.ai_call where created_at < now() - interval '${RECORD_RETENTION}'` });
 }

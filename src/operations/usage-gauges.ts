@@ -32,7 +32,7 @@ const OWNER_PAYS = `coalesce(
   ${teamPayerSql('r.tenant_id', 'substr(r.owner_id, 6)::uuid')}
 )`;
 
-const ownedEntities = (table: string, condition: string): string =>
+const ownedEntitiesSql = (table: string, condition: string): string =>
   `select r.tenant_id, r.id, ${OWNER_PAYS} as payer from dws.${table} r where ${condition}`;
 
 /** All tenants. The first superuser pays, by the rule for a team without members. */
@@ -41,7 +41,7 @@ const TENANTS = `
   from dws.tenant r`;
 
 /** SQL over the generations `g` that datasets of the tenant `e` use. */
-const overGenerations = (value: string): string => `
+const overGenerationsSql = (value: string): string => `
   select ${value}
   from dws.dataset d
   join dws.generation g on g.tenant_id = d.tenant_id and g.id = d.generation_id
@@ -52,16 +52,16 @@ const GAUGES: readonly Gauge[] = [
   {
     resource: 'app_storage',
     entityType: 'app',
-    entities: ownedEntities('app', 'r.schema_name is not null'),
+    entities: ownedEntitiesSql('app', 'r.schema_name is not null'),
     measure: measureApp,
   },
   {
     resource: 'workspace_storage',
     entityType: 'tenant',
     entities: TENANTS,
-    quantity: overGenerations('sum(g.size)'),
+    quantity: overGenerationsSql('sum(g.size)'),
   },
-  { resource: 'es_index_count', entityType: 'tenant', entities: TENANTS, quantity: overGenerations('count(*)') },
+  { resource: 'es_index_count', entityType: 'tenant', entities: TENANTS, quantity: overGenerationsSql('count(*)') },
   {
     resource: 'file_storage',
     entityType: 'tenant',
@@ -77,7 +77,7 @@ const GAUGES: readonly Gauge[] = [
   {
     resource: 'file_storage',
     entityType: 'library',
-    entities: ownedEntities('library', 'true'),
+    entities: ownedEntitiesSql('library', 'true'),
     quantity: `
       select sum(f.size)
       from dws.stored_file f
@@ -87,7 +87,7 @@ const GAUGES: readonly Gauge[] = [
 ];
 
 /** SQL for the readings of the day `$1` that are not in the ledger. */
-const unmetered = ({ resource, entities, quantity }: Gauge): string => `
+const unmeteredSql = ({ resource, entities, quantity }: Gauge): string => `
   with e as materialized (
     select r.*
     from (${entities}) r
@@ -109,7 +109,7 @@ export async function meterGauges(platform: Platform, now: Date, signal: AbortSi
   const day = now.toISOString().slice(0, 10);
   for (const gauge of GAUGES) {
     try {
-      const readings = await platform.system.query<Reading>({ text: unmetered(gauge), values: [day] });
+      const readings = await platform.system.query<Reading>({ text: unmeteredSql(gauge), values: [day] });
       for (const reading of readings) await meterReading(platform, gauge, reading, now, signal);
     } catch (error) {
       signal.throwIfAborted();

@@ -12,7 +12,10 @@ import type { OpenPlatform } from './platform.ts';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** Starts what a worker does: starts due jobs and agents, runs operations, takes over those of dead workers, and delivers mail. */
+/**
+ * Starts what a worker does: starts due jobs and agents, runs operations, takes over those of dead workers, meters gauges,
+ * deletes what nothing refers to, and delivers mail.
+ */
 export async function startWorker({
   platform,
   queue,

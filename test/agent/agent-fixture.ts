@@ -68,7 +68,7 @@ export const test = base.extend<{ service: Service; ai: AiFake; ready: void; tar
   ai: [
     async ({ admin }, use) => {
       const fake = await startAiFake();
-      await admin.creates('/ai-providers', providerOf(fake));
+      await admin.creates('/ai-providers', fake.provider);
       await use(fake);
       await fake.close();
     },
@@ -103,14 +103,6 @@ export const test = base.extend<{ service: Service; ai: AiFake; ready: void; tar
       ),
     { scope: 'file' },
   ],
-});
-
-/** Returns what a provider of the service needs, with prices as numbers. */
-export const providerOf = ({ provider }: AiFake) => ({
-  ...provider,
-  models: provider.models.map((model) =>
-    Object.fromEntries(Object.entries(model).map(([key, value]) => [key, /price$/i.test(key) ? Number(value) : value])),
-  ),
 });
 
 /** Creates an assistant of the caller with an agent. */

@@ -3,14 +3,14 @@ import { expect } from 'vitest';
 import { startAiFake } from '../../tools/ai-fake.ts';
 import type { AiFake } from '../../tools/ai-fake/fake-provider.ts';
 import { test as base, type JobCluster } from '../job/job-cluster.ts';
-import { createAgent, providerOf } from './agent-fixture.ts';
+import { createAgent } from './agent-fixture.ts';
 
 /** Several processes of the compiled service, whose workers tests kill, and a fake AI provider. */
 const test = base.extend<{ ai: AiFake }>({
   ai: async ({ cluster }, use) => {
     const fake = await startAiFake();
     cluster.onEnd(() => fake.close());
-    await cluster.caller.creates('/ai-providers', providerOf(fake));
+    await cluster.caller.creates('/ai-providers', fake.provider);
     await use(fake);
   },
 });

@@ -4,7 +4,7 @@ import { startAiFake } from '../../tools/ai-fake.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { WRONG_TOTALS } from '../support/usage-fixture.ts';
-import { callOf, createAgent, createTools, providerOf, runAgent, test } from './agent-fixture.ts';
+import { callOf, createAgent, createTools, runAgent, test } from './agent-fixture.ts';
 
 /** Sets the cap of the default profile. */
 const setCap = (service: Service, cap: number) =>
@@ -75,7 +75,7 @@ base('no log has payloads, results, texts of models or secrets', async () => {
   const ai = await startAiFake();
   try {
     const admin = await service.user('admin', { superuser: true });
-    await admin.creates('/ai-providers', providerOf(ai));
+    await admin.creates('/ai-providers', ai.provider);
     const toolkitId = await createTools(admin, [
       {
         name: 'echo',
@@ -106,4 +106,23 @@ base('no log has payloads, results, texts of models or secrets', async () => {
     await ai.close();
     await service.close();
   }
+});
+
+test('a model that calls tools without end cannot make the record of a run large', async ({ ann, ai }) => {
+  const agent = await createAgent(ann);
+  const calls = Array.from({ length: 128 }, () => ({ name: 'n'.repeat(200), arguments: 'あ'.repeat(5000) }));
+  const reply = { content: null, toolCalls: calls, inputTokens: 1, outputTokens: 1 };
+  const { status, steps } = await runAgent(
+    ann,
+    agent,
+    ai,
+    Array.from({ length: 9 }, () => reply),
+  );
+  expect(status).toBe('succeeded');
+  expect(steps).toHaveLength(10);
+  expect(steps[0].toolCalls).toHaveLength(17);
+  expect(steps[0].toolCalls[0].arguments).toMatch(/^あ{4095}…$/);
+  expect(steps[0].toolCalls[16].error).toBe('At most 16 tools are called in one step');
+  expect(steps[8].toolCalls[0].arguments).toMatch(/^あ{63}…$/);
+  expect(Buffer.byteLength(JSON.stringify(steps))).toBeLessThan(250_000);
 });

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { callOf, createAgent, createTools, providerOf, runAgent, test } from './agent-fixture.ts';
+import { callOf, createAgent, createTools, runAgent, test } from './agent-fixture.ts';
 
 describe('a run', () => {
   test('returns what the model says, with its steps and credits, in both APIs', async ({ ann, ai, service }) => {
@@ -230,7 +230,7 @@ describe('credits', () => {
 
   test('are not metered with a provider of the owner', async ({ ann, ai, service }) => {
     const agent = await createAgent(ann);
-    const own = await ann.creates('/ai-providers', { ...providerOf(ai), name: 'Own', own: true });
+    const own = await ann.creates('/ai-providers', { ...ai.provider, name: 'Own', own: true });
     await systemQuery(service, `update dws.usage_profile set credit_cap_per_month = 0 where slug = 'standard'`);
     const run = await runAgent(ann, agent, ai, [{ content: 'free' }]);
     expect(run).toMatchObject({ status: 'succeeded', credits: 0, steps: [{ credits: null }] });

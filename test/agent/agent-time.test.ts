@@ -4,14 +4,14 @@ import type { Job } from '../../src/operations/handler.ts';
 import { startAiFake } from '../../tools/ai-fake.ts';
 import { startService } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { createAgent, providerOf } from './agent-fixture.ts';
+import { createAgent } from './agent-fixture.ts';
 
 test('a run that takes too long fails, and ends the call of the model', async () => {
   const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1', ROLE: 'web' });
   const ai = await startAiFake();
   try {
     const admin = await service.user('admin', { superuser: true });
-    await admin.creates('/ai-providers', providerOf(ai));
+    await admin.creates('/ai-providers', ai.provider);
     const agent = await createAgent(admin);
     await admin.post(`${agent.path}/_run`, {}, { prefer: 'respond-async' });
     const [operation] = await systemQuery<{ tenantId: string; input: Job<'agent.run'>['input'] }>(

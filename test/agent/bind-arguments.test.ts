@@ -85,3 +85,18 @@ describe('arguments in a body', () => {
     });
   });
 });
+
+describe('a request', () => {
+  test('with very many placeholders is bound in one pass', () => {
+    const startedAt = performance.now();
+    expect(bodyOf('"{{a}}" {{a}} '.repeat(40_000), { a: 'b"' })).toHaveLength(40_000 * 12);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
+  test('does not repeat a long argument without end', () => {
+    const args = { a: 'b'.repeat(60_000) };
+    expect(bodyOf({ x: '{{a}}'.repeat(60) }, args)).toHaveLength(60 * 60_000 + 8);
+    for (const body of ['"{{a}}"'.repeat(100), { x: '{{a}}'.repeat(100) }])
+      expect(() => bodyOf(body, args)).toThrow(/^The arguments are too large/);
+  });
+});

@@ -144,6 +144,25 @@ describe('an error of the provider', () => {
     expect((await failed(error))[1]).toBe('The host "127.0.0.1" responded with 400: catalogue: "…" is refused');
   });
 
+  test('quotes no part of the prompt or the key that an image has in place of a URL', async () => {
+    for (const url of [PROMPT, `https://${fake.apiKey}.invalid/`, `x:${PROMPT.slice(0, 15)}`]) {
+      behave({ url });
+      const [, message] = await failed(createImage());
+      expect(message).not.toContain(PROMPT.slice(0, 12));
+    }
+  });
+
+  test('blocks nobody with an error that has to be compared with many messages', async () => {
+    const messages = Array.from({ length: 500 }, (_, i) => ({ role: 'user' as const, content: `A message ${i}` }));
+    behave({ status: 500, message: 'a'.repeat(16_000) });
+    const startedAt = performance.now();
+    expect((await failed(chat({ messages })))[0]).toBe(500);
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    behave({ status: 500, message: PROMPT });
+    const long = { role: 'user' as const, content: `${PROMPT}${'x'.repeat(600_000)}` };
+    expect((await failed(chat({ messages: [long] })))[1]).toBe('The host "127.0.0.1" responded with 500');
+  });
+
   test('is UNAVAILABLE when the connection is lost or refused', async () => {
     behave({ isCut: true });
     expect((await failed(createImage()))[0]).toBe(503);

@@ -9,7 +9,7 @@ import { systemQuery } from '../support/system-query.ts';
 /** A prompt that occurs nowhere else. */
 export const PROMPT = 'A crimson walrus juggling seventeen teapots';
 
-/** A service that may call this machine and whose log is kept, and a fake provider, which is forgotten before each test. */
+/** A service that may call this machine and whose log is kept, and a fake provider, which is reset before each test. */
 export const test = base.extend<{
   log: string[];
   service: Service;

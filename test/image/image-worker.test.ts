@@ -74,18 +74,22 @@ describe('a cancelled image', () => {
 });
 
 describe('an image that waited in the queue', () => {
-  test('is refused when its credits were forgotten and are used', { timeout: 60_000 }, async ({ world, fake }) => {
-    const [ann] = await createCallers(world, fake, 1);
-    await setCap(world, ann!, 7);
-    const id = await request(ann!);
-    const [{ callId }] = (await readState(world)).operations as [{ callId: string }];
-    await ann!.transaction(async (tx) => releaseCredits(tx, ann!.viewer, callId));
-    const second = await request(ann!);
-    await world.startWorker(createHandlers(world.loaders));
-    const [record] = await Promise.all([until(ann!, id, 'failed'), until(ann!, second, 'succeeded')]);
-    expect(record.error).toMatchObject({ statusCode: 402, code: 'CREDITS_SPENT' });
-    expect(fake.calls.length).toBe(1);
-  });
+  test(
+    'is refused when its reservation has expired and its credits are used',
+    { timeout: 60_000 },
+    async ({ world, fake }) => {
+      const [ann] = await createCallers(world, fake, 1);
+      await setCap(world, ann!, 7);
+      const id = await request(ann!);
+      const [{ callId }] = (await readState(world)).operations as [{ callId: string }];
+      await ann!.transaction(async (tx) => releaseCredits(tx, ann!.viewer, callId));
+      const second = await request(ann!);
+      await world.startWorker(createHandlers(world.loaders));
+      const [record] = await Promise.all([until(ann!, id, 'failed'), until(ann!, second, 'succeeded')]);
+      expect(record.error).toMatchObject({ statusCode: 402, code: 'CREDITS_SPENT' });
+      expect(fake.calls.length).toBe(1);
+    },
+  );
 
   test('fails when its provider was changed meanwhile', { timeout: 60_000 }, async ({ world, fake }) => {
     const [ann] = await createCallers(world, fake, 1);

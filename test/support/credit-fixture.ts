@@ -59,8 +59,8 @@ export async function figuresOf(service: Platform, tenantId: string, actor: Usag
   return { used, reserved, cap, remaining };
 }
 
-/** Lets reservations expire, as if 10 minutes had passed. */
-export const forget = (service: Service, ...ids: string[]) =>
+/** Expires reservations, as if 10 minutes had passed. */
+export const expire = (service: Service, ...ids: string[]) =>
   systemQuery(
     service,
     `update dws.credit_reservation set expires_at = now() - interval '1 ms' where id = any($1)`,

@@ -10,7 +10,7 @@ import {
 } from '../../src/services/usage/credit-reservation.ts';
 import type { UsageActor } from '../../src/services/usage/effective-profile.ts';
 import { meter } from '../../src/services/usage/usage-meter.ts';
-import { chargeOf, figuresOf, forget, requestOf, reserve } from '../support/credit-fixture.ts';
+import { chargeOf, figuresOf, expire, requestOf, reserve } from '../support/credit-fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -33,7 +33,7 @@ type Step =
   | { type: 'reserve'; slot: number; credits: number; ending: Ending }
   | { type: 'settle'; slot: number; percent: number; ending: Ending }
   | { type: 'release'; slot: number; ending: Ending }
-  | { type: 'forget'; slot: number }
+  | { type: 'expire'; slot: number }
   | { type: 'sweep' }
   | { type: 'burst'; credits: number[] };
 
@@ -45,7 +45,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ type: fc.constant('reserve' as const), slot, credits, ending }) },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('settle' as const), slot, percent: fc.nat(100), ending }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('release' as const), slot, ending }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('forget' as const), slot }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('expire' as const), slot }) },
   { weight: 1, arbitrary: fc.constant({ type: 'sweep' as const }) },
   {
     weight: 1,
@@ -130,8 +130,8 @@ class Runner {
       if (committed) model.reserved.delete(id);
     } else if (one.type === 'release') {
       if (await this.#run(one.ending, (tx) => releaseCredits(tx, owner, id))) model.reserved.delete(id);
-    } else if (one.type === 'forget') {
-      await forget(this.#service, id);
+    } else if (one.type === 'expire') {
+      await expire(this.#service, id);
       model.reserved.delete(id);
     } else if (one.type === 'sweep') await this.#service.platform.system.transaction(sweepReservations);
     else await this.#burst(model, one.credits);

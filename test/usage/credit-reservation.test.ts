@@ -2,12 +2,12 @@ import { afterEach, describe, expect, vi } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
 import { reserveCredits } from '../../src/services/usage/credit-reservation.ts';
-import { effectiveProfileOf, type UsageActor } from '../../src/services/usage/effective-profile.ts';
+import { loadEffectiveProfile, type UsageActor } from '../../src/services/usage/effective-profile.ts';
 import { QUICK } from '../operation/platform.ts';
 import {
   chargeOf,
   figuresOf,
-  forget,
+  expire,
   release,
   requestOf,
   reserve,
@@ -25,7 +25,7 @@ const NOTHING = { used: '0.000000', reserved: '0.000000' };
 afterEach(() => vi.useRealTimers());
 
 describe('a reservation', () => {
-  test('counts until it is settled, released or forgotten', async ({ service }) => {
+  test('counts until it is settled, released or expires', async ({ service }) => {
     const [tenant, actor] = [await tenantOf(service), actorOf()];
     const request = requestOf(actor, { credits: '900.5' });
     await reserve(service, tenant, request);
@@ -54,11 +54,11 @@ describe('a reservation', () => {
       remaining: '876.750000',
     });
     const third = await reserve(service, tenant, requestOf(actor, { credits: '876.75' }));
-    await forget(service, third);
+    await expire(service, third);
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ reserved: '0.000000', remaining: '876.750000' });
   });
 
-  test('is renewed by its id, with other credits, and set aside again after it was forgotten', async ({ service }) => {
+  test('is renewed by its id, with other credits, and set aside again after it has expired', async ({ service }) => {
     const [tenant, actor] = [await tenantOf(service), actorOf()];
     const request = requestOf(actor, { credits: '1000' });
     const expiry = async () =>
@@ -85,10 +85,10 @@ describe('a reservation', () => {
       /^Not enough credits/,
     );
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ reserved: '999.000000' });
-    await forget(service, request.id);
+    await expire(service, request.id);
     await reserve(service, tenant, request);
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ reserved: '1000.000000' });
-    await forget(service, request.id);
+    await expire(service, request.id);
     const other = await reserve(service, tenant, requestOf(actor, { credits: '1' }));
     await expect(reserve(service, tenant, request)).rejects.toThrow(/ 1 reserved\./);
     await release(service, tenant, other);
@@ -132,11 +132,11 @@ describe('a reservation', () => {
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ ...NOTHING, used: '2.500000' });
   });
 
-  test('is deleted by the janitor once it is forgotten', async ({ service }) => {
+  test('is deleted by the janitor once it has expired', async ({ service }) => {
     const [tenant, actor] = [await tenantOf(service), actorOf()];
-    const [forgotten, kept] = [requestOf(actor), requestOf(actor)];
-    for (const request of [forgotten, kept]) await reserve(service, tenant, request);
-    await forget(service, forgotten.id);
+    const [expired, kept] = [requestOf(actor), requestOf(actor)];
+    for (const request of [expired, kept]) await reserve(service, tenant, request);
+    await expire(service, expired.id);
     await reconcile(service.platform, {}, { ...QUICK, orphanAge: 600_000 });
     const rows = await systemQuery(service, 'select id from dws.credit_reservation where actor = $1', actor);
     expect(rows).toEqual([{ id: kept.id }]);
@@ -203,7 +203,7 @@ describe('the limits', () => {
   test('of an agent without a row, and of a deleted user, are those of the default', async ({ service, admin }) => {
     const tenant = await tenantOf(service);
     for (const actor of [`agent:${newId()}`, actorOf()] as const)
-      expect(await effectiveProfileOf(runnerOf(service, tenant), { tenantId: tenant }, actor)).toMatchObject({
+      expect(await loadEffectiveProfile(runnerOf(service, tenant), { tenantId: tenant }, actor)).toMatchObject({
         source: 'default',
         creditCapPerMonth: 1000,
         profiles: [{ slug: 'standard' }],

@@ -2,6 +2,7 @@ import type { AiEndpoint, ImageRequest } from '../../core/ai.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import type { AiClientOptions } from './ai-client.ts';
 import { callProvider, hostOf, malformed, postJson, type ProviderCall } from './provider-call.ts';
+import { maskQuoted } from './provider-refusal.ts';
 
 const MAX_IMAGE_BYTES = 20_000_000;
 /** Base64 has four characters for three bytes, with room for the rest of the response, e.g. a revised prompt. */
@@ -27,7 +28,12 @@ function readImage(call: ProviderCall, { data }: Record<string, unknown>): Promi
   const host = hostOf(call.endpoint);
   const image = Array.isArray(data) ? (data[0] as { b64_json?: unknown; url?: unknown } | null | undefined) : undefined;
   if (typeof image?.b64_json === 'string') return Promise.resolve(decode(image.b64_json, host));
-  if (typeof image?.url === 'string') return download(call, image.url);
+  if (typeof image?.url === 'string')
+    return download(call, image.url).catch((error: unknown) => {
+      // It names the host, and the provider may have put anything there.
+      if (error instanceof Error) error.message = maskQuoted(error.message, call);
+      throw error;
+    });
   throw malformed(host, 'it has no image');
 }
 

@@ -35,11 +35,12 @@ export async function callProvider<T>(call: ProviderCall, work: (call: ProviderC
 
 /** Posts JSON to a path of the API and returns the object of the response. Throws `ProviderRefusal` for another status. */
 export async function postJson(
-  { outbound, timeoutMs, endpoint, prompts, signal }: ProviderCall,
+  call: ProviderCall,
   path: string,
   body: unknown,
   maxBytes: number,
 ): Promise<Record<string, unknown>> {
+  const { outbound, timeoutMs, endpoint, signal } = call;
   const { baseUrl, apiKey } = endpoint;
   const response = await outbound.fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
     method: 'POST',
@@ -53,7 +54,7 @@ export async function postJson(
     maxBytes,
     firstByteTimeoutMs: timeoutMs,
   });
-  if (!response.ok) throw await readRefusal(response, hostOf(endpoint), apiKey, prompts);
+  if (!response.ok) throw await readRefusal(response, hostOf(endpoint), call);
   return parseObject(await response.text(), hostOf(endpoint));
 }
 

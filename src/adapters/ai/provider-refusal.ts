@@ -1,8 +1,12 @@
-import { quoteUpstream } from '../../core/outbound.ts';
+import { quoteUpstream, readErrorText } from '../../core/outbound.ts';
 
 const MAX_REASON_BYTES = 16 * 1024;
 /** Parts of a prompt that are at least this long are masked in what a provider says; shorter prompts as whole words. */
 const MIN_ECHO_CHARACTERS = 12;
+/** Characters of a reason that are searched for echoes. Less is quoted. */
+const MAX_REASON_CHARACTERS = 2000;
+/** Nothing is quoted that would have to be compared with longer prompts: it blocks the process. */
+const MAX_COMPARED_CHARACTERS = 500_000;
 
 /** A response of a provider that is an error. Its message contains neither the key nor the prompt. */
 export class ProviderRefusal extends Error {
@@ -17,33 +21,22 @@ export class ProviderRefusal extends Error {
   }
 }
 
-/** Reads an error response. */
-export async function readRefusal(
-  response: Response,
-  host: string,
-  apiKey: string | null,
-  prompts: readonly string[],
-): Promise<ProviderRefusal> {
-  const words = reasonOf(await readStart(response));
-  const reason = quoteUpstream(maskEchoes(words, prompts), apiKey === null ? [] : [apiKey]);
-  return new ProviderRefusal(host, response.status, reason);
+/** What no error may quote. */
+interface Unquoted {
+  endpoint: { apiKey: string | null };
+  prompts: readonly string[];
 }
 
-/** Returns the first bytes as text. An error that breaks off is still one. */
-async function readStart(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const part of response.body ?? []) {
-      parts.push(part);
-      size += part.length;
-      if (size > MAX_REASON_BYTES) break;
-    }
-  } catch {
-    // The status is known.
-  }
-  return Buffer.concat(parts).toString('utf8', 0, MAX_REASON_BYTES);
+/** Reads an error response. */
+export async function readRefusal(response: Response, host: string, call: Unquoted): Promise<ProviderRefusal> {
+  const words = reasonOf(await readErrorText(response, MAX_REASON_BYTES));
+  return new ProviderRefusal(host, response.status, quoteUpstream(maskQuoted(words, call)));
 }
+
+/** Returns the beginning of a text with dots in place of the key and of all that it has in common with the prompts. */
+export const maskQuoted = (text: string, { endpoint: { apiKey }, prompts }: Unquoted): string =>
+  // The key first: no part of it may be left where the text is cut.
+  maskEchoes(apiKey ? text.replaceAll(apiKey, '…') : text, prompts);
 
 /** Returns the message of an error: `{"error": {"message"}}`, or the forms of other servers, else the text itself. */
 function reasonOf(text: string): string {
@@ -57,34 +50,50 @@ function reasonOf(text: string): string {
 }
 
 /**
- * Returns a text with dots in place of all that it has in common with the prompts, whatever the case and the white space
- * between words.
+ * Returns the beginning of a text with dots in place of all that it has in common with the prompts, whatever the case and
+ * the white space between words; '' if the prompts are too long to be compared.
  */
 function maskEchoes(text: string, prompts: readonly string[]): string {
-  const line = text.replaceAll(/\s+/gu, ' ');
+  if (prompts.reduce((sum, { length }) => sum + length, 0) > MAX_COMPARED_CHARACTERS) return '';
+  const line = fold(text).slice(0, MAX_REASON_CHARACTERS);
   const folded = line.toLowerCase();
   // Some letters have another length in lower case: then no position is certain.
   if (folded.length !== line.length) return prompts.length === 0 ? line : '';
   const masked = Array.from({ length: line.length }, () => false);
-  for (const prompt of prompts) markEchoes(folded, prompt.replaceAll(/\s+/gu, ' ').trim().toLowerCase(), masked);
+  const places = placesOf(folded);
+  for (const prompt of new Set(prompts)) markEchoes(folded, places, fold(prompt).trim().toLowerCase(), masked);
   return [...masked.keys()].map((at) => (masked[at] ? (masked[at - 1] ? '' : '…') : line[at])).join('');
 }
 
-/** Marks the positions of a text that belong to parts of a prompt. */
-function markEchoes(text: string, prompt: string, masked: boolean[]): void {
-  if (prompt === '') return;
-  const size = Math.min(MIN_ECHO_CHARACTERS, prompt.length);
+const fold = (text: string): string => text.replaceAll(/\s+/gu, ' ');
+
+/** Returns the positions of each part of a text with the length of an echo. */
+function placesOf(text: string): Map<string, number[]> {
   const places = new Map<string, number[]>();
-  for (let at = 0; at + size <= text.length; at += 1) {
-    const isWord = size === MIN_ECHO_CHARACTERS || isWholeWord(text, at, size);
-    const part = text.slice(at, at + size);
-    if (isWord) places.set(part, [...(places.get(part) ?? []), at]);
+  for (let at = 0; at + MIN_ECHO_CHARACTERS <= text.length; at += 1) {
+    const part = text.slice(at, at + MIN_ECHO_CHARACTERS);
+    const known = places.get(part);
+    if (known) known.push(at);
+    else places.set(part, [at]);
   }
-  for (let at = 0; at + size <= prompt.length; at += 1) {
-    const found = places.get(prompt.slice(at, at + size));
-    for (const start of found ?? []) masked.fill(true, start, start + size);
-    if (found) places.delete(prompt.slice(at, at + size));
+  return places;
+}
+
+/** Marks the positions of a text that belong to parts of a prompt, and removes them from `places`. */
+function markEchoes(text: string, places: Map<string, number[]>, prompt: string, masked: boolean[]): void {
+  if (prompt.length < MIN_ECHO_CHARACTERS) return markWords(text, prompt, masked);
+  for (let at = 0; at + MIN_ECHO_CHARACTERS <= prompt.length; at += 1) {
+    const part = prompt.slice(at, at + MIN_ECHO_CHARACTERS);
+    for (const start of places.get(part) ?? []) masked.fill(true, start, start + MIN_ECHO_CHARACTERS);
+    places.delete(part);
   }
+}
+
+/** Marks a short prompt where it is a whole word, or several. */
+function markWords(text: string, words: string, masked: boolean[]): void {
+  if (words === '') return;
+  for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1))
+    if (isWholeWord(text, at, words.length)) masked.fill(true, at, at + words.length);
 }
 
 const isWholeWord = (text: string, at: number, size: number): boolean =>

@@ -1,5 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
-import { quoteUpstream } from '../../core/outbound.ts';
+import { quoteUpstream, readErrorText } from '../../core/outbound.ts';
 
 const MAX_REASON_BYTES = 64 * 1024;
 /** Reasons with which a provider limits the rate of calls by a 403. */
@@ -32,26 +32,10 @@ export class DriveRefusal extends ApiError {
 
 /** Reads an error response. Its message quotes the response without the token. */
 export async function toRefusal(response: Response, host: string, token: string): Promise<DriveRefusal> {
-  const text = await readStart(response);
+  const text = await readErrorText(response, MAX_REASON_BYTES);
   const quoted = quoteUpstream(text, [token]);
   const message = `The host "${host}" responded with ${response.status}${quoted === '' ? '' : `: ${quoted}`}`;
   return new DriveRefusal(message, response.status, reasonOf(text), response.headers.get('retry-after'));
-}
-
-/** Returns the first bytes as text. An error that breaks off is still one. */
-async function readStart(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const part of response.body ?? []) {
-      parts.push(part);
-      size += part.length;
-      if (size > MAX_REASON_BYTES) break;
-    }
-  } catch {
-    // The status is known.
-  }
-  return Buffer.concat(parts).toString('utf8', 0, MAX_REASON_BYTES);
 }
 
 interface ErrorBody {

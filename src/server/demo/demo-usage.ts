@@ -15,8 +15,8 @@ const PEOPLE = [
   { username: 'omar', displayName: 'Omar of the demo' },
 ] as const;
 
-/** The ids of what has used something. */
-export interface DemoUsers {
+/** The ids of what the usage is charged to. */
+interface ChargedIds {
   jobId: string;
   appId: string;
   assistantId: string;
@@ -38,7 +38,7 @@ interface DemoUsage {
  * of two people for images of their own, and 8 of the assistant for images. Their events have `demo` in their metadata.
  * Returns the credits of all; null if the demo had them before.
  */
-export async function createDemoUsage(ctx: Context, ids: DemoUsers): Promise<number | null> {
+export async function createDemoUsage(ctx: Context, ids: ChargedIds): Promise<number | null> {
   const [former] = await ctx.query({
     text: `select from dws.usage_event where tenant_id = $1 and key like 'demo:%' limit 1`,
     values: [ctx.viewer.tenantId],
@@ -56,7 +56,7 @@ export async function createDemoUsage(ctx: Context, ids: DemoUsers): Promise<num
 const every = (interval: number): number[] =>
   Array.from({ length: Math.floor(DAYS / interval) }, (_, index) => (index + 1) * interval);
 
-function usageOf(adminId: string, { jobId, appId, assistantId }: DemoUsers, people: readonly string[]): DemoUsage[] {
+function usageOf(adminId: string, { jobId, appId, assistantId }: ChargedIds, people: readonly string[]): DemoUsage[] {
   const [lena, omar] = people as [string, string];
   const image = { resource: 'ai', quantity: '0.04' } as const;
   return [

@@ -10,6 +10,9 @@ import { ownershipLevel } from '../resource/access-level.ts';
  * owner accepts the agent: by running or enabling it (docs/contract.md#agents).
  */
 
+/** Why an agent does not run that its owner has not accepted. */
+export const NOT_ACCEPTED = 'The owner has not accepted the agent yet';
+
 /** Returns whether the viewer decides for the owner of an agent: the owner, or a superuser, who has all rights anyway. */
 export const actsForOwner = ({ viewer }: Pick<Context, 'viewer'>, ownerId: string): boolean =>
   ownershipLevel(viewer, `user:${ownerId}`) >= LEVEL.owner;
@@ -20,7 +23,7 @@ export const actsForOwner = ({ viewer }: Pick<Context, 'viewer'>, ownerId: strin
  */
 export function requireAccepted(ctx: Pick<Context, 'viewer'>, { accepted, ownerId }: Agent): void {
   const mayAccept = actsForOwner(ctx, ownerId) && ctx.viewer.authMethod !== 'app';
-  if (!accepted && !mayAccept) throw conflict('The owner has not accepted the agent yet');
+  if (!accepted && !mayAccept) throw conflict(NOT_ACCEPTED);
 }
 
 /**

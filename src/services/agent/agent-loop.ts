@@ -4,8 +4,10 @@ import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { ChosenModel } from '../ai/choose-model.ts';
+import { NOT_ACCEPTED } from './agent-acceptance.ts';
+import { openOwnedRun } from './agent-context.ts';
+import { firstMessages } from './agent-messages.ts';
 import { callModel, chooseAgentModel } from './agent-model-call.ts';
-import { firstMessages, openOwnedRun } from './agent-plan.ts';
 import { saveNotes, saveSteps, type BegunRun } from './agent-run-state.ts';
 import { createToolBox, type ToolBox } from './tools/tool-box.ts';
 import { excerpt } from './tools/tool-result.ts';
@@ -16,6 +18,10 @@ const MAX_STEPS = 10;
 const MAX_CALLS = 16;
 /** Results of all tools of a run. What is more does not fit a model. */
 const MAX_RESULT_BYTES_OF_RUN = 1024 * 1024;
+/** Arguments and results of all tools in the record of a run: a list has the records of many runs. */
+const MAX_RECORD_BYTES = 64 * 1024;
+/** Characters of a text in the record of a run past its maximum size. */
+const MIN_EXCERPT = 64;
 
 /** What executes a run. */
 export interface AgentWork {
@@ -35,6 +41,8 @@ export async function runLoop(work: AgentWork): Promise<string> {
   const { platform, run, signal } = work;
   const subject = { tenantId: run.tenantId, agentId: run.agentId, ownerId: work.ownerId };
   const { ctx: first, agent } = await openOwnedRun(platform, subject, signal);
+  // It may have been changed since the run was requested.
+  if (!agent.accepted) throw conflict(NOT_ACCEPTED);
   let ctx = first;
   const chosen = await chooseAgentModel(ctx, agent);
   const box = await createToolBox(ctx, agent.assistant, run.depth);
@@ -58,6 +66,7 @@ class Conversation {
   readonly #messages: ChatMessage[];
   readonly #steps: AgentStep[] = [];
   #resultBytes = 0;
+  #recordBytes = 0;
   #sent = 0;
 
   constructor(work: AgentWork, chosen: ChosenModel, box: ToolBox, messages: ChatMessage[]) {
@@ -83,7 +92,8 @@ class Conversation {
     for (const [index, call] of toolCalls.entries()) {
       const { text, record } = await this.#callTool(ctx, call, index);
       this.#messages.push({ role: 'tool', toolCallId: call.id, content: text });
-      recorded.push(record);
+      // Of those past the maximum, the first shows that they were refused.
+      if (index <= MAX_CALLS) recorded.push(record);
     }
     await saveSteps({ query: (statement) => platform.database.query(run.tenantId, statement) }, run, this.#steps);
     return null;
@@ -94,11 +104,19 @@ class Conversation {
     const { text, error = null } = await this.#resultOf(ctx, call, index);
     this.#resultBytes += Buffer.byteLength(text);
     const duration = performance.now() - startedAt;
-    const { name, arguments: args } = call;
-    return {
-      text,
-      record: { name: excerpt(name), arguments: excerpt(args), result: excerpt(text), duration, error },
-    };
+    const [name, args, result] = [call.name, call.arguments, text].map((part) => this.#excerpt(part)) as [
+      string,
+      string,
+      string,
+    ];
+    return { text, record: { name, arguments: args, result, duration, error: error && this.#excerpt(error) } };
+  }
+
+  /** Returns the beginning of a text for the record of the run, which is bounded. */
+  #excerpt(text: string): string {
+    const part = this.#recordBytes < MAX_RECORD_BYTES ? excerpt(text) : excerpt(text, MIN_EXCERPT);
+    this.#recordBytes += Buffer.byteLength(part);
+    return part;
   }
 
   #resultOf(

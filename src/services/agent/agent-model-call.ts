@@ -8,8 +8,8 @@ import { chooseModel, type ChosenModel } from '../ai/choose-model.ts';
 import { recordAiCall, sealPrompt, type AiCallRecord } from '../ai/record-ai-call.ts';
 import { failureOf } from '../operation/operation-repository.ts';
 import { releaseCredits, reserveCredits, settleCredits } from '../usage/credit-reservation.ts';
+import type { RunningAgent } from './agent-context.ts';
 import { addCredits, RUN_CREDITS, type RunPrice } from './agent-credits.ts';
-import type { RunningAgent } from './agent-plan.ts';
 import { saveSteps, type BegunRun } from './agent-run-state.ts';
 import { excerpt } from './tools/tool-result.ts';
 
@@ -128,7 +128,7 @@ async function recordSuccess(
   const price = lowerPrice(chatPrice(model, response), call.estimate);
   const metersRun = isFirst && !provider.isOwn;
   const credits = provider.isOwn ? '0' : addCredits(price.credits, metersRun ? RUN_CREDITS : '0');
-  const step = stepOf(call, { ...response, credits: provider.isOwn ? null : Number(price.credits) });
+  const step = stepOf(call, { ...response, credits: provider.isOwn ? null : Number(price.credits), error: null });
   await platform.database.transaction(run.tenantId, async (tx) => {
     await saveSteps(tx, run, [...steps, step], credits);
     settleCredits(tx, run, call.reservationId);
@@ -150,9 +150,14 @@ const usageOf = ({ run, record: { actor, entity } }: ModelCall): Usage => ({
   metadata: { trigger: run.eventName === null ? 'manual' : 'event', depth: run.depth },
 });
 
+/** How a call of the model ended, for the record of its step. */
+interface StepOutcome extends Pick<AgentStep, 'inputTokens' | 'outputTokens' | 'credits' | 'error'> {
+  content: string | null;
+}
+
 const stepOf = (
   { record, startedAt }: ModelCall,
-  { content, inputTokens, outputTokens, credits }: Omit<ChatResponse, 'toolCalls'> & { credits: number | null },
+  { content, inputTokens, outputTokens, credits, error }: StepOutcome,
 ): AgentStep => ({
   startedAt: startedAt.toISOString(),
   duration: Date.now() - startedAt.getTime(),
@@ -161,7 +166,7 @@ const stepOf = (
   outputTokens,
   credits,
   text: content === null ? null : excerpt(content),
-  error: null,
+  error,
   toolCalls: [],
 });
 
@@ -174,8 +179,8 @@ async function recordFailure(
 ): Promise<void> {
   const { run } = call;
   const failure = failureOf(error);
-  const none = stepOf(call, { content: null, inputTokens: 0, outputTokens: 0, credits: null });
-  const step = { ...none, inputTokens: null, outputTokens: null, error: failure.message };
+  const nothing = { content: null, inputTokens: null, outputTokens: null, credits: null };
+  const step = stepOf(call, { ...nothing, error: failure.message });
   await platform.database.transaction(run.tenantId, async (tx) => {
     releaseCredits(tx, run, call.reservationId);
     const status = signal.aborted ? 'cancelled' : 'failed';

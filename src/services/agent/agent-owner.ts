@@ -3,8 +3,8 @@ import { idOfPrincipal } from '../../core/viewer.ts';
 import { stopRuns } from './stop-runs.ts';
 
 /**
- * Gives the agents of a user who is deleted to another user, who has to accept them, and cancels their runs. A team has no
- * agents: without another user they are deleted.
+ * Gives the agents of a user who is deleted to another user, who has to accept them, and cancels their runs. If a team
+ * takes over, the agents are deleted with the user, because a team has no agents.
  */
 export function transferAgents(tx: Transaction, tenantId: string, from: string, to: string): void {
   if (!from.startsWith('user:')) return;

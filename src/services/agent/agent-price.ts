@@ -1,9 +1,10 @@
 import type { Agent } from '../../../entities/agent.ts';
 import { ApiError, conflict } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
+import { openOwnedRun } from './agent-context.ts';
 import type { RunPrice } from './agent-credits.ts';
+import { firstMessages } from './agent-messages.ts';
 import { chooseAgentModel, requestOf, startPrice } from './agent-model-call.ts';
-import { firstMessages, openOwnedRun } from './agent-plan.ts';
 import { createToolBox } from './tools/tool-box.ts';
 
 /** What a run is started with. */

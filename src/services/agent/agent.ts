@@ -13,7 +13,7 @@ import { requireUser } from '../../core/viewer.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { checkVersion, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
-import { requireBilling } from '../usage/usage-profile-assignment.ts';
+import { requireBilling } from '../usage/require-billing.ts';
 import { loadProfile } from '../usage/usage-profile.ts';
 import { actsForOwner, requireAccepted } from './agent-acceptance.ts';
 import { stopRuns } from './stop-runs.ts';

@@ -2,8 +2,8 @@ import { CHANNELS } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 
 /**
- * Cancels the operations of the runs of agents that are deleted with their agent, assistant or owner. Those that wait end
- * when a worker takes them, as it finds no run.
+ * Cancels the operations of runs whose agent, assistant or owner is deleted. Operations that wait end when a worker takes
+ * them, as it finds no run.
  */
 export function stopRuns(
   tx: Transaction,

@@ -1,11 +1,12 @@
 import type { AiModel, ChatRequest } from '../../core/ai.ts';
+import { formatDecimalUnits, parseDecimalUnits } from '../../core/decimal.ts';
 import { creditsOf } from '../../core/usage.ts';
 
 /** Decimals of dollars: those of quantities in the usage ledger. */
 const DOLLAR_DECIMALS = 9;
 /** Prices of chat models are those of so many tokens. */
 const TOKENS_OF_PRICE = 1_000_000n;
-/** More tokens than a provider adds to the texts of a request, and to each of its messages. */
+/** Upper bounds of the tokens that a provider adds to a request, and to each of its messages. */
 const REQUEST_TOKENS = 64;
 const MESSAGE_TOKENS = 16;
 
@@ -20,15 +21,9 @@ export interface AiPrice {
 const priceOf = (dollars: string): AiPrice => ({ dollars, credits: creditsOf('ai', dollars) });
 
 /** Returns dollars in billionths. */
-function parseDollars(text: string): bigint {
-  const [whole, fraction = ''] = text.split('.');
-  return BigInt(`${whole}${fraction.padEnd(DOLLAR_DECIMALS, '0')}`);
-}
+const parseDollars = (text: string): bigint => parseDecimalUnits(text, DOLLAR_DECIMALS);
 
-function formatDollars(billionths: bigint): string {
-  const digits = String(billionths).padStart(DOLLAR_DECIMALS + 1, '0');
-  return `${digits.slice(0, -DOLLAR_DECIMALS)}.${digits.slice(-DOLLAR_DECIMALS)}`;
-}
+const formatDollars = (billionths: bigint): string => formatDecimalUnits(billionths, DOLLAR_DECIMALS);
 
 /** Returns the price of an image. */
 export const imagePrice = ({ price }: Pick<AiModel, 'price'>): AiPrice => priceOf(formatDollars(parseDollars(price!)));

@@ -10,7 +10,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { requireUser, type Viewer } from '../../core/viewer.ts';
 import { checkVersion } from '../resource/load-resource.ts';
-import { parseModels } from './ai-model.ts';
+import { parseModels } from './parse-models.ts';
 
 const PROVIDER_NOUN = 'AI provider';
 

@@ -86,7 +86,7 @@ export async function findChosenModel(
 ): Promise<ChosenModel> {
   const row = (await findProviders(source, userId)).find((provider) => provider.id === providerId);
   const model = row?.models.find((known) => known.id === id);
-  if (!row || !model) throw conflict('The AI provider of the call was changed before the call was made');
+  if (!row || !model) throw conflict('The AI provider of the call was changed before the call began');
   return toChosen(source, row, model, size);
 }
 

@@ -41,7 +41,8 @@ export const sealPrompt = ({ secrets }: { secrets: Pick<SecretBox, 'seal'> }, pr
 
 /**
  * Records a call in the audit and, if it succeeded with a provider of the tenant, its charge in the usage ledger, in one
- * transaction. `furtherUsage` is metered with it, because a transaction meters once. Recording a call again changes nothing.
+ * transaction. `furtherUsage` is metered by the same call of `meter`, which a transaction has once. Recording a call again
+ * changes nothing.
  */
 export function recordAiCall(
   tx: Pick<Transaction, 'execute'>,

@@ -17,7 +17,7 @@ export interface CreditRequest {
   tier: ModelTier | null;
 }
 
-/** Time after which a reservation is forgotten. A call must end earlier, or renew it. */
+/** Time after which a reservation expires. A call must end earlier, or renew it. */
 const LIFETIME = `interval '10 minutes'`;
 
 const RESERVE = `
@@ -29,7 +29,7 @@ const END = 'delete from dws.credit_reservation where tenant_id = $1 and id = $2
 
 /**
  * Sets credits aside for an actor, until `settleCredits` or `releaseCredits`, or for 10 minutes. Reserving the same id
- * again renews it, also with other credits or after it was forgotten. Throws FORBIDDEN for a tier that the usage profile
+ * again renews it, also with other credits or after it has expired. Throws FORBIDDEN for a tier that the usage profile
  * does not allow, and CREDITS_SPENT if used, reserved and requested credits exceed the cap, or the cap is 0.
  *
  * Reservations of an actor wait for each other until their transactions end, so call it after the rows of the request
@@ -69,7 +69,7 @@ export const releaseCredits = (
 export const settleCredits = (tx: Pick<Transaction, 'execute'>, { tenantId }: { tenantId: string }, id: string): void =>
   tx.execute({ text: END, values: [tenantId, id] });
 
-/** Deletes reservations that are forgotten. They have not counted since they expired. */
+/** Deletes expired reservations. They have not counted since they expired. */
 export async function sweepReservations(query: Query): Promise<void> {
   await query({ text: 'delete from dws.credit_reservation where expires_at < clock_timestamp()' });
 }

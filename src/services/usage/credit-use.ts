@@ -3,7 +3,7 @@ import { formatCredits, parseCredits, printCredits } from '../../core/credits.ts
 import { creditsSpent, refused, type ApiError } from '../../core/errors.ts';
 import type { EffectiveUsageProfile } from '../../core/usage-profile.ts';
 import { USAGE_RESOURCE_TYPES } from '../../core/usage.ts';
-import { effectiveProfileOf, type AppliedProfile, type QueryRunner, type UsageActor } from './effective-profile.ts';
+import { loadEffectiveProfile, type AppliedProfile, type QueryRunner, type UsageActor } from './effective-profile.ts';
 
 /** What an actor has used of its credits in the current UTC month. Credits are decimals with six places. */
 export interface CreditUse {
@@ -54,7 +54,7 @@ export async function readCreditUse(
   const resetsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
   const values = [tenantId, actor, month.toISOString().slice(0, 10), butFor];
   const [profile, [figures]] = await Promise.all([
-    effectiveProfileOf(runner, { tenantId }, actor),
+    loadEffectiveProfile(runner, { tenantId }, actor),
     runner.query<{ used: string; reserved: string }>({ text: FIGURES, values }),
   ]);
   const { used, reserved } = figures!;

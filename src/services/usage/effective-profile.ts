@@ -64,10 +64,10 @@ interface CandidateRow extends AppliedProfile, Record<string, unknown> {
 }
 
 /**
- * Returns the limits of an actor, and the profiles that they come from. An actor that does not exist has those of the
+ * Loads the limits of an actor, and the profiles that they come from. An actor that does not exist has those of the
  * tenant's default. See docs/contract.md#usage-profiles.
  */
-export async function effectiveProfileOf(
+export async function loadEffectiveProfile(
   runner: QueryRunner,
   { tenantId }: { tenantId: string },
   actor: UsageActor,

@@ -1,7 +1,8 @@
 import type { Context } from '../../core/context.ts';
-import { conflict, forbidden } from '../../core/errors.ts';
+import { conflict } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { checkNoApp } from '../../core/viewer.ts';
+import { requireBilling } from './require-billing.ts';
 
 /** Credits with at most nine digits before the point and six after it, which a JSON number represents exactly. */
 const CREDITS = /^\d{1,9}(?:\.\d{1,6})?$/;
@@ -22,7 +23,7 @@ export function setMonthlyBudget({ viewer }: Context, row: BudgetedRow, budget: 
     throw invalid('monthlyBudget', 'must be from 0 to 999999999.999999, with at most six decimals');
   if (budget === (row.monthlyBudget ?? null)) return;
   checkNoApp(viewer);
-  if (!viewer.superuser && !viewer.permissions.has('billing:manage')) throw forbidden({ permission: 'billing:manage' });
+  requireBilling(viewer);
   if ('parentId' in row && row.parentId) throw conflict('A draft has the monthly budget of its original');
   row.monthlyBudget = budget;
 }

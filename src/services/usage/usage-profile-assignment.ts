@@ -1,15 +1,9 @@
 import type { Context } from '../../core/context.ts';
-import { forbidden } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { Viewer } from '../../core/viewer.ts';
 import { loadTeam } from '../identity/team-access.ts';
 import { loadUser } from '../identity/user-lookup.ts';
+import { requireBilling } from './require-billing.ts';
 import { loadProfile } from './usage-profile.ts';
-
-/** Throws FORBIDDEN for those who may not see and change which usage profile is assigned to whom. */
-export function requireBilling({ superuser, permissions }: Pick<Viewer, 'superuser' | 'permissions'>): void {
-  if (!superuser && !permissions.has('billing:manage')) throw forbidden({ permission: 'billing:manage' });
-}
 
 /**
  * Assigns a usage profile to a team, or none for null. Returns the id of the team. Throws NOT_FOUND for an unknown team,

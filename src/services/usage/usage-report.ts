@@ -1,8 +1,15 @@
 import type { Context } from '../../core/context.ts';
 import { budgetReportSql, budgetUseSql, type BudgetUse } from './budget-use.ts';
-import type { CreditPool } from './credit-pool.ts';
 import { monthPeriod, type UsagePeriod } from './usage-period.ts';
 import type { DayTotal, EntityTotal } from './usage-totals.ts';
+
+/** The credits of a tenant in the current month, exact to six decimals. */
+interface CreditPool {
+  included: number;
+  used: number;
+  /** At least 0. */
+  remaining: number;
+}
 
 /** The parts of a report that are computed from the totals of days. */
 export interface UsageReportParts {
@@ -22,7 +29,8 @@ const MAX_SUMMARY = 10_000;
 
 /*
  * Statements with the tenant $1, the days of the report $2 to $3, those of the month $4 to $5, whether a license manager
- * reports the included credits $6, and the credits that are included without it $7.
+ * reports the included credits $6, and the credits that are included without it $7. The parts of a report use some of
+ * them, so one table declares the types of all.
  */
 const PARAMETERS = `select $1::uuid, $2::date, $3::date, $4::date, $5::date, $6::boolean, $7::numeric`;
 

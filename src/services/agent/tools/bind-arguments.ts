@@ -1,3 +1,4 @@
+import { badInput } from '../../../core/errors.ts';
 import { invalid } from '../../../core/input-checks.ts';
 import type { ToolRequest } from '../../toolkit/toolkit-driver.ts';
 
@@ -9,6 +10,9 @@ const ONLY_PLACEHOLDER = /^\{\{([^{}]*)\}\}$/;
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 /** The characters of values of headers. */
 const HEADER_VALUE = /^[\t -~\u0080-\u00ff]*$/;
+
+/** Characters that arguments may add to a request: one may occur in it any number of times. */
+const MAX_ADDED_CHARACTERS = 4 * 1024 * 1024;
 
 /** A request with the arguments of a call. */
 export interface BoundRequest {
@@ -23,7 +27,9 @@ export interface BoundRequest {
  * JSON in the body, and without line breaks in headers. So no argument changes the host, the path above it, another
  * parameter or another header. Throws BAD_USER_INPUT for an argument that does not fit.
  */
-export function bindRequest({ url, method, headers, body }: ToolRequest, args: Arguments): BoundRequest {
+export function bindRequest(request: ToolRequest, args: Arguments): BoundRequest {
+  const { url, method, headers, body } = request;
+  checkSize(request, args);
   const bound: BoundRequest = {
     url: bindUrl(url, args),
     method,
@@ -37,6 +43,13 @@ export function bindRequest({ url, method, headers, body }: ToolRequest, args: A
   if (typeHeader === undefined)
     bound.headers['content-type'] = typeof body === 'string' ? 'text/plain' : 'application/json';
   return bound;
+}
+
+/** Throws BAD_USER_INPUT if the arguments, each in the place of any placeholder, could make a request too large. */
+function checkSize({ url, headers, body }: ToolRequest, args: Arguments): void {
+  const count = JSON.stringify([url, headers, body]).match(PLACEHOLDER)?.length ?? 0;
+  if (count * JSON.stringify(args).length > MAX_ADDED_CHARACTERS)
+    throw badInput('The arguments are too large for the request of the tool, which repeats them');
 }
 
 /** Returns the value of an argument as a text: '' if it is absent, JSON for lists and objects. */
@@ -79,21 +92,22 @@ function bindHeader(template: string, args: Arguments): string {
 function bindText(template: string, type: string, args: Arguments): string {
   if (/^application\/x-www-form-urlencoded\b/i.test(type))
     return template.replace(PLACEHOLDER, (_, name: string) => encode(name, args));
+  const isInQuotes = readQuotes(template);
   return template.replace(PLACEHOLDER, (_, name: string, at: number) =>
-    isInQuotes(template, at)
-      ? JSON.stringify(textOf(name, args)).slice(1, -1)
-      : JSON.stringify(valueOf(name, args) ?? null),
+    isInQuotes(at) ? JSON.stringify(textOf(name, args)).slice(1, -1) : JSON.stringify(valueOf(name, args) ?? null),
   );
 }
 
-/** Returns whether a place of a JSON text is within a text in quotes. */
-function isInQuotes(text: string, place: number): boolean {
-  let inside = false;
-  for (let at = 0; at < place; at += 1) {
-    if (inside && text[at] === '\\') at += 1;
-    else if (text[at] === '"') inside = !inside;
-  }
-  return inside;
+/** Returns a function that tells whether a place of a JSON text is within a text in quotes. It takes ascending places. */
+function readQuotes(text: string): (place: number) => boolean {
+  let [inside, at] = [false, 0];
+  return (place) => {
+    for (; at < place; at += 1) {
+      if (inside && text[at] === '\\') at += 1;
+      else if (text[at] === '"') inside = !inside;
+    }
+    return inside;
+  };
 }
 
 /** Binds the texts of a JSON value. A text that is one argument alone becomes its value, of any type. */

@@ -21,16 +21,16 @@ type ReadDataset = ViewedDataset & { name: string; description?: string | null }
 const loadDatasets = (ctx: Context, ids: readonly string[]): Promise<(ReadDataset | null)[]> =>
   ctx.read.many(Dataset, [...ids], COLUMNS) as unknown as Promise<(ReadDataset | null)[]>;
 
-const FILTER = {
+const FILTER_SCHEMA = {
   type: 'object',
   description:
     'Criteria: {"field": value} or {"field": {"$gt": 5}}. Operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, ' +
     '$regex; {"$and": […]}, {"$or": […]} and {"$not": {…}} combine criteria.',
 };
-const Q = { type: 'string', maxLength: 1000, description: 'Words that a row must contain.' };
-const text = (description: string) => ({ type: 'string', maxLength: 500, description });
+const Q_SCHEMA = { type: 'string', maxLength: 1000, description: 'Words that a row must contain.' };
+const textSchema = (description: string) => ({ type: 'string', maxLength: 500, description });
 
-const object = (properties: Record<string, unknown>, required: readonly string[]): Record<string, unknown> => ({
+const objectSchema = (properties: Record<string, unknown>, required: readonly string[]): Record<string, unknown> => ({
   type: 'object',
   properties,
   required,
@@ -62,7 +62,7 @@ const shorten = (description: string): string =>
   description.replaceAll(/\s+/g, ' ').slice(0, MAX_DESCRIPTION).toWellFormed();
 
 /** Loads the dataset that a call names. The schema of the tool has checked that it is one of the assistant. */
-async function datasetOf(ctx: Context, { dataset: id }: Record<string, unknown>): Promise<ReadDataset> {
+async function loadDataset(ctx: Context, { dataset: id }: Record<string, unknown>): Promise<ReadDataset> {
   const [dataset] = await loadDatasets(ctx, [String(id)]);
   if (!dataset) throw invalid('dataset', 'is a dataset that the owner of the agent can no longer read');
   return dataset;
@@ -71,9 +71,9 @@ async function datasetOf(ctx: Context, { dataset: id }: Record<string, unknown>)
 const describeTool = (datasets: readonly ReadDataset[]): AgentTool => ({
   name: 'describe_dataset',
   description: 'Returns the fields of a dataset with their types. Call it before you search or aggregate rows.',
-  parameters: object({ dataset: datasetArgument(datasets) }, ['dataset']),
+  parameters: objectSchema({ dataset: datasetArgument(datasets) }, ['dataset']),
   async call(ctx, args) {
-    const dataset = await datasetOf(ctx, args);
+    const dataset = await loadDataset(ctx, args);
     const { fields, partial } = await viewOf(ctx, dataset);
     const { name, description = null } = dataset;
     const columns = fields.map((field) => ({ name: field.name, label: field.label, type: field.type }));
@@ -84,13 +84,13 @@ const describeTool = (datasets: readonly ReadDataset[]): AgentTool => ({
 const searchTool = (datasets: readonly ReadDataset[]): AgentTool => ({
   name: 'search_rows',
   description: `Returns rows of a dataset, at most ${MAX_ROWS}.`,
-  parameters: object(
+  parameters: objectSchema(
     {
       dataset: datasetArgument(datasets),
-      filter: FILTER,
-      q: Q,
-      sort: text('Fields to sort by, separated by commas; `-` means descending.'),
-      fields: { type: 'array', maxItems: 200, items: text('Name of a field.') },
+      filter: FILTER_SCHEMA,
+      q: Q_SCHEMA,
+      sort: textSchema('Fields to sort by, separated by commas; `-` means descending.'),
+      fields: { type: 'array', maxItems: 200, items: textSchema('Name of a field.') },
       limit: { type: 'integer', minimum: 1, maximum: MAX_ROWS, description: `Default: ${DEFAULT_ROWS}.` },
       start: { type: 'integer', minimum: 0, maximum: 9000, description: 'Number of rows to skip.' },
     },
@@ -98,7 +98,7 @@ const searchTool = (datasets: readonly ReadDataset[]): AgentTool => ({
   ),
   async call(ctx, args) {
     const { filter, q, sort, fields, limit = DEFAULT_ROWS, start } = args as SearchArguments;
-    const page = await search(ctx, await datasetOf(ctx, args), { filter, q, sort, fields, limit, start });
+    const page = await search(ctx, await loadDataset(ctx, args), { filter, q, sort, fields, limit, start });
     return { text: JSON.stringify({ rows: page.items, count: page.count, total: await page.countAll() }) };
   },
 });
@@ -115,17 +115,17 @@ interface SearchArguments {
 const aggregateTool = (datasets: readonly ReadDataset[]): AgentTool => ({
   name: 'aggregate_rows',
   description: `Groups rows of a dataset and computes measures of each group. Returns at most ${MAX_GROUPS} groups.`,
-  parameters: object(
+  parameters: objectSchema(
     {
       dataset: datasetArgument(datasets),
       groupBy: {
         type: 'array',
         maxItems: 10,
-        items: object(
+        items: objectSchema(
           {
-            field: text('Name of a field.'),
+            field: textSchema('Name of a field.'),
             interval: { enum: ['minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] },
-            timezone: text('IANA time zone of the interval.'),
+            timezone: textSchema('IANA time zone of the interval.'),
           },
           ['field'],
         ),
@@ -133,25 +133,25 @@ const aggregateTool = (datasets: readonly ReadDataset[]): AgentTool => ({
       measures: {
         type: 'array',
         maxItems: 10,
-        items: object(
+        items: objectSchema(
           {
             fn: { enum: ['count', 'sum', 'avg', 'min', 'max', 'countDistinct'] },
-            field: text('Name of a field; absent to count rows.'),
+            field: textSchema('Name of a field; absent to count rows.'),
             as: { type: 'string', minLength: 1, maxLength: 200, description: 'Name of the column in the result.' },
           },
           ['fn', 'as'],
         ),
       },
-      filter: FILTER,
-      q: Q,
-      sort: text('Columns of the result to sort by, separated by commas; `-` means descending.'),
+      filter: FILTER_SCHEMA,
+      q: Q_SCHEMA,
+      sort: textSchema('Columns of the result to sort by, separated by commas; `-` means descending.'),
       limit: { type: 'integer', minimum: 1, maximum: MAX_GROUPS },
     },
     ['dataset', 'measures'],
   ),
   async call(ctx, args) {
     const { groupBy = [], measures, filter, q, sort, limit = MAX_GROUPS } = args as unknown as AggregateArguments;
-    const dataset = await datasetOf(ctx, args);
+    const dataset = await loadDataset(ctx, args);
     const { columns, rows, total, truncated } = await aggregate(ctx, dataset, {
       groupBy,
       measures,

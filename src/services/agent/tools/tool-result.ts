@@ -19,9 +19,9 @@ export function cutResult(text: string, maxBytes = MAX_RESULT_BYTES): string {
 }
 
 /** Returns the beginning of a text for the record of a run. */
-export function excerpt(text: string): string {
+export function excerpt(text: string, maxCharacters = MAX_EXCERPT): string {
   const clean = storableText(text);
-  return clean.length > MAX_EXCERPT ? `${clean.slice(0, MAX_EXCERPT - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : clean;
+  return clean.length > maxCharacters ? `${clean.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : clean;
 }
 
 /** Returns a text with dots in place of secrets, also where they are written as in JSON or in a URL. */

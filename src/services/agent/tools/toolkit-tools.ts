@@ -11,8 +11,8 @@ import { openConfig } from '../../toolkit/toolkit-config.ts';
 import type { CustomConfig } from '../../toolkit/toolkit-driver.ts';
 import type { AgentTool, AgentTools, ToolResult } from './agent-tool.ts';
 import { callHttp } from './http-call.ts';
+import { openSentSecrets } from './sent-secrets.ts';
 import { maskSecrets } from './tool-result.ts';
-import { loadSecrets } from './toolkit-secrets.ts';
 
 /** Rows of the result of a saved query. */
 const MAX_ROWS = 200;
@@ -89,7 +89,7 @@ function createTool(toolkit: LoadedToolkit, tool: LoadedTool, depth: number): Ag
     parameters: inputSchema,
     async call(ctx, args) {
       const current = await loadCurrent(ctx, toolkit, tool);
-      const secrets = await loadSecrets(ctx, current);
+      const secrets = openSentSecrets(ctx, current);
       try {
         const result = await callTool(ctx, current, name, args, depth);
         return {

@@ -1,14 +1,6 @@
 import type { Context } from '../../core/context.ts';
 import { stalenessOf, type StalenessLevel, type SyncFailure } from '../../core/license-manager.ts';
 
-/** The credits of a tenant in the current month, exact to six decimals. */
-export interface CreditPool {
-  included: number;
-  used: number;
-  /** At least 0. */
-  remaining: number;
-}
-
 /** State of the sync with the license manager. Without one, all is null and the level is `fresh`. */
 export interface CreditSync {
   /** Time of the last successful sync. */
@@ -20,7 +12,7 @@ export interface CreditSync {
 }
 
 /** Loads the state of the sync with the license manager. */
-export async function loadSync({ query, viewer, platform }: Context, now: Date): Promise<CreditSync> {
+export async function loadCreditSync({ query, viewer, platform }: Context, now: Date): Promise<CreditSync> {
   if (platform.config.LICENSE_MANAGER_URL === undefined)
     return { syncedAt: null, lastSyncFailedAt: null, lastSyncFailureCode: null, stalenessLevel: 'fresh' };
   const [sync] = await query<Omit<CreditSync, 'stalenessLevel'> & Record<string, unknown>>({

@@ -5,11 +5,11 @@ import type { CustomConfig, RemoteConfig } from '../../toolkit/toolkit-driver.ts
 /** Shorter texts are not masked: they would mask ordinary words. */
 const MIN_SECRET_CHARACTERS = 4;
 
-/** Returns the secrets of a toolkit that its tools send, which no result may contain. */
-export async function loadSecrets(
-  { platform }: Context,
+/** Decrypts the secrets of a toolkit that its tools send, which no result may contain. */
+export function openSentSecrets(
+  { platform }: Pick<Context, 'platform'>,
   toolkit: { type: string; config: Record<string, unknown>; sealedSecrets: string | null },
-): Promise<string[]> {
+): string[] {
   const config = openConfig(platform, toolkit.type, toolkit);
   const headers = headersOf(toolkit.type, config).flatMap((values) => Object.values(values));
   // A server may repeat the token of `Bearer <token>` alone.
