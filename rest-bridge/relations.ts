@@ -29,6 +29,7 @@ const ownerHref: FieldLink['hrefOf'] = (_, self) => self && `${self}/owner`;
 /** What the rows of one path permit. */
 interface LinkedPath {
   path: string;
+  rel: string;
   endpoints: Endpoint[];
 }
 interface RowTable {
@@ -40,6 +41,12 @@ interface RowTable {
   gets: ReadonlySet<string>;
   checks: LinkChecks;
 }
+
+const pathAbove = (path: string): string => path.slice(0, path.lastIndexOf('/'));
+
+/** Returns whether a path below a record leads to nothing itself: that of `/teams/:/ai/profile`, `svc:ai-profile`. */
+const isPartOfPath = (path: string, gets: ReadonlySet<string>): boolean =>
+  path.includes(':') && !path.endsWith(':') && !gets.has(path);
 
 function readTable(endpoints: readonly Endpoint[]): RowTable {
   const paths = new Map<string, LinkedPath>();
@@ -54,12 +61,16 @@ function readTable(endpoints: readonly Endpoint[]): RowTable {
       if (gets.has(`${path}/:`) && !path.includes(':')) kinds.set(presentation.collection.rel, `${row.path}/`);
     }
     if (path === '' || path.endsWith(':') || row.options.linked === false) continue;
-    if (!paths.has(path)) paths.set(path, { path, endpoints: [] });
+    if (!paths.has(path)) paths.set(path, { path, rel: relationOf(path), endpoints: [] });
     paths.get(path)!.endpoints.push(endpoint);
   }
   const below = new Map<string, LinkedPath[]>();
   for (const linked of paths.values()) {
-    const above = linked.path.slice(0, linked.path.lastIndexOf('/'));
+    let above = pathAbove(linked.path);
+    if (isPartOfPath(above, gets)) {
+      above = pathAbove(above);
+      linked.rel = relationOf(linked.path.slice(above.length + 1).replace('/', '-'));
+    }
     // What is below no record and no collection is below the entry point, e.g. `/me/favorites`.
     const parent = above.includes(':') || collections.has(above) ? above : '';
     below.set(parent, [...(below.get(parent) ?? []), linked]);
@@ -139,11 +150,11 @@ function linkRecord(
 
 /** Returns the links to the paths below a path. */
 const childLinks = (parent: string, { below, checks }: RowTable): ChildLink[] =>
-  (below.get(parent) ?? []).map(({ path, endpoints }) => {
+  (below.get(parent) ?? []).map(({ path, rel, endpoints }) => {
     const required = requiredParameters(endpoints);
     const template = required.length > 0 ? `{?${required.join(',')}}` : '';
     return {
-      rel: relationOf(path),
+      rel,
       suffix: path.slice(parent.length) + template,
       templated: template !== '',
       check: checks.of(endpoints),
@@ -205,7 +216,7 @@ export function describeRelations(endpoints: readonly Endpoint[]): Map<string, E
   const add = (rel: string, ...paths: string[]) => {
     if (rel.startsWith('svc:')) shapes.set(rel, new Set([...(shapes.get(rel) ?? []), ...paths.flatMap(shapesOf)]));
   };
-  for (const { path } of [...below.values()].flat()) add(relationOf(path), path);
+  for (const { path, rel } of [...below.values()].flat()) add(rel, path);
   for (const [rel, path] of kinds) add(rel, `${path}:`);
   for (const key of PRINCIPAL_FIELDS) add(relationOfField(key), '/users/:', '/teams/:');
   add('svc:resource', '/:/:');

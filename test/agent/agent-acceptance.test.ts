@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { expectError, expectStatus } from '../support/expect.ts';
-import { createAgent, providerOf, test } from './agent-fixture.ts';
+import { createAgent, test } from './agent-fixture.ts';
 
 describe('a run that waits', () => {
   test('does not do what another user has changed since it was requested', async ({ ann, bob, ai }) => {
@@ -36,7 +36,7 @@ describe('a run that waits', () => {
 
 test('a quote is refused like the run, and names no models of the owner', async ({ ann, bob, ai }) => {
   const { id, assistantId } = await createAgent(ann);
-  const own = { ...providerOf(ai), own: true, models: [{ ...providerOf(ai).models[3], id: 'private-model' }] };
+  const own = { ...ai.provider, own: true, models: [{ ...ai.provider.models[3], id: 'private-model' }] };
   const provider = await ann.creates('/ai-providers', own);
   await ann.put(`/assistants/${assistantId}/shares/bob`, { accessLevel: 2 });
   await expectStatus(bob.put(`/assistants/${assistantId}`, { model: 'unknown' }), 200);
