@@ -3,8 +3,6 @@
  * integrations, change what users may do or use, or move what they own. Those of shares and owners have a name for each
  * kind. Agents, apps and jobs act for their owner later, as credentials do, and agents call the tools of toolkits, so that
  * mutations that change them are refused, too. Deleting one gives no rights.
- * kind. Apps and jobs act for their owner later, as credentials do, and agents call the tools of toolkits, so that mutations
- * that change them are refused, too. Deleting one gives no rights.
  */
 const REFUSED: ReadonlySet<string> = new Set([
   'login',

@@ -45,7 +45,7 @@ export function bindRequest(request: ToolRequest, args: Arguments): BoundRequest
   return bound;
 }
 
-/** Throws BAD_USER_INPUT if the arguments, each in the place of any placeholder, could make a request too large. */
+/** Throws BAD_USER_INPUT if the arguments, each in the place of any placeholder, could enlarge a request too much. */
 function checkSize({ url, headers, body }: ToolRequest, args: Arguments): void {
   const count = JSON.stringify([url, headers, body]).match(PLACEHOLDER)?.length ?? 0;
   if (count * JSON.stringify(args).length > MAX_ADDED_CHARACTERS)
@@ -98,7 +98,7 @@ function bindText(template: string, type: string, args: Arguments): string {
   );
 }
 
-/** Returns a function that tells whether a place of a JSON text is within a text in quotes. It takes ascending places. */
+/** Returns a function that returns whether a place of a JSON text is within a text in quotes. It takes ascending places. */
 function readQuotes(text: string): (place: number) => boolean {
   let [inside, at] = [false, 0];
   return (place) => {
