@@ -12,7 +12,7 @@ const NAMES = `
   calendar calendar-clock camera chart-area chart-column chart-line chart-pie chart-scatter clock cloud cloud-sun code
   coffee coins compass cpu credit-card database dollar-sign file-code file-text flame flask-conical folder folder-open
   gauge gift git-branch globe graduation-cap handshake headset heart house image kanban key-round languages layers
-  layout-template leaf library lightbulb list-checks lock mail map-pin megaphone message-circle message-square mic
+  layout-template leaf library lightbulb list list-checks lock mail map-pin megaphone message-circle message-square mic
   music newspaper notebook package palette pencil phone plug puzzle rocket scale scroll-text search server settings
   shield shopping-cart smile sparkles square-kanban star stethoscope table tag target terminal trophy truck user users
   wallet wand-sparkles workflow wrench zap`;

@@ -42,6 +42,6 @@ test('a quote is refused like the run, and names no models of the owner', async 
   await expectStatus(bob.put(`/assistants/${assistantId}`, { model: 'unknown' }), 200);
   const quote = { action: 'agentRun', agentId: id };
   await expectError(bob.post('/usage/quote', quote), 409, 'The owner has not accepted the agent yet');
-  await expectError(ann.post('/usage/quote', quote), 400, /private-model/);
+  await expectError(ann.post('/usage/quote', quote), 409, /private-model/);
   await expectStatus(ann.delete(`/ai-providers/${provider.id}`), 204);
 });
