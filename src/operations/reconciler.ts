@@ -21,6 +21,7 @@ import {
   type SweepOptions,
 } from './janitor.ts';
 import { retryOrFail } from './record-outcome.ts';
+import { repeatPass } from './repeated-pass.ts';
 
 /** Key of an advisory lock, the same in every process. */
 const RECONCILER_LOCK = 4_711_002;
@@ -37,33 +38,20 @@ export interface ReconcilerOptions extends SweepOptions {
   fileAge: number;
 }
 
-interface Reconciler {
-  stop(): Promise<void>;
-}
-
 /**
  * Recovers operations whose worker died and deletes old records, mails, generations and files, every `interval`. Of
  * several processes one does so at a time. See docs/contract.md#takeover.
  */
-export function startReconciler(platform: Platform, handlers: Handlers, options: ReconcilerOptions): Reconciler {
-  let pass: Promise<void> = Promise.resolve();
-  let isBusy = false;
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    pass = reconcile(platform, handlers, options)
-      .catch((error) => platform.log.warn({ err: error }, 'A pass of the reconciler failed'))
-      .finally(() => {
-        isBusy = false;
-      });
-  }, options.interval);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await pass;
-    },
-  };
-}
+export const startReconciler = (
+  platform: Platform,
+  handlers: Handlers,
+  options: ReconcilerOptions,
+): { stop(): Promise<void> } =>
+  repeatPass(
+    platform,
+    { interval: options.interval, delay: options.interval, failureMessage: 'A pass of the reconciler failed' },
+    () => reconcile(platform, handlers, options),
+  );
 
 /**
  * Does one pass. Staged files are on each worker's own machine, so every worker sweeps its generations; one process at

@@ -1,4 +1,5 @@
 import type { Platform } from '../core/platform.ts';
+import { repeatPass } from './repeated-pass.ts';
 
 /** SQL for the schema of each app, like `schemaNameOf`. */
 export const APP_SCHEMAS = `
@@ -17,25 +18,10 @@ export async function sweepWorkspaces({ workspaces, system, log }: Platform): Pr
 }
 
 /** Sweeps workspaces every `interval` milliseconds. */
-export function startWorkspaceSweeper(
+export const startWorkspaceSweeper = (
   platform: Platform,
   { interval }: { interval: number },
-): { stop(): Promise<void> } {
-  let pass: Promise<void> = Promise.resolve();
-  const run = async () => {
-    try {
-      await sweepWorkspaces(platform);
-    } catch (error) {
-      platform.log.warn({ err: error }, 'Could not sweep the workspaces of apps');
-    }
-  };
-  const timer = setInterval(() => {
-    pass = pass.then(run);
-  }, interval);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await pass;
-    },
-  };
-}
+): { stop(): Promise<void> } =>
+  repeatPass(platform, { interval, delay: interval, failureMessage: 'Could not sweep the workspaces of apps' }, () =>
+    sweepWorkspaces(platform),
+  );
