@@ -1,4 +1,5 @@
 import { expect, test as base } from 'vitest';
+import { startAiFake } from '../../tools/ai-fake.ts';
 import { collect, eventually } from '../operation/fixture.ts';
 import { openSocket } from '../support/follow-operation.ts';
 import { startMailServer } from '../support/mail-server.ts';
@@ -165,6 +166,49 @@ test(
         const found = spans.filter((span) => span.traceId === trace && span.name === call);
         expect(found.map((span) => chainOf(spans, span))).toEqual([[...load, ofAll(call)]]);
       }
+  },
+);
+
+test(
+  'calls of an AI provider are in the traces of what an image and a run of an agent do, without prompts',
+  { timeout: 60_000 },
+  async ({ setup: { variables, collector } }) => {
+    const fake = await startAiFake();
+    const service = await startProcess({ ...variables, OUTBOUND_ALLOW: '127.0.0.1' });
+    const session = await logIn(service.url);
+    await session.creates('/ai-providers', fake.provider);
+    const assistant = await session.creates('/assistants', { name: 'Painter' });
+    const agent = await session.creates('/agents', { name: 'Clerk', assistantId: assistant.id });
+    const admin = (await byToken(session)).with({ traceparent: `00-${TRACE}-${CALLER}-01` });
+    const prompts = ['A fox that nobody may see', 'A secret order', 'A confidential reply'];
+
+    expect((await admin.post('/_create-image', { prompt: prompts[0] })).status).toBe(200);
+    fake.script.push({ content: prompts[2]!, inputTokens: 120, outputTokens: 7 });
+    fake.behaviors.push({ kind: 'image', status: 500 });
+    expect((await admin.post(`/agents/${agent.id}/_run`, { payload: prompts[1] })).body.output).toBe(prompts[2]);
+    expect((await admin.post('/_create-image', { prompt: prompts[0] })).status).toBe(500);
+    expect(await service.end('SIGTERM')).toBe(0);
+    await fake.close();
+
+    const { spans } = collector;
+    const chains = (name: string) => spans.filter((span) => span.name === name).map((span) => chainOf(spans, span));
+    const image = [CALLER, ...['POST /api/_create-image', 'image.create', 'ai image'].map(ofAll)];
+    expect(chains('ai image')).toEqual([image, image]);
+    expect(spans.filter(({ name }) => name === 'ai image').map(({ error }) => error)).toEqual([
+      null,
+      'UPSTREAM_FAILED',
+    ]);
+    const run = `POST /api/agents/:id/_run`;
+    expect(chains('ai chat')).toEqual([[CALLER, ...[run, 'agent.run', 'ai chat'].map(ofAll)]]);
+    expect(spans.find(({ name }) => name === 'ai chat')).toMatchObject({
+      kind: 3,
+      attributes: {
+        'gen_ai.request.model': expect.any(String),
+        'gen_ai.usage.input_tokens': 120,
+        'gen_ai.usage.output_tokens': 7,
+      },
+    });
+    for (const secret of [...prompts, fake.apiKey]) expect(collector.text().includes(secret), secret).toBe(false);
   },
 );
 
