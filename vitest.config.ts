@@ -17,5 +17,7 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Vitest's second is too short while other tests use both cores.
+    expect: { poll: { timeout: 20_000 } },
   },
 });

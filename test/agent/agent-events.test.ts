@@ -40,14 +40,12 @@ const runsOf = async (client: Client, path: string) =>
 /** Waits until no event waits and every run has ended. */
 const settled = (service: Service) =>
   expect
-    .poll(
-      () =>
-        systemQuery(
-          service,
-          `select id from dws.app_event where dispatched_at is null
+    .poll(() =>
+      systemQuery(
+        service,
+        `select id from dws.app_event where dispatched_at is null
         union all select id from dws.agent_run where finished_at is null`,
-        ),
-      { timeout: 20_000 },
+      ),
     )
     .toEqual([]);
 
@@ -167,7 +165,7 @@ describe('a chain of agents', () => {
     const agent = await createAgent(eve, { toolkitIds: [toolkitId], events: ['chained'] });
     for (let run = 0; run < 6; run += 1) ai.script.push(callOf('hook'), { content: 'done' });
     await expectStatus(eve.post(`${agent.path}/_run`, {}), 200);
-    await expect.poll(async () => (await runsOf(eve, agent.path)).length, { timeout: 20_000 }).toBe(3);
+    await expect.poll(async () => (await runsOf(eve, agent.path)).length).toBe(3);
     await settled(service);
     const runs = await runsOf(eve, agent.path);
     expect(runs.map(({ depth }: { depth: number }) => depth).toSorted()).toEqual([1, 2, 3]);

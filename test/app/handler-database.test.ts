@@ -128,7 +128,7 @@ test('refuses queries of a transaction that has ended', async ({ app }) => {
 test('undoes a transaction that the handler leaves behind', async ({ app }) => {
   expect((await post(app, 'abandoned')).json).toBe(1);
   const open = async () => (await post(app, 'open')).text;
-  await expect.poll(open, { timeout: 20_000 }).toBe('0');
+  await expect.poll(open).toBe('0');
   expect((await post(app, 'count', { body: '5' })).json).toEqual([{ count: 0 }]);
 });
 

@@ -97,7 +97,7 @@ async function startWaiting(app: DeployedApp, signal?: AbortSignal): Promise<{ o
   const outcome = app.run('server/waiting.js', { ...post, signal });
   outcome.catch(() => {});
   const count = async () => (await app.respond('server/begun.js', post)).text;
-  await expect.poll(count, { timeout: 20_000 }).toBe('1');
+  await expect.poll(count).toBe('1');
   return { outcome };
 }
 

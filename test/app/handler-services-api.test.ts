@@ -246,7 +246,7 @@ test('a stream ends with the run, and so does the work for it', async () => {
     expect(listeners).toBeGreaterThan(0);
     run.abort(new Error('The run has ended'));
     await expect(events).rejects.toThrow('The run has ended');
-    await vi.waitFor(() => expect(listeners).toBe(0));
+    await expect.poll(() => listeners).toBe(0);
     await expect(callApi(services, 'GET', '/api/me', undefined, { signal: run.signal })).rejects.toThrow(
       'The run has ended',
     );

@@ -57,7 +57,7 @@ test('email reaches users and addresses, and says which app sent it', async ({ s
 
   const server = await openMailServer();
   startDelivery(service, server.url);
-  await expect.poll(() => server.received.length, { timeout: 15_000 }).toBe(4);
+  await expect.poll(() => server.received.length).toBe(4);
   const of = (address: string) => server.received.find(({ to }) => to[0] === address)!;
   const footer = 'Sent by the app "Order & <inbox>" of admin';
   const paragraph = '<hr><p>Sent by the app "Order &amp; &lt;inbox>" of admin</p>';

@@ -93,7 +93,7 @@ test('bodies of an app, by any of its names, occupy limited memory', async ({ an
   const gets = await Promise.all(Array.from({ length: 20 }, () => ann.get(view)));
   expect(new Set(gets.map(({ status }) => status))).toEqual(new Set([200]));
   bodies.close();
-  await expect.poll(() => large(view), { timeout: 20_000 }).toBe(200);
+  await expect.poll(() => large(view)).toBe(200);
 });
 
 describe('a response', () => {

@@ -121,8 +121,8 @@ describe.skipIf(!HAS_PRINTER)('a print', () => {
     const folder = folderOf(browser);
     expect(existsSync(folder)).toBe(true);
     child.kill('SIGKILL');
-    await expect.poll(() => processesOf(browser), { timeout: 20_000 }).toEqual([]);
-    await expect.poll(() => existsSync(folder), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => processesOf(browser)).toEqual([]);
+    await expect.poll(() => existsSync(folder)).toBe(false);
   });
 });
 

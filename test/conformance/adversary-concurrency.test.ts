@@ -25,7 +25,7 @@ describe('a refresh and a concurrent change of its dataset', () => {
       );
       return rows[0].n;
     };
-    await expect.poll(countWaiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(countWaiting).toBe(1);
     const locked = await otherRefresh.query('select id from dws.dataset where id = $1 for update nowait', [id]);
     expect(locked.rows).toEqual([{ id }]);
     await otherRefresh.query('commit');
@@ -51,7 +51,7 @@ describe('a refresh and a concurrent change of its dataset', () => {
       );
       return rows.length;
     };
-    await expect.poll(countSleeping, { timeout: 20_000 }).toBe(1);
+    await expect.poll(countSleeping).toBe(1);
     expect(await ann.delete(`/datasets/${id}`)).toMatchObject({ status: 204 });
     expect(await refreshed).toMatchObject({ status: 409, body: { code: 'CANCELLED' } });
     expect(await countSleeping()).toBe(0);
@@ -78,7 +78,7 @@ test('a user who is being deleted cannot become an owner', async ({ ann, source,
     );
     return rows[0].n;
   };
-  await expect.poll(countWaiting, { timeout: 20_000 }).toBe(1);
+  await expect.poll(countWaiting).toBe(1);
   await deletion.query('delete from dws.app_user where id = $1', [leaver.id]);
   await deletion.query('commit');
   await deletion.end();

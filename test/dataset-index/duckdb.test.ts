@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cursorGeneration } from '../../src/adapters/dataset-index/cursor.ts';
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import type { DuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
@@ -205,13 +205,13 @@ describe('DuckDB: files of the index', () => {
         signal,
       ),
     );
-    await vi.waitUntil(async () => (await files()).length === 1);
+    await expect.poll(files).toHaveLength(1);
     first.abort(new Error('first left'));
     await expect(searches[0]).rejects.toThrow('first left');
     expect(await files()).toEqual([expect.stringMatching(/\.building$/)]);
     second.abort(new Error('second left'));
     await expect(searches[1]).rejects.toThrow('second left');
-    await vi.waitUntil(async () => (await files()).length === 0);
+    await expect.poll(files).toEqual([]);
     expect((await search(index, fresh, { words: ['row'], fields: ['n'], limit: 1 })).rows).toEqual([{ n: 0 }]);
   });
 

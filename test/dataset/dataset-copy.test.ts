@@ -296,7 +296,7 @@ test('a client that does not wait can follow the copy by its progress name', asy
     unit: 'rows',
   });
   expect(headers.get('location')).toBe(`/api/progress/${body.id}`);
-  await expect.poll(async () => (await ann.get('/progress/mine')).body.status, { timeout: 20_000 }).toBe('succeeded');
+  await expect.poll(async () => (await ann.get('/progress/mine')).body.status).toBe('succeeded');
   const { result, current, total } = (await ann.get('/progress/mine')).body;
   expect({ result, current, total }).toEqual({
     result: { id: expect.any(String), name: 'Later', records: 20 },

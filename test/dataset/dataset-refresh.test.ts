@@ -105,7 +105,7 @@ describe('a refresh', () => {
     await refresh(ann, dataset, `select 'zoe' as name`);
     const { generationId } = await dataset.visible();
     await expect
-      .poll(() => readdir(join(world.dataDir, 'datasets', generationId!)), { timeout: 20_000 })
+      .poll(() => readdir(join(world.dataDir, 'datasets', generationId!)))
       .toEqual(['rows.duckdb', expect.stringMatching(/^words1-[0-9a-f]{16}\.duckdb$/)]);
   });
 

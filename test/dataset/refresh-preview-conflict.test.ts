@@ -199,6 +199,6 @@ describe('concurrent previews', () => {
     expect((await ann.delete(`/datasets/${id}`)).status).toBe(204);
     expect(await running).toMatchObject({ status: 409, body: { code: 'CANCELLED' } });
     await open();
-    await expect.poll(async () => (await sweepUnused(service)).toSorted(), { timeout: 20_000 }).toEqual(before);
+    await expect.poll(async () => (await sweepUnused(service)).toSorted()).toEqual(before);
   });
 });

@@ -230,7 +230,7 @@ describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
     const [first, second] = [await previewRefresh(ann, id), await previewRefresh(ann, id)].map(
       ({ previewId }) => previewId,
     ) as [string, string];
-    await expect.poll(() => generationsOf(service), { timeout: 20_000 }).not.toContain(first);
+    await expect.poll(() => generationsOf(service)).not.toContain(first);
     expect(await sweepUnused(service)).toEqual(expect.arrayContaining([current, second]));
     await expectError(ann.post(`/datasets/${id}/_promoteRefresh`, { previewId: first }), 404);
 
@@ -240,7 +240,7 @@ describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
       404,
       `There is no refresh preview ${second}`,
     );
-    await expect.poll(() => sweepUnused(service), { timeout: 20_000 }).not.toContain(second);
+    await expect.poll(() => sweepUnused(service)).not.toContain(second);
     expect(
       await service.platform.system.query({
         text: 'select 1 from dws.refresh_preview where id = $1',
@@ -251,7 +251,6 @@ describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
     const { previewId: third } = await previewRefresh(ann, id);
     expect((await ann.delete(`/datasets/${id}`)).status).toBe(204);
     // The loader of a generation protects it until it has written the search words.
-    for (const deleted of [current, third])
-      await expect.poll(() => sweepUnused(service), { timeout: 20_000 }).not.toContain(deleted);
+    for (const deleted of [current, third]) await expect.poll(() => sweepUnused(service)).not.toContain(deleted);
   });
 });

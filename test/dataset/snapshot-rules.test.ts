@@ -126,9 +126,7 @@ test('a client that does not wait can follow the operation by its progress name'
     expect(status).toBe(202);
     expect(started).toMatchObject({ operation, progress: '4711', resource: { kind: 'dataset' }, unit: 'rows' });
     expect(headers.get('location')).toBe(`/api/progress/${started.id}`);
-    await expect
-      .poll(async () => (await ann.get(`/progress/${started.id}`)).body.status, { timeout: 20_000 })
-      .toBe('succeeded');
+    await expect.poll(async () => (await ann.get(`/progress/${started.id}`)).body.status).toBe('succeeded');
     return (await ann.get('/progress/4711')).body.result;
   };
   const snapshot = await follow(`/datasets/${id}/snapshots`, { name: 'Later' }, 'dataset.snapshot');

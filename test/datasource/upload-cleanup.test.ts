@@ -92,9 +92,9 @@ test('an upload whose client disconnects leaves nothing behind', async () => {
     });
     call.on('error', () => {});
     call.write(`${PART_HEADER}${ORDERS.repeat(5000)}`);
-    await expect.poll(() => storedFiles(service), { timeout: 10_000 }).toEqual([expect.stringMatching(/\.saving$/)]);
+    await expect.poll(() => storedFiles(service)).toEqual([expect.stringMatching(/\.saving$/)]);
     call.destroy();
-    await expect.poll(() => storedFiles(service), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => storedFiles(service)).toEqual([]);
     expect(await uploadRows(service)).toEqual([]);
   });
 });
@@ -119,7 +119,7 @@ test('an upload whose rows cannot be loaded fails and leaves nothing behind', as
       operation: 'dataset.refresh',
     });
     await expect
-      .poll(async () => (await ann.get(`/progress/${id}`)).body, { timeout: 20_000 })
+      .poll(async () => (await ann.get(`/progress/${id}`)).body)
       .toMatchObject({ status: 'failed', error: { statusCode: 413 } });
     expect(await uploadRows(service)).toEqual([]);
     await sweepFiles(service.platform, 0);
@@ -149,9 +149,7 @@ test('a running upload can be cancelled by its progress name', async () => {
     const query = 'with recursive n(i) as (select 1 union all select i + 1 from n) select i from n';
     const form = createForm(createSqliteFile('numbers'), 'numbers.db', { before: { query, progress: 'endless' } });
     const upload = ann.post(DATASETS, form);
-    await expect
-      .poll(async () => (await ann.get('/progress/endless')).body.status, { timeout: 20_000 })
-      .toBe('running');
+    await expect.poll(async () => (await ann.get('/progress/endless')).body.status).toBe('running');
     expect((await ann.delete('/progress/endless')).status).toBe(202);
     await expectBody(upload, 409, { code: 'CANCELLED' });
     expect(await uploadRows(service)).toEqual([]);

@@ -38,13 +38,13 @@ async function withEndlessProfiles(
     },
   });
   try {
-    await work({ signals, begun: (count) => vi.waitUntil(() => signals.length === count) });
+    await work({ signals, begun: (count) => expect.poll(() => signals.length).toBe(count) });
   } finally {
     platform.index = real;
   }
 }
 
-const allAborted = (signals: AbortSignal[]) => vi.waitUntil(() => signals.every(({ aborted }) => aborted));
+const allAborted = (signals: AbortSignal[]) => expect.poll(() => signals.every(({ aborted }) => aborted)).toBe(true);
 
 describe('the work of a request ends', () => {
   /** Profiles of one dataset. One that fails nulls the dataset, and with it the whole response. */

@@ -49,9 +49,9 @@ describe('a caller at the limit of places', () => {
       (signal) =>
         times(30, () => post(ann, `/datasources/${source.id}/_query`, { query: 'select pg_sleep(20)' }, signal)),
       async (ended) => {
-        await vi.waitUntil(
-          async () => (await shop.sql(`select from pg_stat_activity where query like '%pg_sleep(20)%'`)).length >= 8,
-        );
+        await expect
+          .poll(async () => (await shop.sql(`select from pg_stat_activity where query like '%pg_sleep(20)%'`)).length)
+          .toBeGreaterThanOrEqual(8);
         const { status, body } = await stranger.post(`/datasources/${other.id}/_query`, { query: 'select 1 as one' });
         expect([status, body.rows, ended()]).toEqual([200, [{ one: 1 }], 0]);
       },
@@ -66,7 +66,7 @@ describe('a caller at the limit of places', () => {
     await whileBusy(
       (signal) => times(6, () => post(admin, `/datasources/${slow.id}/_query`, { query }, signal)),
       async (ended) => {
-        await vi.waitUntil(() => spawnSync('pgrep', ['-f', 'query-process/main']).status === 0);
+        await expect.poll(() => spawnSync('pgrep', ['-f', 'query-process/main']).status).toBe(0);
         const { status, body } = await stranger.post(`/datasources/${quick.id}/_query`, {
           query: 'select a from data',
         });

@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import { newId } from '../../src/core/id.ts';
 import { CHANNELS } from '../../src/core/operations.ts';
 import { createOrders } from '../dataset/dataset-fixture.ts';
+import { eventually } from '../operation/fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectError } from '../support/expect.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -35,7 +36,7 @@ class Socket {
     const socket = new Socket(new WebSocket(`${client.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws'));
     await once(socket.ws, 'open');
     socket.ws.send(JSON.stringify({ type: 'connection_init', payload: client.headers }));
-    await vi.waitUntil(() => socket.closed ?? socket.messages.length > 0);
+    await expect.poll(() => socket.closed ?? socket.messages.length > 0).toBeTruthy();
     return socket;
   }
 
@@ -51,7 +52,7 @@ class Socket {
 
   async close(): Promise<void> {
     this.ws.close();
-    await vi.waitUntil(() => this.closed);
+    await expect.poll(() => this.closed).toBeTruthy();
   }
 }
 
@@ -64,7 +65,7 @@ describe('a user has at most', () => {
     expect(ofBob.closed).toBeNull();
 
     await sockets.pop()!.close();
-    const next = await vi.waitUntil(async () => {
+    const next = await eventually(async () => {
       const socket = await Socket.open(ann);
       return socket.closed ? null : socket;
     });
@@ -92,7 +93,7 @@ describe('a user has at most', () => {
     expect(response!.payload.errors[0].message).toBe('There is no dataset unknown');
 
     sockets[0]!.ws.send(JSON.stringify({ id: '7', type: 'complete' }));
-    await vi.waitUntil(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status === 200);
+    await expect.poll(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status).toBe(200);
     await Promise.all([...sockets, third, shared].map((socket) => socket.close()));
   }, 30_000);
 
@@ -110,7 +111,7 @@ describe('a user has at most', () => {
     for (const one of sockets)
       expect((await one.received('next', 100)).filter(({ payload }) => payload.errors)).toEqual([]);
     await Promise.all(sockets.map((one) => one.close()));
-    await vi.waitUntil(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status === 200);
+    await expect.poll(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status).toBe(200);
     expect(service.app.server.listening).toBe(true);
   }, 30_000);
 

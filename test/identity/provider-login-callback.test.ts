@@ -192,7 +192,7 @@ describe('a callback', () => {
               where not l.granted and a.datname = current_database()`,
             })
           )[0]!.count;
-        await expect.poll(countWaiting, { timeout: 15_000 }).toBe(1);
+        await expect.poll(countWaiting).toBe(1);
       });
       await expectNotLoggedIn(service, browser, await shown!, 401, 'You cannot log in here');
       expect(await systemQuery(service, 'select from dws.session where user_id = $1', userId)).toEqual([]);

@@ -249,7 +249,7 @@ describe('disabling or deleting a user', () => {
           `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         )
       ).length;
-    await expect.poll(countWaiting, { timeout: 20_000 }).toBe(2);
+    await expect.poll(countWaiting).toBe(2);
     await disabling.query(`delete from dws.api_token where user_id = $1`, [id]);
     await disabling.query('commit');
     await disabling.end();

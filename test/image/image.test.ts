@@ -10,7 +10,7 @@ const INPUT = { prompt: PROMPT };
 /** Waits until an operation has succeeded. Returns its record. */
 async function expectSucceeded(caller: Client, id: string) {
   const read = async () => (await caller.get(`/progress/${id}`)).body;
-  await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe('succeeded');
+  await expect.poll(async () => (await read()).status).toBe('succeeded');
   return read();
 }
 

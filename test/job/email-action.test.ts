@@ -29,10 +29,8 @@ const CSV = { content: 'a,b\n1,"x"\n', filename: 'figures.csv', type: 'text/csv'
 async function deliver(service: Service, count: number): Promise<MailServer> {
   const server = await openMailServer();
   startDelivery(service, server.url);
-  await expect.poll(() => server.received.length, { timeout: 15_000 }).toBe(count);
-  await expect
-    .poll(() => systemQuery(service, `select id from dws.mail where status = 'queued'`), { timeout: 15_000 })
-    .toEqual([]);
+  await expect.poll(() => server.received.length).toBe(count);
+  await expect.poll(() => systemQuery(service, `select id from dws.mail where status = 'queued'`)).toEqual([]);
   return server;
 }
 

@@ -88,9 +88,7 @@ async function createMailJob(
 async function deliver(service: Service): Promise<Map<string, MailServer['received'][number]>> {
   const server = await openMailServer();
   const delivery = startDelivery(service, server.url);
-  await expect
-    .poll(() => systemQuery(service, `select status from dws.mail where status = 'queued'`), { timeout: 20_000 })
-    .toEqual([]);
+  await expect.poll(() => systemQuery(service, `select status from dws.mail where status = 'queued'`)).toEqual([]);
   await delivery.stop();
   return new Map(server.received.map((mail) => [mail.to[0]!.replace('@example.com', ''), mail]));
 }

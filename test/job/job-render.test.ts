@@ -177,7 +177,7 @@ describe('the file of a rendering', () => {
     expect(await runJob(ann, job)).toMatchObject({ success: true, error: null });
     const server = await openMailServer();
     startDelivery(service, server.url);
-    await expect.poll(() => server.received.length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => server.received.length).toBe(1);
     const [file] = server.received[0]!.attachments;
     expect(file).toMatchObject({ filename: 'Regions.pdf', contentType: 'application/pdf' });
     expect(file!.bytes.subarray(0, 5).toString()).toBe('%PDF-');

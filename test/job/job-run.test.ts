@@ -150,7 +150,7 @@ describe('a failed action', () => {
     const job = await refreshJob({ retry: { times: 2, delay: 300 } });
     await switched.set('fails');
     const run = ann.post(job.path);
-    await expect.poll(async () => (await latestRun(ann, job))?.status, { timeout: 10_000 }).toBe('failed');
+    await expect.poll(async () => (await latestRun(ann, job))?.status).toBe('failed');
     await run;
     const { history } = await latestRun(ann, job);
     expect(history).toHaveLength(1);
@@ -169,7 +169,7 @@ describe('a failed action', () => {
     await switched.set('waits');
     await expectBody(ann.post(job.path), 200, { success: false, history: [entry(job.key, false)] });
     expect((await latestRun(ann, job)).error).toBe('Refresh: It took longer than 2000 ms');
-    await expect.poll(() => switched.waiting(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => switched.waiting()).toBe(0);
   });
 });
 
@@ -178,7 +178,7 @@ describe('a job that runs', () => {
     const job = await refreshJob();
     await switched.set('waits');
     const first = ann.post(job.path, { progress: 'first' });
-    await expect.poll(() => switched.waiting(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => switched.waiting()).toBe(1);
     const { lockedAt, heartbeat } = (await ann.get(job.path)).body;
     expect(Math.abs(Date.now() - Date.parse(lockedAt))).toBeLessThan(60_000);
     expect(heartbeat >= lockedAt).toBe(true);
@@ -193,11 +193,11 @@ describe('a job that runs', () => {
     const job = await refreshJob();
     await switched.set('waits');
     const pending = Array.from({ length: 10 }, () => ann.post(job.path));
-    await expect.poll(() => switched.waiting(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => switched.waiting()).toBe(1);
     // The others ended while the run waits.
     let ended = 0;
     for (const one of pending) void one.then(() => (ended += 1));
-    await expect.poll(() => ended, { timeout: 10_000 }).toBe(9);
+    await expect.poll(() => ended).toBe(9);
     await switched.release();
     const responses = await Promise.all(pending);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
@@ -254,7 +254,7 @@ test('an action whose alias names another dataset since the run started is not e
   await ann.creates(`${job.path}/actions/${id}/job-action-run-conditions`, { type: 'always' });
   await switched.set('waits');
   const pending = ann.post(job.path);
-  await expect.poll(() => switched.waiting(), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => switched.waiting()).toBe(1);
   await expectStatus(ann.put(`${job.path}/datasets/lines`, { datasetId: switched.id }), 200);
   await switched.set('works');
   await switched.release();

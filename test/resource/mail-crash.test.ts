@@ -78,7 +78,7 @@ test.for([
       );
       cleanups.push(() => delivery.stop());
       const readMail = async () => (await systemQuery(service, `select status, attempts, error from dws.mail`))[0];
-      await expect.poll(readMail, { timeout: 15_000 }).toEqual({
+      await expect.poll(readMail).toEqual({
         status: 'failed',
         attempts: 1,
         error: 'The sending process ended unexpectedly. It is unknown whether the mail arrived',

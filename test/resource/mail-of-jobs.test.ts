@@ -35,7 +35,7 @@ test('mails of jobs are sent after all others, and leave half of the senders fre
   };
   startDelivery(service, server.url, { attemptTimeout: 60_000 });
   await waitForMail(service, first, { status: 'sent' });
-  await expect.poll(() => waiting, { timeout: 15_000 }).toBe(2);
+  await expect.poll(() => waiting).toBe(2);
   // The senders of the mails of jobs wait for the server.
   for (let n = 0; n < 5; n++) {
     const id = await createMail(service, ann, { subject: `Later ${n}` });
@@ -43,7 +43,7 @@ test('mails of jobs are sent after all others, and leave half of the senders fre
   }
   expect(subjects(server)).toEqual(['Queued last', ...Array.from({ length: 5 }, (_, n) => `Later ${n}`)]);
   reply();
-  await expect.poll(() => server.received.length, { timeout: 15_000 }).toBe(18);
+  await expect.poll(() => server.received.length).toBe(18);
   expect(most).toBe(2);
 });
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { startTestBridge, WRONG_CREDENTIALS, type TestBridge } from './fixture.ts';
 
@@ -155,7 +155,7 @@ describe.each([{ jit: false }, { jit: true }])('errors of the bridge (jit: $jit)
       ).on('error', reject);
       sent.end();
     });
-    await vi.waitFor(() => expect(bridge.seen).toContain('ended'));
+    await expect.poll(() => bridge.seen).toContain('ended');
   });
 
   test('broken percent-encoding is 400 in path and query', async () => {

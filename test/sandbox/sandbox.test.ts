@@ -297,7 +297,7 @@ describe('processes', () => {
         return false;
       }
     };
-    await expect.poll(isRunning, { timeout: 10_000 }).toBe(false);
+    await expect.poll(isRunning).toBe(false);
   });
 });
 

@@ -94,7 +94,7 @@ const filesOf = (disk: SmallDisk) => readdirSync(join(disk.path, 'datasets', fol
 /** Waits for the words of the only dataset, which the loader writes after a refresh. Returns the name of their file. */
 async function waitForWords(disk: SmallDisk): Promise<string> {
   const names = ['rows.duckdb', expect.stringMatching(/^words.*duckdb$/)];
-  await expect.poll(() => filesOf(disk), { timeout: 20_000 }).toEqual(names);
+  await expect.poll(() => filesOf(disk)).toEqual(names);
   return filesOf(disk)[1]!;
 }
 

@@ -58,7 +58,7 @@ describe('the database connection', () => {
       await expectError(anonymous.post('/login', { username: 'ann', password: PASSWORD }), 503);
 
       await proxy.open();
-      await expect.poll(async () => (await getReady()).status, { timeout: 10_000 }).toBe(200);
+      await expect.poll(async () => (await getReady()).status).toBe(200);
       expect((await ann.get('/me')).status).toBe(200);
       await expectBody(ann.put('/me', { displayName: 'Back' }), 200, { displayName: 'Back' });
       expect(await ann.data('{ me { displayName } }')).toEqual({ me: { displayName: 'Back' } });
@@ -91,7 +91,7 @@ describe('the database connection', () => {
       for (const { status } of await Promise.all(requests)) statuses.add(status);
     }
     expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-    await expect.poll(async () => (await ann.request('GET', '/readyz')).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await ann.request('GET', '/readyz')).status).toBe(200);
     expect((await ann.get('/me')).status).toBe(200);
   });
 });

@@ -193,10 +193,10 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
     };
     const result = () => page.locator('.result-window, .graphiql-response').first().innerText();
     await execute('{ session { authMethod user { username } } }');
-    await expect.poll(result, { timeout: 15_000 }).toMatch(/"SESSION"[\s\S]*"ann"/);
+    await expect.poll(result).toMatch(/"SESSION"[\s\S]*"ann"/);
     await takeScreenshot(page, 'graphiql');
     await execute('mutation { updateMe(input: { displayName: "By GraphiQL" }) { displayName } }');
-    await expect.poll(result, { timeout: 15_000 }).toMatch(/"By\sGraphiQL"/);
+    await expect.poll(result).toMatch(/"By\sGraphiQL"/);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -221,9 +221,7 @@ describe.skipIf(!HAS_CHROMIUM)('in a browser', () => {
       await route.locator('.opblock-summary').click();
       await route.getByRole('button', { name: 'Try it out' }).click();
       await route.getByRole('button', { name: 'Execute' }).click();
-      await expect
-        .poll(() => route.locator('.live-responses-table').first().innerText(), { timeout: 15_000 })
-        .toMatch(/"username": "ann"/);
+      await expect.poll(() => route.locator('.live-responses-table').first().innerText()).toMatch(/"username": "ann"/);
       await route.scrollIntoViewIfNeeded();
       await takeScreenshot(page, 'docs-tried');
       const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);

@@ -143,13 +143,13 @@ describe('on the demo', { timeout: 180_000 }, () => {
     await page.goto(`${service.url}/graphiql`);
     const editor = page.locator('.graphiql-query-editor .view-lines');
     await expect
-      .poll(async () => (await editor.innerText()).replaceAll('\u00a0', ' '), { timeout: 15_000 })
+      .poll(async () => (await editor.innerText()).replaceAll('\u00a0', ' '))
       .toContain('# Worked operations on the demo');
     await page.getByRole('button', { name: /execute/i }).click();
     expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(operations.map(({ name }) => name!.value));
     await page.getByRole('menuitem', { name: 'Datasets' }).click();
     const result = () => page.locator('.result-window').innerText();
-    await expect.poll(result, { timeout: 15_000 }).toMatch(/"Orders\sof\sthe\slast\syear"/);
+    await expect.poll(result).toMatch(/"Orders\sof\sthe\slast\syear"/);
     await takeScreenshot(page, 'graphiql-worked');
     expect(problems).toEqual([]);
     await browser.close();

@@ -27,7 +27,7 @@ export async function whileSuperusersAreLocked(
             where l.locktype = 'advisory' and not l.granted and d.datname = current_database()`,
         })
       )[0]!.count;
-    await expect.poll(countWaiting, { timeout: 15_000 }).toBe(calls.length);
+    await expect.poll(countWaiting).toBe(calls.length);
   });
   return Promise.all(calls);
 }
