@@ -1,3 +1,4 @@
+import { eventually } from '../operation/fixture.ts';
 import type { Client } from '../support/client.ts';
 import { runSql } from '../support/run-sql.ts';
 import type { Shop } from '../support/shop-fixture.ts';
@@ -9,7 +10,10 @@ export { createNotify, type TestJob } from './job-fixture.ts';
 interface SwitchedDataset {
   id: string;
   path: string;
-  /** From now on a refresh fails, succeeds, or waits for a minute. */
+  /**
+   * From now on a refresh fails, succeeds, or waits for a minute. Before it `waits`, statements that still do are ended:
+   * a cancelled run leaves one for a moment, and a failed test for longer.
+   */
   set(state: 'fails' | 'works' | 'waits'): Promise<unknown>;
   /** Number of statements of the service in the source that wait. */
   waiting(): Promise<number>;
@@ -33,14 +37,21 @@ export async function createSwitched(owner: Client, shop: Shop, datasourceId: st
   await shop.sql(`delete from switch`);
   await shop.sql(`insert into switch values ('works')`);
   const { id } = await owner.creates('/datasets', { name: 'Switched', datasourceId, query: SWITCH_QUERY });
+  const waiting = async () => (await runSql(shop.url, `select ${WAITING}`)).length;
+  const release = () => runSql(shop.url, `select pg_cancel_backend(pid) ${WAITING}`);
   return {
     id,
     path: `/datasets/${id}`,
-    set: (state) => shop.sql(`update switch set state = $1`, [state]),
-    async waiting() {
-      return (await runSql(shop.url, `select ${WAITING}`)).length;
+    waiting,
+    release,
+    async set(state) {
+      if (state === 'waits')
+        await eventually(async () => {
+          await release();
+          return (await waiting()) === 0;
+        });
+      await shop.sql(`update switch set state = $1`, [state]);
     },
-    release: () => runSql(shop.url, `select pg_cancel_backend(pid) ${WAITING}`),
   };
 }
 
