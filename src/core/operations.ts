@@ -233,5 +233,7 @@ export const CHANNELS = {
 export interface QueuedWork {
   workId: string;
   tenantId: string;
+  /** The user of the first operation that shares the work. */
+  userId: string;
   operation: OperationName;
 }

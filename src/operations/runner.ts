@@ -49,12 +49,16 @@ const RENDERING_LIMITS = { concurrency: 4, perTenant: 2 };
 
 /** Syncs of libraries at once, in all and of one tenant. They wait for drives most of the time. */
 const SYNC_LIMITS = { concurrency: 4, perTenant: 2 };
-/** What calls AI providers waits for them most of the time. */
-const AI_LIMITS = { concurrency: 8, perTenant: 4 };
+
+/**
+ * Images and runs of agents at once, in all, of one tenant and of one user, whose own provider may not respond. They wait
+ * for providers most of the time.
+ */
+const AI_LIMITS = { concurrency: 8, perTenant: 4, perUser: 2 };
 
 /**
  * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
- * from these the runs of jobs, the renderings and the syncs.
+ * from these the runs of jobs, the renderings, the syncs, and what calls AI providers.
  */
 export async function startRunner(
   platform: Platform,

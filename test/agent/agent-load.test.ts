@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect, test as base } from 'vitest';
 import { startAiFake } from '../../tools/ai-fake.ts';
+import type { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { WRONG_TOTALS } from '../support/usage-fixture.ts';
@@ -47,20 +48,39 @@ test('a run that is out of credits in the middle keeps what it has paid for', as
   expect(run.credits).toBeLessThanOrEqual(2);
 });
 
-test('a slow agent takes at most four places of its tenant', async ({ ann, admin, ai, service }) => {
-  const agent = await createAgent(ann);
-  let [now, most] = [0, 0];
-  ai.onCall = () => {
-    most = Math.max(most, (now += 1));
-    setTimeout(() => (now -= 1), 150);
+test('while a provider does not respond, a user leaves places to colleagues, and a tenant to others', async ({
+  ann,
+  bob,
+  eve,
+  admin,
+  stranger,
+  ai,
+}) => {
+  const ofOthers = await startAiFake();
+  await stranger.creates('/ai-providers', ofOthers.provider);
+  const draw = async (client: Client) => (await client.post('/_create-image', { prompt: 'A fox' })).status;
+  const pending: [Client, string][] = [];
+  const startRuns = async (client: Client) => {
+    const agent = await createAgent(client);
+    for (let run = 0; run < 4; run += 1) {
+      const { body } = await client.post(`${agent.path}/_run`, {}, { prefer: 'respond-async' });
+      pending.push([client, body.id]);
+    }
   };
-  ai.latencyMs = 200;
-  await Promise.all(Array.from({ length: 8 }, () => ann.post(`${agent.path}/_run`, {})));
-  expect(most).toBeLessThanOrEqual(4);
-  expect(ai.counts.chat).toBe(8);
-  // Other operations have places of their own meanwhile.
-  expect((await admin.get('/progress')).status).toBe(200);
-  expect(await systemQuery(service, `select id from dws.agent_run where finished_at is null`)).toEqual([]);
+  ai.behaviors.push({ kind: 'chat', hangs: true, count: 100 });
+
+  await startRuns(ann);
+  await expect.poll(() => ai.openCalls).toBe(2);
+  expect(await draw(bob)).toBe(200);
+  for (const client of [bob, eve, admin]) await startRuns(client);
+  await expect.poll(() => ai.openCalls).toBe(4);
+  expect(await draw(stranger)).toBe(200);
+  expect(ai.counts).toEqual({ chat: 4, image: 1 });
+  expect(ofOthers.counts).toEqual({ chat: 0, image: 1 });
+
+  for (const [client, id] of pending.toReversed()) await client.delete(`/progress/${id}`);
+  await expect.poll(() => ai.openCalls).toBe(0);
+  await ofOthers.close();
 });
 
 base('no log has payloads, results, texts of models or secrets', async () => {

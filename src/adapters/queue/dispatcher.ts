@@ -8,11 +8,19 @@ export interface ConcurrencyLimits {
   concurrency: number;
   /** Limit for one tenant. */
   perTenant: number;
+  /** Limit for one user. Default: none of its own. */
+  perUser?: number;
+}
+
+/** Tenants and users at a limit, whose work waits. */
+export interface AtLimit {
+  tenantIds: string[];
+  userIds: string[];
 }
 
 interface DispatcherOptions<W extends QueuedWork> extends ConcurrencyLimits {
-  /** Takes a work item from the queue, of a tenant that is not among `excludedTenants`. Null when there is none. */
-  fetch(excludedTenants: string[]): Promise<W | null>;
+  /** Takes a work item of others from the queue. Null when there is none. */
+  fetch(excluded: AtLimit): Promise<W | null>;
   /** Runs a work item. Never throws. */
   run(work: W): Promise<void>;
   /** Receives the errors of `fetch`. */
@@ -22,7 +30,7 @@ interface DispatcherOptions<W extends QueuedWork> extends ConcurrencyLimits {
 /** Takes work items from the queue and runs several at once. When one ends, the next starts at once. */
 export class Dispatcher<W extends QueuedWork> {
   readonly #options: DispatcherOptions<W>;
-  readonly #runningByTenant = new Map<string, number>();
+  readonly #runningOf = { tenant: new Map<string, number>(), user: new Map<string, number>() };
   #running = 0;
   #isStopped = false;
   #isWoken = false;
@@ -55,27 +63,27 @@ export class Dispatcher<W extends QueuedWork> {
   }
 
   async #fetch(): Promise<W | null> {
-    const { perTenant, fetch, onError } = this.#options;
-    const atLimit = [...this.#runningByTenant].filter(([, count]) => count >= perTenant).map(([tenantId]) => tenantId);
-    return fetch(atLimit).catch((error: unknown) => {
+    const { perTenant, perUser = Infinity, fetch, onError } = this.#options;
+    const { tenant, user } = this.#runningOf;
+    return fetch({ tenantIds: atLimit(tenant, perTenant), userIds: atLimit(user, perUser) }).catch((error: unknown) => {
       onError(error);
       return null;
     });
   }
 
   #run(work: W): void {
-    this.#count(work.tenantId, 1);
+    this.#count(work, 1);
     void this.#options.run(work).finally(() => {
-      this.#count(work.tenantId, -1);
+      this.#count(work, -1);
       this.wake();
     });
   }
 
-  #count(tenantId: string, change: 1 | -1): void {
+  #count({ tenantId, userId }: W, change: 1 | -1): void {
     this.#running += change;
-    const count = (this.#runningByTenant.get(tenantId) ?? 0) + change;
-    if (count > 0) this.#runningByTenant.set(tenantId, count);
-    else this.#runningByTenant.delete(tenantId);
+    const { tenant, user } = this.#runningOf;
+    addTo(tenant, tenantId, change);
+    addTo(user, userId, change);
   }
 
   /** Waits for `wake`, at most `MAX_PAUSE_MS`. Returns at once if it was called while the queue was read. */
@@ -90,4 +98,14 @@ export class Dispatcher<W extends QueuedWork> {
     });
     this.#resume = null;
   }
+}
+
+const atLimit = (counts: ReadonlyMap<string, number>, limit: number): string[] =>
+  [...counts].filter(([, count]) => count >= limit).map(([id]) => id);
+
+/** Adds to the count of an id, which ends with 0. */
+function addTo(counts: Map<string, number>, id: string, change: 1 | -1): void {
+  const count = (counts.get(id) ?? 0) + change;
+  if (count > 0) counts.set(id, count);
+  else counts.delete(id);
 }

@@ -2,7 +2,7 @@ import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import type { OperationName, QueuedWork } from '../../core/operations.ts';
 import type { OperationQueue } from '../../core/platform.ts';
-import { Dispatcher, type ConcurrencyLimits } from './dispatcher.ts';
+import { Dispatcher, type AtLimit, type ConcurrencyLimits } from './dispatcher.ts';
 
 const SCHEMA = 'dws_jobs';
 /**
@@ -26,6 +26,9 @@ const OWN_QUEUES: Partial<Record<OperationName, QueueName>> = {
   'agent.run': QUEUES.ai,
   'image.create': QUEUES.ai,
 };
+
+/** Whether a queue limits users, too, and so has a group for each user. Otherwise it has one for each tenant. */
+const isGroupedByUser = (name: QueueName): boolean => name === QUEUES.ai;
 
 const queueOf = ({ operation }: QueuedWork): QueueName => OWN_QUEUES[operation] ?? QUEUES.operations;
 
@@ -87,10 +90,10 @@ export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Prom
       for (const name of Object.values(QUEUES)) {
         const entries = work
           .filter((item) => queueOf(item) === name)
-          .map(({ workId, tenantId, operation }) => ({
-            data: { workId, tenantId, operation },
+          .map(({ workId, tenantId, userId, operation }) => ({
+            data: { workId, tenantId, userId, operation },
             singletonKey: workId,
-            group: { id: tenantId },
+            group: { id: isGroupedByUser(name) ? userId : tenantId },
           }));
         if (entries.length > 0) await boss.insert(name, entries, { db: transactionDb });
       }
@@ -102,8 +105,8 @@ export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Prom
           await handle(work);
           await boss.complete(name, jobId).catch(onError);
         };
-        const fetch = async (excludedTenants: string[]): Promise<FetchedWork | null> => {
-          const [job] = await boss.fetch<QueuedWork>(name, { ignoreGroups: excludedTenants });
+        const fetch = async (excluded: AtLimit): Promise<FetchedWork | null> => {
+          const [job] = await boss.fetch<QueuedWork>(name, { ignoreGroups: await groupsOf(db, name, excluded) });
           return job ? { ...job.data, jobId: job.id } : null;
         };
         return new Dispatcher({ ...limits[key as keyof typeof QUEUES], fetch, run, onError });
@@ -118,6 +121,22 @@ export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Prom
       await boss.stop({ graceful: false, close: true });
     },
   };
+}
+
+/** Returns the groups of pg-boss that contain the waiting work of these tenants and users. */
+async function groupsOf(
+  db: ReturnType<PgBoss['getDb']>,
+  name: QueueName,
+  { tenantIds, userIds }: AtLimit,
+): Promise<string[]> {
+  if (!isGroupedByUser(name)) return tenantIds;
+  if (tenantIds.length === 0) return userIds;
+  const { rows } = (await db.executeSql(
+    `select distinct group_id as id from ${SCHEMA}.job_common
+    where name = $1 and state < 'active' and data->>'tenantId' = any($2)`,
+    [name, tenantIds],
+  )) as { rows: { id: string }[] };
+  return [...userIds, ...rows.map(({ id }) => id)];
 }
 
 async function startBoss(url: string, log: Logger, maxDurationMs: number): Promise<PgBoss> {

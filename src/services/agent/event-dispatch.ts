@@ -125,9 +125,10 @@ async function startRuns({ queue }: Platform, query: Query, subscribers: readonl
       runs.map(({ id }) => id),
     ],
   });
-  const work = runs.map(({ operationId, tenantId }) => ({
+  const work = runs.map(({ operationId, tenantId, ownerId }) => ({
     workId: operationId,
     tenantId,
+    userId: ownerId,
     operation: 'agent.run' as const,
   }));
   await queue.send(work, { query });

@@ -189,6 +189,7 @@ async function insertOperations({ queue }: Platform, query: Query, runs: readonl
   const work = runs.map(({ operationId, job }) => ({
     workId: operationId,
     tenantId: job.tenantId,
+    userId: idOfPrincipal(job.ownerId),
     operation: 'job.run' as const,
   }));
   await queue.send(work, { query });

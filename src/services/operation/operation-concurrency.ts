@@ -29,13 +29,15 @@ export async function sendNext(
   tenantId: string,
   concurrencyKey: string,
 ): Promise<void> {
-  const [next] = await tx.query<{ workId: string; operation: OperationName; status: string }>({
-    text: `select work_id as "workId", operation, status
+  const [next] = await tx.query<{ workId: string; userId: string; operation: OperationName; status: string }>({
+    text: `select work_id as "workId", user_id as "userId", operation, status
       from dws.operation
       where tenant_id = $1 and concurrency_key = $2 and finished_at is null
-      order by work_id
+      order by work_id, id
       limit 1`,
     values: [tenantId, concurrencyKey],
   });
-  if (next?.status === 'queued') await queue.send([{ workId: next.workId, tenantId, operation: next.operation }], tx);
+  if (next?.status !== 'queued') return;
+  const { workId, userId, operation } = next;
+  await queue.send([{ workId, tenantId, userId, operation }], tx);
 }

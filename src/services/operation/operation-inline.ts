@@ -66,7 +66,7 @@ async function insertRunning(
     values: [id, tenantId, userId, alias, operation, resource.kind, resource.id, unit ?? null],
   });
   if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);
-  return { workId: id, tenantId, operation, attempt: 1, concurrencyKey: null };
+  return { workId: id, tenantId, userId, operation, attempt: 1, concurrencyKey: null };
 }
 
 /** Records the outcome. Throws CANCELLED when the operation was cancelled before its success was recorded. */

@@ -14,8 +14,6 @@ export interface Attempt extends QueuedWork {
 /** A work item that a worker has claimed. */
 export interface Claim<N extends OperationName = OperationName> extends Attempt {
   operation: N;
-  /** The user of the first operation that shares the work. */
-  userId: string;
   resourceKind: string;
   resourceId: string;
   input: OperationInputs[N];
@@ -61,7 +59,10 @@ const leaseValues = ({ tenantId, workId, attempt }: Attempt): unknown[] => [tena
  * Claims a queued work item. Returns null when it has ended, runs elsewhere, or waits for another operation with its
  * concurrency key, which sends it to the queue again when it ends.
  */
-export function claimWork(platform: Platform, { workId, tenantId }: QueuedWork): Promise<Claim | null> {
+export function claimWork(
+  platform: Platform,
+  { workId, tenantId }: Pick<QueuedWork, 'workId' | 'tenantId'>,
+): Promise<Claim | null> {
   return platform.database.transaction(tenantId, async (tx) => {
     const [open] = await tx.query<{ concurrencyKey: string | null }>({
       text: `select concurrency_key as "concurrencyKey"
@@ -229,14 +230,14 @@ export async function findAbandoned(
     values: [timeoutMs],
   });
   const queued = await platform.system.query<QueuedWork & Record<string, unknown>>({
-    text: `select distinct work_id as "workId", tenant_id as "tenantId", operation
+    text: `select distinct on (work_id) work_id as "workId", tenant_id as "tenantId", user_id as "userId", operation
       from dws.operation o
       where finished_at is null and status = 'queued' and updated_at < now() - $1 * interval '1 ms'
         and not exists (
           select from dws.operation b
           where b.concurrency_key = o.concurrency_key and b.finished_at is null and b.work_id < o.work_id
         )
-      order by 1
+      order by work_id, id
       limit 1000`,
     values: [timeoutMs],
   });

@@ -44,7 +44,7 @@ export async function start<N extends OperationName>(
   tx: Transaction,
   request: OperationRequest<N>,
 ): Promise<string> {
-  const { tenantId } = viewer;
+  const { tenantId, userId } = viewer;
   const { concurrencyKey, fingerprint } = request;
   const alias = parseProgressAlias(request.progress);
   if (concurrencyKey) lockConcurrencyKey(tx, concurrencyKey);
@@ -56,7 +56,7 @@ export async function start<N extends OperationName>(
     concurrencyKey && fingerprint ? await findQueuedWork(tx, tenantId, concurrencyKey, fingerprint) : undefined;
   const workId = joinedWorkId ?? id;
   await insertQueued(tx, viewer, { id, workId, alias }, request);
-  if (!joinedWorkId) await platform.queue.send([{ workId, tenantId, operation: request.operation }], tx);
+  if (!joinedWorkId) await platform.queue.send([{ workId, tenantId, userId, operation: request.operation }], tx);
   return id;
 }
 
