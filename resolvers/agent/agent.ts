@@ -28,7 +28,7 @@ import { accessLevel } from '../../src/services/resource/access-level.ts';
 import { permissionsType } from '../resource/permissions-type.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
-import { ChildPageArgs, PageArgs, pageOf } from '../support/page.ts';
+import { ChildPageArgs, PageArgs, PageLimit, pageOf, PageStart } from '../support/page.ts';
 import { relationField } from '../support/relation-fields.ts';
 
 const AgentPage = pageOf(Agent, 'Agent');
@@ -42,6 +42,16 @@ class AgentPageArgs extends PageArgs {
 
   @Field(() => ID, { nullable: true, description: 'Id of a user. Returns only the agents of this owner.' })
   ownerId?: string;
+}
+
+/** The part of the runs of an agent to return. They are large, so that not all are returned by default. */
+@ArgsType()
+class AgentRunPageArgs {
+  @PageLimit()
+  limit?: number;
+
+  @PageStart()
+  start?: number;
 }
 
 @Resolver(() => Assistant)
@@ -118,7 +128,7 @@ export class AgentResolver {
   runs(
     @Ctx() ctx: Context,
     @Root() agent: { id: string },
-    @Args(() => ChildPageArgs) page: ChildPageArgs,
+    @Args(() => AgentRunPageArgs) page: AgentRunPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.children(Agent, 'runs', agent, info, page);

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest';
+import type { AgentRun } from '../../entities/agent-run.ts';
+import { systemQuery } from '../support/system-query.ts';
 import { createAgent, runAgent, test } from './agent-fixture.ts';
 
 describe('an agent in the graph', () => {
@@ -11,6 +13,25 @@ describe('an agent in the graph', () => {
     expect(data.agent.runs).toEqual([
       { agentId: agent.id, agent: { id: agent.id }, userId: ann.id, user: { username: 'ann' } },
     ]);
+  });
+
+  test('has its runs in pages of 30', async ({ ann, service }) => {
+    const agent = await createAgent(ann);
+    await systemQuery(
+      service,
+      `insert into dws.agent_run (id, tenant_id, agent_id, trigger, depth, status, finished_at, created_at)
+      select gen_random_uuid(), tenant_id, id, 'manual', 1, 'failed', now(), now() - n * interval '1 minute'
+      from dws.agent, generate_series(1, 35) n where id = $1`,
+      agent.id,
+    );
+    const { body: first } = await ann.get(`${agent.path}/runs`);
+    expect(first).toMatchObject({ start: 0, count: 30, total: 35 });
+    const { body: second } = await ann.request('GET', first._links.next.href);
+    expect(second).toMatchObject({ start: 30, count: 5, total: 35 });
+    const query = `{ agent(id: "${agent.id}") { runs { id } all: runs(limit: 1000) { id } } }`;
+    const { runs, all } = (await ann.data(query)).agent;
+    const ids = [first, second].flatMap(({ _embedded }) => _embedded['svc:agent-run'].map(({ id }: AgentRun) => id));
+    expect([runs.length, all.map(({ id }: AgentRun) => id)]).toEqual([30, ids]);
   });
 
   test('is the record of its usage, its operations and its notifications', async ({ service, admin, ai }) => {

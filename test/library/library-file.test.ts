@@ -40,6 +40,25 @@ describe('the files of a library', () => {
     });
   });
 
+  test('are returned in pages of 30', async ({ service, ann }) => {
+    const { id, path } = await createLibrary(ann);
+    const names = Array.from({ length: 33 }, (_, n) => `${10 + n}.txt`);
+    for (const name of names) await addFile(service, id, { path: name, content: name });
+    const { body: first } = await ann.get(`${path}/files`);
+    expect(first).toMatchObject({ start: 0, count: 30, total: 33 });
+    const { body: second } = await ann.request('GET', first._links.next.href);
+    const paths = [first, second].flatMap(({ _embedded }) =>
+      _embedded['svc:library-file'].map((file: { path: string }) => file.path),
+    );
+    expect(paths).toEqual(names);
+    const { library } = await ann.data(`{ library(id: "${id}") { files { total hasNextPage items { path } } } }`);
+    expect(library.files).toEqual({
+      total: 33,
+      hasNextPage: true,
+      items: names.slice(0, 30).map((name) => ({ path: name })),
+    });
+  });
+
   test('have the fields of the provider and of the sync', async ({ service, ann }) => {
     const { id, path } = await createLibrary(ann);
     const fileId = await addFile(service, id, { path: 'a/b.txt', content: 'hello' });

@@ -4,7 +4,7 @@ import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
-import { MAX_CHILDREN, type Model } from '../../core/read/model.ts';
+import { listOf, MAX_CHILDREN, type Model } from '../../core/read/model.ts';
 import { toPage, withOneMore } from '../../core/read/page.ts';
 import type {
   EntityType,
@@ -158,9 +158,10 @@ export class RowReader implements Reader {
     if (Array.isArray(joined) && !where && Object.values(args).every((value) => value == null))
       return joined as ReadRow<T>[];
     const model = this.#modelFor(parent);
-    const selected = selectionOf(source, relatedModel(model, relation));
+    const list = listOf(model, relation);
+    const selected = selectionOf(source, list.model());
     const counted = isPart(args) ? this.counted : undefined;
-    const part = listPart(args, where, MAX_CHILDREN);
+    const part = listPart(args, where, list.limit);
     const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, part, !!counted);
     if (counted) counted.total = total;
     return items;
@@ -175,10 +176,11 @@ export class RowReader implements Reader {
     where?: RowCondition,
   ): Promise<ReadPage<T>> {
     const model = this.#modelFor(parent);
-    const selected = selectionOf(source, relatedModel(model, relation), 'items');
+    const list = listOf(model, relation);
+    const selected = selectionOf(source, list.model(), 'items');
     const counts = selected.pageFields.has('total');
     const hasNext = selected.pageFields.has('hasNextPage');
-    const part = listPart(args, where, MAX_CHILDREN);
+    const part = listPart(args, where, list.limit);
     const read = hasNext ? withOneMore(part) : part;
     const { items, total } = await this.#loadChildren<T>(model, relation, row.id, selected, read, counts);
     const page = toPage<T>(items, part, hasNext);
@@ -242,9 +244,3 @@ function selectionOf(source: SelectionSource, model: Model, path = ''): FieldSel
 }
 
 const isPaths = (source: SelectionSource): source is readonly string[] => Array.isArray(source);
-
-function relatedModel(parent: Model, relation: string): Model {
-  const model = parent.relations[relation]?.model();
-  if (!model) throw new Error(`${parent.name} has no relation "${relation}"`);
-  return model;
-}

@@ -19,7 +19,7 @@ export interface ModelColumn {
 /**
  * Related rows of a row: at most one (`one`), or a list (`many`). `join` is a condition between the related row `r` and
  * the row `p` that has the relation; that of a `one` must match at most one row. `sort` is a sort like
- * `position,-createdAt`; the list ends after `limit` rows.
+ * `position,-createdAt`; `limit` is the number of rows without an argument of that name.
  */
 export type Relation =
   | { kind: 'one'; model: () => Model; join: string }
@@ -67,7 +67,7 @@ export interface Model {
   key?: { field: string; ignoreCase: boolean };
 }
 
-/** Maximum and default number of rows of a collection below a resource (docs/contract.md#lists). */
+/** Maximum number of rows of a collection below a resource, and its usual default (docs/contract.md#lists). */
 export const MAX_CHILDREN = 1000;
 
 /** Returns the relation to the row whose id is in a column of this row. */
@@ -85,6 +85,13 @@ export const toMany = (model: () => Model, foreign: string, sort: string, limit 
   sort,
   limit,
 });
+
+/** Returns a to-many relation of a model. */
+export function listOf(parent: Model, name: string): Extract<Relation, { kind: 'many' }> {
+  const relation = parent.relations[name];
+  if (relation?.kind !== 'many') throw new Error(`${parent.name} has no list "${name}"`);
+  return relation;
+}
 
 export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 

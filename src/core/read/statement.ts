@@ -12,7 +12,7 @@ import {
   type FieldValues,
   type ListArguments,
 } from './list-arguments.ts';
-import type { Model } from './model.ts';
+import { listOf, type Model } from './model.ts';
 import { countSql, jsonArray, selectSql, type RowSource } from './select-sql.ts';
 import type { Selection } from './selection.ts';
 import type { BoundCondition } from './sql-parameters.ts';
@@ -115,8 +115,7 @@ export function childrenStatement(
   total: boolean,
 ): Statement {
   const { model } = selection;
-  const relation = parent.relations[name];
-  if (relation?.kind !== 'many') throw new Error(`${parent.name} has no list "${name}"`);
+  const relation = listOf(parent, name);
   const purpose = `children ${parent.table} ${name} ${selection.id} ${partKey(part, total)}`;
   const builder = new StatementBuilder(purpose, viewer);
   const conditions = bindAll(builder, listConditions(model, viewer, part));

@@ -4,6 +4,7 @@ import { Assistant } from '../../../entities/assistant.ts';
 import { Operation } from '../../../entities/operation.ts';
 import { UsageProfile } from '../../../entities/usage-profile.ts';
 import { User } from '../../../entities/user.ts';
+import { DEFAULT_LIMIT } from '../../core/read/list-arguments.ts';
 import { belongsTo, defineModel, equalsFilter, hasMany } from '../resource/define-model.ts';
 import { throughParent } from '../resource/node-access.ts';
 
@@ -19,7 +20,7 @@ export const agentModel = defineModel(Agent, {
     assistant: belongsTo(Assistant, 'assistant_id'),
     owner: belongsTo(User, 'owner_id'),
     usageProfile: belongsTo(UsageProfile, 'usage_profile_id'),
-    runs: hasMany(AgentRun, 'agent_id', '-createdAt'),
+    runs: hasMany(AgentRun, 'agent_id', '-createdAt', DEFAULT_LIMIT),
   },
 });
 

@@ -3,6 +3,7 @@ import { LibraryFile } from '../../../entities/library-file.ts';
 import { Library } from '../../../entities/library.ts';
 import { User } from '../../../entities/user.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
+import { DEFAULT_LIMIT } from '../../core/read/list-arguments.ts';
 import type { ListFilter } from '../../core/read/model.ts';
 import { readableThrough } from '../resource/access-filter.ts';
 import { belongsTo, defineModel, hasMany } from '../resource/define-model.ts';
@@ -17,7 +18,7 @@ export const libraryModel = defineOwnedModel(Library, {
   sortable: ['name', 'slug', 'fileCount', 'bytes', 'lastSyncAt', 'createdAt', 'updatedAt'],
   relations: {
     integration: belongsTo(Integration, 'integration_id'),
-    files: hasMany(LibraryFile, 'library_id', 'path'),
+    files: hasMany(LibraryFile, 'library_id', 'path', DEFAULT_LIMIT),
   },
   computed: {
     type: {

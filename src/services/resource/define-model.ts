@@ -21,9 +21,9 @@ export const defineModel = (entity: EntityType, options: ModelOptions = {}): Mod
 /** The relation to the row whose id is in `column`. */
 export const belongsTo = (entity: EntityType, column: string): Relation => toOne(() => modelFor(entity), column);
 
-/** The relation to the rows whose column `foreign` contains the id of this row. */
-export const hasMany = (entity: EntityType, foreign: string, sort: string): Relation =>
-  toMany(() => modelFor(entity), foreign, sort);
+/** The relation to the rows whose column `foreign` contains the id of this row. Default `limit`: 1000 rows. */
+export const hasMany = (entity: EntityType, foreign: string, sort: string, limit?: number): Relation =>
+  toMany(() => modelFor(entity), foreign, sort, limit);
 
 /** The relation to the rows `r` that `join`, a condition in SQL, relates to this row `p`. */
 export const hasManyJoined = (entity: EntityType, join: string, sort: string): Relation => ({
