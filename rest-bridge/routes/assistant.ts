@@ -16,6 +16,7 @@ const assistant = resource<Assistant>(
     self: `/assistants/${id}`,
     'svc:permissions': `/assistants/${id}/permissions`,
     'svc:favicon': `/assistants/${id}/favicon.ico`,
+    'svc:images': `/images?assistantId=${id}`,
   }),
 );
 
