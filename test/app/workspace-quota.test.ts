@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { AppWorkspaces, WorkspaceKey } from '../../src/core/app-workspace.ts';
 import { migrationFiles, never, outcomeOf, schemaOf, SECRET, useWorkspaces } from './workspace-fixture.ts';
@@ -133,6 +134,20 @@ test('a migration may not let an app grow past its quota, but may delete', async
   expect(await outcomeOf(limited.query(key, `insert into note values (0, 'a')`, [], never))).toBe('53100');
   const files = { '002.sql': '', '003.sql': 'delete from note where id > 100' };
   expect(await migrate(limited, key, files)).toEqual(['003.sql']);
+  expect(await limited.query(key, `insert into note values (0, 'a') returning id`, [], never)).toEqual([{ id: 0 }]);
+});
+
+test('a migration that deletes frees the space once older transactions, also of other databases, have ended', async () => {
+  const key = await createFull();
+  const limited = openLimited();
+  const older = new pg.Client(own.database.url);
+  await older.connect();
+  await older.query('begin; select pg_current_xact_id()');
+  const migrated = migrate(limited, key, { '002.sql': 'delete from note where id > 100' });
+  await expect.poll(() => own.run(key, 'select count(*) as n from note')).toEqual([{ n: 100 }]);
+  await older.query('commit');
+  await older.end();
+  expect(await migrated).toEqual(['002.sql']);
   expect(await limited.query(key, `insert into note values (0, 'a') returning id`, [], never)).toEqual([{ id: 0 }]);
 });
 

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SqlFailure, type MigrationFile, type MigrationRun } from '../../core/app-workspace.ts';
 import { badInput, upstreamFailed } from '../../core/errors.ts';
@@ -16,6 +16,10 @@ interface ParsedFile extends MigrationFile {
 }
 
 type QuotaRun = MigrationRun & { quota: WorkspaceQuota };
+
+/** Longest wait for transactions that may see what a migration has deleted, and the pause between two looks at them. */
+const OLDER_TRANSACTIONS_MS = 10_000;
+const PAUSE_MS = 100;
 
 /** The time of a statement is that of the operation: its signal. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -130,7 +134,7 @@ async function runOne(
 
 /**
  * Frees the space of deleted rows and of undone files, which counts until then, if an app has more data than its quota.
- * If that fails, e.g. because a table is locked, nothing changes.
+ * If that fails, e.g. because a table is locked, nothing changes. Rows that a transaction of long duration may see stay.
  */
 export async function compactPastQuota(
   connection: WorkspaceConnection,
@@ -150,10 +154,27 @@ export async function compactPastQuota(
       true,
     );
     const tables = found.map(({ name }) => String(name)).join(', ');
-    if (tables !== '') await execute(connection, `vacuum (full) ${tables}`, [], signal);
+    if (tables === '') return;
+    await waitForOlderTransactions(connection, signal);
+    await execute(connection, `vacuum (full) ${tables}`, [], signal);
   } catch {
     // What the migrations did counts, and is reported.
   }
+}
+
+/**
+ * Waits for the transactions of the server, also of its other databases, that are older than this call: Postgres keeps
+ * the deleted rows that they may see.
+ */
+async function waitForOlderTransactions(connection: WorkspaceConnection, signal: AbortSignal): Promise<void> {
+  const look = async () => {
+    const sql = `select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() s`;
+    const [row] = await execute(connection, sql, [], signal, true);
+    return { oldest: BigInt(String(row!['oldest'])), next: BigInt(String(row!['next'])) };
+  };
+  const until = performance.now() + OLDER_TRANSACTIONS_MS;
+  const { next } = await look();
+  while ((await look()).oldest < next && performance.now() < until) await setTimeout(PAUSE_MS, undefined, { signal });
 }
 
 /** Returns the error of a statement with its place. Errors of other causes are returned as they are. */
