@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { AppWorkspaces, WorkspaceKey } from '../../src/core/app-workspace.ts';
-import { migrationFiles, never, outcomeOf, schemaOf, SECRET, useWorkspaces } from './workspace-fixture.ts';
+import { appsUrl, migrationFiles, never, outcomeOf, schemaOf, SECRET, useWorkspaces } from './workspace-fixture.ts';
 
 const own = useWorkspaces();
 
@@ -137,12 +137,15 @@ test('a migration may not let an app grow past its quota, but may delete', async
   expect(await limited.query(key, `insert into note values (0, 'a') returning id`, [], never)).toEqual([{ id: 0 }]);
 });
 
-test('a migration that deletes frees the space once older transactions, also of other databases, have ended', async () => {
+test.each([
+  ['changes another database', (url: string) => url, 'begin; select pg_current_xact_id()'],
+  ['reads the database of the apps', appsUrl, 'begin isolation level repeatable read read only; select 1'],
+])('a migration that deletes waits for a transaction that %s to free the space', async (_, urlOf, begin) => {
   const key = await createFull();
   const limited = openLimited();
-  const older = new pg.Client(own.database.url);
+  const older = new pg.Client(urlOf(own.database.url));
   await older.connect();
-  await older.query('begin; select pg_current_xact_id()');
+  await older.query(begin);
   const migrated = migrate(limited, key, { '002.sql': 'delete from note where id > 100' });
   await expect.poll(() => own.run(key, 'select count(*) as n from note')).toEqual([{ n: 100 }]);
   await older.query('commit');

@@ -106,7 +106,7 @@ class Workspaces implements AppWorkspaces {
     try {
       return await runMigrations(connection, files, { ...run, quota: this.#quota });
     } finally {
-      await compactPastQuota(connection, this.#quota, run.signal);
+      await compactPastQuota(connection, this.#admin, this.#quota, run.signal);
       this.#quota.forget(schema);
       await connection.close();
     }

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { SqlFailure, type MigrationFile, type MigrationRun } from '../../core/app-workspace.ts';
 import { badInput, upstreamFailed } from '../../core/errors.ts';
 import { lineAt, splitStatements, type SqlStatement } from '../../core/sql-statements.ts';
+import type { Admin, AdminQuery } from './admin.ts';
 import { WITHOUT_ROWS } from './statement.ts';
 import type { WorkspaceConnection } from './workspace-connection.ts';
 import { MIGRATION_LOCK_TIMEOUT_MS, sizeOf, type WorkspaceQuota } from './workspace-quota.ts';
@@ -17,9 +18,9 @@ interface ParsedFile extends MigrationFile {
 
 type QuotaRun = MigrationRun & { quota: WorkspaceQuota };
 
-/** Longest wait for transactions that may see what a migration has deleted, and the pause between two looks at them. */
-const OLDER_TRANSACTIONS_MS = 10_000;
-const PAUSE_MS = 100;
+/** Longest wait for transactions that may see what a migration has deleted, and the pause between two checks. */
+const OLDER_TRANSACTIONS_TIMEOUT_MS = 10_000;
+const OLDER_TRANSACTIONS_PAUSE_MS = 100;
 
 /** The time of a statement is that of the operation: its signal. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -134,10 +135,11 @@ async function runOne(
 
 /**
  * Frees the space of deleted rows and of undone files, which counts until then, if an app has more data than its quota.
- * If that fails, e.g. because a table is locked, nothing changes. Rows that a transaction of long duration may see stay.
+ * If that fails, e.g. because a table is locked, nothing changes. Rows that a long-running transaction may see stay.
  */
 export async function compactPastQuota(
   connection: WorkspaceConnection,
+  admin: Admin,
   { maxBytes }: WorkspaceQuota,
   signal: AbortSignal,
 ): Promise<void> {
@@ -155,7 +157,7 @@ export async function compactPastQuota(
     );
     const tables = found.map(({ name }) => String(name)).join(', ');
     if (tables === '') return;
-    await waitForOlderTransactions(connection, signal);
+    await admin.inspect((query) => waitForOlderTransactions(query, signal));
     await execute(connection, `vacuum (full) ${tables}`, [], signal);
   } catch {
     // What the migrations did counts, and is reported.
@@ -163,19 +165,26 @@ export async function compactPastQuota(
 }
 
 /**
- * Waits for the transactions of the server, also of its other databases, that are older than this call: Postgres keeps
- * the deleted rows that they may see.
+ * Waits for the transactions that may see the deleted rows, which Postgres keeps as long: those of the server that write,
+ * and those of this database that only read.
  */
-async function waitForOlderTransactions(connection: WorkspaceConnection, signal: AbortSignal): Promise<void> {
-  const look = async () => {
-    const sql = `select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() s`;
-    const [row] = await execute(connection, sql, [], signal, true);
-    return { oldest: BigInt(String(row!['oldest'])), next: BigInt(String(row!['next'])) };
+async function waitForOlderTransactions(query: AdminQuery, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + OLDER_TRANSACTIONS_TIMEOUT_MS;
+  const [now] = await query(`select pg_snapshot_xmax(pg_current_snapshot())::text as next`);
+  const hasOlder = async () => {
+    const [row] = await query(HAS_OLDER, [now!['next']]);
+    return row!['hasOlder'] === true;
   };
-  const until = performance.now() + OLDER_TRANSACTIONS_MS;
-  const { next } = await look();
-  while ((await look()).oldest < next && performance.now() < until) await setTimeout(PAUSE_MS, undefined, { signal });
+  while ((await hasOlder()) && performance.now() < deadline)
+    await setTimeout(OLDER_TRANSACTIONS_PAUSE_MS, undefined, { signal });
 }
+
+/** SQL: whether a transaction runs that is older than the number `$1`. */
+const HAS_OLDER = `
+  select pg_snapshot_xmin(pg_current_snapshot()) < $1::xid8 or exists (
+    select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and age(backend_xmin) > age($1::xid8::xid)
+  ) as "hasOlder"`;
 
 /** Returns the error of a statement with its place. Errors of other causes are returned as they are. */
 const atLine = (error: unknown, filename: string, line: number): unknown =>
