@@ -50,15 +50,18 @@ const RENDERING_LIMITS = { concurrency: 4, perTenant: 2 };
 /** Syncs of libraries at once, in all and of one tenant. They wait for drives most of the time. */
 const SYNC_LIMITS = { concurrency: 4, perTenant: 2 };
 
+/** Images at once, in all, of one tenant and of one user, whose provider may not respond. */
+const IMAGE_LIMITS = { concurrency: 8, perTenant: 4, perUser: 2 };
+
 /**
- * Images and runs of agents at once, in all, of one tenant and of one user, whose own provider may not respond. They wait
- * for providers most of the time.
+ * Runs of agents at once, in all, of one tenant and of one user. They wait most of the time: for providers, for tools, and
+ * for the images and runs that a tool starts.
  */
-const AI_LIMITS = { concurrency: 8, perTenant: 4, perUser: 2 };
+const AGENT_LIMITS = { concurrency: 64, perTenant: 16, perUser: 8 };
 
 /**
  * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
- * from these the runs of jobs, the renderings, the syncs, and what calls AI providers.
+ * from these the runs of jobs, the renderings, the syncs, the images and the runs of agents.
  */
 export async function startRunner(
   platform: Platform,
@@ -93,7 +96,8 @@ export async function startRunner(
       jobs: JOB_LIMITS,
       renderings: RENDERING_LIMITS,
       syncs: SYNC_LIMITS,
-      ai: AI_LIMITS,
+      images: IMAGE_LIMITS,
+      agents: AGENT_LIMITS,
     },
   );
 

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
-import { expect, test as base } from 'vitest';
+import { describe, expect, test as base } from 'vitest';
 import { startAiFake } from '../../tools/ai-fake.ts';
+import type { AiFake } from '../../tools/ai-fake/fake-provider.ts';
 import type { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -48,39 +49,60 @@ test('a run that is out of credits in the middle keeps what it has paid for', as
   expect(run.credits).toBeLessThanOrEqual(2);
 });
 
-test('while a provider does not respond, a user leaves places to colleagues, and a tenant to others', async ({
-  ann,
-  bob,
-  eve,
-  admin,
-  stranger,
-  ai,
-}) => {
-  const ofOthers = await startAiFake();
-  await stranger.creates('/ai-providers', ofOthers.provider);
-  const draw = async (client: Client) => (await client.post('/_create-image', { prompt: 'A fox' })).status;
-  const pending: [Client, string][] = [];
-  const startRuns = async (client: Client) => {
-    const agent = await createAgent(client);
-    for (let run = 0; run < 4; run += 1) {
-      const { body } = await client.post(`${agent.path}/_run`, {}, { prefer: 'respond-async' });
-      pending.push([client, body.id]);
-    }
+describe('while a provider does not respond', () => {
+  /** Starts operations without waiting for them. */
+  const startMany = async (client: Client, count: number, path: string, body: object): Promise<Pending[]> => {
+    const started = await Promise.all(
+      Array.from({ length: count }, () => client.post(path, body, { prefer: 'respond-async' })),
+    );
+    return started.map((response) => ({ client, id: response.body.id }));
   };
-  ai.behaviors.push({ kind: 'chat', hangs: true, count: 100 });
+  interface Pending {
+    client: Client;
+    id: string;
+  }
+  const cancelAll = async (ai: AiFake, pending: readonly Pending[]) => {
+    for (const { client, id } of pending.toReversed()) await client.delete(`/progress/${id}`);
+    await expect.poll(() => ai.openCalls).toBe(0);
+  };
+  const IMAGE = { prompt: 'A fox' };
 
-  await startRuns(ann);
-  await expect.poll(() => ai.openCalls).toBe(2);
-  expect(await draw(bob)).toBe(200);
-  for (const client of [bob, eve, admin]) await startRuns(client);
-  await expect.poll(() => ai.openCalls).toBe(4);
-  expect(await draw(stranger)).toBe(200);
-  expect(ai.counts).toEqual({ chat: 4, image: 1 });
-  expect(ofOthers.counts).toEqual({ chat: 0, image: 1 });
+  test('a user leaves places for runs of agents to colleagues, and a tenant to others', async ({
+    ann,
+    bob,
+    eve,
+    stranger,
+    ai,
+  }) => {
+    const ofOthers = await startAiFake();
+    await stranger.creates('/ai-providers', ofOthers.provider);
+    ai.behaviors.push({ kind: 'chat', hangs: true, count: 100 });
+    const pending: Pending[] = [];
+    const startRuns = async (client: Client) => {
+      pending.push(...(await startMany(client, 10, `${(await createAgent(client)).path}/_run`, {})));
+    };
 
-  for (const [client, id] of pending.toReversed()) await client.delete(`/progress/${id}`);
-  await expect.poll(() => ai.openCalls).toBe(0);
-  await ofOthers.close();
+    await startRuns(ann);
+    await expect.poll(() => ai.openCalls).toBe(8);
+    await startRuns(bob);
+    await expect.poll(() => ai.openCalls).toBe(16);
+    await startRuns(eve);
+    expect((await stranger.post(`${(await createAgent(stranger)).path}/_run`, {})).body.status).toBe('succeeded');
+    expect([ai.openCalls, ofOthers.counts.chat]).toEqual([16, 1]);
+    // Runs of agents take no places of images.
+    expect((await eve.post('/_create-image', IMAGE)).status).toBe(200);
+    await cancelAll(ai, pending);
+    await ofOthers.close();
+  });
+
+  test('a user leaves places for images to colleagues', async ({ ann, bob, ai }) => {
+    ai.behaviors.push({ kind: 'image', hangs: true, count: 2 });
+    const pending = await startMany(ann, 5, '/_create-image', IMAGE);
+    await expect.poll(() => ai.openCalls).toBe(2);
+    expect((await bob.post('/_create-image', IMAGE)).status).toBe(200);
+    expect(ai.openCalls).toBe(2);
+    await cancelAll(ai, pending);
+  });
 });
 
 base('no log has payloads, results, texts of models or secrets', async () => {

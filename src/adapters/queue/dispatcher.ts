@@ -4,12 +4,10 @@ import type { QueuedWork } from '../../core/operations.ts';
 const MAX_PAUSE_MS = 2_000;
 
 /** Limits of the work items that run at once. */
-export interface ConcurrencyLimits {
+export interface TenantLimits {
   concurrency: number;
   /** Limit for one tenant. */
   perTenant: number;
-  /** Limit for one user. Default: none of its own. */
-  perUser?: number;
 }
 
 /** Tenants and users at a limit, whose work waits. */
@@ -18,8 +16,10 @@ export interface AtLimit {
   userIds: string[];
 }
 
-interface DispatcherOptions<W extends QueuedWork> extends ConcurrencyLimits {
-  /** Takes a work item of others from the queue. Null when there is none. */
+interface DispatcherOptions<W extends QueuedWork> extends TenantLimits {
+  /** Limit for one user. Default: no limit. */
+  perUser?: number;
+  /** Takes a work item from the queue whose tenant and user are not excluded. Null when there is none. */
   fetch(excluded: AtLimit): Promise<W | null>;
   /** Runs a work item. Never throws. */
   run(work: W): Promise<void>;
@@ -103,7 +103,7 @@ export class Dispatcher<W extends QueuedWork> {
 const atLimit = (counts: ReadonlyMap<string, number>, limit: number): string[] =>
   [...counts].filter(([, count]) => count >= limit).map(([id]) => id);
 
-/** Adds to the count of an id, which ends with 0. */
+/** Adds to the count of an id. A count of 0 is removed. */
 function addTo(counts: Map<string, number>, id: string, change: 1 | -1): void {
   const count = (counts.get(id) ?? 0) + change;
   if (count > 0) counts.set(id, count);

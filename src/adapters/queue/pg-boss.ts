@@ -2,33 +2,40 @@ import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import type { OperationName, QueuedWork } from '../../core/operations.ts';
 import type { OperationQueue } from '../../core/platform.ts';
-import { Dispatcher, type AtLimit, type ConcurrencyLimits } from './dispatcher.ts';
+import { Dispatcher, type AtLimit, type TenantLimits } from './dispatcher.ts';
 
 const SCHEMA = 'dws_jobs';
 /**
- * Names of the queues in pg-boss. A run of a job waits for operations, so that it must not take their places. Renderings
- * do not take those of refreshes, nor wait behind them, and neither do syncs, which may take hours, and what waits for AI
- * providers.
+ * Names of the queues in pg-boss. Runs of jobs and agents wait for other operations, so that they must not take their
+ * places. Renderings do not take those of refreshes, nor wait behind them, and neither do syncs, which may take hours, and
+ * images, which wait for AI providers.
  */
 const QUEUES = {
   operations: 'operation',
   jobs: 'job-run',
   renderings: 'rendering',
   syncs: 'library-sync',
-  ai: 'ai',
+  images: 'image',
+  agents: 'agent-run',
 } as const;
 type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
+
+/** Queues that limit users, too, and so have a group of pg-boss for each user. The others have one for each tenant. */
+const QUEUES_BY_USER = ['images', 'agents'] as const satisfies (keyof typeof QUEUES)[];
+
+/** The limits of all queues. */
+type QueueLimits = Record<Exclude<keyof typeof QUEUES, (typeof QUEUES_BY_USER)[number]>, TenantLimits> &
+  Record<(typeof QUEUES_BY_USER)[number], TenantLimits & { perUser: number }>;
 
 const OWN_QUEUES: Partial<Record<OperationName, QueueName>> = {
   'job.run': QUEUES.jobs,
   'template.render': QUEUES.renderings,
   'library.sync': QUEUES.syncs,
-  'agent.run': QUEUES.ai,
-  'image.create': QUEUES.ai,
+  'agent.run': QUEUES.agents,
+  'image.create': QUEUES.images,
 };
 
-/** Whether a queue limits users, too, and so has a group for each user. Otherwise it has one for each tenant. */
-const isGroupedByUser = (name: QueueName): boolean => name === QUEUES.ai;
+const isGroupedByUser = (name: QueueName): boolean => QUEUES_BY_USER.some((key) => QUEUES[key] === name);
 
 const queueOf = ({ operation }: QueuedWork): QueueName => OWN_QUEUES[operation] ?? QUEUES.operations;
 
@@ -61,10 +68,7 @@ interface QueueOptions {
  */
 export interface PgBossQueue extends OperationQueue {
   /** Calls `handle`, which never throws, for each work item until `stopConsuming`. */
-  consume(
-    handle: (work: QueuedWork) => Promise<void>,
-    limits: Record<keyof typeof QUEUES, ConcurrencyLimits>,
-  ): Promise<void>;
+  consume(handle: (work: QueuedWork) => Promise<void>, limits: QueueLimits): Promise<void>;
   /** Takes no more work items. Running ones continue. */
   stopConsuming(): void;
   close(): Promise<void>;
@@ -133,7 +137,7 @@ async function groupsOf(
   if (tenantIds.length === 0) return userIds;
   const { rows } = (await db.executeSql(
     `select distinct group_id as id from ${SCHEMA}.job_common
-    where name = $1 and state < 'active' and data->>'tenantId' = any($2)`,
+    where name = $1 and state < 'active' and not blocked and data->>'tenantId' = any($2)`,
     [name, tenantIds],
   )) as { rows: { id: string }[] };
   return [...userIds, ...rows.map(({ id }) => id)];
