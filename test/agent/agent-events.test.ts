@@ -5,7 +5,7 @@ import { dispatchEvents } from '../../src/services/agent/event-dispatch.ts';
 import { createApp } from '../app/app-fixture.ts';
 import { deployApp } from '../app/echo-app.ts';
 import type { Client } from '../support/client.ts';
-import { expectStatus } from '../support/expect.ts';
+import { expectError, expectStatus } from '../support/expect.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { callOf, createAgent, createTools, test } from './agent-fixture.ts';
@@ -137,9 +137,9 @@ describe('an event of an app', () => {
     ]);
     expect(ai.counts.chat).toBe(60);
     const runs = await runsOf(ann, agent.path);
-    expect(runs.find(({ status }: { status: string }) => status === 'failed').error).toMatch(
-      /^The agent ran 60 times in an hour/,
-    );
+    const refused = runs.find(({ status }: { status: string }) => status === 'failed');
+    expect(refused.error).toMatch(/^The agent ran 60 times in an hour/);
+    await expectError(ann.post(`${agent.path}/runs/${refused.id}/_cancel`), 409, 'The run has already ended');
   });
 
   test('without credits is recorded as failed', async ({ admin, ann, ai, service }) => {

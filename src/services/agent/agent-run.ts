@@ -1,6 +1,6 @@
 import { AgentRun } from '../../../entities/agent-run.ts';
 import type { Context } from '../../core/context.ts';
-import { notFound } from '../../core/errors.ts';
+import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { cancelById } from '../operation/operation.ts';
 import { loadAgent } from './agent.ts';
@@ -10,9 +10,11 @@ export async function cancel(ctx: Context, agentId: string, runId: string): Prom
   const { id, operationId } = await ctx.transaction(async (tx) => {
     const agent = await loadAgent(ctx, tx, agentId, 'agent:run');
     const run = isUuid(runId) ? await tx.findOne(AgentRun, { id: runId.toLowerCase(), agentId: agent.id }) : null;
-    if (!run?.operationId) throw notFound({ what: 'run of the agent', id: runId });
+    if (!run) throw notFound({ what: 'run of the agent', id: runId });
     return run;
   });
-  await cancelById(ctx, operationId!);
+  // One that stands for refused events has none.
+  if (!operationId) throw conflict('The run has already ended');
+  await cancelById(ctx, operationId);
   return id;
 }
