@@ -151,6 +151,37 @@ describe('a run', () => {
     await expect.poll(() => systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
   });
 
+  test('that ended during a call has the call in the audit, uncharged, and keeps no credits', async ({
+    eve,
+    ai,
+    target,
+    service,
+  }) => {
+    const toolkitId = await createTools(eve, [{ name: 'ping', request: { url: target.url } }]);
+    const agent = await createAgent(eve, { toolkitIds: [toolkitId] });
+    ai.script.push(callOf('ping'), { content: 'Too late' });
+    ai.latencyMs = 300;
+    ai.onCall = () => {
+      if (ai.counts.chat < 2) return;
+      void systemQuery(
+        service,
+        `update dws.agent_run set status = 'failed', finished_at = now() where agent_id = $1`,
+        agent.id,
+      );
+    };
+    await expectError(eve.post(`${agent.path}/_run`, {}), 409, 'The operation was cancelled');
+    const calls = await systemQuery(
+      service,
+      'select status, credits is null as free from dws.ai_call where entity_id = $1 order by id',
+      agent.id,
+    );
+    expect(calls).toEqual([
+      { status: 'succeeded', free: false },
+      { status: 'cancelled', free: true },
+    ]);
+    expect(await systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
+  });
+
   test('shows what it read only to those who may run it', async ({ ann, bob, ai }) => {
     const agent = await createAgent(ann);
     await ann.put(`/assistants/${agent.assistantId}/shares/bob`, { accessLevel: 1 });

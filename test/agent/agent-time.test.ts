@@ -28,6 +28,7 @@ test('a run that takes too long fails, and ends the call of the model', async ()
       { status: 'failed', credits: 0, output: null, error: 'The run took longer than 0.005 minutes' },
     ]);
     expect(await systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
+    expect(await systemQuery(service, 'select status from dws.ai_call')).toEqual([{ status: 'failed' }]);
   } finally {
     await ai.close();
     await service.close();

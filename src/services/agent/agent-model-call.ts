@@ -66,17 +66,16 @@ export async function callModel(
   const request = requestOf(chosen, input.messages, input.tools);
   const call = createCall(ctx, run, chosen, request, input);
   await reserve(ctx, call, chosen, request);
-  let response: ChatResponse;
   try {
-    response = await ctx.platform.ai.chat(chosen.endpoint, request, ctx.request.signal);
+    const response = await ctx.platform.ai.chat(chosen.endpoint, request, ctx.request.signal);
+    await recordSuccess(ctx, call, chosen, input.steps, response);
+    return response;
   } catch (error) {
     await recordFailure(ctx, call, input.steps, error).catch((failure: unknown) =>
       ctx.platform.log.warn({ err: failure, run: run.id }, 'Could not record a failed call of a model'),
     );
     throw error;
   }
-  await recordSuccess(ctx, call, chosen, input.steps, response);
-  return response;
 }
 
 function createCall(
@@ -170,9 +169,12 @@ const stepOf = (
   toolCalls: [],
 });
 
-/** Releases what is reserved for a call that failed or was cancelled, and records it. */
+/**
+ * Releases what is reserved for a call that failed or was cancelled, also one that succeeded after its run had ended, and
+ * records it.
+ */
 async function recordFailure(
-  { platform, request: { signal } }: Context,
+  { platform }: Context,
   call: ModelCall,
   steps: readonly AgentStep[],
   error: unknown,
@@ -183,7 +185,7 @@ async function recordFailure(
   const step = stepOf(call, { ...nothing, error: failure.message });
   await platform.database.transaction(run.tenantId, async (tx) => {
     releaseCredits(tx, run, call.reservationId);
-    const status = signal.aborted ? 'cancelled' : 'failed';
+    const status = failure.code === 'CANCELLED' ? 'cancelled' : 'failed';
     recordAiCall(tx, run, { ...call.record, duration: step.duration }, { status, error: failure });
   });
   // Apart, as there is nothing to save it in if the run has ended or was deleted.
