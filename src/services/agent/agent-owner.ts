@@ -14,7 +14,9 @@ export function transferAgents(tx: Transaction, tenantId: string, from: string, 
   tx.execute({
     text: `
       update dws.agent set owner_id = $3, accepted = false, version = version + 1, updated_at = now()
-      where tenant_id = $1 and owner_id = $2`,
+      where tenant_id = $1 and id in (
+        select id from dws.agent where tenant_id = $1 and owner_id = $2 order by id for update
+      )`,
     values: [tenantId, ownerId, idOfPrincipal(to)],
   });
 }
