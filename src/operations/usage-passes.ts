@@ -30,9 +30,9 @@ export function startUsagePasses(
   let mergedSince = 0;
   const passes = [
     repeatPass(platform, { interval: shortInterval, delay: shortInterval, ...FAILURE }, async () => {
-      const since = new Date(mergedSince);
-      mergedSince = Date.now() - DAY_MS;
-      await mergeUsage(platform, since);
+      const startedAt = Date.now();
+      await mergeUsage(platform, new Date(mergedSince));
+      mergedSince = startedAt - DAY_MS;
     }),
     repeatPass(platform, { interval, delay: interval, ...FAILURE }, async (signal) => {
       await meterGauges(platform, new Date(), signal);
