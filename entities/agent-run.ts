@@ -95,7 +95,7 @@ export class AgentRun extends TenantRow {
   eventName?: string | null;
 
   @Field(() => Int, {
-    description: 'Position in a chain of runs, each of which causes the next by an event: 1 for the first.',
+    description: 'Number of runs and handlers of apps in the chain that led to the run, itself included; at most 3.',
   })
   @Property({ type: 'integer' })
   depth!: number;

@@ -74,7 +74,7 @@ export const AgentUsageProfileField = relationField(
   Agent,
   'usageProfile',
   UsageProfile,
-  'Its usage profile. Null without one, and for callers without `billing:manage` and `usage:write`.',
+  'Its usage profile. Null without one, and for callers who are no superusers and lack `billing:manage` and `usage:write`.',
 );
 
 @Resolver(() => Agent)

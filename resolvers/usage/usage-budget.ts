@@ -10,7 +10,7 @@ export class BudgetEntity {
   @Field(() => String, { description: 'Display name.' })
   name!: string;
 
-  @Field(() => String, { description: 'Short name.' })
+  @Field(() => String, { description: 'Short name; of an agent its id.' })
   slug!: string;
 
   /** Owner as `user:<id>` or `team:<id>`, for the fields `ownerId` and `owner`. */

@@ -62,7 +62,7 @@ export class TopApp {
   @Field(() => String, { nullable: true, description: 'Display name; null if it was deleted.' })
   name!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Short name; null if it was deleted.' })
+  @Field(() => String, { nullable: true, description: 'Short name; of an agent its id; null if it was deleted.' })
   slug!: string | null;
 
   @Field(() => Float, { description: CREDITS })

@@ -233,7 +233,7 @@ export const CHANNELS = {
 export interface QueuedWork {
   workId: string;
   tenantId: string;
-  /** The user of the first operation that shares the work. */
+  /** The user of the first operation that shares the work, or the team whose job runs on schedule. */
   userId: string;
   operation: OperationName;
 }

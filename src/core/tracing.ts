@@ -1,6 +1,9 @@
 import { toApiError } from './api-error.ts';
 
-/** Facts of a span: ids, names of the product and numbers. Never the text of a query, values of users or credentials. */
+/**
+ * Facts of a span: ids, numbers, and names of the product, of operations and of models. Never the text of a query, values
+ * of users or credentials.
+ */
 type SpanAttributes = Record<string, string | number | boolean>;
 
 /** A span that is about to start. */

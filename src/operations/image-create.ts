@@ -1,11 +1,12 @@
-import type { ImageCreateInput, OperationFailure } from '../core/operations.ts';
+import { cancelled } from '../core/errors.ts';
+import type { ImageCreateInput } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import { findChosenModel } from '../services/ai/choose-model.ts';
 import { recordAiCall, type AiCallOutcome } from '../services/ai/record-ai-call.ts';
 import { reserveImage } from '../services/image/image-request.ts';
 import { insertImage, saveImage } from '../services/image/store-image.ts';
 import { createJobContext } from '../services/job/job-context.ts';
-import type { Claim } from '../services/operation/operation-repository.ts';
+import { failureOf, type Claim } from '../services/operation/operation-repository.ts';
 import { deleteUnreferenced } from '../services/resource/stored-file.ts';
 import { releaseCredits, settleCredits } from '../services/usage/credit-reservation.ts';
 import type { Handler, Job, Prepared } from './handler.ts';
@@ -23,7 +24,7 @@ export const imageCreate: Handler<'image.create'> = {
   onCancel: async (claim, tx) => recordUncharged(claim, { status: 'cancelled', error: CANCELLED }, tx),
 };
 
-const CANCELLED: OperationFailure = { statusCode: 409, code: 'CANCELLED', message: 'The operation was cancelled' };
+const CANCELLED = failureOf(cancelled());
 
 async function createImage(job: Job<'image.create'>, platform: Platform): Promise<Prepared<'image.create'>> {
   const { tenantId, userId, input, signal } = job;

@@ -3,7 +3,7 @@ import type { Transaction } from '../../core/platform.ts';
 
 /**
  * Cancels the operations of runs whose agent, assistant or owner is deleted. Operations that wait end when a worker takes
- * them, as it finds no run.
+ * them, as it finds no run, or another owner.
  */
 export function stopRuns(
   tx: Transaction,

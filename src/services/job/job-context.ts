@@ -15,7 +15,7 @@ import { createViewerContext } from '../resource/viewer-context.ts';
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
- * Returns a context that acts as a user or a team, for the scheduled work of a job. It ends with `signal`. Throws
+ * Returns a context that acts as a user or a team, for the work of an operation. It ends with `signal`. Throws
  * FORBIDDEN with a sentence for a deleted principal and for a disabled user.
  */
 export const createJobContext = async (
