@@ -15,9 +15,9 @@ export default defineConfig({
     maxWorkers: 2,
     // Tests that kill processes share CI's two cores with all others; a failed one is run once more, visibly.
     retry: process.env.CI ? 1 : 0,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // Vitest's second is too short while other tests use both cores.
-    expect: { poll: { timeout: 20_000 } },
+    // Far above what a test takes alone: beside others, on two cores, it may take many times as long.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

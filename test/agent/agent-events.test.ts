@@ -215,7 +215,7 @@ describe('the dispatch', () => {
     } finally {
       await second.close();
     }
-  }, 60_000);
+  });
 
   test('undoes all of a pass that fails', async ({ admin, ann, service }) => {
     const appId = await createApp(admin, `Failing ${newId()}`);

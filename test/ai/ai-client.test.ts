@@ -20,20 +20,23 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 let fake: AiFake;
 let outbound: OutboundClient;
 let client: AiClient;
+/** A client whose calls may take as long as a loaded machine needs. */
+let patient: AiClient;
 let endpoint: AiEndpoint;
 
 beforeAll(async () => {
   fake = await startAiFake();
   outbound = createGuardedFetch({ allowed: ['127.0.0.1'], timeouts: { firstByte: 100 } });
   client = openAiClient({ outbound, timeoutMs: 1000 });
+  patient = openAiClient({ outbound, timeoutMs: 60_000 });
   endpoint = { baseUrl: fake.provider.baseUrl, apiKey: fake.apiKey };
 });
 beforeEach(() => fake.reset());
 afterAll(() => Promise.all([outbound.close(), fake.close()]));
 
 const signal = new AbortController().signal;
-const createImage = (at = endpoint) => client.createImage(at, IMAGE, signal);
-const chat = (more: Partial<ChatRequest> = {}) => client.chat(endpoint, { ...CHAT, ...more }, signal);
+const createImage = (at = endpoint, by = client) => by.createImage(at, IMAGE, signal);
+const chat = (more: Partial<ChatRequest> = {}, by = client) => by.chat(endpoint, { ...CHAT, ...more }, signal);
 const behave = (behavior: FakeBehavior): void => void fake.behaviors.push(behavior);
 const failed = async (call: Promise<unknown>): Promise<[status: number, message: string]> => {
   const error = await call.then(
@@ -74,10 +77,13 @@ describe('an image', () => {
   test('of more than 20 MB is refused, as base64 and at a URL', async () => {
     for (const url of [undefined, true] as const) {
       behave({ bytes: 20_500_000, url });
-      expect(await failed(createImage())).toEqual([500, expect.stringMatching(/has more than \d+ bytes$/)]);
+      expect(await failed(createImage(endpoint, patient))).toEqual([
+        500,
+        expect.stringMatching(/has more than \d+ bytes$/),
+      ]);
     }
     behave({ bytes: 19_900_000 });
-    expect((await createImage()).length).toBe(19_900_000);
+    expect((await createImage(endpoint, patient)).length).toBe(19_900_000);
   });
 
   test.each<[name: string, body: unknown, problem: string]>([
@@ -156,11 +162,11 @@ describe('an error of the provider', () => {
     const messages = Array.from({ length: 500 }, (_, i) => ({ role: 'user' as const, content: `A message ${i}` }));
     behave({ status: 500, message: 'a'.repeat(16_000) });
     const startedAt = performance.now();
-    expect((await failed(chat({ messages })))[0]).toBe(500);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect((await failed(chat({ messages }, patient)))[0]).toBe(500);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     behave({ status: 500, message: PROMPT });
     const long = { role: 'user' as const, content: `${PROMPT}${'x'.repeat(600_000)}` };
-    expect((await failed(chat({ messages: [long] })))[1]).toBe('The host "127.0.0.1" responded with 500');
+    expect((await failed(chat({ messages: [long] }, patient)))[1]).toBe('The host "127.0.0.1" responded with 500');
   });
 
   test('is UNAVAILABLE when the connection is lost or refused', async () => {

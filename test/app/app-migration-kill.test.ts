@@ -31,7 +31,9 @@ test('a run whose worker is killed is recorded as failed, and its file is undone
   const sleeping = () =>
     runSql(
       url,
-      `select pid from pg_stat_activity where usename like 'app_%_owner' and query like '%pg_sleep%' and state = 'active'`,
+      `select pid from pg_stat_activity
+      where datname = $1 and usename like 'app_%_owner' and query like '%pg_sleep%' and state = 'active'`,
+      [new URL(appsUrl(url)).pathname.slice(1)],
     );
   while ((await sleeping()).length === 0);
   await worker.kill('SIGKILL');

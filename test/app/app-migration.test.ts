@@ -145,7 +145,7 @@ test('a caller that does not wait follows the run, and can cancel it', async ({ 
   let status = 'running';
   while (status === 'running') ({ status } = (await admin.get('/progress/slow')).body);
   expect(status).toBe('cancelled');
-  expect(await sleeping()).toEqual([]);
+  await expect.poll(sleeping).toEqual([]);
   await putFile(admin, id, 'migrations/1.sql', ORDERS);
   await expectBody(admin.post(`/apps/${id}/_migrate`), 200, { migrated: ['1.sql'], total: 1 });
 });

@@ -38,7 +38,7 @@ const SAME: Record<string, string> = {
       String(copy.expression), 'none' in copy, copy !== value, failed(() => structuredClone(() => 1))]`,
   timers: `const order = [];
     const done = Promise.withResolvers();
-    setTimeout(() => { order.push('late'); done.resolve() }, 30);
+    setTimeout(() => { order.push('late'); done.resolve() }, 1500);
     setTimeout((...args) => order.push(args), 1, 'early', 2);
     const cleared = setTimeout(() => order.push('never'), 5);
     clearTimeout(cleared);

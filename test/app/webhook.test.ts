@@ -10,8 +10,6 @@ import { deployApp, echo, openBodies, sendRaw, startSecond, WEBHOOK_METHODS } fr
 import { recordedCalls } from './webhook-calls.ts';
 
 const UNKNOWN = '019a0000-0000-7000-8000-000000000000';
-/** Of polls that wait for other requests. */
-const LONG = { timeout: 20_000 };
 const NO_OWNER = 'The app has no owner who can act';
 const ROUTES = {
   'webhooks/index.js': echo(WEBHOOK_METHODS),
@@ -281,7 +279,7 @@ describe('a call of a webhook', () => {
 
   const waitForStart = (service: Service, app: string) =>
     expect
-      .poll(() => systemQuery(service, `select from dws.app_event where app_id = $1 and name = 'started'`, app), LONG)
+      .poll(() => systemQuery(service, `select from dws.app_event where app_id = $1 and name = 'started'`, app))
       .toHaveLength(1);
 
   test('ends when its caller disconnects, and releases its key', async ({ admin, anonymous, service }) => {
@@ -295,7 +293,7 @@ describe('a call of a webhook', () => {
     leaving.abort();
     await expect(left).rejects.toThrow(/abort/);
     const ended = async () => (await recordedCalls(admin, app)).find(({ status }) => status === 499);
-    await expect.poll(ended, LONG).toMatchObject({ route: '/slow', error: 'The caller disconnected' });
+    await expect.poll(ended).toMatchObject({ route: '/slow', error: 'The caller disconnected' });
     await expectBody(anonymous.request('POST', path, undefined, headers), 200, {});
   });
 
@@ -324,6 +322,6 @@ describe('a call of a webhook', () => {
     // Small ones pass.
     await expectStatus(anonymous.request('POST', `/api${path}`, 'x'), 200);
     bodies.close();
-    await expect.poll(async () => (await large()).status, LONG).toBe(200);
+    await expect.poll(async () => (await large()).status).toBe(200);
   });
 });

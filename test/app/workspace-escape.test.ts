@@ -315,7 +315,7 @@ test('no app reads definitions of another: bodies, defaults, texts of views, con
   }
   await owner.end();
   expect(found).toEqual([]);
-}, 120_000);
+});
 
 test('a role sees the names and columns of its own app in the catalog', async () => {
   const key = await own.create(`create table note (id serial primary key, text text default 'a', unique (text));

@@ -104,7 +104,7 @@ test('a statement that is too slow ends in the server, also one that catches its
   while ((await busy()).length === 0);
   stop.abort(new Error('stopped by the test'));
   await expect(running).rejects.toThrow('stopped by the test');
-  expect(await busy()).toEqual([]);
+  await expect.poll(busy).toEqual([]);
   expect(await own.run(key, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
@@ -250,10 +250,9 @@ test('a removed workspace leaves nothing, and one of an unknown app is swept', a
       )
     ).length;
   const running = outcomeOf(own.run(removed, 'select pg_sleep(60)'));
-  while (
-    (await own.sql(`select from pg_stat_activity where query like '%pg_sleep(60)' and usename like 'app_%'`)).length ===
-    0
-  );
+  const sleeping = () =>
+    own.sql(`select from pg_stat_activity where usename = $1 and query like '%pg_sleep(60)'`, [schemaOf(removed)]);
+  while ((await sleeping()).length === 0);
   await own.workspaces.remove(removed);
   expect(await running).toBe('UNAVAILABLE');
   await own.workspaces.remove(removed);
@@ -286,7 +285,7 @@ test('a dump that waits for a lock of the app ends with its signal, in the serve
   while ((await waiting()).length === 0);
   stop.abort(new Error('stopped by the test'));
   await expect(running).rejects.toThrow('stopped by the test');
-  expect(await waiting()).toEqual([]);
+  await expect.poll(waiting).toEqual([]);
   await close();
   await locker.end();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { dataUrlOf, getPicture, pictureForm } from '../support/avatar-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
@@ -9,8 +9,6 @@ import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { storedFiles } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const PNG = await pngOf(RED);
 const SET = `mutation ($id: ID!, $file: FileContent!) {
   setAssistantIcon(id: $id, input: { file: $file }) { iconUrl }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { filesOf } from '../../src/server/backup/links.ts';
 import { getPicture, pictureForm } from '../support/avatar-fixture.ts';
 import type { Client } from '../support/client.ts';
@@ -12,8 +12,6 @@ import { systemQuery } from '../support/system-query.ts';
 import { storedFiles, withService } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const PNG = await pngOf(RED, 300, 200);
 const put = (client: Client, id: string, picture: Uint8Array | string = PNG) =>
   client.put(`/assistants/${id}/icon`, pictureForm(picture));

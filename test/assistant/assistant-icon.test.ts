@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { dataUrlOf, getPicture, pictureForm } from '../support/avatar-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
@@ -22,8 +22,6 @@ import { recordRoundTrips } from '../support/round-trips.ts';
 import { storedFiles } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const PNG = await pngOf(RED, 300, 200);
 const OTHER = await pngOf(BLUE, 80, 80);
 const SVG = svgOf('<rect width="64" height="64" fill="#1414dc"/>');

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import sharp from 'sharp';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pictureForm } from '../support/avatar-fixture.ts';
 import { BROWSER_FIXTURE, logIn, openPage, takeScreenshot, type WithBrowser } from '../support/browser.ts';
 import { HAS_CHROMIUM } from '../support/engines.ts';
@@ -12,8 +12,6 @@ import { pngOf, RED } from '../support/picture-files.ts';
 import { startService } from '../support/service.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const browserTest = test.extend<WithBrowser>(BROWSER_FIXTURE);
 
 /** The loopback, as a name: browsers see no common site of addresses. */
@@ -44,8 +42,6 @@ function collectLog() {
   return { log, countOf };
 }
 
-/** A tab fetches its icon when the browser has time. */
-const PATIENT = { timeout: 20_000 };
 const FAVICON_ROUTE = '/api/assistants/:id/favicon.ico';
 const ICON_ROUTE = '/api/assistants/:id/icon';
 
@@ -67,7 +63,7 @@ describe.skipIf(!HAS_CHROMIUM)('a browser', () => {
 
     // Nothing but the tab shows the favicon of this page.
     await page.goto(frontEnd.url);
-    await expect.poll(() => countOf(FAVICON_ROUTE, 200), PATIENT).toBe(1);
+    await expect.poll(() => countOf(FAVICON_ROUTE, 200)).toBe(1);
 
     /** Opens the page with pictures. Returns widths of the decoded pictures. */
     const open = async () => {
@@ -100,7 +96,7 @@ describe.skipIf(!HAS_CHROMIUM)('a browser', () => {
     await takeScreenshot(page, 'assistant-icon-uploaded');
     // The picture that the browser has is still current.
     await open();
-    await expect.poll(() => countOf(ICON_ROUTE, 304), PATIENT).toBe(1);
+    await expect.poll(() => countOf(ICON_ROUTE, 304)).toBe(1);
     frontEnd.server.close();
     await page.context().close();
     await service.close();

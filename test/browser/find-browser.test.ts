@@ -2,11 +2,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { BrowserFinder } from '../../src/adapters/browser/find-browser.ts';
 import { unpackChromium, unpackedIn, unpackTemporarily } from '../../src/adapters/browser/unpack-chromium.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const root = mkdtempSync(join(tmpdir(), 'dws-test-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

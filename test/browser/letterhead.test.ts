@@ -1,12 +1,10 @@
 import { deflateSync } from 'node:zlib';
 import { degrees, PDFArray, PDFDict, PDFDocument, PDFName, rgb } from '@cantoo/pdf-lib';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { HAS_PRINTER } from '../support/engines.ts';
 import { documentOf, openPrinter, PAGE, tableOf } from '../support/pdf-printing.ts';
 import { contentsOf, textOfPdf } from '../support/pdf-text.ts';
 import { BLUE, lyingJpeg, pngBomb, pngOf, rasterOf, svgBomb, svgOf } from '../support/picture-files.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 /** Creates a PDF of one page with a text. */
 async function pdfOf(text: string, width = 595.28, height = 841.89, turned = 0): Promise<Uint8Array> {

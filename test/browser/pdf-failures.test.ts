@@ -11,8 +11,6 @@ import { HAS_PRINTER } from '../support/engines.ts';
 import { browsersOf, documentOf, folderOf, openPrinter, processesOf, tableOf } from '../support/pdf-printing.ts';
 import { textOfPdf } from '../support/pdf-text.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
-
 /** A document that takes longer than these tests. */
 const LONG = tableOf(60_000);
 
@@ -35,7 +33,7 @@ describe.skipIf(!HAS_PRINTER)('a print', () => {
         const found = browser && processesOf(browser).find(({ command }) => command.includes(type));
         return found ? { browser, pid: found.pid } : false;
       },
-      { timeout: 30_000, interval: 10 },
+      { timeout: 60_000, interval: 10 },
     );
 
   /** Expects that nothing of a browser is left, and that the next print is right. */
@@ -114,9 +112,9 @@ describe.skipIf(!HAS_PRINTER)('a print', () => {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     await once(child, 'message');
-    const browser = await vi.waitUntil(() => browsersOf(child.pid)[0], { timeout: 20_000 });
+    const browser = await vi.waitUntil(() => browsersOf(child.pid)[0], { timeout: 60_000 });
     await vi.waitUntil(() => processesOf(browser).some(({ command }) => command.includes('--type=renderer')), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     const folder = folderOf(browser);
     expect(existsSync(folder)).toBe(true);

@@ -1,12 +1,10 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { ApiError } from '../../src/core/errors.ts';
 import type { PdfDocument } from '../../src/core/pdf-printer.ts';
 import { HAS_PRINTER } from '../support/engines.ts';
 import { browsersOf, documentOf, openPrinter, processesOf, tableOf } from '../support/pdf-printing.ts';
 import { textOfPdf } from '../support/pdf-text.ts';
 import { pngBomb } from '../support/picture-files.ts';
-
-vi.setConfig({ testTimeout: 90_000 });
 
 const BOMB = `data:image/png;base64,${pngBomb().toString('base64')}`;
 const copies = (count: number, create: (n: number) => string): string =>

@@ -3,13 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HAS_PRINTER } from '../support/engines.ts';
 import { documentOf, openPrinter, tableOf } from '../support/pdf-printing.ts';
 import { textOfPdf } from '../support/pdf-text.ts';
 import { svgOf } from '../support/picture-files.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const SECRET = 'content of a file of the machine';
 const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';

@@ -1,12 +1,10 @@
 import { PDFDocument, PDFName } from '@cantoo/pdf-lib';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { PageSettings } from '../../src/core/pdf-printer.ts';
 import { HAS_PRINTER } from '../support/engines.ts';
 import { browsersOf, documentOf, openPrinter, PAGE, tableOf } from '../support/pdf-printing.ts';
 import { textOfPdf } from '../support/pdf-text.ts';
 import { pngOf, RED } from '../support/picture-files.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const POINTS_PER_MM = 72 / 25.4;
 

@@ -35,7 +35,7 @@ let clients: ConformanceClients;
 beforeAll(async () => {
   clients = await startConformanceClients();
   return () => clients.service.close();
-}, 120_000);
+});
 
 const NOT_FOUND = { errors: [{ extensions: { code: 'NOT_FOUND', status: 404 } }] };
 

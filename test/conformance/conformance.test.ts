@@ -31,7 +31,7 @@ beforeAll(async () => {
   clients = await startConformanceClients();
   ({ admin } = clients);
   return () => clients.service.close();
-}, 120_000);
+});
 
 const readsForms = ({ row }: Endpoint) => row.options.consumes === 'multipart';
 const privatePath = (endpoint: Endpoint) => `/api${pathOf(endpoint, privateOf(clients, kindOf(endpoint)))}`;

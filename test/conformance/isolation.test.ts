@@ -89,7 +89,7 @@ beforeAll(async () => {
       });
   }
   return () => service.close();
-}, 120_000);
+});
 
 /** A new resource of a kind on which the actor has their level. */
 async function createFor(kind: string, actor: string, name: string): Promise<string> {

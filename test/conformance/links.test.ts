@@ -58,7 +58,7 @@ beforeAll(async () => {
   resources = await createResources(admin, 'linked');
   for (const kind of ['datasets', 'datasources', 'queries', 'reports', 'apps'])
     await admin.put(`/${kind}/${resources[`/${kind}/`]}/shares/${reader.id}`, { accessLevel: 1 });
-}, 120_000);
+});
 afterAll(() => service.close());
 
 /** Returns the path of a route with the ids of the resources. */

@@ -87,7 +87,7 @@ beforeAll(async () => {
     changed: await createResources(admin, 'changed'),
     deleted: await createResources(admin, 'deleted'),
   };
-}, 120_000);
+});
 afterAll(() => service.close());
 
 /** Operations of handlers of apps, which take any query and body. Those of these tests change nothing. */
@@ -140,7 +140,7 @@ async function check(operation: Operation, one: Case, isInvalid: boolean): Promi
 
 describe('requests generated from the OpenAPI document', () => {
   for (const operation of operations) {
-    test(`${operation.method} ${operation.path}`, { timeout: 60_000 }, async () => {
+    test(`${operation.method} ${operation.path}`, async () => {
       const real = realValues(resourcesOf(operation));
       const slow = isSlow(operation);
       const invalid = takesAnything(operation) ? [] : invalidCases(api, operation, real);

@@ -225,7 +225,7 @@ describe('the token of a connection', () => {
       await admin.connect();
       const killed = await admin.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-        where state = 'idle in transaction' and datname = current_database() and pid <> pg_backend_pid()`,
+        where state = 'idle in transaction' and datname = current_database() and application_name = 'dws'`,
       );
       killedCount = killed.rows.length;
       await admin.end();

@@ -154,7 +154,7 @@ describe("the row filter is settled before a restricted reader's question", () =
     connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
     for (const [name, type] of Object.entries({ probe_number: BIGINT, probe_text: VARCHAR }))
       connection.registerScalarFunction(probe(name, type));
-  }, 120_000);
+  });
   afterAll(async () => {
     connection.closeSync();
     await index.close();

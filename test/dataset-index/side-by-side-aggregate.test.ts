@@ -87,5 +87,5 @@ describe.skipIf(!HAS_ELASTICSEARCH)('an aggregation has equal results on DuckDB 
       }),
       { numRuns: 8 },
     );
-  }, 120_000);
+  });
 });

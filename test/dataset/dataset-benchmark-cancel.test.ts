@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { DatasetBenchmarkInput } from '../../src/core/operations.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
@@ -6,12 +6,10 @@ import { eventually, test as operationTest } from '../operation/fixture.ts';
 import { filesOf, GATED, createSourceDataset } from '../operation/refreshable.ts';
 import { expectBody } from '../support/expect.ts';
 import { test } from '../support/shop-fixture.ts';
-import { closeGate, FOLLOW_TIMEOUT, listWaiting, ONE_RUN, WAYS } from './dataset-benchmark-fixture.ts';
+import { closeGate, listWaiting, ONE_RUN, WAYS } from './dataset-benchmark-fixture.ts';
 import { createOrders } from './dataset-fixture.ts';
 
 // Each run that loads rows starts a process, which is slow on two busy cores.
-vi.setConfig({ testTimeout: 90_000 });
-
 describe('a benchmark', () => {
   test.for(WAYS)(
     'by %s that fails reports the error and leaves nothing behind',
@@ -34,14 +32,14 @@ describe('a benchmark', () => {
       const before = await service.platform.index.generations();
       const openGate = await closeGate(shop);
       const benchmark = ann.post(`/datasets/${id}/_benchmark`, { progress: way, config });
-      await expect.poll(() => listWaiting(shop), FOLLOW_TIMEOUT).toEqual([expect.stringMatching(statement)]);
+      await expect.poll(() => listWaiting(shop)).toEqual([expect.stringMatching(statement)]);
 
       expect(await ann.delete(`/progress/${way}`)).toMatchObject({ status: 202 });
       await expectBody(benchmark, 409, { code: 'CANCELLED' });
-      await expect.poll(() => listWaiting(shop), FOLLOW_TIMEOUT).toEqual([]);
+      await expect.poll(() => listWaiting(shop)).toEqual([]);
       await openGate();
       await expectBody(ann.get(`/progress/${way}`), 200, { status: 'cancelled', current: 0 });
-      await expect.poll(() => service.platform.index.generations(), FOLLOW_TIMEOUT).toEqual(before);
+      await expect.poll(() => service.platform.index.generations()).toEqual(before);
     },
   );
 
@@ -56,7 +54,7 @@ describe('a benchmark', () => {
       message: 'query timeout after 1500 ms',
     });
     serviceConfig.REFRESH_TIMEOUT_MS = defaultTimeout;
-    await expect.poll(() => listWaiting(shop), FOLLOW_TIMEOUT).toEqual([]);
+    await expect.poll(() => listWaiting(shop)).toEqual([]);
     await openGate();
   });
 
@@ -70,14 +68,14 @@ describe('a benchmark', () => {
     const params = { gated: true };
     const openGate = await closeGate(shop);
     const refresh = ann.post(`/datasets/${id}/_refresh`, { params });
-    await expect.poll(() => listWaiting(shop), FOLLOW_TIMEOUT).toHaveLength(1);
+    await expect.poll(() => listWaiting(shop)).toHaveLength(1);
     await expectBody(ann.post(`/datasets/${id}/_benchmark`, { config: ONE_RUN }), 200, { statistics: { records: 5 } });
     await openGate();
     await expectBody(refresh, 200, { records: 5 });
 
     const openSecondGate = await closeGate(shop);
     const benchmark = ann.post(`/datasets/${id}/_benchmark`, { params, config: ONE_RUN });
-    await expect.poll(() => listWaiting(shop), FOLLOW_TIMEOUT).toHaveLength(1);
+    await expect.poll(() => listWaiting(shop)).toHaveLength(1);
     await expectBody(ann.post(`/datasets/${id}/_refresh`), 200, { records: 5 });
     await openSecondGate();
     expect(await benchmark).toMatchObject({ status: 200 });

@@ -2,8 +2,6 @@ import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import type { Shop } from '../support/shop-fixture.ts';
 
-export const FOLLOW_TIMEOUT = { timeout: 20_000 };
-
 /** The config of the shortest benchmark. */
 export const ONE_RUN = { iterations: 1, warmup: 0 };
 

@@ -1,15 +1,13 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ApiResponse } from '../support/client.ts';
 import { HAS_ELASTICSEARCH } from '../support/engines.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { createSource, test } from '../support/shop-fixture.ts';
-import { FOLLOW_TIMEOUT, ONE_RUN, WAYS } from './dataset-benchmark-fixture.ts';
+import { ONE_RUN, WAYS } from './dataset-benchmark-fixture.ts';
 import { rowsOf, searched } from './dataset-copy-fixture.ts';
 import { createOrders, createTeam } from './dataset-fixture.ts';
 
 // Each run that loads rows starts a process, which is slow on two busy cores.
-vi.setConfig({ testTimeout: 90_000 });
-
 interface Run {
   duration: number;
   records: number;
@@ -102,7 +100,7 @@ describe('a benchmark', () => {
     const { benchmarkDataset: started } = await ann.data(mutation, { wait: false });
     expect(started).toMatchObject({ result: null });
     await expect
-      .poll(async () => (await ann.get(`/progress/${started.operation.id}`)).body, FOLLOW_TIMEOUT)
+      .poll(async () => (await ann.get(`/progress/${started.operation.id}`)).body)
       .toMatchObject({ status: 'succeeded', result: { iterations: 5, warmup: 1 } });
   });
 
@@ -116,7 +114,7 @@ describe('a benchmark', () => {
     const path = `/progress/${operation.id}`;
     expect(response.headers.get('location')).toBe(`/api${path}`);
     await expect
-      .poll(async () => (await ann.get(path)).body, FOLLOW_TIMEOUT)
+      .poll(async () => (await ann.get(path)).body)
       .toMatchObject({ status: 'succeeded', result: { statistics: { records: 20 } } });
   });
 

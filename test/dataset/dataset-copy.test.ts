@@ -15,7 +15,7 @@ const copyMutation = (id: string, name: string, more = '') => `
     }
   }`;
 
-describe.each(WORLDS)('on $index', { timeout: 120_000 }, ({ test }) => {
+describe.each(WORLDS)('on $index', ({ test }) => {
   test('a copy is independent of refreshes and of the deletion of the original', async ({
     ann,
     createOrders,

@@ -3,8 +3,6 @@ import { expectBody, expectError } from '../support/expect.ts';
 import { createSource, test, type Shop } from '../support/shop-fixture.ts';
 import { createOrders, recordsOf } from './dataset-fixture.ts';
 
-const FOLLOW_TIMEOUT = { timeout: 20_000 };
-
 test('a refresh loads the rows and counts them', async ({ ann, source }) => {
   const { id } = await createOrders(ann, source);
   const { status, body } = await ann.post(`/datasets/${id}/_refresh`, {});
@@ -60,7 +58,7 @@ test('a client that does not wait follows the operation', async ({ ann, source }
   });
   const path = `/progress/${operation.id}`;
   expect(response.headers.get('location')).toBe(`/api${path}`);
-  await expect.poll(async () => (await ann.get(path)).body.status, FOLLOW_TIMEOUT).toBe('succeeded');
+  await expect.poll(async () => (await ann.get(path)).body.status).toBe('succeeded');
   await expectBody(ann.get(path), 200, { result: { records: 20 } });
 });
 
@@ -162,9 +160,9 @@ async function countSleeping(shop: Shop): Promise<number> {
 test('a named run is cancelled together with its statement in the source', async ({ ann, source, shop }) => {
   const { id } = await createOrders(ann, source, { query: 'select pg_sleep(60)::text as slept' });
   const run = ann.post(`/datasets/${id}/_run`, { progress: 'slow' });
-  await expect.poll(() => countSleeping(shop), FOLLOW_TIMEOUT).toBe(1);
+  await expect.poll(() => countSleeping(shop)).toBe(1);
   expect(await ann.delete('/progress/slow')).toMatchObject({ status: 202 });
   await expectBody(run, 409, { code: 'CANCELLED' });
-  await expect.poll(() => countSleeping(shop), FOLLOW_TIMEOUT).toBe(0);
+  await expect.poll(() => countSleeping(shop)).toBe(0);
   await expectBody(ann.get('/progress/slow'), 200, { status: 'cancelled', error: { statusCode: 409 } });
 });

@@ -240,32 +240,28 @@ describe('the loader', () => {
 /** An operation fails if its workers died this many times. */
 const MAX_ATTEMPTS = 3;
 
-test(
-  'workers that are killed at random times leave nothing incomplete behind',
-  { timeout: 90_000 },
-  async ({ world, ann, dataset }) => {
-    const operationIds: string[] = [];
-    for (let round = 1; round <= 4; round++) {
-      const worker = await world.startWorkerProcess('real');
-      operationIds.push(await dataset.refresh(`select i from generate_series(1, ${round} * 20000) i`));
-      await sleep(Math.random() * 1000);
-      await worker.kill('SIGKILL');
-      const { records } = await dataset.visible();
-      expect([0, 20_000, 40_000, 60_000, 80_000]).toContain(records);
-    }
-    await world.startWorkerProcess('real');
-    for (const id of operationIds) await wait(ann, id).catch(() => null);
-    const ended = await ann.query<{ status: string; attempt: number }>({
-      text: 'select status, attempt from dws.operation order by id',
-    });
-    for (const { status, attempt } of ended)
-      expect(status).toMatch(attempt < MAX_ATTEMPTS ? /succeeded/ : /succeeded|failed/);
-    const generations = await ann.query<{ id: string }>({ text: 'select id from dws.generation order by id' });
-    const generationIds = generations.map(({ id }) => id).join();
-    await eventually(async () => (await sortedFiles(world)).join() === generationIds);
-    expect(await dataset.rows()).toHaveLength(100);
-  },
-);
+test('workers that are killed at random times leave nothing incomplete behind', async ({ world, ann, dataset }) => {
+  const operationIds: string[] = [];
+  for (let round = 1; round <= 4; round++) {
+    const worker = await world.startWorkerProcess('real');
+    operationIds.push(await dataset.refresh(`select i from generate_series(1, ${round} * 20000) i`));
+    await sleep(Math.random() * 1000);
+    await worker.kill('SIGKILL');
+    const { records } = await dataset.visible();
+    expect([0, 20_000, 40_000, 60_000, 80_000]).toContain(records);
+  }
+  await world.startWorkerProcess('real');
+  for (const id of operationIds) await wait(ann, id).catch(() => null);
+  const ended = await ann.query<{ status: string; attempt: number }>({
+    text: 'select status, attempt from dws.operation order by id',
+  });
+  for (const { status, attempt } of ended)
+    expect(status).toMatch(attempt < MAX_ATTEMPTS ? /succeeded/ : /succeeded|failed/);
+  const generations = await ann.query<{ id: string }>({ text: 'select id from dws.generation order by id' });
+  const generationIds = generations.map(({ id }) => id).join();
+  await eventually(async () => (await sortedFiles(world)).join() === generationIds);
+  expect(await dataset.rows()).toHaveLength(100);
+});
 
 test('the janitor deletes unknown and long replaced generations, except locked and new ones', async ({
   world,

@@ -49,7 +49,7 @@ describe('the rows of a draft', () => {
     expect(await total(ann, parent.id)).toBe(20);
   });
 
-  test.skipIf(!HAS_ELASTICSEARCH)('are cloned in Elasticsearch too', { timeout: 120_000 }, async ({ shop }) => {
+  test.skipIf(!HAS_ELASTICSEARCH)('are cloned in Elasticsearch too', async ({ shop }) => {
     const service = await startService({ ELASTICSEARCH_URL: (await elasticsearch()).url });
     try {
       const admin = await service.user('admin', { superuser: true });

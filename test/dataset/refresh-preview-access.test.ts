@@ -1,4 +1,4 @@
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
@@ -13,8 +13,6 @@ import {
 } from './refresh-preview-fixture.ts';
 
 // Every preview starts a loader process, which takes time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 const { test } = WORLDS[0]!;
 
 test('previews and promotions beyond the quota are refused', async ({ ann, shop, source, service }) => {

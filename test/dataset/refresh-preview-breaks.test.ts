@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Client } from '../support/client.ts';
 import type { Service } from '../support/service.ts';
 import { type Shop } from '../support/shop-fixture.ts';
@@ -6,8 +6,6 @@ import { rowsOf, WORLDS } from './dataset-copy-fixture.ts';
 import { createSales, previewMutation, previewRefresh } from './refresh-preview-fixture.ts';
 
 // Every preview starts a loader process, which takes time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 const { test } = WORLDS[0]!;
 
 const UNKNOWN_REGION = 'Unknown field "region"';

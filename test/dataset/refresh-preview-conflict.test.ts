@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { RefreshPreview } from '../../entities/refresh-preview.ts';
 import { GATED } from '../operation/refreshable.ts';
 import { expectBody, expectError } from '../support/expect.ts';
@@ -6,8 +6,6 @@ import { rowsOf, sweepUnused, WORLDS } from './dataset-copy-fixture.ts';
 import { closeGate, createSales, previewRefresh, promoteMutation, waitingQueries } from './refresh-preview-fixture.ts';
 
 // Every preview starts a loader process, which takes time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 const { test } = WORLDS[0]!;
 
 describe('a promotion fails with 409', () => {
@@ -67,7 +65,7 @@ describe('a promotion fails with 409', () => {
     const { id } = await ann.creates('/datasets', { name: 'Gated', datasourceId: source.id, query: GATED });
     const open = await closeGate(shop);
     const running = ann.post(`/datasets/${id}/_previewRefresh`);
-    await expect.poll(() => waitingQueries(shop), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => waitingQueries(shop)).toBe(1);
     await ann.put(`/datasets/${id}`, { flow: [{ type: 'limit', n: 2 }] });
     await open();
     const { status, body } = await running;
@@ -81,7 +79,7 @@ describe('concurrent previews', () => {
     const { id } = await ann.creates('/datasets', { name: 'Queue', datasourceId: source.id, query: GATED });
     const open = await closeGate(shop);
     const refreshed = ann.post(`/datasets/${id}/_refresh`);
-    await expect.poll(() => waitingQueries(shop), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => waitingQueries(shop)).toBe(1);
     const operationIds = await Promise.all(
       [1, 2].map(
         async () =>
@@ -96,7 +94,7 @@ describe('concurrent previews', () => {
     const results: RefreshPreview[] = [];
     for (const one of operationIds) {
       await expect
-        .poll(async () => (await ann.get(`/progress/${one}`)).body, { timeout: 60_000 })
+        .poll(async () => (await ann.get(`/progress/${one}`)).body)
         .toMatchObject({ status: 'succeeded', result: { records: 5, previousRecordCount: 5 } });
       results.push((await ann.get(`/progress/${one}`)).body.result);
     }
@@ -119,7 +117,7 @@ describe('concurrent previews', () => {
     const { previewId } = await previewRefresh(ann, id);
     const open = await closeGate(shop);
     const refreshed = ann.post(`/datasets/${id}/_refresh`, { params: { held: true } });
-    await expect.poll(() => waitingQueries(shop), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => waitingQueries(shop)).toBe(1);
     const promoted = ann.post(`/datasets/${id}/_promoteRefresh`, { previewId });
     await expect
       .poll(async () =>
@@ -181,10 +179,10 @@ describe('concurrent previews', () => {
     });
     const open = await closeGate(shop);
     const running = ann.post(`/datasets/${id}/_previewRefresh`, { progress: 'doomed', params: { held: true } });
-    await expect.poll(() => waitingQueries(shop), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => waitingQueries(shop)).toBe(1);
     expect((await ann.delete('/progress/doomed')).status).toBe(202);
     expect(await running).toMatchObject({ status: 409, body: { code: 'CANCELLED' } });
-    await expect.poll(() => waitingQueries(shop), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => waitingQueries(shop)).toBe(0);
     await open();
     expect([await state(), (await sweepUnused(service)).toSorted()]).toEqual(before);
     expect((await ann.post(`/datasets/${id}/_promoteRefresh`, { previewId })).status).toBe(200);
@@ -195,7 +193,7 @@ describe('concurrent previews', () => {
     const before = (await sweepUnused(service)).toSorted();
     const open = await closeGate(shop);
     const running = ann.post(`/datasets/${id}/_previewRefresh`);
-    await expect.poll(() => waitingQueries(shop), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => waitingQueries(shop)).toBe(1);
     expect((await ann.delete(`/datasets/${id}`)).status).toBe(204);
     expect(await running).toMatchObject({ status: 409, body: { code: 'CANCELLED' } });
     await open();

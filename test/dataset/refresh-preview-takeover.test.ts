@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, vi } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { createHandlers } from '../../src/operations/handlers.ts';
 import { sweepGenerations } from '../../src/operations/janitor.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
@@ -7,8 +7,6 @@ import { eventually, test as operated, type World } from '../operation/fixture.t
 import { filesOf, GATED, createSourceDataset } from '../operation/refreshable.ts';
 
 // Every preview starts a loader process, which takes time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 describe('killed workers', () => {
   /** Creates a dataset, and a function that starts previews of it. */
   async function createPreviewedDataset(world: World) {

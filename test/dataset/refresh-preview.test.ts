@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { rowsOf, sweepUnused, WORLDS } from './dataset-copy-fixture.ts';
 import {
@@ -12,8 +12,6 @@ import {
 } from './refresh-preview-fixture.ts';
 
 // Every preview starts a loader process, which takes time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
   test('returns the changes, is not visible to readers, and is published unchanged', async ({
     ann,
@@ -162,7 +160,7 @@ describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
     const started = (await ann.data(previewMutation(id, ', wait: false'))).previewRefresh;
     expect(started).toMatchObject({ result: null, operation: { operation: 'DATASET_PREVIEW' } });
     await expect
-      .poll(async () => (await ann.get(`/progress/${started.operation.id}`)).body, { timeout: 60_000 })
+      .poll(async () => (await ann.get(`/progress/${started.operation.id}`)).body)
       .toMatchObject({ status: 'succeeded', result: { records: 4, previousRecordCount: 2 } });
     const later = await ann.post(
       `/datasets/${id}/_promoteRefresh`,
@@ -171,7 +169,7 @@ describe.each(WORLDS)('a refresh preview on $index', ({ test }) => {
     );
     expect(later).toMatchObject({ status: 202, body: { operation: 'dataset.promoteRefresh' } });
     await expect
-      .poll(async () => (await ann.get(`/progress/${later.body.id}`)).body, { timeout: 60_000 })
+      .poll(async () => (await ann.get(`/progress/${later.body.id}`)).body)
       .toMatchObject({ status: 'succeeded', result: { records: 4 } });
   });
 

@@ -6,7 +6,7 @@ import { fileOf, idsTo, rowsOf, sweepUnused, test, WORLDS } from './dataset-copy
 const namesOf = (body: { _embedded: Record<string, { name: string }[]> }) =>
   body._embedded['svc:snapshot']!.map(({ name }) => name);
 
-describe.each(WORLDS)('on $index', { timeout: 120_000 }, ({ test }) => {
+describe.each(WORLDS)('on $index', ({ test }) => {
   test('a snapshot keeps its rows when the dataset is refreshed', async ({ ann, createOrders, shop, service }) => {
     const dataset = await createOrders();
     const { status, body: snapshot } = await ann.post(`/datasets/${dataset.id}/snapshots`, {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { FILE_LOCK } from '../../src/adapters/database/file-lock.ts';
 import { newId } from '../../src/core/id.ts';
 import { sweepFiles } from '../../src/operations/janitor.ts';
@@ -21,8 +21,6 @@ import {
 } from '../support/upload-form.ts';
 
 // Each loaded upload starts several processes, which takes long on two busy cores.
-vi.setConfig({ testTimeout: 90_000 });
-
 const ONE_ROW = 'id\n1\n';
 const MULTIPART = { 'content-type': 'multipart/form-data; boundary=b' };
 const PART_HEADER = '--b\r\ncontent-disposition: form-data; name="f"; filename="x.csv"\r\n\r\n';

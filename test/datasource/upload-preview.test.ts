@@ -7,8 +7,6 @@ import { expectBody, expectError, expectGraphqlError } from '../support/expect.t
 import { test } from '../support/fixture.ts';
 import { createForm, createSqliteFile, storedFiles, uploadRows } from '../support/upload-form.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
-
 const PREVIEW = '/datasets/_previewUpload';
 const MUTATION = `mutation ($input: UploadDatasetInput!) {
   previewUpload(input: $input) { config fields { name type } rows problems { line column message } }

@@ -1,11 +1,9 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { expectError, expectInvalid } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { createForm, DATASETS, DATASOURCES } from '../support/upload-form.ts';
 
 // Each loaded upload starts several processes, which takes long on two busy cores.
-vi.setConfig({ testTimeout: 90_000 });
-
 const UPLOAD = `mutation ($input: UploadDatasetInput!) {
   uploadDataset(input: $input) { result { data { fields { name type } items } } }
 }`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
@@ -16,8 +16,6 @@ import {
 } from '../support/upload-form.ts';
 
 // Each loaded upload starts several processes, which takes long on two busy cores.
-vi.setConfig({ testTimeout: 90_000 });
-
 test('a file becomes datasource, dataset and rows in one step, for a user who may create datasets', async ({
   ann,
   service,

@@ -187,5 +187,5 @@ describe('Parquet', () => {
       });
       expect(await filesIn(files.segments)).toEqual([]);
     }
-  }, 120_000);
+  });
 });

@@ -40,7 +40,7 @@ describe('large results', () => {
     );
     expect(rows).toBe(100_000);
     // One that is read and two that wait.
-    expect(maxFiles).toBe(3);
+    expect(maxFiles).toBeLessThanOrEqual(3);
   });
 
   testMillionRows(source, `select i, 'row ' || i as name from generate_series(1, 1000000) as g(i)`);

@@ -203,7 +203,7 @@ describe.each(EXPORT_FORMATS)('%s', (format) => {
     // The second half does not use more than the first.
     expect(Math.max(...measured.slice(3)) - Math.max(...measured.slice(0, 3))).toBeLessThan(15e6);
     expect(length).toBeGreaterThan(format === 'parquet' ? 5e6 : 20e6);
-  }, 120_000);
+  });
 });
 
 describe('a workbook', () => {

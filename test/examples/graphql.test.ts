@@ -12,7 +12,7 @@ const GENERATED = 'examples/graphql/generated';
 const runScript = (name: string, variables: Record<string, string> = {}) =>
   runExample(['npm', 'run', '--silent', name], variables);
 
-describe('the GraphQL example', { timeout: 120_000 }, () => {
+describe('the GraphQL example', () => {
   beforeAll(() => rmSync(GENERATED, { recursive: true, force: true }));
 
   test('has a type for every scalar of the schema', () => {

@@ -26,7 +26,7 @@ async function run(
   return stdout.trimEnd().split('\n');
 }
 
-describe.skipIf(!HAS_PYTHON)('examples in Python', { timeout: 120_000 }, () => {
+describe.skipIf(!HAS_PYTHON)('examples in Python', () => {
   test('pandas reads rows as Parquet, JSON and CSV, with a filter and exact decimals', async ({ ann, shop }) => {
     const query = `select i.order_id, o.ordered_at, c.country, i.amount from order_items i
       join orders o on o.id = i.order_id join customers c on c.id = o.customer_id order by i.order_id`;

@@ -56,7 +56,7 @@ describe('a caller at the limit of places', () => {
         expect([status, body.rows, ended()]).toEqual([200, [{ one: 1 }], 0]);
       },
     );
-  }, 60_000);
+  });
 
   test('does not delay another one’s query of an uploaded file', async ({ admin, stranger }) => {
     const upload = async (client: Client) =>
@@ -73,7 +73,7 @@ describe('a caller at the limit of places', () => {
         expect([status, body.rows, ended()]).toEqual([200, [{ a: 1 }], 0]);
       },
     );
-  }, 60_000);
+  });
 
   test('does not delay another one’s question to the index', async ({ ann, admin, source }) => {
     const query = 'select n, md5(n::text) as h, n % 1000 as k from generate_series(1, 300000) n';
@@ -83,14 +83,14 @@ describe('a caller at the limit of places', () => {
     await whileBusy(
       (signal) => times(30, () => post(ann, `/datasets/${large.id}/_aggregate`, body, signal)),
       async (ended) => {
-        await vi.waitUntil(() => ended() > 0, { timeout: 20_000 });
+        await vi.waitUntil(() => ended() > 0, { timeout: 60_000 });
         const before = ended();
         const response = await admin.get(`/datasets/${small.id}/data?limit=1`);
         expect([response.status, response.body.count]).toEqual([200, 1]);
         expect(ended() - before).toBeLessThan(8);
       },
     );
-  }, 60_000);
+  });
 });
 
 /** Sends the request of an export and reads nothing of its response. */
@@ -126,7 +126,7 @@ test('unread exports do not block those of others, and end', async ({ service, a
     const sending = setInterval(() => {
       for (const socket of watched) socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
     }, 100);
-    await vi.waitUntil(async () => (await connections()) <= before + stalled.length + 2, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await connections()) <= before + stalled.length + 2, { timeout: 60_000 });
     clearInterval(sending);
     stopWatch();
     for (const socket of watched) socket.destroy();
@@ -134,7 +134,7 @@ test('unread exports do not block those of others, and end', async ({ service, a
   } finally {
     for (const socket of stalled) socket.destroy();
   }
-}, 60_000);
+});
 
 test.for(['xlsx', 'csv'])(
   'exports as %s that are cancelled at any moment free their places',

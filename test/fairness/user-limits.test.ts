@@ -47,7 +47,7 @@ class Socket {
   /** Waits for this many messages of a type. */
   received(type: string, count: number): Promise<Message[]> {
     const found = () => this.messages.filter((message) => message.type === type);
-    return vi.waitUntil(() => (found().length >= count ? found() : null), { timeout: 20_000 });
+    return vi.waitUntil(() => (found().length >= count ? found() : null), { timeout: 60_000 });
   }
 
   async close(): Promise<void> {
@@ -70,7 +70,7 @@ describe('a user has at most', () => {
       return socket.closed ? null : socket;
     });
     await Promise.all([...sockets, next, ofBob].map((socket) => socket.close()));
-  }, 30_000);
+  });
 
   test('200 open subscriptions, streams of REST included', async ({ ann, bob, orders }) => {
     const subscription = `subscription { datasetUpdated(id: "${orders.id}") { id } }`;
@@ -95,7 +95,7 @@ describe('a user has at most', () => {
     sockets[0]!.ws.send(JSON.stringify({ id: '7', type: 'complete' }));
     await expect.poll(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status).toBe(200);
     await Promise.all([...sockets, third, shared].map((socket) => socket.close()));
-  }, 30_000);
+  });
 
   test('as many subscriptions as before after it used one id again and again', async ({ service, ann, orders }) => {
     const subscription = `subscription { datasetUpdated(id: "${orders.id}") { id } }`;
@@ -113,7 +113,7 @@ describe('a user has at most', () => {
     await Promise.all(sockets.map((one) => one.close()));
     await expect.poll(async () => (await ann.get(`/datasets/${orders.id}/export?format=csv`)).status).toBe(200);
     expect(service.app.server.listening).toBe(true);
-  }, 30_000);
+  });
 
   test('100 waiting operations, in both APIs', async ({ service, ann, admin, orders }) => {
     await runSql(

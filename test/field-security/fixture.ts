@@ -61,9 +61,7 @@ async function createTwin(
   });
   const path = `/datasets/${dataset.id}`;
   const refresh = await admin.post(`${path}/_refresh`, {}, { prefer: 'respond-async' });
-  await expect
-    .poll(async () => (await admin.get(`/progress/${refresh.body.id}`)).body.status, { timeout: 60_000 })
-    .toBe('succeeded');
+  await expect.poll(async () => (await admin.get(`/progress/${refresh.body.id}`)).body.status).toBe('succeeded');
   const { fields } = (await admin.get(path)).body as { fields: { name: string }[] };
   const labels = fields
     .filter((field) => !VISIBLE_FIELDS.includes(field.name))

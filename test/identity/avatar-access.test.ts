@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { dataUrlOf, getPicture, pictureForm, uploadPart } from '../support/avatar-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
@@ -8,8 +8,6 @@ import { systemQuery } from '../support/system-query.ts';
 import { storedFiles } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const PNG = await pngOf(RED);
 const SET = `mutation ($username: String!, $file: FileContent!) {
   setAvatar(username: $username, input: { file: $file }) { avatarUrl }

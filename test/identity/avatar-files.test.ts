@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { filesOf } from '../../src/server/backup/links.ts';
 import { getPicture, pictureForm, uploadPart } from '../support/avatar-fixture.ts';
 import { expectError, expectStatus } from '../support/expect.ts';
@@ -12,8 +12,6 @@ import { systemQuery } from '../support/system-query.ts';
 import { storedFiles, withService } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const PNG = await pngOf(RED, 300, 200);
 const NUMBERS = { chunk: '0', chunks: '2' };
 

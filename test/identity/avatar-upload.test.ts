@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sweepAvatarParts, sweepFiles } from '../../src/operations/janitor.ts';
 import { getPicture, pictureForm, splitInto, uploadPart } from '../support/avatar-fixture.ts';
 import { expectBody, expectError, expectGraphqlError, expectInvalid, expectStatus } from '../support/expect.ts';
@@ -10,8 +10,6 @@ import { systemQuery } from '../support/system-query.ts';
 import { storedFiles } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const PNG = await pngOf(RED, 300, 200);
 const OTHER = await pngOf(BLUE, 300, 200);
 const numbers = (chunk: number, chunks: number) => ({ chunk: String(chunk), chunks: String(chunks) });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { dataUrlOf, getPicture, pictureForm } from '../support/avatar-fixture.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
@@ -10,8 +10,6 @@ import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { storedFiles } from '../support/upload-form.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const PNG = await pngOf(RED, 300, 200);
 const OTHER = await pngOf(BLUE, 80, 80);
 const SET = `mutation ($username: String!, $file: FileContent!) {

@@ -53,7 +53,7 @@ describe('a mailed link', () => {
       await service.user('ann');
       await systemQuery(service, `update dws.app_user set email = 'ann@example.com'`);
       await requestLink(new Client(service.url), 'ann');
-      await vi.waitFor(() => expect(server.received).toHaveLength(1), { timeout: 10_000 });
+      await vi.waitFor(() => expect(server.received).toHaveLength(1), { timeout: 60_000 });
       const [{ to, text, headers }] = server.received as [(typeof server.received)[0]];
       expect(to).toEqual(['ann@example.com']);
       expect(headers.get('subject')).toBe('Set a new password');

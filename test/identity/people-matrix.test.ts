@@ -175,7 +175,7 @@ let world: PeopleWorld;
 beforeAll(async () => {
   world = await startPeopleWorld();
   return () => world.close();
-}, 120_000);
+});
 
 describe('the matrix', () => {
   test('has a line for every route about people, and no other', () => {

@@ -220,7 +220,7 @@ describe('disabling or deleting a user', () => {
         for (let status = 201; status === 201; states.push(status))
           ({ status } = await session.post('/tokens', { name: 'another' }));
       });
-      await vi.waitUntil(() => states.length > 20, { timeout: 20_000 });
+      await vi.waitUntil(() => states.length > 20, { timeout: 60_000 });
       if (what === 'disabled') await expectStatus(admin.put(`/users/busy-${what}`, { enabled: false }), 200);
       else await expectStatus(admin.delete(`/users/busy-${what}`), 204);
       await Promise.all(loops);

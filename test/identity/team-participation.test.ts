@@ -32,7 +32,7 @@ beforeAll(async () => {
   commentId = (await admin.creates(`/teams/${team}/comments`, { message: 'Stay' })).id;
   activityId = (await readFeed(admin, team))[0]!.id;
   return () => service.close();
-}, 60_000);
+});
 
 /** The routes with a valid body each, and what they return to callers who participate. */
 const ROUTES = (id: string): [string, string, object | undefined, number][] => [

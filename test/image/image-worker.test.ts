@@ -18,7 +18,7 @@ const test = base.extend<{ fake: AiFake }>({
 });
 
 describe('an image whose worker dies', () => {
-  test('is recorded failed, is not requested again and costs nothing', { timeout: 60_000 }, async ({ world, fake }) => {
+  test('is recorded failed, is not requested again and costs nothing', async ({ world, fake }) => {
     const [ann] = await createCallers(world, fake, 1);
     const worker = await world.startWorkerProcess('real');
     fake.behaviors.push({ hangs: true });
@@ -34,7 +34,7 @@ describe('an image whose worker dies', () => {
     expect(fake.calls.length).toBe(1);
   });
 
-  test('is recorded failed by a worker that stops', { timeout: 60_000 }, async ({ world, fake }) => {
+  test('is recorded failed by a worker that stops', async ({ world, fake }) => {
     const [ann] = await createCallers(world, fake, 1);
     const worker = await world.startWorkerProcess('real');
     fake.behaviors.push({ hangs: true });
@@ -47,7 +47,7 @@ describe('an image whose worker dies', () => {
 });
 
 describe('a cancelled image', () => {
-  test('ends the call of the provider and costs nothing', { timeout: 60_000 }, async ({ world, fake }) => {
+  test('ends the call of the provider and costs nothing', async ({ world, fake }) => {
     const [ann] = await createCallers(world, fake, 1);
     await world.startWorker(createHandlers(world.loaders));
     fake.behaviors.push({ hangs: true });
@@ -74,24 +74,20 @@ describe('a cancelled image', () => {
 });
 
 describe('an image that waited in the queue', () => {
-  test(
-    'is refused when its reservation has expired and its credits are used',
-    { timeout: 60_000 },
-    async ({ world, fake }) => {
-      const [ann] = await createCallers(world, fake, 1);
-      await setCap(world, ann!, 7);
-      const id = await request(ann!);
-      const [{ callId }] = (await readState(world)).operations as [{ callId: string }];
-      await ann!.transaction(async (tx) => releaseCredits(tx, ann!.viewer, callId));
-      const second = await request(ann!);
-      await world.startWorker(createHandlers(world.loaders));
-      const [record] = await Promise.all([until(ann!, id, 'failed'), until(ann!, second, 'succeeded')]);
-      expect(record.error).toMatchObject({ statusCode: 402, code: 'CREDITS_SPENT' });
-      expect(fake.calls.length).toBe(1);
-    },
-  );
+  test('is refused when its reservation has expired and its credits are used', async ({ world, fake }) => {
+    const [ann] = await createCallers(world, fake, 1);
+    await setCap(world, ann!, 7);
+    const id = await request(ann!);
+    const [{ callId }] = (await readState(world)).operations as [{ callId: string }];
+    await ann!.transaction(async (tx) => releaseCredits(tx, ann!.viewer, callId));
+    const second = await request(ann!);
+    await world.startWorker(createHandlers(world.loaders));
+    const [record] = await Promise.all([until(ann!, id, 'failed'), until(ann!, second, 'succeeded')]);
+    expect(record.error).toMatchObject({ statusCode: 402, code: 'CREDITS_SPENT' });
+    expect(fake.calls.length).toBe(1);
+  });
 
-  test('fails when its provider was changed meanwhile', { timeout: 60_000 }, async ({ world, fake }) => {
+  test('fails when its provider was changed meanwhile', async ({ world, fake }) => {
     const [ann] = await createCallers(world, fake, 1);
     const id = await request(ann!);
     await rows(world, `update dws.ai_provider set enabled = false`);

@@ -242,9 +242,7 @@ describe('the file of an export', () => {
     const history = `${action.job.path}/history`;
     const { id } = (await ann.get(history)).body._embedded['svc:job-history'][0];
     await expectStatus(ann.post(`${history}/${id}/_cancel`, {}), 200);
-    await expect
-      .poll(async () => (await ann.get(`${history}/${id}`)).body.status, { timeout: 60_000 })
-      .toBe('cancelled');
+    await expect.poll(async () => (await ann.get(`${history}/${id}`)).body.status).toBe('cancelled');
     expect(await storedFiles(service)).toEqual(stored);
     expect(await readFile(ann, action)).toEqual(former);
   });

@@ -27,7 +27,7 @@ test.for(['datasetId', 'alias'] as const)(
     const calls: ServerResponse[] = [];
     receiver.respond = (_request, response) => void calls.push(response);
     const running = ann.post(job.path, {});
-    await expect.poll(() => calls.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => calls.length).toBe(1);
     const replaced =
       key === 'alias'
         ? bob.put(`${job.path}/datasets/sales`, { datasetId: own.id })

@@ -123,9 +123,9 @@ describe('a due job', () => {
   });
 
   test('is started after endOn no more, and a job that runs once has no next run', async () => {
-    const ending = await createDue('2027-03-01T10:00:00.000Z', { ...EVERY_HOUR, endOn: '2027-03-01T10:30:00Z' });
-    const once = await createDue('2027-03-01T10:00:00.000Z', { intervalType: 'once', startOn: '2027-03-01T10:00:00Z' });
-    await startDueJobs(service.platform, new Date('2027-03-01T10:00:00Z'));
+    const ending = await createDue('2099-03-01T10:00:00.000Z', { ...EVERY_HOUR, endOn: '2099-03-01T10:30:00Z' });
+    const once = await createDue('2099-03-01T10:00:00.000Z', { intervalType: 'once', startOn: '2099-03-01T10:00:00Z' });
+    await startDueJobs(service.platform, new Date('2099-03-01T10:00:00Z'));
     for (const job of [ending, once]) {
       expect(await runsOf(job)).toHaveLength(1);
       expect(await nextRunOf(job)).toBeNull();

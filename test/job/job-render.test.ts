@@ -37,31 +37,27 @@ const createRegions = (owner: Client, datasetId: string): Promise<TestTemplate> 
 const fileOf = ({ action }: TestAction): string => `${action.path}/action-file-contents`;
 
 describe('the action render-template', () => {
-  test(
-    'renders as the owner of the job, and keeps the file',
-    { timeout: 60_000 },
-    async ({ ann, bob, orders, restrictBob }) => {
-      await restrictBob({ region: 'EU' });
-      const template = await createRegions(ann, orders.id);
-      await expectStatus(ann.put(`${template.path}/shares/${bob.id}`, { accessLevel: 1 }), 200);
-      const data = { templateId: template.slug, params: { least: 15 }, filename: 'Regions' };
-      for (const [owner, text] of [
-        [ann, 'ann: 15 16EU 17US 18APAC 19 20EU'],
-        [bob, 'bob: 16EU 20EU'],
-      ] as const) {
-        const action = await createAction(owner, 'render-template', data);
-        expect(action.data).toEqual({ ...data, templateId: template.id });
-        expect(await preview(owner, action)).toEqual({
-          template: 'Regions',
-          filename: 'Regions.txt',
-          contentType: 'text/plain; charset=utf-8',
-        });
-        expect(await run(owner, action, 'REST')).toEqual(SUCCESS);
-        const { body, headers } = await owner.get(fileOf(action));
-        expect({ body, type: headers.get('content-type') }).toEqual({ body: text, type: 'text/plain; charset=utf-8' });
-      }
-    },
-  );
+  test('renders as the owner of the job, and keeps the file', async ({ ann, bob, orders, restrictBob }) => {
+    await restrictBob({ region: 'EU' });
+    const template = await createRegions(ann, orders.id);
+    await expectStatus(ann.put(`${template.path}/shares/${bob.id}`, { accessLevel: 1 }), 200);
+    const data = { templateId: template.slug, params: { least: 15 }, filename: 'Regions' };
+    for (const [owner, text] of [
+      [ann, 'ann: 15 16EU 17US 18APAC 19 20EU'],
+      [bob, 'bob: 16EU 20EU'],
+    ] as const) {
+      const action = await createAction(owner, 'render-template', data);
+      expect(action.data).toEqual({ ...data, templateId: template.id });
+      expect(await preview(owner, action)).toEqual({
+        template: 'Regions',
+        filename: 'Regions.txt',
+        contentType: 'text/plain; charset=utf-8',
+      });
+      expect(await run(owner, action, 'REST')).toEqual(SUCCESS);
+      const { body, headers } = await owner.get(fileOf(action));
+      expect({ body, type: headers.get('content-type') }).toEqual({ body: text, type: 'text/plain; charset=utf-8' });
+    }
+  });
 
   test('is refused for an unknown template, a draft, and wrong params and handlers', async ({ ann, bob, orders }) => {
     const { id } = await createRegions(ann, orders.id);

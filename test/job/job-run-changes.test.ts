@@ -6,9 +6,6 @@ import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { GATED, makeMillion } from '../support/million-rows.ts';
 import { createJob, createNotify, test as base, type TestJob } from './job-fixture.ts';
 
-/** Each refresh starts a process. */
-const SLOW = { timeout: 90_000 };
-
 type Dataset = Awaited<ReturnType<typeof makeMillion>>;
 
 /** A job with a dataset that waits at its gate. */
@@ -38,7 +35,7 @@ const isFree = (client: Client, { path }: TestJob) =>
 const historyOf = async (client: Client, { path }: TestJob) =>
   (await client.get(`${path}/history`)).body._embedded['svc:job-history'];
 
-describe('while a job runs', SLOW, () => {
+describe('while a job runs', () => {
   test('its deletion cancels the run and its statement in the source', async ({ admin, gated }) => {
     const job = await gated();
     const waiting = admin.post(job.path, { progress: 'deleted' });

@@ -82,9 +82,6 @@ const byEvents: Follow = async (client, job, runId, onState) => {
   return states;
 };
 
-/** Each refresh starts a process, and the first test two services. */
-const SLOW = { timeout: 90_000 };
-
 const FOLLOWS = [bySocket, byEvents];
 
 const FINAL = ['succeeded', 'failed', 'cancelled'];
@@ -159,7 +156,7 @@ async function bothStates({ ended }: ReturnType<typeof followBoth>): Promise<Sta
   });
 }
 
-describe('a run that is followed at another process', SLOW, () => {
+describe('a run that is followed at another process', () => {
   test('sends its state, the progress of a refresh, the end of each task, and one final state', async ({
     service,
     admin,
@@ -247,7 +244,7 @@ describe('a run that is followed at another process', SLOW, () => {
   });
 });
 
-describe('followers of a run', SLOW, () => {
+describe('followers of a run', () => {
   test('who name no run follow the unfinished one, else the latest, in GraphQL', async ({ admin, bob, gated }) => {
     const followed = async (client: Client, job: TestJob) => {
       const ids: string[] = [];

@@ -81,7 +81,7 @@ test('a loader reports rows as they arrive, also when they are few and slow', as
     await rm(dir, { recursive: true, force: true });
     await database.drop();
   }
-}, 30_000);
+});
 
 test('a loader exits when its parent exits, even while it splits words', async () => {
   const database = await createDatabase('template0');
@@ -113,7 +113,7 @@ test('a loader exits when its parent exits, even while it splits words', async (
     await rm(dir, { recursive: true, force: true });
     await database.drop();
   }
-}, 30_000);
+});
 
 test('closing the index stops the splitting of words and deletes its files', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'dws-closing-'));
@@ -133,4 +133,4 @@ test('closing the index stops the splitting of words and deletes its files', asy
     await index.close();
     await rm(dir, { recursive: true, force: true });
   }
-}, 30_000);
+});

@@ -123,14 +123,16 @@ describe('waiting', () => {
 describe('following', () => {
   test('yields every state from the current to the final one, from every process', async ({ world }) => {
     const ann = await world.caller();
+    const id = await count(ann, { until: 5, every: 300 });
+    const following = followOperation(world.platform, ann.viewer, id)[Symbol.asyncIterator]();
+    const first = (await following.next()).value!;
     await world.startWorkerProcess();
-    const id = await count(ann, { until: 5, every: 150 });
-    const records = await collect(followOperation(world.platform, ann.viewer, id));
+    const records = [first, ...(await collect({ [Symbol.asyncIterator]: () => following }))];
 
     const sequences = records.map((record) => record.sequence);
     expect([...new Set(records.map((record) => record.status))]).toEqual(['queued', 'running', 'succeeded']);
     expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
-    expect(records.map((record) => record.percent)).toContain(60);
+    expect(records.some(({ percent }) => percent! > 0 && percent! < 100)).toBe(true);
     expect(records.at(-1)).toMatchObject({ current: 5, total: 5, percent: 100, message: null });
   });
 
@@ -255,7 +257,11 @@ describe('concurrency keys', () => {
     await isLocked.promise;
     const waiting = count(ann, {}, OTHER_WORK);
     await eventually(async () => {
-      const blocked = await rows(world, `select 1 from pg_locks where locktype = 'advisory' and not granted`);
+      const blocked = await rows(
+        world,
+        `select from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`,
+      );
       return blocked.length === 1;
     });
     goOn.resolve();

@@ -99,7 +99,7 @@ export const QUICK: RunnerOptions & ReconcilerOptions = {
   heartbeat: 300,
   shutdownTimeout: 300,
   interval: 300,
-  heartbeatTimeout: 1500,
+  heartbeatTimeout: 3000,
   retention: 7 * 86_400_000,
   replacedAge: 600_000,
   orphanAge: 0,

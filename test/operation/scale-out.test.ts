@@ -92,29 +92,27 @@ describe('several processes on one Postgres are one service', () => {
     expect(await there.get('/session')).toMatchObject({ status: 401 });
   });
 
-  test(
-    'a refresh started on one can be followed on the other by events and by subscription at once',
-    { timeout: 120_000 },
-    async ({ cluster }) => {
-      const million = await makeMillion(cluster.admin, MILLION);
-      const operation = await beginRefresh(cluster.admin, million.id, 'first load');
-      const there = at(cluster.b, cluster.admin);
-      for (const states of await Promise.all([
-        everything(byEvents(there, operation)),
-        everything(bySocket(there, operation)),
-      ])) {
-        const rows = states.map(({ current }) => current ?? 0);
-        expect(rows).toEqual(rows.toSorted((a, b) => a - b));
-        expect(new Set(rows.filter((current) => current > 0)).size).toBeGreaterThan(2);
-        expect(states.at(-1)).toEqual({ status: 'succeeded', current: 1_000_000, percent: 100 });
-      }
-      expect(await there.get(`/datasets/${million.id}/data?limit=1`)).toMatchObject({
-        status: 200,
-        body: { total: 1_000_000 },
-      });
-      await million.drop();
-    },
-  );
+  test('a refresh started on one can be followed on the other by events and by subscription at once', async ({
+    cluster,
+  }) => {
+    const million = await makeMillion(cluster.admin, MILLION);
+    const operation = await beginRefresh(cluster.admin, million.id, 'first load');
+    const there = at(cluster.b, cluster.admin);
+    for (const states of await Promise.all([
+      everything(byEvents(there, operation)),
+      everything(bySocket(there, operation)),
+    ])) {
+      const rows = states.map(({ current }) => current ?? 0);
+      expect(rows).toEqual(rows.toSorted((a, b) => a - b));
+      expect(new Set(rows.filter((current) => current > 0)).size).toBeGreaterThan(2);
+      expect(states.at(-1)).toEqual({ status: 'succeeded', current: 1_000_000, percent: 100 });
+    }
+    expect(await there.get(`/datasets/${million.id}/data?limit=1`)).toMatchObject({
+      status: 200,
+      body: { total: 1_000_000 },
+    });
+    await million.drop();
+  });
 
   test('a refresh of one is cancelled by the other, including its statement; waiting callers get 409', async ({
     cluster,
@@ -184,7 +182,7 @@ describe('several processes on one Postgres are one service', () => {
       });
   });
 
-  test('calls on both count towards one limit', { timeout: 120_000 }, async ({ cluster }) => {
+  test('calls on both count towards one limit', async ({ cluster }) => {
     const greedy = await cluster.createCaller('greedy');
     const there = at(cluster.b, greedy);
     const minute = () => Math.floor(Date.now() / 60_000);

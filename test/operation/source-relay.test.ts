@@ -62,7 +62,7 @@ test('a load of an uploaded file stores its rows, reports them, and its query pr
   expect(reports.at(-1)).toMatchObject({ current: ROWS, message: 'Building the index' });
   await load.release();
   expect(await loaderOf(process.pid)).toBeUndefined();
-}, 60_000);
+});
 
 test('a load whose later rows contradict the types of the first begins again with the types of all', async () => {
   const path = join(dir, 'late.sqlite');
@@ -83,13 +83,13 @@ test('a load whose later rows contradict the types of the first begins again wit
   expect(await load.generation).toMatchObject({ records: 5001, fields: [{ name: 'v', type: 'string' }] });
   expect([queryProcesses(), await unfinished()]).toEqual([[], []]);
   await load.release();
-}, 60_000);
+});
 
 test('a load without rows stores none', async () => {
   const load = startLoad(platform, createJob('select * from data where i < 0'), neverAborted, () => {});
   expect((await load.generation).records).toBe(0);
   await load.release();
-}, 60_000);
+});
 
 test.each([
   ['select nothing from data', 'nothing'],
@@ -118,7 +118,7 @@ test('aborting a load ends its query process', async () => {
   expect(await outcome).toMatchObject({ message: 'enough' });
   expect([queryProcesses(), await unfinished()]).toEqual([[], []]);
   await load.release();
-}, 60_000);
+});
 
 test('the death of a loader interrupts the load and ends its query process', async () => {
   const load = startLoad(platform, createJob(ENDLESS_QUERY), neverAborted, () => {});
@@ -128,7 +128,7 @@ test('the death of a loader interrupts the load and ends its query process', asy
   expect(await outcome).toBeInstanceOf(Interrupted);
   expect(queryProcesses()).toEqual([]);
   await load.release();
-}, 60_000);
+});
 
 test('the death of a query process fails the load', async () => {
   const load = startLoad(platform, createJob(ENDLESS_QUERY), neverAborted, () => {});
@@ -140,4 +140,4 @@ test('the death of a query process fails the load', async () => {
     message: 'The file could not be read: its query process ended unexpectedly',
   });
   await load.release();
-}, 60_000);
+});

@@ -126,36 +126,34 @@ function expectOneGeneration({ files, named, attempts }: Awaited<ReturnType<type
 }
 
 describe.concurrent('the built service', () => {
-  test(
-    'starts in an empty folder, prints its URL and login once, locks the folder, and leaves no process behind',
-    { timeout: 120_000 },
-    async ({ resources }) => {
-      const DATA_DIR = resources.createFolder();
-      const service = await resources.startService({ DATA_DIR });
-      const password = /Username admin {3}Password (\S+) /.exec(service.printed())![1]!;
-      expect(service.printed().match(/Data Workspace Service at/g)).toHaveLength(1);
-      expect(await logIn(service.url, 'admin', password)).toMatchObject({ username: 'admin' });
+  test('starts in an empty folder, prints its URL and login once, locks the folder, and leaves no process behind', async ({
+    resources,
+  }) => {
+    const DATA_DIR = resources.createFolder();
+    const service = await resources.startService({ DATA_DIR });
+    const password = /Username admin {3}Password (\S+) /.exec(service.printed())![1]!;
+    expect(service.printed().match(/Data Workspace Service at/g)).toHaveLength(1);
+    expect(await logIn(service.url, 'admin', password)).toMatchObject({ username: 'admin' });
 
-      expect(await runProcess({ DATA_DIR })).toEqual({
-        code: 1,
-        printed: expect.stringContaining(`is in use by process ${service.pid}. Stop that process first`),
-      });
+    expect(await runProcess({ DATA_DIR })).toEqual({
+      code: 1,
+      printed: expect.stringContaining(`is in use by process ${service.pid}. Stop that process first`),
+    });
 
-      const tree = await treeOf(service.pid);
-      expect(tree).toContain(postmasterOf(readRecord(DATA_DIR)!.cluster)!.pid);
-      expect(await service.end('SIGTERM')).toBe(0);
-      await allGone(tree);
+    const tree = await treeOf(service.pid);
+    expect(tree).toContain(postmasterOf(readRecord(DATA_DIR)!.cluster)!.pid);
+    expect(await service.end('SIGTERM')).toBe(0);
+    await allGone(tree);
 
-      const restarted = await resources.startService({ DATA_DIR });
-      expect(restarted.printed()).not.toContain('Password');
-      expect(await logIn(restarted.url, 'admin', password)).toMatchObject({ username: 'admin' });
+    const restarted = await resources.startService({ DATA_DIR });
+    expect(restarted.printed()).not.toContain('Password');
+    expect(await logIn(restarted.url, 'admin', password)).toMatchObject({ username: 'admin' });
 
-      // The service ends with its parent, npm.
-      const orphans = await treeOf(restarted.pid);
-      expect(await restarted.abandon()).toBe(1);
-      await allGone(orphans);
-    },
-  );
+    // The service ends with its parent, npm.
+    const orphans = await treeOf(restarted.pid);
+    expect(await restarted.abandon()).toBe(1);
+    await allGone(orphans);
+  });
 
   test(
     'that is killed with all its processes during a refresh serves the old rows after a restart, then the new ones',
@@ -272,39 +270,37 @@ describe.concurrent('the built service', () => {
     },
   );
 
-  test(
-    'on SIGTERM requeues what it cannot finish, closes all connections, and exits with status 0',
-    { timeout: 120_000 },
-    async ({ resources }) => {
-      const database = await createDatabase();
-      resources.onEnd(database.drop);
-      const shared = {
-        DATABASE_URL: database.url,
-        DATA_DIR: resources.createFolder(),
-        APP_SECRET: 'a secret of several processes of enough characters',
-        ADMIN_PASSWORD,
-      };
-      const leaving = await resources.startService(shared);
-      const caller = await byToken(await logIn(leaving.url));
-      const dataset = await makeMillion(caller, GATED);
-      resources.onEnd(dataset.drop);
-      const openGate = await dataset.closeGate();
-      resources.onEnd(openGate);
-      const waiting = caller.post(`/datasets/${dataset.id}/_refresh`, { progress: 'requeued' });
-      await eventually(async () => (await dataset.running()).length > 0);
-      const streamed = everything(byEvents(caller, 'requeued'));
-      const socket = openSocket(caller);
-      await everything(socket.iterate('{ me { username } }', {}));
-      const tree = await treeOf(leaving.pid);
+  test('on SIGTERM requeues what it cannot finish, closes all connections, and exits with status 0', async ({
+    resources,
+  }) => {
+    const database = await createDatabase();
+    resources.onEnd(database.drop);
+    const shared = {
+      DATABASE_URL: database.url,
+      DATA_DIR: resources.createFolder(),
+      APP_SECRET: 'a secret of several processes of enough characters',
+      ADMIN_PASSWORD,
+    };
+    const leaving = await resources.startService(shared);
+    const caller = await byToken(await logIn(leaving.url));
+    const dataset = await makeMillion(caller, GATED);
+    resources.onEnd(dataset.drop);
+    const openGate = await dataset.closeGate();
+    resources.onEnd(openGate);
+    const waiting = caller.post(`/datasets/${dataset.id}/_refresh`, { progress: 'requeued' });
+    await eventually(async () => (await dataset.running()).length > 0);
+    const streamed = everything(byEvents(caller, 'requeued'));
+    const socket = openSocket(caller);
+    await everything(socket.iterate('{ me { username } }', {}));
+    const tree = await treeOf(leaving.pid);
 
-      // A shutdown of more than 30 seconds ends with status 1.
-      expect(await leaving.end('SIGTERM')).toBe(0);
-      await allGone(tree);
-      expect(await waiting).toMatchObject({ status: 503 });
-      expect((await streamed).at(-1)).toMatchObject({ status: expect.stringMatching(/^(running|queued)$/) as unknown });
-      expect(await socket.closed).toBe(1001);
-      await eventually(async () => (await dataset.running()).length === 0);
-      expect(await runSql(database.url, 'select status from dws.operation')).toEqual([{ status: 'queued' }]);
-    },
-  );
+    // A shutdown of more than 30 seconds ends with status 1.
+    expect(await leaving.end('SIGTERM')).toBe(0);
+    await allGone(tree);
+    expect(await waiting).toMatchObject({ status: 503 });
+    expect((await streamed).at(-1)).toMatchObject({ status: expect.stringMatching(/^(running|queued)$/) as unknown });
+    expect(await socket.closed).toBe(1001);
+    await eventually(async () => (await dataset.running()).length === 0);
+    expect(await runSql(database.url, 'select status from dws.operation')).toEqual([{ status: 'queued' }]);
+  });
 });

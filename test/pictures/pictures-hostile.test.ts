@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { preparePicture } from '../../src/adapters/pictures/pictures.ts';
 import { MAX_PIXELS } from '../../src/adapters/pictures/pixel-limit.ts';
 import { pngBomb, rasterOf, RED, svgBomb, svgOf } from '../support/picture-files.ts';
@@ -7,8 +7,6 @@ import { awaitPictureProcess, pictureProcesses } from '../support/picture-proces
 import { zipArchiveOf } from '../support/zip-archive.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const prepare = (source: Buffer) =>
   preparePicture(
     source,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { drawPicture } from '../../src/adapters/pictures/draw.ts';
 import { preparePicture } from '../../src/adapters/pictures/pictures.ts';
 import type { PictureSource } from '../../src/core/pictures.ts';
@@ -23,8 +23,6 @@ import {
 import { awaitPictureProcess, pictureProcesses } from '../support/picture-processes.ts';
 
 // Each picture is read in a process of its own.
-vi.setConfig({ testTimeout: 60_000 });
-
 const CALLER = { tenantId: 'tenant', userId: 'user' };
 
 const SQUARE = { square: { as: 'square', size: 256 } } as const;

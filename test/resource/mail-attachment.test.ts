@@ -200,7 +200,7 @@ describe('attached files', () => {
       await send(query, 'both-1@example.com');
       second = system.transaction((other) => send(other, 'both-2@example.com'));
       // The second waits for the first, or else has ended before it.
-      await Promise.race([second, vi.waitFor(async () => expect(await waiting(service)).toBe(1), { timeout: 10_000 })]);
+      await Promise.race([second, vi.waitFor(async () => expect(await waiting(service)).toBe(1), { timeout: 60_000 })]);
     });
     await second;
     expect(await rowsOf(service, [id!])).toBe(0);

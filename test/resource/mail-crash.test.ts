@@ -47,7 +47,7 @@ test.for([
   ['while it sends an attached file', killWithinMail, sendFile],
 ] as const)(
   'a mail whose sending process is killed %s is not sent again',
-  { timeout: 120_000 },
+
   async ([, kill, send]) => {
     const server = await startMailServer();
     const [database, folder] = [await createDatabase(), newFolder()];

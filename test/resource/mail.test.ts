@@ -218,8 +218,12 @@ describe('a mail', () => {
   test('is deleted after a month', async ({ service, ann }) => {
     const [old, recent] = [await createMail(service, ann), await createMail(service, ann)];
     await systemQuery(service, `update dws.mail set created_at = now() - interval '31 days' where id = $1`, old);
-    await reconcile(service.platform, {}, { ...QUICK, orphanAge: 600_000 });
-    expect(await findMail(service, old)).toBeUndefined();
+    await expect
+      .poll(async () => {
+        await reconcile(service.platform, {}, { ...QUICK, orphanAge: 600_000 });
+        return findMail(service, old);
+      })
+      .toBeUndefined();
     expect(await findMail(service, recent)).toBeDefined();
   });
 });

@@ -1,9 +1,7 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import type { SandboxFailureReason, SandboxTask } from '../../src/core/sandbox.ts';
 import { failureOf, LIMITS, MEBIBYTE, runBody, taskOf } from './sandbox-fixture.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const sandbox = openSandbox();
 const maxMemory = () => process.resourceUsage().maxRSS * 1024;

@@ -1,10 +1,8 @@
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { callNative } from '../../src/adapters/sandbox/native-functions.ts';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import type { SandboxTask } from '../../src/core/sandbox.ts';
 import { failureOf, LIMITS, runBody } from './sandbox-fixture.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const sandbox = openSandbox();
 afterAll(() => sandbox.close());

@@ -3,12 +3,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { HostCallError, type Sandbox } from '../../src/core/sandbox.ts';
 import { failureOf, LIMITS, MEBIBYTE, runBody, sandboxProcesses, taskOf } from './sandbox-fixture.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const FOREVER = 'for (;;);';
 const ENDLESS = { limits: { ...LIMITS, timeoutMs: 300 } };
@@ -127,7 +125,7 @@ describe('a program', () => {
   test('that is killed keeps the lines that it has logged', async () => {
     const failure = await failureOf(
       runBody(sandbox, `console.log("before"); await host.report(1); ${FOREVER}`, {
-        ...ENDLESS,
+        limits: { ...LIMITS, timeoutMs: 5000 },
         host: { report: async () => null },
       }),
     );

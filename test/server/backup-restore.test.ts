@@ -89,7 +89,7 @@ describe('a restore in the middle of a large file', () => {
     });
   }
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing after %s', { timeout: 60_000 }, (signal) =>
+  test.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing after %s', (signal) =>
     withRestore(async ({ variables, archive, end }) => {
       expect(await end(signal)).toEqual([1, null]);
       expect(readdirSync(variables['DATA_DIR']!)).toEqual([]);
@@ -98,7 +98,7 @@ describe('a restore in the middle of a large file', () => {
     }),
   );
 
-  test('is named by starts after SIGKILL, until the next restore removes it', { timeout: 60_000 }, () =>
+  test('is named by starts after SIGKILL, until the next restore removes it', () =>
     withRestore(async ({ variables, archive, end }) => {
       expect(await end('SIGKILL')).toEqual([null, 'SIGKILL']);
       const refused = { code: 1, printed: expect.stringContaining(UNFINISHED) };
@@ -119,11 +119,10 @@ describe('a restore in the middle of a large file', () => {
       expect(readdirSync(join(variables['DATA_DIR']!, 'files'))).toHaveLength(1);
       const service = await startProcess(variables);
       expect(await service.end('SIGTERM')).toBe(0);
-    }),
-  );
+    }));
 });
 
-test('a restore that is killed between its two marks is removed by the next one', { timeout: 60_000 }, () =>
+test('a restore that is killed between its two marks is removed by the next one', () =>
   withInstallation(async ({ database, config, away, addFile }) => {
     writeFileSync(await addFile('orders.csv'), 'id');
     const archive = join(away, 'backup');
@@ -149,7 +148,10 @@ test('a restore that is killed between its two marks is removed by the next one'
       stdio: 'ignore',
     });
     onTestFinished(() => void child.kill('SIGKILL'));
-    const waiting = `select pid from pg_locks where locktype = 'advisory' and objid = 1 and not granted`;
+    const waiting = `
+      select pid from pg_locks
+      where locktype = 'advisory' and objid = 1 and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
     await eventually(async () => (await gate.query(waiting)).rows.length === 1);
     expect(readdirSync(variables.DATA_DIR)).toEqual(['files']);
     child.kill('SIGKILL');
@@ -164,8 +166,7 @@ test('a restore that is killed between its two marks is removed by the next one'
     const service = await startProcess(variables);
     expect(await service.end('SIGTERM')).toBe(0);
     await empty.drop();
-  }),
-);
+  }));
 
 test('operations that ran or waited at the backup run after the restore', { timeout: 180_000 }, async () => {
   const [database, empty] = [await createDatabase(), await createDatabase('template0')];

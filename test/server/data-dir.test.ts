@@ -94,7 +94,7 @@ test('folders that cannot be used are errors of one sentence, and shared ones ke
   expect(() => openDataDir('/tmp', false)).toThrow('DATA_DIR /tmp is shared with other programs');
 });
 
-test('the running service creates nothing that other users can read', { timeout: 120_000 }, async ({ folder }) => {
+test('the running service creates nothing that other users can read', async ({ folder }) => {
   createOldInstallation(folder);
   const service = await startProcess({ DATA_DIR: folder, ADMIN_PASSWORD });
   try {

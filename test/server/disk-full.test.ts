@@ -100,7 +100,7 @@ async function waitForWords(disk: SmallDisk): Promise<string> {
 
 const countRows = async (admin: Client, id: string) => (await admin.get(`/datasets/${id}/data?limit=1`)).body.total;
 
-describe.skipIf(!HAS_SMALL_DISKS)('on a full disk', { timeout: 120_000 }, () => {
+describe.skipIf(!HAS_SMALL_DISKS)('on a full disk', () => {
   test('a refresh fails with 503, the old rows stay, and it works again when there is room', async () => {
     const database = await createDatabase('template0');
     await withSmallDisk(async (_service, disk, admin) => {

@@ -66,7 +66,7 @@ describe('the generated first password', () => {
       expect(users).toEqual([{ username: 'admin' }]);
     }));
 
-  test('is printed by the start after one that ended before it listened, and logs in', { timeout: 120_000 }, () =>
+  test('is printed by the start after one that ended before it listened, and logs in', () =>
     onNewDatabase(async (system, database) => {
       // A start that ends here has created the user and printed nothing.
       await checkKeyRing(system, SECRETS);
@@ -81,6 +81,5 @@ describe('the generated first password', () => {
       expect(printedLogin(last.printed())).toBeNull();
       expect(await last.end('SIGTERM')).toBe(0);
       remove();
-    }),
-  );
+    }));
 });

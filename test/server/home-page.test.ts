@@ -65,7 +65,7 @@ describe.skipIf(!HAS_CHROMIUM)('the page at `/` after a login', () => {
     const operation = page.locator('#operations li', { hasText: 'Refresh of Slow orders' });
     await operation.getByRole('progressbar').waitFor();
     await takeScreenshot(page, 'home-running');
-    await expect.poll(() => operation.innerText(), { timeout: 60_000 }).toMatch(/done · just now$/);
+    await expect.poll(() => operation.innerText()).toMatch(/done · just now$/);
     await expect.poll(() => row.locator('td').nth(2).innerText()).toBe('1');
     expect(await operation.getByRole('progressbar').count()).toBe(0);
 
@@ -134,10 +134,10 @@ describe.skipIf(!HAS_CHROMIUM)('the page at `/` after a login', () => {
       buffer: Buffer.from('Kunde;Umsatz\nMüller;1.234,56\nMeier;7,00\n'),
     });
     const row = page.locator('#datasets tr', { hasText: 'kunden' });
-    await expect.poll(() => row.locator('td').nth(2).innerText(), { timeout: 60_000 }).toBe('2');
+    await expect.poll(() => row.locator('td').nth(2).innerText()).toBe('2');
     expect(await page.locator('#notice').innerText()).toBe('');
     await file.setInputFiles({ name: 'empty.csv', mimeType: 'text/csv', buffer: Buffer.alloc(0) });
-    await expect.poll(() => page.locator('#notice').innerText(), { timeout: 60_000 }).toMatch(/empty/i);
+    await expect.poll(() => page.locator('#notice').innerText()).toMatch(/empty/i);
     await admin.put(`/users/${ann.id}/global-permissions`, { permissions: [] });
     await page.reload();
     await page.getByRole('button', { name: 'Log out' }).waitFor();

@@ -94,7 +94,7 @@ async function createTwins(service: Service, ann: Client, admin: Client, source:
   }
 }
 
-describe('two of everything', { timeout: 120_000 }, () => {
+describe('two of everything', () => {
   const found: FoundRecord[] = [];
 
   test('distinct records of a type have distinct ids', async ({ ann, bob, admin, service, source, orders }) => {

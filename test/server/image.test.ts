@@ -33,7 +33,7 @@ test('the image has neither the bundled Node nor the embedded Postgres, and need
   for (const install of installs) expect(install).toContain('--workspaces=false');
 });
 
-test('the service starts without the packages that the image removes', { timeout: 60_000 }, async () => {
+test('the service starts without the packages that the image removes', async () => {
   const [app, data] = [newFolder(), newFolder()];
   const database = await createDatabase();
   cpSync(resolve(builtMain(), '../../..'), join(app.path, 'dist'), { recursive: true });

@@ -22,7 +22,7 @@ async function expectFailure(folder: string, variables: Record<string, string>, 
   expect(readdirSync(folder)).toEqual([]);
 }
 
-describe('a start that cannot succeed prints one sentence, and leaves nothing', { timeout: 120_000 }, () => {
+describe('a start that cannot succeed prints one sentence, and leaves nothing', () => {
   test('for a malformed variable', async ({ folder }) => {
     await expectFailure(folder, { APP_SECRET: 'short' }, 'APP_SECRET must have at least 32 characters');
     await expectFailure(folder, { PORT: 'soon' }, 'PORT must be a whole number from 0 to 65535');

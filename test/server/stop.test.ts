@@ -28,7 +28,7 @@ const printedAfterStart = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-describe('a stop', { timeout: 120_000 }, () => {
+describe('a stop', () => {
   test('is printed when it begins and when it is complete', async ({ variables }) => {
     const service = await startProcess(variables);
     expect(await service.end('SIGTERM')).toBe(0);
@@ -48,10 +48,14 @@ describe('a stop', { timeout: 120_000 }, () => {
     const { hostname, port } = new URL(service.url);
     const client = connect(Number(port), hostname).on('error', () => {});
     await once(client, 'connect');
-    client.write('POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{');
-    // Until the service has read the headers.
-    await setTimeout(300);
+    const headers = ['Host: x', 'Content-Type: application/json', 'Content-Length: 9', 'Expect: 100-continue'];
+    client.write(`POST /graphql HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);
+    // The service has read the headers.
+    await once(client, 'data');
+    client.write('{');
     process.kill(service.pid, 'SIGINT');
+    await expect.poll(service.printed).toContain(STOPPING);
+    // Signals that follow sooner are those that npm sends.
     await setTimeout(1500);
     expect(await service.end('SIGINT')).toBe(1);
     client.destroy();
@@ -59,7 +63,7 @@ describe('a stop', { timeout: 120_000 }, () => {
   });
 });
 
-describe('on a terminal', { timeout: 120_000 }, () => {
+describe('on a terminal', () => {
   test('log lines are readable, and Ctrl-C stops the service', async ({ variables }) => {
     const child = spawn('script', ['-qec', `exec '${process.execPath}' '${builtMain()}' serve`, '/dev/null'], {
       env: { ...childEnvironment(), PORT: '0', SEED_DEMO: 'false', NO_COLOR: '1', LOG_LEVEL: 'info', ...variables },

@@ -54,165 +54,156 @@ function chainOf(spans: CollectedSpan[], span: CollectedSpan | undefined): (stri
 /** Returns the name of a span of a process with all roles, as in `chainOf`. */
 const ofAll = (name: string): string => `all: ${name}`;
 
-test(
-  'a refresh by GraphQL is one trace from the caller over web and worker to the source; a mail and its request too',
-  { timeout: 60_000 },
-  async ({ setup: { variables, collector } }) => {
-    const mails = await startMailServer();
-    const [web, worker] = await Promise.all(
-      ['web', 'worker'].map((ROLE) => startProcess({ ...variables, ROLE, SMTP_URL: mails.url })),
-    );
-    const session = await logIn(web!.url);
-    const admin = (await byToken(session)).with({ traceparent: `00-${TRACE}-${CALLER}-01` });
-    const dataset = await makeMillion(admin, `select name as region, '${LITERAL}' as note from region`);
-    const source = (await admin.get(`/datasets/${dataset.id}`)).body.datasourceId as string;
+test('a refresh by GraphQL is one trace from the caller over web and worker to the source; a mail and its request too', async ({
+  setup: { variables, collector },
+}) => {
+  const mails = await startMailServer();
+  const [web, worker] = await Promise.all(
+    ['web', 'worker'].map((ROLE) => startProcess({ ...variables, ROLE, SMTP_URL: mails.url })),
+  );
+  const session = await logIn(web!.url);
+  const admin = (await byToken(session)).with({ traceparent: `00-${TRACE}-${CALLER}-01` });
+  const dataset = await makeMillion(admin, `select name as region, '${LITERAL}' as note from region`);
+  const source = (await admin.get(`/datasets/${dataset.id}`)).body.datasourceId as string;
 
-    expect(await admin.data(REFRESH, { id: dataset.id })).toEqual({ refreshDataset: { result: { success: true } } });
-    const socket = openSocket(admin);
-    await collect(socket.iterate('query OverSocket { me { username } }', {}));
-    await collect(socket.iterate(REFRESH.replace('Reload', 'ReloadOverSocket'), { id: dataset.id }));
-    await socket.dispose();
-    expect((await admin.get(`/datasets/${dataset.id}/data?filter={"region":"${LITERAL}"}`)).status).toBe(200);
-    expect((await admin.post(`/datasets/${dataset.id}/_run`, {})).status).toBe(200);
-    expect((await admin.put(`/datasets/${dataset.id}`, { query: `select '${LITERAL}'::integer` })).status).toBe(200);
-    expect((await admin.gql(REFRESH, { id: dataset.id })).errors[0].extensions.code).toBe('UPSTREAM_FAILED');
-    expect((await admin.get('/datasets/unknown')).status).toBe(404);
-    await admin.with({ traceparent: `00-${TRACE}-of nobody-01` }).get('/session');
-    expect((await session.put('/users/admin', { email: 'secret.person@example.com' })).status).toBe(200);
-    expect((await admin.post('/password-reset', { username: 'admin' })).status).toBe(204);
-    await eventually(async () => mails.received.length > 0);
+  expect(await admin.data(REFRESH, { id: dataset.id })).toEqual({ refreshDataset: { result: { success: true } } });
+  const socket = openSocket(admin);
+  await collect(socket.iterate('query OverSocket { me { username } }', {}));
+  await collect(socket.iterate(REFRESH.replace('Reload', 'ReloadOverSocket'), { id: dataset.id }));
+  await socket.dispose();
+  expect((await admin.get(`/datasets/${dataset.id}/data?filter={"region":"${LITERAL}"}`)).status).toBe(200);
+  expect((await admin.post(`/datasets/${dataset.id}/_run`, {})).status).toBe(200);
+  expect((await admin.put(`/datasets/${dataset.id}`, { query: `select '${LITERAL}'::integer` })).status).toBe(200);
+  expect((await admin.gql(REFRESH, { id: dataset.id })).errors[0].extensions.code).toBe('UPSTREAM_FAILED');
+  expect((await admin.get('/datasets/unknown')).status).toBe(404);
+  await admin.with({ traceparent: `00-${TRACE}-of nobody-01` }).get('/session');
+  expect((await session.put('/users/admin', { email: 'secret.person@example.com' })).status).toBe(200);
+  expect((await admin.post('/password-reset', { username: 'admin' })).status).toBe(204);
+  await eventually(async () => mails.received.length > 0);
 
-    // The stop sends what is left.
-    expect(await Promise.all([web, worker].map((one) => one!.end('SIGTERM')))).toEqual([0, 0]);
-    await dataset.drop();
-    await mails.close();
+  // The stop sends what is left.
+  expect(await Promise.all([web, worker].map((one) => one!.end('SIGTERM')))).toEqual([0, 0]);
+  await dataset.drop();
+  await mails.close();
 
-    const { spans } = collector;
-    const find = (name: string, error: string | null = null) =>
-      spans.find((span) => span.name === name && span.error === error && span.traceId === TRACE);
-    const request = [CALLER, 'web: POST /graphql', 'web: graphql mutation', 'worker: dataset.refresh'];
-    const read = spans.find(({ name, resource }) => name === 'source read' && resource['dws.role'] === 'worker');
-    expect(chainOf(spans, read)).toEqual([...request, 'worker: dataset load', 'worker: source read']);
-    expect(read).toMatchObject({
-      kind: 3,
-      attributes: { 'db.system.name': 'postgres', 'db.operation.name': 'read', 'dws.rows': 4 },
-    });
-    expect(find('POST /graphql')).toMatchObject({
-      kind: 2,
-      attributes: { 'http.request.method': 'POST', 'http.route': '/graphql', 'http.response.status_code': 200 },
-      resource: { 'service.name': 'data-workspace-service', 'dws.role': 'web' },
-    });
-    expect(find('graphql mutation')!.attributes).toEqual({
-      'graphql.operation.type': 'mutation',
-      'graphql.operation.name': 'Reload',
-    });
-    expect(find('dataset.refresh')).toMatchObject({ kind: 5, attributes: { 'dws.operation.attempt': 1 } });
-    expect(chainOf(spans, find('dataset.refresh', 'UPSTREAM_FAILED'))).toEqual(request);
-    expect(find('graphql mutation', 'UPSTREAM_FAILED')).toBeDefined();
-    expect(find('dataset load', 'BAD_USER_INPUT')).toBeDefined();
+  const { spans } = collector;
+  const find = (name: string, error: string | null = null) =>
+    spans.find((span) => span.name === name && span.error === error && span.traceId === TRACE);
+  const request = [CALLER, 'web: POST /graphql', 'web: graphql mutation', 'worker: dataset.refresh'];
+  const read = spans.find(({ name, resource }) => name === 'source read' && resource['dws.role'] === 'worker');
+  expect(chainOf(spans, read)).toEqual([...request, 'worker: dataset load', 'worker: source read']);
+  expect(read).toMatchObject({
+    kind: 3,
+    attributes: { 'db.system.name': 'postgres', 'db.operation.name': 'read', 'dws.rows': 4 },
+  });
+  expect(find('POST /graphql')).toMatchObject({
+    kind: 2,
+    attributes: { 'http.request.method': 'POST', 'http.route': '/graphql', 'http.response.status_code': 200 },
+    resource: { 'service.name': 'data-workspace-service', 'dws.role': 'web' },
+  });
+  expect(find('graphql mutation')!.attributes).toEqual({
+    'graphql.operation.type': 'mutation',
+    'graphql.operation.name': 'Reload',
+  });
+  expect(find('dataset.refresh')).toMatchObject({ kind: 5, attributes: { 'dws.operation.attempt': 1 } });
+  expect(chainOf(spans, find('dataset.refresh', 'UPSTREAM_FAILED'))).toEqual(request);
+  expect(find('graphql mutation', 'UPSTREAM_FAILED')).toBeDefined();
+  expect(find('dataset load', 'BAD_USER_INPUT')).toBeDefined();
 
-    expect(chainOf(spans, find('index search'))).toEqual([
-      CALLER,
-      'web: GET /api/datasets/:id/data',
-      'web: index search',
-    ]);
-    const run = spans.find(({ name, resource }) => name === 'source read' && resource['dws.role'] === 'web');
-    expect(chainOf(spans, run)).toEqual([CALLER, 'web: POST /api/datasets/:id/_run', 'web: source read']);
-    expect(chainOf(spans, find('mail send'))).toEqual([CALLER, 'web: POST /api/password-reset', 'worker: mail send']);
-    expect(find('GET /api/datasets/:id')).toBeDefined();
-    expect(spans.find(({ name }) => name === 'GET /api/session')).toMatchObject({ parentSpanId: null, error: null });
-    const overSocket = spans.find((span) => span.attributes['graphql.operation.name'] === 'OverSocket');
-    expect(overSocket).toMatchObject({ name: 'graphql query', kind: 2, parentSpanId: null });
-    const reload = spans.find((span) => span.attributes['graphql.operation.name'] === 'ReloadOverSocket');
-    const reloaded = spans.find((span) => span.parentSpanId === reload!.spanId && span.name === 'dataset.refresh');
-    expect(chainOf(spans, reloaded)).toEqual([null, 'web: graphql mutation', 'worker: dataset.refresh']);
-    expect(spans.filter(({ name }) => /readyz|healthz|metrics/.test(name))).toEqual([]);
+  expect(chainOf(spans, find('index search'))).toEqual([
+    CALLER,
+    'web: GET /api/datasets/:id/data',
+    'web: index search',
+  ]);
+  const run = spans.find(({ name, resource }) => name === 'source read' && resource['dws.role'] === 'web');
+  expect(chainOf(spans, run)).toEqual([CALLER, 'web: POST /api/datasets/:id/_run', 'web: source read']);
+  expect(chainOf(spans, find('mail send'))).toEqual([CALLER, 'web: POST /api/password-reset', 'worker: mail send']);
+  expect(find('GET /api/datasets/:id')).toBeDefined();
+  expect(spans.find(({ name }) => name === 'GET /api/session')).toMatchObject({ parentSpanId: null, error: null });
+  const overSocket = spans.find((span) => span.attributes['graphql.operation.name'] === 'OverSocket');
+  expect(overSocket).toMatchObject({ name: 'graphql query', kind: 2, parentSpanId: null });
+  const reload = spans.find((span) => span.attributes['graphql.operation.name'] === 'ReloadOverSocket');
+  const reloaded = spans.find((span) => span.parentSpanId === reload!.spanId && span.name === 'dataset.refresh');
+  expect(chainOf(spans, reloaded)).toEqual([null, 'web: graphql mutation', 'worker: dataset.refresh']);
+  expect(spans.filter(({ name }) => /readyz|healthz|metrics/.test(name))).toEqual([]);
 
-    const secrets = [
-      LITERAL,
-      ADMIN_PASSWORD,
-      variables['APP_SECRET']!,
-      admin.headers['authorization']!.slice('Bearer '.length),
-      session.headers['cookie']!.split('=')[1]!,
-      new URL(variables['DATABASE_URL']!).password,
-      'secret.person@example.com',
-      /password-reset\/([\w-]{43})/.exec(mails.received[0]!.text)![1]!,
-    ];
-    expect(source).toBeTruthy();
-    for (const secret of secrets) expect(collector.text().includes(secret), secret).toBe(false);
-  },
-);
+  const secrets = [
+    LITERAL,
+    ADMIN_PASSWORD,
+    variables['APP_SECRET']!,
+    admin.headers['authorization']!.slice('Bearer '.length),
+    session.headers['cookie']!.split('=')[1]!,
+    new URL(variables['DATABASE_URL']!).password,
+    'secret.person@example.com',
+    /password-reset\/([\w-]{43})/.exec(mails.received[0]!.text)![1]!,
+  ];
+  expect(source).toBeTruthy();
+  for (const secret of secrets) expect(collector.text().includes(secret), secret).toBe(false);
+});
 
-test(
-  'each refresh of an uploaded dataset is in the trace of its own request',
-  { timeout: 60_000 },
-  async ({ setup: { variables, collector } }) => {
-    const service = await startProcess(variables);
-    const admin = await byToken(await logIn(service.url));
-    const { id } = await admin.creates(DATASETS, createForm(ORDERS));
-    // The first loader is started by the upload, the others are spares that start when an earlier one has ended.
-    const traces = ['1', '2', '3'].map((digit) => digit.repeat(32));
-    for (const trace of traces) {
-      const caller = admin.with({ traceparent: `00-${trace}-${CALLER}-01` });
-      expect(await caller.data(REFRESH, { id })).toEqual({ refreshDataset: { result: { success: true } } });
-      await eventually(async () => (await sparesOf(service.pid)).length === 2);
+test('each refresh of an uploaded dataset is in the trace of its own request', async ({
+  setup: { variables, collector },
+}) => {
+  const service = await startProcess(variables);
+  const admin = await byToken(await logIn(service.url));
+  const { id } = await admin.creates(DATASETS, createForm(ORDERS));
+  // The first loader is started by the upload, the others are spares that start when an earlier one has ended.
+  const traces = ['1', '2', '3'].map((digit) => digit.repeat(32));
+  for (const trace of traces) {
+    const caller = admin.with({ traceparent: `00-${trace}-${CALLER}-01` });
+    expect(await caller.data(REFRESH, { id })).toEqual({ refreshDataset: { result: { success: true } } });
+    await eventually(async () => (await sparesOf(service.pid)).length === 2);
+  }
+  expect(await service.end('SIGTERM')).toBe(0);
+
+  const { spans } = collector;
+  const load = [CALLER, ...['POST /graphql', 'graphql mutation', 'dataset.refresh', 'dataset load'].map(ofAll)];
+  for (const trace of traces)
+    for (const call of ['source describe', 'source read']) {
+      const found = spans.filter((span) => span.traceId === trace && span.name === call);
+      expect(found.map((span) => chainOf(spans, span))).toEqual([[...load, ofAll(call)]]);
     }
-    expect(await service.end('SIGTERM')).toBe(0);
+});
 
-    const { spans } = collector;
-    const load = [CALLER, ...['POST /graphql', 'graphql mutation', 'dataset.refresh', 'dataset load'].map(ofAll)];
-    for (const trace of traces)
-      for (const call of ['source describe', 'source read']) {
-        const found = spans.filter((span) => span.traceId === trace && span.name === call);
-        expect(found.map((span) => chainOf(spans, span))).toEqual([[...load, ofAll(call)]]);
-      }
-  },
-);
+test('calls of an AI provider are in the traces of what an image and a run of an agent do, without prompts', async ({
+  setup: { variables, collector },
+}) => {
+  const fake = await startAiFake();
+  const service = await startProcess({ ...variables, OUTBOUND_ALLOW: '127.0.0.1' });
+  const session = await logIn(service.url);
+  await session.creates('/ai-providers', fake.provider);
+  const assistant = await session.creates('/assistants', { name: 'Painter' });
+  const agent = await session.creates('/agents', { name: 'Clerk', assistantId: assistant.id });
+  const admin = (await byToken(session)).with({ traceparent: `00-${TRACE}-${CALLER}-01` });
+  const prompts = ['A fox that nobody may see', 'A secret order', 'A confidential reply'];
 
-test(
-  'calls of an AI provider are in the traces of what an image and a run of an agent do, without prompts',
-  { timeout: 60_000 },
-  async ({ setup: { variables, collector } }) => {
-    const fake = await startAiFake();
-    const service = await startProcess({ ...variables, OUTBOUND_ALLOW: '127.0.0.1' });
-    const session = await logIn(service.url);
-    await session.creates('/ai-providers', fake.provider);
-    const assistant = await session.creates('/assistants', { name: 'Painter' });
-    const agent = await session.creates('/agents', { name: 'Clerk', assistantId: assistant.id });
-    const admin = (await byToken(session)).with({ traceparent: `00-${TRACE}-${CALLER}-01` });
-    const prompts = ['A fox that nobody may see', 'A secret order', 'A confidential reply'];
+  expect((await admin.post('/_create-image', { prompt: prompts[0] })).status).toBe(200);
+  fake.script.push({ content: prompts[2]!, inputTokens: 120, outputTokens: 7 });
+  fake.behaviors.push({ kind: 'image', status: 500 });
+  expect((await admin.post(`/agents/${agent.id}/_run`, { payload: prompts[1] })).body.output).toBe(prompts[2]);
+  expect((await admin.post('/_create-image', { prompt: prompts[0] })).status).toBe(500);
+  expect(await service.end('SIGTERM')).toBe(0);
+  await fake.close();
 
-    expect((await admin.post('/_create-image', { prompt: prompts[0] })).status).toBe(200);
-    fake.script.push({ content: prompts[2]!, inputTokens: 120, outputTokens: 7 });
-    fake.behaviors.push({ kind: 'image', status: 500 });
-    expect((await admin.post(`/agents/${agent.id}/_run`, { payload: prompts[1] })).body.output).toBe(prompts[2]);
-    expect((await admin.post('/_create-image', { prompt: prompts[0] })).status).toBe(500);
-    expect(await service.end('SIGTERM')).toBe(0);
-    await fake.close();
+  const { spans } = collector;
+  const chains = (name: string) => spans.filter((span) => span.name === name).map((span) => chainOf(spans, span));
+  const image = [CALLER, ...['POST /api/_create-image', 'image.create', 'ai image'].map(ofAll)];
+  expect(chains('ai image')).toEqual([image, image]);
+  expect(spans.filter(({ name }) => name === 'ai image').map(({ error }) => error)).toEqual([null, 'UPSTREAM_FAILED']);
+  const run = `POST /api/agents/:id/_run`;
+  expect(chains('ai chat')).toEqual([[CALLER, ...[run, 'agent.run', 'ai chat'].map(ofAll)]]);
+  expect(spans.find(({ name }) => name === 'ai chat')).toMatchObject({
+    kind: 3,
+    attributes: {
+      'gen_ai.request.model': expect.any(String),
+      'gen_ai.usage.input_tokens': 120,
+      'gen_ai.usage.output_tokens': 7,
+    },
+  });
+  for (const secret of [...prompts, fake.apiKey]) expect(collector.text().includes(secret), secret).toBe(false);
+});
 
-    const { spans } = collector;
-    const chains = (name: string) => spans.filter((span) => span.name === name).map((span) => chainOf(spans, span));
-    const image = [CALLER, ...['POST /api/_create-image', 'image.create', 'ai image'].map(ofAll)];
-    expect(chains('ai image')).toEqual([image, image]);
-    expect(spans.filter(({ name }) => name === 'ai image').map(({ error }) => error)).toEqual([
-      null,
-      'UPSTREAM_FAILED',
-    ]);
-    const run = `POST /api/agents/:id/_run`;
-    expect(chains('ai chat')).toEqual([[CALLER, ...[run, 'agent.run', 'ai chat'].map(ofAll)]]);
-    expect(spans.find(({ name }) => name === 'ai chat')).toMatchObject({
-      kind: 3,
-      attributes: {
-        'gen_ai.request.model': expect.any(String),
-        'gen_ai.usage.input_tokens': 120,
-        'gen_ai.usage.output_tokens': 7,
-      },
-    });
-    for (const secret of [...prompts, fake.apiKey]) expect(collector.text().includes(secret), secret).toBe(false);
-  },
-);
-
-test('a collector that does not respond costs one line in the log', { timeout: 60_000 }, async ({ setup }) => {
+test('a collector that does not respond costs one line in the log', async ({ setup }) => {
   await setup.collector.close();
   const service = await startProcess({ ...setup.variables, ROLE: 'web', OTEL_SERVICE_NAME: 'mine' });
   const admin = await logIn(service.url);
@@ -220,7 +211,7 @@ test('a collector that does not respond costs one line in the log', { timeout: 6
   // Three batches of 512 spans at least, two spans each.
   for (let round = 0; round < 16; round++)
     await Promise.all(Array.from({ length: 50 }, () => admin.data('{ me { username } }')));
-  await expect.poll(failures, { timeout: 30_000 }).toBe(1);
+  await expect.poll(failures).toBe(1);
   expect(await admin.data('{ me { username } }')).toEqual({ me: { username: 'admin' } });
   expect(await service.end('SIGTERM')).toBe(0);
   expect(failures()).toBe(1);
@@ -236,7 +227,7 @@ const PRINT_MODULES = `data:text/javascript,${encodeURIComponent(`
   } });
 `)}`;
 
-test('without OTEL_EXPORTER_OTLP_ENDPOINT no module of it is loaded', { timeout: 60_000 }, async ({ setup }) => {
+test('without OTEL_EXPORTER_OTLP_ENDPOINT no module of it is loaded', async ({ setup }) => {
   const loadedBy = async (endpoint: string) => {
     const service = await startProcess({
       ...setup.variables,

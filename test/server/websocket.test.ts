@@ -276,7 +276,7 @@ describe('a subscription', () => {
 
     const brief = await service.user('sub-brief');
     await service.platform.system.query({
-      text: `update dws.api_token set expires_at = now() + interval '300 milliseconds' where user_id = $1`,
+      text: `update dws.api_token set expires_at = now() + interval '5 seconds' where user_id = $1`,
       values: [brief.id],
     });
     expect(await (await connect(brief)).closed).toEqual(FORBIDDEN);

@@ -56,4 +56,4 @@ export const findMail = async (service: Service, id: string): Promise<MailState 
 
 /** Waits until the mail has these values. */
 export const waitForMail = (service: Service, id: string, state: object) =>
-  vi.waitFor(async () => expect(await findMail(service, id)).toMatchObject(state), { timeout: 15_000 });
+  vi.waitFor(async () => expect(await findMail(service, id)).toMatchObject(state), { timeout: 60_000 });

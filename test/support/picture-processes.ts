@@ -12,4 +12,4 @@ export async function pictureProcesses(): Promise<number[]> {
 
 /** Waits until a picture process of this process runs. Returns its id. */
 export const awaitPictureProcess = (): Promise<number> =>
-  vi.waitUntil(async () => (await pictureProcesses())[0], { timeout: 10_000 }) as Promise<number>;
+  vi.waitUntil(async () => (await pictureProcesses())[0], { timeout: 60_000 }) as Promise<number>;

@@ -1,12 +1,10 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { createDocxEngine } from '../../src/adapters/template-engine/docx-engine.ts';
 import { ENGINE_LIMITS } from '../../src/adapters/template-engine/sandboxed-engine.ts';
 import { zipArchiveOf } from '../support/zip-archive.ts';
 import { docxOf, entriesOf, paragraphsOf } from './docx-fixture.ts';
 import { checkTaskOf, mistakesOf, renderTaskOf, type TaskOptions } from './engine-fixture.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const sandbox = openSandbox();
 const engine = createDocxEngine(sandbox);

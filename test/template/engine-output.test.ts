@@ -1,9 +1,7 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { createNunjucksEngine } from '../../src/adapters/template-engine/nunjucks-engine.ts';
 import { mistakesOf, renderTaskOf, renderText } from './engine-fixture.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const sandbox = openSandbox();
 const engine = createNunjucksEngine(sandbox);

@@ -59,7 +59,7 @@ base('a preview that is cancelled in the middle ends', async ({ bob }) => {
   expect((await bob.get(`${template.path}/renditions`)).body.total).toBe(0);
 });
 
-base('renderings take no places of other operations', { timeout: 60_000 }, async () => {
+base('renderings take no places of other operations', async () => {
   const service = await startService({ WORKER_CONCURRENCY: '1' });
   const released = Promise.withResolvers<void>();
   try {
@@ -111,28 +111,24 @@ const test = base.extend<{ web: Service; startWorker: () => Promise<WorkerProces
 const attemptsOf = async (web: Service): Promise<number> =>
   (await systemQuery<{ attempt: number }>(web, 'select attempt from dws.operation'))[0]!.attempt;
 
-test(
-  'a rendering whose worker is killed starts again elsewhere, once',
-  { timeout: 120_000 },
-  async ({ web, startWorker }) => {
-    const user = await web.user('uma');
-    const template = await createLong(user);
-    const first = await startWorker();
-    const { body } = await user.post(`${template.path}/_render`, {}, { prefer: 'respond-async' });
-    await untilPrinting(user, body.id);
-    await first.kill('SIGKILL');
-    await startWorker();
-    const ended = await eventually(async () => {
-      const record = (await user.get(`/progress/${body.id}`)).body;
-      return record.finishedAt && record;
-    });
-    expect(ended).toMatchObject({ status: 'succeeded', error: null });
-    expect(await attemptsOf(web)).toBe(2);
-    expect(await renditionsIn(web)).toHaveLength(1);
-  },
-);
+test('a rendering whose worker is killed starts again elsewhere, once', async ({ web, startWorker }) => {
+  const user = await web.user('uma');
+  const template = await createLong(user);
+  const first = await startWorker();
+  const { body } = await user.post(`${template.path}/_render`, {}, { prefer: 'respond-async' });
+  await untilPrinting(user, body.id);
+  await first.kill('SIGKILL');
+  await startWorker();
+  const ended = await eventually(async () => {
+    const record = (await user.get(`/progress/${body.id}`)).body;
+    return record.finishedAt && record;
+  });
+  expect(ended).toMatchObject({ status: 'succeeded', error: null });
+  expect(await attemptsOf(web)).toBe(2);
+  expect(await renditionsIn(web)).toHaveLength(1);
+});
 
-test('a rendering that ends two workers fails', { timeout: 120_000 }, async ({ web, startWorker }) => {
+test('a rendering that ends two workers fails', async ({ web, startWorker }) => {
   const user = await web.user('uma');
   const template = await createLong(user);
   const { body } = await user.post(`${template.path}/_render`, {}, { prefer: 'respond-async' });

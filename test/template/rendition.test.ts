@@ -78,11 +78,14 @@ describe('the janitor', () => {
     // Hidden at once, before the janitor runs.
     await expectError(ann.get(rendition), 404);
     await expectError(ann.get(`${rendition}/contents`), 404);
-    await sweep(service);
-    await sweep(service);
+    await expect
+      .poll(async () => {
+        await sweep(service);
+        return (await service.platform.files.list()).map((file) => file.id);
+      })
+      .not.toContain(row!.fileId);
     expect(await systemQuery(service, `select from dws.rendition where id = '${id}'`)).toEqual([]);
     expect(await systemQuery(service, `select from dws.stored_file where id = '${row!.fileId}'`)).toEqual([]);
-    expect((await service.platform.files.list()).map((file) => file.id)).not.toContain(row!.fileId);
     await expectStatus(ann.get(`${kept}/contents`), 200);
   });
 

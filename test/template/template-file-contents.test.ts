@@ -106,7 +106,7 @@ test('active contents are harmless downloads', async ({ ann }) => {
   );
 });
 
-test('a file has at most 25 MB, and the files of a template 100 MB', { timeout: 60_000 }, async ({ ann, service }) => {
+test('a file has at most 25 MB, and the files of a template 100 MB', async ({ ann, service }) => {
   const template = await createTemplate(ann);
   const files: string[] = [];
   for (const name of ['a', 'b', 'c', 'd']) files.push(await createFilled(ann, template, name, 'x'.repeat(24 * MB)));
@@ -170,7 +170,7 @@ test('a body is refused while it is being sent', async ({ ann, service }) => {
   expect(await storedBytes(service, template)).toEqual({ rows: 1, files: 1 });
 });
 
-test('a template has at most 200 files', { timeout: 60_000 }, async ({ ann }) => {
+test('a template has at most 200 files', async ({ ann }) => {
   const template = await createTemplate(ann);
   for (let start = 0; start < 200; start += 20)
     await Promise.all(Array.from({ length: 20 }, (_, index) => createFile(ann, template, `${start + index}.txt`)));

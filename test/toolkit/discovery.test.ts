@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { startEverythingServer, toolNamed } from '../support/mcp-server.ts';
-import { systemQuery } from '../support/system-query.ts';
+import { runSql } from '../support/run-sql.ts';
 import { createRemote, test } from './discovery-fixture.ts';
 import { createToolkit, STDIO } from './toolkit-fixture.ts';
 
@@ -167,11 +167,12 @@ describe('meanwhile', () => {
     // Half of the places of the gate.
     await reached.promise;
     await expectStatus(eve.get(path), 200);
-    const [busy] = await systemQuery<{ count: number }>(
-      service,
-      `select count(*)::int as count from pg_stat_activity where state = 'idle in transaction'`,
+    const busy = await runSql(
+      service.databaseUrl,
+      `select pid from pg_stat_activity
+      where datname = current_database() and application_name = 'dws' and state = 'idle in transaction'`,
     );
-    expect(busy!.count).toBe(0);
+    expect(busy).toEqual([]);
     released.resolve();
     expect((await Promise.all(discoveries)).map(({ status }) => status)).toEqual(paths.map(() => 200));
   });

@@ -137,9 +137,12 @@ describe('a reservation', () => {
     const [expired, kept] = [requestOf(actor), requestOf(actor)];
     for (const request of [expired, kept]) await reserve(service, tenant, request);
     await expire(service, expired.id);
-    await reconcile(service.platform, {}, { ...QUICK, orphanAge: 600_000 });
-    const rows = await systemQuery(service, 'select id from dws.credit_reservation where actor = $1', actor);
-    expect(rows).toEqual([{ id: kept.id }]);
+    await expect
+      .poll(async () => {
+        await reconcile(service.platform, {}, { ...QUICK, orphanAge: 600_000 });
+        return systemQuery(service, 'select id from dws.credit_reservation where actor = $1', actor);
+      })
+      .toEqual([{ id: kept.id }]);
   });
 
   test('takes two round trips', async ({ service }) => {

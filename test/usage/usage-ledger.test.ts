@@ -3,12 +3,24 @@ import { newId } from '../../src/core/id.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
 import { meter } from '../../src/services/usage/usage-meter.ts';
 import { QUICK } from '../operation/platform.ts';
-import { test } from '../support/fixture.ts';
+import { test as base } from '../support/fixture.ts';
 import { recordRoundTrips } from '../support/round-trips.ts';
 import { runSql } from '../support/run-sql.ts';
-import type { Service } from '../support/service.ts';
+import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { eventsOf, meterIn, tenantOf, totalsOf, usageOf, WRONG_TOTALS } from '../support/usage-fixture.ts';
+
+/** A service whose own janitor does not run. */
+const test = base.extend<{ service: Service }>({
+  service: [
+    async ({}, use) => {
+      const service = await startService({ ROLE: 'web' });
+      await use(service);
+      await service.close();
+    },
+    { scope: 'file' },
+  ],
+});
 
 const APPEND_ONLY = 'The usage ledger is append-only';
 

@@ -10,7 +10,7 @@ import { connectFake, createLibrary, readContents, startSync } from './sync-fixt
 const PROVIDERS = ['google-drive', 'dropbox', 'onedrive', 'box'];
 
 for (const provider of PROVIDERS)
-  test(`a library of ${provider} follows every way of change`, { timeout: 60_000 }, async ({ world }) => {
+  test(`a library of ${provider} follows every way of change`, async ({ world }) => {
     const fake = await startDriveFake(provider);
     const { tree } = fake;
     const ctx = await world.caller();

@@ -77,37 +77,33 @@ async function countUnstored({ platform }: World): Promise<number> {
   return contents.filter((bytes) => bytes !== undefined).length;
 }
 
-test(
-  'what a worker had downloaded before it was killed is not downloaded again',
-  { timeout: 60_000 },
-  async ({ world }) => {
-    const fake = await startDriveFake('google-drive');
-    for (let n = 0; n < 20; n += 1) fake.tree.put(`${n}.txt`, { text: `contents of ${n}` });
-    const ctx = await world.caller();
-    const libraryId = await createLibrary(world, ctx);
-    await connectFake(world, ctx, libraryId, fake);
-    const begun = Promise.withResolvers<void>();
-    fake.onCall = (kind) => {
-      if (kind === 'contents') begun.resolve();
-    };
-    const id = await startSync(ctx, libraryId);
-    const worker = await world.startWorkerProcess('real');
-    await begun.promise;
-    await world.platform.system.transaction(async (query) => {
-      // From now on the worker cannot store anything.
-      await query({ text: `select id from dws.library where id = $1 for update`, values: [libraryId] });
-      await eventually(async () => (await countUnstored(world)) === PLACES);
-      await worker.kill('SIGKILL');
-    });
-    const before = fake.calls['contents']!;
-    await world.startWorkerProcess('real');
-    expect((await wait(ctx, id)).result).toMatchObject({ syncedFiles: 20, addedFiles: 20, errorCount: 0 });
-    expect(before).toBeGreaterThanOrEqual(PLACES);
-    expect(fake.calls['contents']).toBe(20);
-    const expected = Array.from({ length: 20 }, (_, n) => [`${n}.txt`, `contents of ${n}`]);
-    expect(await readContents(world, libraryId)).toEqual(Object.fromEntries(expected));
-    await sweepFiles(world.platform, 0);
-    expect(await world.platform.files.list()).toHaveLength(20);
-    await fake.close();
-  },
-);
+test('what a worker had downloaded before it was killed is not downloaded again', async ({ world }) => {
+  const fake = await startDriveFake('google-drive');
+  for (let n = 0; n < 20; n += 1) fake.tree.put(`${n}.txt`, { text: `contents of ${n}` });
+  const ctx = await world.caller();
+  const libraryId = await createLibrary(world, ctx);
+  await connectFake(world, ctx, libraryId, fake);
+  const begun = Promise.withResolvers<void>();
+  fake.onCall = (kind) => {
+    if (kind === 'contents') begun.resolve();
+  };
+  const id = await startSync(ctx, libraryId);
+  const worker = await world.startWorkerProcess('real');
+  await begun.promise;
+  await world.platform.system.transaction(async (query) => {
+    // From now on the worker cannot store anything.
+    await query({ text: `select id from dws.library where id = $1 for update`, values: [libraryId] });
+    await eventually(async () => (await countUnstored(world)) === PLACES);
+    await worker.kill('SIGKILL');
+  });
+  const before = fake.calls['contents']!;
+  await world.startWorkerProcess('real');
+  expect((await wait(ctx, id)).result).toMatchObject({ syncedFiles: 20, addedFiles: 20, errorCount: 0 });
+  expect(before).toBeGreaterThanOrEqual(PLACES);
+  expect(fake.calls['contents']).toBe(20);
+  const expected = Array.from({ length: 20 }, (_, n) => [`${n}.txt`, `contents of ${n}`]);
+  expect(await readContents(world, libraryId)).toEqual(Object.fromEntries(expected));
+  await sweepFiles(world.platform, 0);
+  expect(await world.platform.files.list()).toHaveLength(20);
+  await fake.close();
+});
