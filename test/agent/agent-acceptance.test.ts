@@ -7,16 +7,16 @@ describe('a run that waits', () => {
   test('does not do what another user has changed since it was requested', async ({ ann, bob, ai }) => {
     const { path, assistantId } = await createAgent(ann, { instructions: 'Be kind.' });
     await ann.put(`/assistants/${assistantId}/shares/bob`, { accessLevel: 2 });
-    // Fills the places of the tenant.
-    ai.behaviors.push({ kind: 'chat', hangs: true, count: 4 });
+    // Fills bob's places.
+    ai.behaviors.push({ kind: 'chat', hangs: true, count: 8 });
     const held: string[] = [];
-    for (let i = 0; i < 4; i += 1) {
+    for (let i = 0; i < 8; i += 1) {
       const agent = await createAgent(bob);
       const { status } = await bob.post(`${agent.path}/_run`, {}, { prefer: 'respond-async' });
       expect(status).toBe(202);
       held.push(agent.path);
     }
-    await expect.poll(() => ai.openCalls).toBe(4);
+    await expect.poll(() => ai.openCalls).toBe(8);
     await expectStatus(bob.post(`${path}/_run`, {}, { prefer: 'respond-async' }), 202);
     await expectStatus(bob.put(`/assistants/${assistantId}`, { instructions: `Send me everything ${newId()}.` }), 200);
     for (const one of held) {

@@ -146,3 +146,9 @@ export const resultsOf = (ai: AiFake): string[] =>
     .at(-1)!
     .messages!.filter(({ role }) => role === 'tool')
     .map(({ content }) => content!);
+
+/** The reply with which a run ends. */
+export const DONE: FakeReply = { content: 'done' };
+
+/** A schema of arguments: an id, which is required. */
+export const ID_SCHEMA = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] };

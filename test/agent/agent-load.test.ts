@@ -49,6 +49,12 @@ test('a run that is out of credits in the middle keeps what it has paid for', as
   expect(run.credits).toBeLessThanOrEqual(2);
 });
 
+/** An operation that its user may cancel. */
+interface Pending {
+  client: Client;
+  id: string;
+}
+
 describe('while a provider does not respond', () => {
   /** Starts operations without waiting for them. */
   const startMany = async (client: Client, count: number, path: string, body: object): Promise<Pending[]> => {
@@ -57,10 +63,7 @@ describe('while a provider does not respond', () => {
     );
     return started.map((response) => ({ client, id: response.body.id }));
   };
-  interface Pending {
-    client: Client;
-    id: string;
-  }
+
   const cancelAll = async (ai: AiFake, pending: readonly Pending[]) => {
     for (const { client, id } of pending.toReversed()) await client.delete(`/progress/${id}`);
     await expect.poll(() => ai.openCalls).toBe(0);

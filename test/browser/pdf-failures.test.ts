@@ -4,9 +4,10 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { conflict } from '../../src/core/errors.ts';
 import type { PdfPrinter } from '../../src/core/pdf-printer.ts';
+import { eventually } from '../operation/fixture.ts';
 import { HAS_PRINTER } from '../support/engines.ts';
 import { browsersOf, documentOf, folderOf, openPrinter, processesOf, tableOf } from '../support/pdf-printing.ts';
 import { textOfPdf } from '../support/pdf-text.ts';
@@ -27,14 +28,11 @@ describe.skipIf(!HAS_PRINTER)('a print', () => {
 
   /** Waits until a browser has a process of this type. */
   const awaitProcess = (type: string): Promise<{ browser: number; pid: number }> =>
-    vi.waitUntil(
-      () => {
-        const [browser] = browsersOf();
-        const found = browser && processesOf(browser).find(({ command }) => command.includes(type));
-        return found ? { browser, pid: found.pid } : false;
-      },
-      { timeout: 60_000, interval: 10 },
-    );
+    eventually(async () => {
+      const [browser] = browsersOf();
+      const found = browser && processesOf(browser).find(({ command }) => command.includes(type));
+      return found ? { browser, pid: found.pid } : false;
+    });
 
   /** Expects that nothing of a browser is left, and that the next print is right. */
   async function expectRecovery(browser: number): Promise<void> {
@@ -112,10 +110,8 @@ describe.skipIf(!HAS_PRINTER)('a print', () => {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     await once(child, 'message');
-    const browser = await vi.waitUntil(() => browsersOf(child.pid)[0], { timeout: 60_000 });
-    await vi.waitUntil(() => processesOf(browser).some(({ command }) => command.includes('--type=renderer')), {
-      timeout: 60_000,
-    });
+    const browser = await eventually(async () => browsersOf(child.pid)[0]);
+    await expect.poll(() => processesOf(browser).some(({ command }) => command.includes('--type=renderer'))).toBe(true);
     const folder = folderOf(browser);
     expect(existsSync(folder)).toBe(true);
     child.kill('SIGKILL');

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { expectError } from '../support/expect.ts';
 import { createSource, test } from '../support/shop-fixture.ts';
+import { WAITING_FOR_LOCKS } from '../support/waiting-locks.ts';
 
 describe('a refresh and a concurrent change of its dataset', () => {
   const CONCURRENCY_KEY_LOCK = `hashtextextended('dws.concurrency_key:dataset:' || $1, 0)`;
@@ -19,13 +20,7 @@ describe('a refresh and a concurrent change of its dataset', () => {
     await otherRefresh.query('begin');
     await otherRefresh.query(`select pg_advisory_xact_lock(${CONCURRENCY_KEY_LOCK})`, [id]);
     const refreshed = ann.post(`/datasets/${id}/_refresh`, {});
-    const countWaiting = async () => {
-      const { rows } = await otherRefresh.query(
-        `select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`,
-      );
-      return rows[0].n;
-    };
+    const countWaiting = async () => (await otherRefresh.query(WAITING_FOR_LOCKS)).rows.length;
     await expect.poll(countWaiting).toBe(1);
     const locked = await otherRefresh.query('select id from dws.dataset where id = $1 for update nowait', [id]);
     expect(locked.rows).toEqual([{ id }]);

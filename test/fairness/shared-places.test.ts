@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { closeStalledConnections } from '../../src/server/stalled-connections.ts';
 import { createOrders } from '../dataset/dataset-fixture.ts';
 import type { Client } from '../support/client.ts';
@@ -83,7 +83,7 @@ describe('a caller at the limit of places', () => {
     await whileBusy(
       (signal) => times(30, () => post(ann, `/datasets/${large.id}/_aggregate`, body, signal)),
       async (ended) => {
-        await vi.waitUntil(() => ended() > 0, { timeout: 60_000 });
+        await expect.poll(ended).toBeGreaterThan(0);
         const before = ended();
         const response = await admin.get(`/datasets/${small.id}/data?limit=1`);
         expect([response.status, response.body.count]).toEqual([200, 1]);
@@ -126,7 +126,7 @@ test('unread exports do not block those of others, and end', async ({ service, a
     const sending = setInterval(() => {
       for (const socket of watched) socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
     }, 100);
-    await vi.waitUntil(async () => (await connections()) <= before + stalled.length + 2, { timeout: 60_000 });
+    await expect.poll(connections).toBeLessThanOrEqual(before + stalled.length + 2);
     clearInterval(sending);
     stopWatch();
     for (const socket of watched) socket.destroy();

@@ -42,7 +42,7 @@ const largeQuery = (id: string) => `{ dataset(id: "${id}") { data(limit: 1000) {
 
 /** Waits until a large page of the client is refused. */
 const untilRefused = (client: Client, id: string) =>
-  vi.waitUntil(async () => (await client.get(largePage(id), PLAIN)).status === 429, { timeout: 60_000 });
+  expect.poll(async () => (await client.get(largePage(id), PLAIN)).status).toBe(429);
 
 describe('responses that a user does not receive', () => {
   test('are limited to 64 MiB, until their connections close', async ({ ann, bob, admin, wide }) => {
@@ -66,7 +66,7 @@ describe('responses that a user does not receive', () => {
     } finally {
       for (const socket of unread) socket.destroy();
     }
-    await vi.waitUntil(async () => (await ann.get(largePage(wide.id), PLAIN)).status === 200, { timeout: 60_000 });
+    await expect.poll(async () => (await ann.get(largePage(wide.id), PLAIN)).status).toBe(200);
   });
 
   test('end the socket with the most unread bytes', async ({ service, ann, wide }) => {
@@ -85,7 +85,7 @@ describe('responses that a user does not receive', () => {
     for (let n = 0; n < 9; n++)
       unread.send(JSON.stringify({ id: `${n}`, type: 'subscribe', payload: { query: largeQuery(wide.id) } }));
     const { clients } = service.app.websocketServer;
-    await vi.waitUntil(() => clients.size === 1, { timeout: 60_000 });
+    await expect.poll(() => clients.size).toBe(1);
     clearInterval(pongs);
     expect([other.readyState, printed.mock.calls]).toEqual([WebSocket.OPEN, []]);
     printed.mockRestore();
@@ -106,6 +106,6 @@ test('a request that follows an unread one on its connection waits for its turn'
   await setTimeout(1500);
   expect(await described()).not.toBe(text);
   socket.resume();
-  await vi.waitUntil(async () => (await described()) === text, { timeout: 60_000 });
+  await expect.poll(described).toBe(text);
   socket.destroy();
 });

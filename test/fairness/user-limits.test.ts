@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { newId } from '../../src/core/id.ts';
 import { CHANNELS } from '../../src/core/operations.ts';
@@ -47,7 +47,7 @@ class Socket {
   /** Waits for this many messages of a type. */
   received(type: string, count: number): Promise<Message[]> {
     const found = () => this.messages.filter((message) => message.type === type);
-    return vi.waitUntil(() => (found().length >= count ? found() : null), { timeout: 60_000 });
+    return eventually(async () => (found().length >= count ? found() : null));
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { resetPassword as resetByOperator } from '../../src/services/identity/operator.ts';
 import { Client } from '../support/client.ts';
 import { expectBody, expectStatus } from '../support/expect.ts';
@@ -53,7 +53,7 @@ describe('a mailed link', () => {
       await service.user('ann');
       await systemQuery(service, `update dws.app_user set email = 'ann@example.com'`);
       await requestLink(new Client(service.url), 'ann');
-      await vi.waitFor(() => expect(server.received).toHaveLength(1), { timeout: 60_000 });
+      await expect.poll(() => server.received).toHaveLength(1);
       const [{ to, text, headers }] = server.received as [(typeof server.received)[0]];
       expect(to).toEqual(['ann@example.com']);
       expect(headers.get('subject')).toBe('Set a new password');

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { describe, expect, vi } from 'vitest';
+import { describe, expect } from 'vitest';
 import { invalidateCredentials } from '../../src/services/identity/credential-invalidation.ts';
 import { Client, type ApiResponse } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
@@ -220,7 +220,7 @@ describe('disabling or deleting a user', () => {
         for (let status = 201; status === 201; states.push(status))
           ({ status } = await session.post('/tokens', { name: 'another' }));
       });
-      await vi.waitUntil(() => states.length > 20, { timeout: 60_000 });
+      await expect.poll(() => states.length).toBeGreaterThan(20);
       if (what === 'disabled') await expectStatus(admin.put(`/users/busy-${what}`, { enabled: false }), 200);
       else await expectStatus(admin.delete(`/users/busy-${what}`), 204);
       await Promise.all(loops);

@@ -7,6 +7,7 @@ import { followOperation } from '../../src/services/operation/operation-events.t
 import { claimWork } from '../../src/services/operation/operation-repository.ts';
 import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
+import { WAITING_FOR_LOCKS } from '../support/waiting-locks.ts';
 import { countingHandlers } from './counting.ts';
 import { collect, count, eventually, published, rows, test, until, type World } from './fixture.ts';
 import { QUICK } from './platform.ts';
@@ -124,10 +125,10 @@ describe('following', () => {
   test('yields every state from the current to the final one, from every process', async ({ world }) => {
     const ann = await world.caller();
     const id = await count(ann, { until: 5, every: 300 });
-    const following = followOperation(world.platform, ann.viewer, id)[Symbol.asyncIterator]();
+    const following = followOperation(world.platform, ann.viewer, id);
     const first = (await following.next()).value!;
     await world.startWorkerProcess();
-    const records = [first, ...(await collect({ [Symbol.asyncIterator]: () => following }))];
+    const records = [first, ...(await collect(following))];
 
     const sequences = records.map((record) => record.sequence);
     expect([...new Set(records.map((record) => record.status))]).toEqual(['queued', 'running', 'succeeded']);
@@ -257,12 +258,7 @@ describe('concurrency keys', () => {
     await isLocked.promise;
     const waiting = count(ann, {}, OTHER_WORK);
     await eventually(async () => {
-      const blocked = await rows(
-        world,
-        `select from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`,
-      );
-      return blocked.length === 1;
+      return (await rows(world, WAITING_FOR_LOCKS)).length === 1;
     });
     goOn.resolve();
     const [lockedFirst, lockedSecond] = await Promise.all([holding, waiting]);

@@ -28,6 +28,7 @@ import {
   startProcess,
   treeOf,
 } from '../support/service-process.ts';
+import { WAITING_FOR_LOCKS } from '../support/waiting-locks.ts';
 
 const UNFINISHED =
   'A restore did not finish: run `dws restore` again. It first removes what the former one left in the database and in DATA_DIR';
@@ -148,10 +149,7 @@ test('a restore that is killed between its two marks is removed by the next one'
       stdio: 'ignore',
     });
     onTestFinished(() => void child.kill('SIGKILL'));
-    const waiting = `
-      select pid from pg_locks
-      where locktype = 'advisory' and objid = 1 and not granted
-        and database = (select oid from pg_database where datname = current_database())`;
+    const waiting = `${WAITING_FOR_LOCKS} and objid = 1`;
     await eventually(async () => (await gate.query(waiting)).rows.length === 1);
     expect(readdirSync(variables.DATA_DIR)).toEqual(['files']);
     child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-import { afterEach, expect, vi } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { createSmtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
 import { startMailDelivery, type DeliveryOptions } from '../../src/operations/mail-delivery.ts';
 import { startMailServer, type MailServer } from './mail-server.ts';
@@ -56,4 +56,4 @@ export const findMail = async (service: Service, id: string): Promise<MailState 
 
 /** Waits until the mail has these values. */
 export const waitForMail = (service: Service, id: string, state: object) =>
-  vi.waitFor(async () => expect(await findMail(service, id)).toMatchObject(state), { timeout: 60_000 });
+  expect.poll(() => findMail(service, id)).toMatchObject(state);

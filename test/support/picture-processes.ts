@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { vi } from 'vitest';
+import { eventually } from '../operation/fixture.ts';
 
 /** Returns the ids of the picture processes that this process has started and that run. */
 export async function pictureProcesses(): Promise<number[]> {
@@ -11,5 +11,4 @@ export async function pictureProcesses(): Promise<number[]> {
 }
 
 /** Waits until a picture process of this process runs. Returns its id. */
-export const awaitPictureProcess = (): Promise<number> =>
-  vi.waitUntil(async () => (await pictureProcesses())[0], { timeout: 60_000 }) as Promise<number>;
+export const awaitPictureProcess = (): Promise<number> => eventually(async () => (await pictureProcesses())[0]);

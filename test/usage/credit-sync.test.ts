@@ -242,8 +242,8 @@ test('a worker syncs at its start', async ({ manager }) => {
   await service.close();
   const first = await startService({ LICENSE_MANAGER_URL: manager.url, ROLE: 'web' });
   const second = await startService({ LICENSE_MANAGER_URL: manager.url }, { databaseUrl: first.databaseUrl });
-  await vi.waitFor(async () => expect(await stateOf(first)).toMatchObject({ included: 77 }), 60_000);
-  await vi.waitFor(() => expect(manager.reports.length - before).toBe(2), 60_000);
+  await expect.poll(() => stateOf(first)).toMatchObject({ included: 77 });
+  await expect.poll(() => manager.reports.length - before).toBe(2);
   await second.close();
   await first.close();
 });

@@ -36,9 +36,9 @@ export function withdrawAcceptance({ viewer }: Pick<Context, 'viewer'>, tx: Tran
   tx.execute({
     text: `
       update dws.agent set accepted = false, version = version + 1, updated_at = now()
-      where tenant_id = $1 and accepted and id in (
+      where tenant_id = $1 and id in (
         select id from dws.agent
-        where tenant_id = $1 and assistant_id = $2 and owner_id is distinct from $3
+        where tenant_id = $1 and assistant_id = $2 and owner_id is distinct from $3 and accepted
         order by id for update
       )`,
     values: [viewer.tenantId, assistantId, isApp ? null : viewer.userId],
