@@ -13,6 +13,8 @@ export interface IndexedField {
   type: FieldType;
   format?: FieldFormat;
   column: string;
+  /** Set for decimals whose order is exact in Elasticsearch, too. Generations of earlier versions lack it. */
+  keyed?: true;
   /** See `Field.vanished`. */
   vanished?: true;
 }

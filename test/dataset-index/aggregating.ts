@@ -48,18 +48,8 @@ function computeGroups(rows: Row[], names: string[], measures: Aggregation['meas
   }
   return [...groups.values()]
     .map(({ key, rows: members }) => [...key, ...measures.map((measure) => computeMeasure(members, measure))])
-    .sort((a, b) =>
-      names.reduce(
-        (order, name, i) =>
-          order || compareValues(a[i], b[i], fieldNamed(name)) || compareExactly(a[i], b[i], fieldNamed(name)),
-        0,
-      ),
-    );
+    .sort((a, b) => names.reduce((order, name, i) => order || compareValues(a[i], b[i], fieldNamed(name)), 0));
 }
-
-/** Compares long integers that are equal as doubles. */
-const compareExactly = (a: unknown, b: unknown, { format }: Field) =>
-  format === 'int64' && a !== null && b !== null ? Number(BigInt(a as string) - BigInt(b as string)) : 0;
 
 /** Matches a quotient except for its last digits. */
 const closeTo = (value: unknown) =>

@@ -149,17 +149,26 @@ export async function collect<T>(batches: AsyncIterable<T>): Promise<T[]> {
 }
 
 /**
- * Compares two values in their JSON forms: strings by code points, numbers as doubles, missing values last in both
- * directions.
+ * Compares two values in their JSON forms: strings by code points, numbers exactly, also as texts, missing values last
+ * in both directions.
  */
 export function compareValues(a: unknown, b: unknown, { type }: Pick<Field, 'type'>, descending = false): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
-  const [left, right] = type === 'integer' || type === 'number' ? [Number(a), Number(b)] : [prefix(a), prefix(b)];
   const order =
-    typeof left === 'number'
-      ? left - (right as number)
-      : Buffer.compare(Buffer.from(left), Buffer.from(right as string));
+    type === 'integer' || type === 'number'
+      ? compareNumbers(a, b)
+      : Buffer.compare(Buffer.from(prefix(a)), Buffer.from(prefix(b)));
   return descending ? -order : order;
+}
+
+/** Texts have at most 40 decimal places and no exponent. */
+function compareNumbers(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const [left, right] = [a, b].map((value) => {
+    const [whole = '', fraction = ''] = String(value).split('.');
+    return BigInt(whole + fraction.padEnd(40, '0'));
+  }) as [bigint, bigint];
+  return left < right ? -1 : Number(left > right);
 }
 
 /** Returns the first 8,000 characters, by which texts compare. */

@@ -5,8 +5,8 @@ import { and, not, oneOf, or } from './build.ts';
 import { parsePortableRegex, regexSize } from './regex.ts';
 import type { CriteriaNode, CriteriaValue } from './tree.ts';
 import { comparedValue, isObject, list, show } from './value.ts';
-
-type Order = 'lt' | 'lte' | 'gt' | 'gte';
+import { equalWhole, orderOfWholes } from './whole-operand.ts';
+import type { Order } from './whole-operand.ts';
 
 const ORDERS: Record<string, Order> = { $lt: 'lt', $lte: 'lte', $gt: 'gt', $gte: 'gte' };
 const MIDNIGHT = 'T00:00:00.000Z';
@@ -85,12 +85,16 @@ function among(field: Field, operator: string, operand: unknown, budget: Budget)
 
 /**
  * Returns the value to compare with, or nothing when no value of the field can be equal to it, such as a time within a
- * day for a date field.
+ * day for a date field, or a fraction for exact integers.
  */
 function equalTo(field: Field, value: unknown): CriteriaValue[] {
   if (field.type === 'json')
     throw badInput(`The field ${show(field.name)} is of type json: only $exists and null apply to it`);
   const compared = comparedValue(field, value);
+  if (field.format === 'int64') {
+    const whole = equalWhole(compared);
+    return whole === null ? [] : [whole];
+  }
   if (field.type !== 'date' || typeof compared !== 'string') return [compared];
   return compared.endsWith(MIDNIGHT) ? [compared.slice(0, 10)] : [];
 }
@@ -102,6 +106,7 @@ function ordered(field: Field, operator: string, value: unknown, budget: Budget)
   budget.take(1);
   const op = ORDERS[operator]!;
   const compared = comparedValue(field, value);
+  if (field.format === 'int64') return { kind: 'compare', field, ...orderOfWholes(op, compared) };
   if (field.type !== 'date' || typeof compared !== 'string') return { kind: 'compare', field, op, value: compared };
   // A date is midnight UTC of its day. Compared with a later time of the same day it is smaller.
   const date = compared.slice(0, 10);

@@ -1,8 +1,8 @@
 import type { Field } from '../fields.ts';
 
 /**
- * Operand of a comparison, converted to the field's type: numbers as number (or exact string for flagged fields),
- * dates and datetimes as ISO strings.
+ * Operand of a comparison, converted to the field's type: numbers as number, for the format `int64` as the digits of a
+ * whole number, for `decimal` as a number or its digits; dates and datetimes as ISO strings.
  */
 export type CriteriaValue = string | number | boolean;
 

@@ -21,9 +21,15 @@ export function show(value: unknown): string {
  * Converts the operand of a comparison to the form of the field's type: strings cut to 8,000 characters, dates and
  * datetimes as ISO times in UTC.
  *
- * Throws BAD_USER_INPUT naming the field when the value has another type.
+ * Throws BAD_USER_INPUT naming the field when the value has another type, or when the field has exact digits and the
+ * value is a whole JSON number that may have been another one: past 2^53 - 1, JSON parsers round them.
  */
 export function comparedValue(field: Field, value: unknown): CriteriaValue {
+  if (field.format && Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw badInput(
+      `The field ${show(field.name)} has the format ${field.format}: write whole numbers past 9007199254740991 as a text, ` +
+        `for example "9007199254740993", because JSON numbers of that size are rounded`,
+    );
   const typed = typedValue(field, value);
   if (typed === undefined)
     throw badInput(

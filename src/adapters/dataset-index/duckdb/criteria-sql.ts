@@ -4,6 +4,7 @@ import type { PortableRegex } from '../../../core/criteria/regex.ts';
 import type { CriteriaNode, CriteriaValue } from '../../../core/criteria/tree.ts';
 import { COMPARED_CHARACTERS } from '../../../core/criteria/value.ts';
 import type { Field } from '../../../core/fields.ts';
+import { numberKey, numberKeySql } from '../number-key.ts';
 import type { SqlType, SqlValues } from './sql-values.ts';
 
 const OPERATORS = { eq: '=', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
@@ -54,21 +55,71 @@ export function joinsLists(node: CriteriaNode): boolean {
   }
 }
 
-/**
- * Returns the SQL that comparisons and sorting use: for a text its first characters, for a flagged number its double.
- */
-export function comparable(field: Pick<Field, 'type' | 'format'>, column: string): string {
-  if (field.type === 'text') return `left(${column}, ${COMPARED_CHARACTERS})`;
+type Kind = Pick<Field, 'type' | 'format'>;
+
+/** Returns SQL of a number as a double, which may round it. */
+export function doubleOf(field: Kind, column: string): string {
   // DuckDB's own cast from DECIMAL can be wrong in the last bit; from text it is exact.
-  if (field.format === 'decimal') return `CAST(CAST(${column} AS VARCHAR) AS DOUBLE)`;
-  return field.type === 'number' || field.format ? `CAST(${column} AS DOUBLE)` : column;
+  return field.format === 'decimal' ? `CAST(CAST(${column} AS VARCHAR) AS DOUBLE)` : `CAST(${column} AS DOUBLE)`;
 }
 
-/** Returns the type in which `comparable` compares a field. */
-export function comparedType({ type, format }: Pick<Field, 'type' | 'format'>): SqlType {
+/** Returns the SQL that comparisons use: for a text its first characters. Decimals are compared by `compare` only. */
+function comparable(field: Kind, column: string): string {
+  if (field.type === 'text') return `left(${column}, ${COMPARED_CHARACTERS})`;
+  return field.type === 'number' ? doubleOf(field, column) : column;
+}
+
+/**
+ * Returns the keys by which a field is sorted. A column of decimals has the type DECIMAL, whose order is exact, or is a
+ * text; DuckDB removes the key of the other type when it plans the statement.
+ */
+export function sortKeys(field: Kind, column: string): string[] {
+  if (field.format !== 'decimal') return [comparable(field, column)];
+  return [textKey(column), `CASE WHEN typeof(${column}) <> 'VARCHAR' THEN ${column} END`];
+}
+
+/** Returns SQL of the key of decimals in a column of texts; null in columns of other types. */
+export const textKey = (column: string): string =>
+  `CASE WHEN typeof(${column}) = 'VARCHAR' THEN ${numberKeySql(column)} END`;
+
+/** Returns the terms of an ORDER BY. Missing values are last in both directions. */
+export const sortTerms = (field: Kind, column: string, descending = false): string =>
+  sortKeys(field, column)
+    .map((key) => `${key} ${descending ? 'DESC' : 'ASC'} NULLS LAST`)
+    .join(', ');
+
+/** Returns SQL of the text from which `compare` takes the value of a column again. */
+export const comparedText = (field: Kind, column: string): string =>
+  `CAST(${field.format === 'decimal' ? column : comparable(field, column)} AS VARCHAR)`;
+
+/** Returns a condition on the value of a column, which is not missing. */
+export function compare(
+  field: Kind,
+  column: string,
+  op: keyof typeof OPERATORS,
+  value: CriteriaValue,
+  values: SqlValues,
+): string {
+  if (field.format === 'decimal') return compareDecimal(column, op, value, values);
+  const type = literalType(field, [value]);
+  return `${left(field, column, type)} ${OPERATORS[op]} ${values.scalar(value, type)}`;
+}
+
+/** Compares doubles, which keep the order, and the exact digits only where they are equal. */
+function compareDecimal(column: string, op: keyof typeof OPERATORS, value: CriteriaValue, values: SqlValues): string {
+  const double = doubleOf({ type: 'number', format: 'decimal' }, column);
+  const bound = () => values.scalar(Number(value), 'DOUBLE');
+  const same = `${double} = ${bound()}
+    AND ${numberKeySql(column)} ${OPERATORS[op]} ${values.scalar(numberKey(String(value)), 'VARCHAR')}`;
+  return op === 'eq' ? `(${same})` : `(${double} ${OPERATORS[op].charAt(0)} ${bound()} OR (${same}))`;
+}
+
+/** Returns the type in which a field is compared. */
+function comparedType({ type, format }: Kind): SqlType {
   switch (type) {
     case 'integer':
-      return format ? 'DOUBLE' : 'BIGINT';
+      // It includes unsigned integers of 64 bits.
+      return format ? 'HUGEINT' : 'BIGINT';
     case 'number':
       return 'DOUBLE';
     case 'boolean':
@@ -84,39 +135,49 @@ export function comparedType({ type, format }: Pick<Field, 'type' | 'format'>): 
 
 function leaf(node: Leaf, column: string, values: SqlValues, inlineValues: number): string {
   if (node.kind === 'missing') return `(${column} IS NULL)`;
-  const { left, right } = sides(node, column, values, inlineValues);
-  return `(${column} IS NOT NULL AND ${left}${right})`;
+  return `(${column} IS NOT NULL AND ${present(node, column, values, inlineValues)})`;
 }
 
-function sides(
+/** Returns a condition on a value that is not missing. */
+function present(
   node: Exclude<Leaf, { kind: 'missing' }>,
   column: string,
   values: SqlValues,
   inlineValues: number,
-): { left: string; right: string } {
-  if (node.kind === 'regex') {
-    const pattern = re2Pattern(parsePortableRegex(node.source), node.insensitive);
-    return {
-      left: `regexp_matches(${comparable(node.field, column)}, `,
-      right: `${values.scalar(pattern, 'VARCHAR')})`,
-    };
+): string {
+  const { field } = node;
+  switch (node.kind) {
+    case 'regex': {
+      const pattern = re2Pattern(parsePortableRegex(node.source), node.insensitive);
+      return `regexp_matches(${comparable(field, column)}, ${values.scalar(pattern, 'VARCHAR')})`;
+    }
+    case 'compare':
+      return compare(field, column, node.op, node.value, values);
+    case 'in': {
+      const among = (compared: string, operands: readonly CriteriaValue[], type: SqlType) =>
+        operands.length > inlineValues
+          ? `${compared} IN (SELECT unnest(${values.list(operands, type)}))`
+          : `${compared} IN (${operands.map((value) => values.scalar(value, type)).join(', ')})`;
+      if (field.format !== 'decimal') {
+        const type = literalType(field, node.values);
+        return among(left(field, column, type), node.values, type);
+      }
+      const keys = node.values.map((value) => numberKey(String(value)));
+      const doubles = among(doubleOf(field, column), node.values.map(Number), 'DOUBLE');
+      return `${doubles} AND ${among(numberKeySql(column), keys, 'VARCHAR')}`;
+    }
   }
-  const compared = node.kind === 'in' ? node.values : [node.value];
-  const type = literalType(node.field, compared);
-  const left =
-    type === 'DOUBLE' ? comparable({ ...node.field, type: 'number' }, column) : comparable(node.field, column);
-  if (node.kind === 'compare') return { left, right: ` ${OPERATORS[node.op]} ${values.scalar(node.value, type)}` };
-  if (node.values.length > inlineValues)
-    return { left, right: ` IN (SELECT unnest(${values.list(node.values, type)}))` };
-  return { left, right: ` IN (${node.values.map((value) => values.scalar(value, type)).join(', ')})` };
 }
+
+const left = (field: Kind, column: string, type: SqlType): string =>
+  type === 'DOUBLE' ? doubleOf(field, column) : comparable(field, column);
 
 /**
  * Returns the type for a comparison. Integers stay integers where that is exact, so that the column itself is
  * compared.
  */
-function literalType(field: Field, values: readonly CriteriaValue[]): SqlType {
-  if (field.type === 'integer' && !values.every(Number.isSafeInteger)) return 'DOUBLE';
+function literalType(field: Kind, values: readonly CriteriaValue[]): SqlType {
+  if (field.type === 'integer' && !field.format && !values.every(Number.isSafeInteger)) return 'DOUBLE';
   return comparedType(field);
 }
 

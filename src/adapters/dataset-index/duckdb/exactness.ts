@@ -7,6 +7,7 @@ export const STRING_CHARACTERS = 8000;
 const DECIMAL = /^DECIMAL\((\d+),(\d+)\)$/;
 /** Every decimal of this many digits survives a round trip through a double. */
 const EXACT_DIGITS = 15;
+const EXACT_DECIMAL = { format: 'decimal', keyed: true } as const;
 /** Decimals of this many digits are integers internally; wider ones are slow, and their sums overflow. */
 const NARROW_PRECISION = 18;
 
@@ -50,7 +51,7 @@ async function describe(
   field: LoadedField,
   extremes: (string | null | undefined)[],
 ): Promise<LoadedField> {
-  const { format: _, ...plain } = field;
+  const { format: _, keyed: __, ...plain } = field;
   const known = extremes.filter((extreme) => extreme != null);
   if (known.length === 0) return plain;
   if (field.type === 'number') return number(statements, table, plain, known);
@@ -72,7 +73,7 @@ async function number(
 ): Promise<LoadedField> {
   const { column, sqlType } = field;
   const [, precision = 0, scale = 0] = (DECIMAL.exec(sqlType) ?? []).map(Number);
-  if (sqlType === 'VARCHAR') return { ...field, format: 'decimal' };
+  if (sqlType === 'VARCHAR') return { ...field, ...EXACT_DECIMAL };
   const digits = extremes.map((extreme) => extreme.replace(/\D/g, '').replace(/^0+/, '').length);
   const few = digits.every((count) => count <= EXACT_DIGITS);
   if (few && precision <= NARROW_PRECISION) return field;
@@ -82,7 +83,7 @@ async function number(
   const [spoilt] = await statements.rows(
     `SELECT 1 FROM ${table} WHERE TRY_CAST(CAST(${double} AS VARCHAR) AS ${sqlType}) IS DISTINCT FROM ${column} LIMIT 1`,
   );
-  if (spoilt) return { ...field, format: 'decimal' };
+  if (spoilt) return { ...field, ...EXACT_DECIMAL };
   // DuckDB's cast of such a long decimal to a double can be wrong in the last bit, so it is cast once here, through
   // its text.
   return changeType(statements, table, field, 'DOUBLE', double);

@@ -5,7 +5,7 @@ import { parseExpression } from '../../../core/flow/expression.ts';
 import type { FlowStep } from '../../../core/flow/flow.ts';
 import { inStep } from '../../../core/flow/in-step.ts';
 import { typeExpression } from '../../../core/flow/typing.ts';
-import { comparable, compileCriteria } from './criteria-sql.ts';
+import { compileCriteria, sortTerms } from './criteria-sql.ts';
 import { compileExpression } from './expression-sql.ts';
 import { literalValues, quoteName } from './sql-values.ts';
 
@@ -112,7 +112,7 @@ function condition(criteria: Record<string, unknown>, columns: StagedColumn[]): 
 
 function sortKey({ field, order }: Extract<FlowStep, { type: 'sort' }>, columns: StagedColumn[]): string {
   const sorted = comparedFields(columns).find((candidate) => candidate.name === field)!;
-  return `${comparable(sorted, physical(columns, field))} ${order === 'asc' ? 'ASC' : 'DESC'} NULLS LAST`;
+  return sortTerms(sorted, physical(columns, field), order === 'desc');
 }
 
 function calculation(expression: string, columns: StagedColumn[]): string {

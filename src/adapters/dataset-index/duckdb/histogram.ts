@@ -1,6 +1,6 @@
 import type { FieldProfile, IndexedField } from '../../../core/dataset-index.ts';
 import { binsOf, DAY_MS } from '../bins.ts';
-import { comparable } from './criteria-sql.ts';
+import { doubleOf } from './criteria-sql.ts';
 import type { Rows } from './profile.ts';
 
 /** Counts values in bins. Numbers are doubles here, also for flagged fields. */
@@ -26,6 +26,6 @@ function positionOf(field: IndexedField): string {
     case 'datetime':
       return `CAST(epoch_ms(${field.column}) AS DOUBLE)`;
     default:
-      return `CAST(${comparable(field, field.column)} AS DOUBLE)`;
+      return doubleOf(field, field.column);
   }
 }

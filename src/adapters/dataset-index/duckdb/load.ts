@@ -79,11 +79,12 @@ async function loadFile(
 }
 
 /** Returns what a generation stores of a field. */
-export const indexedField = ({ name, type, format, column, vanished }: LoadedField): IndexedField => ({
+export const indexedField = ({ name, type, format, column, keyed, vanished }: LoadedField): IndexedField => ({
   name,
   type,
   ...(format && { format }),
   column,
+  ...(keyed && { keyed }),
   ...(vanished && { vanished }),
 });
 

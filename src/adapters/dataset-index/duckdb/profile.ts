@@ -2,7 +2,7 @@ import type { DuckDBValue } from '@duckdb/node-api';
 import type { FieldProfile, IndexedField } from '../../../core/dataset-index.ts';
 import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, TOP } from '../profile-parts.ts';
 import { extreme } from './aggregate.ts';
-import { comparable } from './criteria-sql.ts';
+import { doubleOf, sortTerms } from './criteria-sql.ts';
 import { histogram } from './histogram.ts';
 import type { Scope } from './scope.ts';
 import type { RunStatement, Serving } from './serving.ts';
@@ -63,7 +63,7 @@ async function extent(field: IndexedField, rows: Rows): Promise<Pick<FieldProfil
 
 async function spread(field: IndexedField, rows: Rows): Promise<Pick<FieldProfile, 'avg' | 'stdDev'>> {
   if (!NUMERIC.includes(field.type)) return { avg: null, stdDev: null };
-  const double = `CAST(${comparable(field, field.column)} AS DOUBLE)`;
+  const double = doubleOf(field, field.column);
   const [row] = await rows(`avg(${double}), stddev_pop(${double})`);
   return { avg: numberOf(row![0]!), stdDev: numberOf(row![1]!) };
 }
@@ -74,7 +74,7 @@ async function top(field: IndexedField, rows: Rows): Promise<FieldProfile['top']
   const { column } = field;
   const found = await rows(`CAST(json_array(${jsonForm(field, column)}, count(*)) AS VARCHAR)`, {
     further: [`${column} IS NOT NULL`],
-    rest: `GROUP BY ${column} ORDER BY count(*) DESC, ${comparable(field, column)}, ${column} LIMIT ${TOP}`,
+    rest: `GROUP BY ${column} ORDER BY count(*) DESC, ${sortTerms(field, column)}, ${column} LIMIT ${TOP}`,
   });
   return found.map(([json]) => {
     const [value, count] = JSON.parse(String(json)) as [unknown, number];

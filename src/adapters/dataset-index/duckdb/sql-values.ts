@@ -1,7 +1,7 @@
 import { listValue } from '@duckdb/node-api';
 import type { DuckDBValue } from '@duckdb/node-api';
 
-export type SqlType = 'VARCHAR' | 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP';
+export type SqlType = 'VARCHAR' | 'BIGINT' | 'HUGEINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP';
 type Scalar = string | number | boolean;
 
 /** How a value is inserted into a statement. Each method returns the SQL expression for it. */

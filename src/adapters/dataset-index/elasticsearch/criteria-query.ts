@@ -3,8 +3,11 @@ import { and, not, or } from '../../../core/criteria/build.ts';
 import { toLucene } from '../../../core/criteria/regex-lucene.ts';
 import { parsePortableRegex } from '../../../core/criteria/regex.ts';
 import type { CriteriaNode, CriteriaValue } from '../../../core/criteria/tree.ts';
+import type { IndexedField } from '../../../core/dataset-index.ts';
 import type { Field } from '../../../core/fields.ts';
-import type { FieldLayout } from './field-layout.ts';
+import { numberKey } from '../number-key.ts';
+import { exactKey } from './exact-key.ts';
+import { layoutOf } from './field-layout.ts';
 
 export type Query = estypes.QueryDslQueryContainer;
 
@@ -23,10 +26,10 @@ interface Nested {
 }
 
 /** Compiles criteria to a query that is true or false for every document. */
-export function criteriaQuery(node: CriteriaNode, layoutOf: (field: Field) => FieldLayout): Query {
+export function criteriaQuery(node: CriteriaNode, indexed: (field: Field) => IndexedField): Query {
   const pushed = pushDown(node);
   const effort = Math.floor(REGEX_EFFORT / Math.max(1, countRegexes(pushed)));
-  return nested(pushed, (leaf) => leafQuery(leaf, layoutOf(leaf.field), effort)).query;
+  return nested(pushed, (leaf) => leafQuery(leaf, indexed(leaf.field), effort)).query;
 }
 
 /** Pushes `not` down to the leaves, so that groups alternate. */
@@ -112,14 +115,15 @@ function bool({ filter = [], should, must_not = [] }: Clauses): Nested {
 }
 
 /** A missing value fails every query except that of `missing`, which is compiled as the query of a present value. */
-function leafQuery(leaf: Leaf, { compared, listed }: FieldLayout, effort: number): Query {
+function leafQuery(leaf: Leaf, field: IndexedField, effort: number): Query {
+  const { compared, listed } = layoutOf(field);
   switch (leaf.kind) {
     case 'missing':
       return { exists: { field: compared } };
     case 'in':
-      return { terms: { [listed]: leaf.values.map((value) => operand(leaf.field, value)) } };
+      return { terms: { [listed]: leaf.values.map((value) => operand(field, value)) } };
     case 'compare': {
-      const value = operand(leaf.field, leaf.value);
+      const value = operand(field, leaf.value);
       return leaf.op === 'eq' ? { term: { [listed]: value } } : { range: { [compared]: { [leaf.op]: value } } };
     }
     case 'regex': {
@@ -131,6 +135,9 @@ function leafQuery(leaf: Leaf, { compared, listed }: FieldLayout, effort: number
   }
 }
 
-/** Converts the operand of a comparison. Numbers are compared as doubles, which have two zeros. */
-const operand = ({ type }: Field, value: CriteriaValue): CriteriaValue =>
-  type === 'integer' || type === 'number' ? Number(value) + 0 : value;
+/** Converts the operand of a comparison to what is in `compared` of the field. Doubles have two zeros. */
+function operand({ type, format, keyed }: IndexedField, value: CriteriaValue): CriteriaValue {
+  if (format === 'int64') return exactKey(BigInt(value));
+  if (keyed) return numberKey(String(value));
+  return type === 'integer' || type === 'number' ? Number(value) + 0 : value;
+}

@@ -34,7 +34,7 @@ export async function deviation(
   try {
     for await (const { key, doc_count: times } of bucketsOf(
       engine,
-      { generation, query, sources: [{ value: { terms: { field: layoutOf(field).compared } } }] },
+      { generation, query, sources: [{ value: { terms: { field: layoutOf(field).value } } }] },
       signal,
     )) {
       // West's algorithm for adding a value several times.

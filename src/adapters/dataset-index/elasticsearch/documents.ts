@@ -1,6 +1,7 @@
 import { COMPARED_CHARACTERS } from '../../../core/criteria/value.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { exactText, jsonForm } from '../duckdb/value-forms.ts';
+import { numberKeySql } from '../number-key.ts';
 import { exactKeySql } from './exact-key.ts';
 import { layoutOf, ROW } from './field-layout.ts';
 
@@ -53,6 +54,7 @@ function membersOf(field: IndexedField): [name: string, json: string][] {
   if (type === 'json') members.push([compared, `CASE WHEN ${column} IS NOT NULL THEN 'true' END`]);
   if (type === 'text' || type === 'json') members.push([exact, quoted(`md5(${column})`)]);
   else if (format) members.push([exact, quoted(format === 'int64' ? exactKeySql(column) : exactText(column))]);
+  if (field.keyed) members.push([compared, quoted(numberKeySql(column))]);
   if (words) members.push([words, wordsSql(column)]);
   return members;
 }

@@ -14,6 +14,9 @@ const DIGITS = 20;
 export const exactText = ({ format }: Kind, key: string): string =>
   format === 'int64' ? (BigInt(key) - BIAS).toString() : key;
 
+/** Returns the key of an integer. */
+export const exactKey = (integer: bigint): string => String(integer + BIAS).padStart(DIGITS, '0');
+
 /** Returns SQL of the key, from SQL of the number. */
 export const exactKeySql = (integer: string): string =>
   `lpad(CAST(CAST(${integer} AS HUGEINT) + ${BIAS} AS VARCHAR), ${DIGITS}, '0')`;

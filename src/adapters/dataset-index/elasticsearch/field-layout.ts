@@ -9,6 +9,7 @@ import type { IndexedField } from '../../../core/dataset-index.ts';
  *   more than some thousand dates at once.
  * - `p3`: for a text its first 8,000 code points, for a json value only `true`: used for comparisons, sorting and
  *   presence where `c3` cannot be.
+ * - `k3`: for a decimal its sortable key (number-key.ts).
  * - `x3`: distinguishes values where `c3` does not: the sortable exact digits of a flagged number, a digest of a text
  *   or a json value.
  * - `w3`: the words of a string or text (core/search-words.ts), for `q`.
@@ -20,7 +21,10 @@ import type { IndexedField } from '../../../core/dataset-index.ts';
 export interface FieldLayout {
   /** Path of the value in `_source`. */
   value: string;
-  /** Field for comparisons, sorting and presence. Numbers are doubles, dates dates, strings keywords. */
+  /**
+   * Field for comparisons, sorting and presence. Numbers are doubles, flagged ones their sortable keys, dates dates,
+   * strings keywords.
+   */
   compared: string;
   /** Field for membership of a list. */
   listed: string;
@@ -34,13 +38,20 @@ export interface FieldLayout {
 export const ROW = 'n';
 
 /** Returns the names of a field's parts, by its type and column. */
-export function layoutOf({ type, format, column }: Pick<IndexedField, 'type' | 'format' | 'column'>): FieldLayout {
+export function layoutOf({
+  type,
+  format,
+  column,
+  keyed,
+}: Pick<IndexedField, 'type' | 'format' | 'column' | 'keyed'>): FieldLayout {
   const number = column.slice(1);
   const long = type === 'text' || type === 'json';
+  const key = format === 'int64' ? `x${number}` : keyed && `k${number}`;
+  const compared = key ?? (long ? `p${number}` : column);
   return {
     value: column,
-    compared: long ? `p${number}` : column,
-    listed: long ? `p${number}` : type === 'date' || type === 'datetime' ? `${column}.k` : column,
+    compared,
+    listed: type === 'date' || type === 'datetime' ? `${column}.k` : compared,
     exact: long || format ? `x${number}` : column,
     words: type === 'string' || type === 'text' ? `w${number}` : null,
   };

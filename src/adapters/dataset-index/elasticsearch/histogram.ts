@@ -26,7 +26,7 @@ export async function histogram(
   if (!bins) return [];
   if (bins.count === 1) return bins.filled(new Map([[0, count]]));
   const [interval, offset] = [bins.width * unit, bins.low * unit];
-  const aggs = { bins: { histogram: { field: layoutOf(field).compared, interval, offset, min_doc_count: 1 } } };
+  const aggs = { bins: { histogram: { field: layoutOf(field).value, interval, offset, min_doc_count: 1 } } };
   const answer = await searchDocuments(
     engine,
     generation,

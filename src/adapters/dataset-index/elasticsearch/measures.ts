@@ -36,7 +36,8 @@ interface Stats {
   avg: number | null;
 }
 
-interface TopHit {
+/** The first row of an aggregation. */
+export interface TopHit {
   hits: { hits: { _source?: Record<string, unknown> }[] };
 }
 
@@ -96,7 +97,7 @@ function sum(
 ): Pick<Measure, 'agg' | 'fold' | 'value'> {
   if (field.type !== 'integer' && field.type !== 'number')
     throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
-  const agg = { stats: { field: layoutOf(field).compared } };
+  const agg = { stats: { field: layoutOf(field).value } };
   if (!inexact)
     return { agg, value: ({ computed }) => ((computed as Stats).count > 0 ? numberOf((computed as Stats)[fn]) : null) };
   const value = ({ computed, folded }: Found) => {
@@ -127,7 +128,7 @@ export function extreme(
 ): { agg: estypes.AggregationsAggregationContainer; value(computed: unknown): unknown } {
   if (field.type === 'json')
     throw badInput(`The measure "${measure}" does not apply to "${field.name}", which is of type json`);
-  const { value, compared, exact } = layoutOf(field);
+  const { value, compared } = layoutOf(field);
   if (field.type !== 'string' && field.type !== 'text' && !field.format)
     return {
       agg: { [fn]: { field: compared } },
@@ -135,14 +136,11 @@ export function extreme(
     };
   const order = { order: fn === 'min' ? ('asc' as const) : ('desc' as const), missing: '_last' };
   return {
-    // Keys of int64 values sort like them (exact-key.ts), and are exact where doubles are not.
-    agg: {
-      top_hits: {
-        size: 1,
-        sort: [{ [field.format === 'int64' ? exact : compared]: order }],
-        _source: { includes: [value] },
-      },
-    },
-    value: (computed) => (computed as TopHit).hits.hits[0]?._source?.[value] ?? null,
+    agg: { top_hits: { size: 1, sort: [{ [compared]: order }], _source: { includes: [value] } } },
+    value: (computed) => valueOf(field, computed as TopHit),
   };
 }
+
+/** Returns the value that the row has in its JSON form; null when there is no row. */
+export const valueOf = (field: IndexedField, { hits }: TopHit): unknown =>
+  hits.hits[0]?._source?.[layoutOf(field).value] ?? null;

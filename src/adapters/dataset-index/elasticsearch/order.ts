@@ -1,7 +1,7 @@
 import type { Aggregation, AggregateResult } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
 import type { Group } from './groups.ts';
-import { compareExact, compareForms } from './value-forms.ts';
+import { compareForms, compareWhole } from './value-forms.ts';
 
 /** A row of an aggregation's result, with the digests of its texts that are not read yet. */
 export interface Result {
@@ -32,9 +32,9 @@ export function orderOf(sort: Aggregation['sort'], columns: AggregateResult['col
       if (order !== 0) return order;
       const [digest, other] = [left.digests[i] ?? '', right.digests[i] ?? ''];
       if (digest !== '' && !whole) return 0;
-      // Values that compare as equal, such as two long integers with the same double, are still separate groups.
+      // Values that compare as equal, such as two texts with the same beginning, are still separate groups.
       const exact =
-        compareExact(field, left.values[i], right.values[i]) || (digest < other ? -1 : Number(digest > other));
+        compareWhole(field, left.values[i], right.values[i]) || (digest < other ? -1 : Number(digest > other));
       if (exact !== 0) return exact;
     }
     return 0;

@@ -6,7 +6,8 @@ import type { Query } from './criteria-query.ts';
 import { deviation } from './deviation.ts';
 import { layoutOf } from './field-layout.ts';
 import { histogram } from './histogram.ts';
-import { extreme } from './measures.ts';
+import { extreme, valueOf } from './measures.ts';
+import type { TopHit } from './measures.ts';
 import { matchingRows } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
@@ -56,7 +57,7 @@ interface Computed {
   stats?: { avg: number | null; std_deviation_population: number | null };
   least?: unknown;
   greatest?: unknown;
-  top?: { buckets: { key: unknown; doc_count: number }[] };
+  top?: { buckets: { key: unknown; doc_count: number; row?: TopHit }[] };
 }
 
 async function profile(
@@ -127,7 +128,10 @@ async function profile(
           signal,
         )
       : null,
-    top: (top?.buckets ?? []).map(({ key, doc_count }) => ({ value: formOf(field, key), count: doc_count })),
+    top: (top?.buckets ?? []).map(({ key, doc_count, row }) => ({
+      value: row ? valueOf(field, row) : formOf(field, key),
+      count: doc_count,
+    })),
     histogram:
       min !== null && max !== null
         ? await histogram(engine, { generation, query, field, count, min, max }, signal)
@@ -136,29 +140,34 @@ async function profile(
 }
 
 function aggregationsOf(field: IndexedField): Record<string, estypes.AggregationsAggregationContainer> {
-  const { compared, exact } = layoutOf(field);
+  const { value, compared, exact } = layoutOf(field);
   return {
     count: { value_count: { field: compared } },
     values: { terms: { field: exact, size: EXACT_DISTINCT + 1, order: { _key: 'asc' } } },
     // The number of buckets, without the buckets themselves.
     distinct: { stats_bucket: { buckets_path: 'values>_count' } },
     estimate: { cardinality: { field: exact, precision_threshold: PRECISION } },
-    ...(ORDERED.includes(field.type) && { low: { min: { field: compared } }, high: { max: { field: compared } } }),
-    ...(NUMERIC.includes(field.type) && { stats: { extended_stats: { field: compared } } }),
+    ...(ORDERED.includes(field.type) && { low: { min: { field: value } }, high: { max: { field: value } } }),
+    ...(NUMERIC.includes(field.type) && { stats: { extended_stats: { field: value } } }),
     ...(COUNTED.includes(field.type) && { top: mostFrequent(field) }),
   };
 }
 
 /**
- * Returns the most frequent values; of equally frequent ones the smaller first. Keys of decimals do not sort like the
- * numbers.
+ * Returns the most frequent values; of equally frequent ones the smaller first. The exact digits of decimals do not sort
+ * like the numbers: their sortable keys do, and a row of each has the digits.
  */
 function mostFrequent(field: IndexedField): estypes.AggregationsAggregationContainer {
-  const { compared, exact } = layoutOf(field);
+  const { value, compared, exact } = layoutOf(field);
+  if (field.keyed)
+    return {
+      terms: { field: compared, size: TOP, order: [{ _count: 'desc' }, { _key: 'asc' }] },
+      aggs: { row: { top_hits: { size: 1, _source: { includes: [value] } } } },
+    };
   if (field.format !== 'decimal')
     return { terms: { field: exact, size: TOP, order: [{ _count: 'desc' }, { _key: 'asc' }] } };
   return {
     terms: { field: exact, size: TOP, order: [{ _count: 'desc' }, { number: 'asc' }, { _key: 'asc' }] },
-    aggs: { number: { min: { field: compared } } },
+    aggs: { number: { min: { field: value } } },
   };
 }

@@ -29,7 +29,7 @@ export interface Matching {
 export function matchingRows(search: Search): Matching {
   const { generation, visible = ALL, where, words, wordFields } = search;
   const field = fieldFinder(generation);
-  const criteria = criteriaQuery(and([visible, where]), ({ name }) => layoutOf(field(name)));
+  const criteria = criteriaQuery(and([visible, where]), ({ name }) => field(name));
   const query = { bool: { filter: [criteria, ...wordQueries(words, wordFields.map(field))] } };
   return { field, everything: matchesAll(search), restricted: !isAll(visible), query };
 }

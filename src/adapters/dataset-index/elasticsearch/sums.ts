@@ -22,7 +22,7 @@ export async function inexactSums(
   signal: AbortSignal,
 ): Promise<Set<IndexedField>> {
   if (fields.length === 0) return new Set();
-  const aggs = Object.fromEntries(fields.map((field, i) => [`f${i}`, { stats: { field: layoutOf(field).compared } }]));
+  const aggs = Object.fromEntries(fields.map((field, i) => [`f${i}`, { stats: { field: layoutOf(field).value } }]));
   const { aggregations } = await searchDocuments(
     engine,
     generation,

@@ -1,5 +1,6 @@
 import { COMPARED_CHARACTERS, comparedText } from '../../../core/criteria/value.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
+import { numberKey } from '../number-key.ts';
 import { exactText } from './exact-key.ts';
 
 type Kind = Pick<IndexedField, 'type' | 'format'>;
@@ -26,32 +27,31 @@ export function formOf(field: Kind, value: unknown): unknown {
 }
 
 /**
- * Compares two values in their JSON forms as searches do: strings by their first code points, numbers as doubles.
+ * Compares two values in their JSON forms as searches do: strings by their first code points, numbers by their value,
+ * also those that are texts of exact digits.
  * Missing values are last in both directions.
  */
 export function compareForms({ type }: Kind, left: unknown, right: unknown, descending = false): number {
   if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1;
   const order =
-    type === 'integer' || type === 'number' || type === 'boolean'
+    type === 'boolean'
       ? sign(Number(left), Number(right))
-      : compareTexts(comparedText(left as string), comparedText(right as string));
+      : type === 'integer' || type === 'number'
+        ? compareNumbers(left, right)
+        : compareTexts(comparedText(left as string), comparedText(right as string));
   return descending ? -order : order;
 }
 
-/** Distinguishes what `compareForms` does not: exact digits with the same double, texts with the same beginning. */
-export function compareExact({ type, format }: Kind, left: unknown, right: unknown): number {
-  if (left === null || right === null) return 0;
-  if (type === 'text') return compareTexts(left as string, right as string);
-  if (!format) return 0;
-  const scale = Math.max(decimals(left as string), decimals(right as string));
-  return sign(scaled(left as string, scale), scaled(right as string, scale));
-}
+const compareNumbers = (left: unknown, right: unknown): number =>
+  typeof left === 'number' && typeof right === 'number'
+    ? sign(left, right)
+    : sign(numberKey(String(left)), numberKey(String(right)));
 
-const decimals = (digits: string) => (digits.split('.')[1] ?? '').length;
-const scaled = (digits: string, scale: number) =>
-  BigInt(digits.replace('.', '') + '0'.repeat(scale - decimals(digits)));
+/** Distinguishes what `compareForms` does not: texts with the same beginning. */
+export const compareWhole = ({ type }: Kind, left: unknown, right: unknown): number =>
+  type === 'text' && left !== null && right !== null ? compareTexts(left as string, right as string) : 0;
 
-const sign = <T extends number | bigint>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0);
+const sign = <T extends number | string>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0);
 
 /** Returns whether a text may be only the beginning of another one. */
 export const isCut = (text: string): boolean =>
