@@ -1,6 +1,6 @@
 import { MAX_PASSWORD_LENGTH, isAccountName } from '../../core/account-rules.ts';
 import type { PublicContext } from '../../core/context.ts';
-import { rateLimited, wrongCredentials } from '../../core/errors.ts';
+import { rateLimited, refused, wrongCredentials } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug, tenantOrDefault } from '../../core/slug.ts';
 import type { Viewer } from '../../core/viewer.ts';
@@ -38,10 +38,11 @@ interface Account extends Record<string, unknown> {
 /**
  * Opens a session and sets its cookie. Throws the same 401 after the same time for a wrong password and for an unknown,
  * disabled or locked user, and for one whose domain has an identity provider. Throws 429 past the limit of attempts,
- * before it checks the password.
+ * before it checks the password, and 403 to a page from which the browser would not send the cookie.
  */
 export async function login(ctx: PublicContext, input: LoginInput): Promise<{ viewer: Viewer; expiresAt: Date }> {
   const { platform, request } = ctx;
+  if (request.cookieRefusal) throw refused(request.cookieRefusal);
   const tenant = tenantOrDefault(input.tenant);
   await countLoginAttempt(platform, `${tenant}/${input.username.toLowerCase()}/${request.address}`);
 
