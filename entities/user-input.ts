@@ -59,10 +59,18 @@ export class UpdateUserInput extends UpdateMeInput {
   enabled?: boolean;
 
   @Rule({ notNull: true })
-  @Field(() => Boolean, { nullable: true, description: 'Locks (`true`) or unlocks (`false`) the login.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'Locks the user (`true`) until an administrator unlocks them, or unlocks them (`false`). A lock ends sessions, ' +
+      'and tokens are refused while it lasts.',
+  })
   locked?: boolean;
 
-  @Field(() => DateTime, { nullable: true, description: 'Time at which the login was locked.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'Time of the lock. Any time locks the user like `locked: true`, and null unlocks them.',
+  })
   lockedAt?: Date | null;
 
   @Rule({ ...intRule(0), notNull: true })

@@ -71,8 +71,13 @@ export class User extends TenantRow {
   @Property({ type: 'uuid', nullable: true })
   usageProfileId?: string | null;
 
+  /** Time of the lock after failed logins, which expires. See docs/contract.md#sessions. */
   @Property({ type: 'timestamptz', nullable: true })
   lockedAt?: Date | null;
+
+  /** Time of the lock by an administrator, which only an administrator lifts. See docs/contract.md#locked-users. */
+  @Property({ type: 'timestamptz', nullable: true })
+  adminLockedAt?: Date | null;
 
   @Property({ type: 'integer' })
   loginAttempts: number = 0;

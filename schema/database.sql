@@ -353,6 +353,7 @@ grant delete, insert, select, update on dws.app_release_file to dws_app;
 grant delete, insert, select, update on dws.app_release_file to dws_system;
 
 create table dws.app_user (
+  admin_locked_at timestamp with time zone,
   avatar_id uuid,
   avatar_original_id uuid,
   created_at timestamp with time zone not null default now(),
@@ -396,7 +397,7 @@ create policy tenant on dws.app_user for all to dws_app using ((tenant_id = ( SE
 CREATE TRIGGER forget_principal AFTER DELETE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.forget_principal('user:');
 CREATE TRIGGER forget_renditions AFTER DELETE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.forget_renditions();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.search_app_user();
-CREATE TRIGGER tell_credential AFTER DELETE OR UPDATE OF username, enabled, superuser, permissions, domain ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'id');
+CREATE TRIGGER tell_credential AFTER DELETE OR UPDATE OF username, enabled, superuser, permissions, domain, admin_locked_at ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'id');
 grant delete, insert, select, update on dws.app_user to dws_app;
 grant delete, insert, select, update on dws.app_user to dws_system;
 

@@ -3,13 +3,14 @@ import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { DateTime, JsonObject } from '../../src/core/scalars.ts';
-import { isLocked } from '../../src/services/identity/user-profile.ts';
+import { lockOf } from '../../src/services/identity/user-lock.ts';
 
 /** Columns of a user row that the private fields require. */
 interface PrivateRow {
   id: string;
   settings: object;
   lockedAt: Date | null;
+  adminLockedAt: Date | null;
   loginAttempts: number;
   passwordSetAt: Date | null;
   passwordExpiresAt: Date | null;
@@ -33,24 +34,26 @@ export class UserPrivateFieldsResolver {
     return canSeePrivateFields(ctx, user) ? user.settings : null;
   }
 
-  @Requires('lockedAt')
+  @Requires('lockedAt', 'adminLockedAt')
   @FieldResolver(() => Boolean, {
     nullable: true,
     description:
-      'Whether the login is locked. Null if the caller is another user without `users:view` or `users:edit`.',
+      'Whether an administrator or failed logins have locked the user. Null if the caller is another user without ' +
+      '`users:view` or `users:edit`.',
   })
   locked(@Ctx() ctx: Context, @Root() user: PrivateRow) {
-    return canSeePrivateFields(ctx, user) ? isLocked(user.lockedAt) : null;
+    return canSeePrivateFields(ctx, user) ? lockOf(user) !== null : null;
   }
 
-  @Requires('lockedAt')
+  @Requires('lockedAt', 'adminLockedAt')
   @FieldResolver(() => DateTime, {
     nullable: true,
     description:
-      'Time at which the login was locked. Null if the caller is another user without `users:view` or `users:edit`.',
+      'Time of the lock by an administrator, else of that after failed logins. Null if the user is not locked, or the ' +
+      'caller is another user without `users:view` or `users:edit`.',
   })
   lockedAt(@Ctx() ctx: Context, @Root() user: PrivateRow) {
-    return canSeePrivateFields(ctx, user) ? user.lockedAt : null;
+    return canSeePrivateFields(ctx, user) ? lockOf(user) : null;
   }
 
   @Requires('loginAttempts')

@@ -86,8 +86,8 @@ const createPublicCheck = (field: GraphQLField<unknown, unknown>, scope: Scope):
 function createCheck(field: GraphQLField<unknown, unknown>, permission: Permission, scope: Scope): Check {
   const inSession = requiresSession(field);
   const notInApps = isRefusedToApps(field, scope);
-  return ({ viewer }) => {
-    if (!viewer) throw unauthenticated();
+  return ({ viewer, request }) => {
+    if (!viewer) throw unauthenticated(request.cookieRefusal);
     const refusal =
       notInApps && viewer.authMethod === 'app' ? appRefused() : refusalOf(viewer, permission, scope, inSession);
     if (refusal) throw refusal;

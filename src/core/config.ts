@@ -98,6 +98,7 @@ const variables = z.object({
     'must list IP addresses, CIDR ranges, loopback, linklocal or uniquelocal, separated by commas',
   ),
   CORS_ORIGINS: commaSeparated(isOrigin, 'must list origins like https://app.example.com, separated by commas'),
+  COOKIE_SAME_SITE: oneOf('lax', 'none').default('lax'),
   OUTBOUND_ALLOW: commaSeparated(
     (part) => allowedHostSchema.safeParse(part).success,
     'must list host names, IP addresses and CIDR ranges, separated by commas',
@@ -148,9 +149,13 @@ const newestKey = (ring: string): string =>
     .find((key) => key.trim() !== '')
     ?.trim() ?? '';
 
-/** The first superuser obeys the rules of all users. Checked here, before a cluster is created. */
-const schema = variables.superRefine(({ ADMIN_USERNAME: username, ADMIN_PASSWORD: password }, context) => {
+/** Rules over several variables. The first superuser obeys the rules of all users: checked before a cluster is created. */
+const schema = variables.superRefine((values, context) => {
+  const { ADMIN_USERNAME: username, ADMIN_PASSWORD: password, COOKIE_SAME_SITE, PUBLIC_URL } = values;
   const issues = {
+    // Browsers store such a cookie only if it is `Secure`.
+    COOKIE_SAME_SITE:
+      COOKIE_SAME_SITE === 'none' && !PUBLIC_URL?.startsWith('https:') && 'none requires a PUBLIC_URL with https',
     ADMIN_USERNAME: usernameIssue(username),
     ADMIN_PASSWORD: password && passwordIssue(password, username),
   };

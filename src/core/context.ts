@@ -19,6 +19,8 @@ export interface RequestInfo extends AuditedRequest {
    * docs/contract.md#sessions.
    */
   crossSite?: boolean;
+  /** Why the browser would not send the session cookie from the page of this request. Absent or null if it does. */
+  cookieRefusal?: string | null;
   /** How many handlers of apps called each other to send this request. Absent or 0 for a request from outside. */
   appDepth?: number;
   /** Names the GraphQL operation of the request, for log and metrics. */

@@ -78,7 +78,9 @@ export const defineError =
 
 export const badInput = defineError(400, 'BAD_USER_INPUT', (message: string) => message);
 export const graphqlLimit = defineError(400, 'GRAPHQL_LIMIT', (message: string) => message);
-export const unauthenticated = defineError(401, 'UNAUTHENTICATED', () => 'Missing authentication');
+export const unauthenticated = defineError<string | null | void>(401, 'UNAUTHENTICATED', (reason) =>
+  reason ? `Missing authentication. ${reason}` : 'Missing authentication',
+);
 export const wrongCredentials = defineError(401, 'UNAUTHENTICATED', () => 'Invalid username or password');
 export const creditsSpent = defineError(402, 'CREDITS_SPENT', (message: string) => message);
 export const forbidden = defineError(

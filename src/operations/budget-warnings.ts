@@ -1,5 +1,6 @@
 import type { Platform } from '../core/platform.ts';
 import type { UsageEntityType } from '../core/usage.ts';
+import { isActive } from '../services/resource/active-user.ts';
 import { notify } from '../services/resource/notification.ts';
 import { budgetUseSql } from '../services/usage/budget-use.ts';
 import { monthOf, monthPeriod } from '../services/usage/usage-period.ts';
@@ -32,14 +33,14 @@ const EXCEEDED = `
   )
   order by u.tenant_id, u.id`;
 
-/** The owner, for a team its admins, and the enabled users with `billing:manage`. Takes tenant and owner. */
+/** The owner, for a team its admins, and the active users with `billing:manage`. Takes tenant and owner. */
 const RECIPIENTS = `
   select 'user:' || u.id as principal
   from dws.app_user u
   where u.tenant_id = $1
     and (
       'user:' || u.id = $2
-      or u.enabled and (u.superuser or u.permissions ? 'billing:manage')
+      or ${isActive('u')} and (u.superuser or u.permissions ? 'billing:manage')
       or exists (
         select from dws.team_member m
         where m.tenant_id = $1 and m.user_id = u.id and m.role = 'admin' and 'team:' || m.team_id = $2

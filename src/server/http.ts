@@ -103,7 +103,7 @@ const createRestContextFactory =
       return { ...context, runApp: runWebhook(context.request) };
     }
     const context = await createContext(request, reply, 'rest');
-    if (!context.viewer && !endpoint.public) throw unauthenticated();
+    if (!context.viewer && !endpoint.public) throw unauthenticated(context.request.cookieRefusal);
     if (endpoint.row.method !== 'GET') checkOrigin(context.request);
     return runsApp === 'view' ? { ...context, runApp: runView(context as Context) } : context;
   };

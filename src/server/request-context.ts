@@ -39,7 +39,7 @@ export function createContextFactory({
   internalCalls,
   closing,
 }: ContextOptions): CreateContext {
-  const { CORS_ORIGINS } = platform.config;
+  const { CORS_ORIGINS, COOKIE_SAME_SITE: sameSite } = platform.config;
   const secure = platform.publicUrl.startsWith('https://');
 
   /** A tool of an agent may send the request: the runs of the chain count as handlers that called each other. */
@@ -64,7 +64,7 @@ export function createContextFactory({
   const createAppContext = (request: FastifyRequest, reply: FastifyReply, call: InternalCall): PublicContext => {
     const viewer: Viewer = { ...call.viewer, authMethod: 'app', credentialId: '' };
     limiter.count(viewer.userId);
-    const options = { secure, crossSite: call.crossSite, channel: 'app', appDepth: call.depth + 1 } as const;
+    const options = { secure, sameSite, crossSite: call.crossSite, channel: 'app', appDepth: call.depth + 1 } as const;
     return createRequestContext(
       platform,
       new HttpRequestInfo(request, reply, { ...options, watch: createWatch(null, viewer) }),
@@ -85,6 +85,7 @@ export function createContextFactory({
       platform,
       new HttpRequestInfo(request, reply, {
         secure,
+        sameSite,
         crossSite,
         channel,
         appDepth,
@@ -98,6 +99,7 @@ export function createContextFactory({
     const call = internalCalls.take(request, reply);
     const options = {
       secure,
+      sameSite,
       crossSite: false,
       channel,
       watch: createWatch(null, null),

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditedMutation, AuditChannel } from '../core/audit.ts';
+import type { Config } from '../core/config.ts';
 import type { RequestInfo } from '../core/context.ts';
 import type { GraphqlOperation } from '../core/metrics.ts';
 import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
@@ -40,17 +41,26 @@ export class HttpRequestInfo implements RequestInfo {
   readonly crossSite: boolean;
   readonly channel: AuditChannel;
   readonly appDepth: number;
+  readonly cookieRefusal: string | null;
   mutation: AuditedMutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #secure: boolean;
+  readonly #sameSite: SameSite;
   readonly #watch: WatchRequest;
   #ended: AbortController | null = null;
 
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    options: { secure: boolean; crossSite: boolean; channel: AuditChannel; watch: WatchRequest; appDepth?: number },
+    options: {
+      secure: boolean;
+      sameSite: SameSite;
+      crossSite: boolean;
+      channel: AuditChannel;
+      watch: WatchRequest;
+      appDepth?: number;
+    },
   ) {
     this.id = request.id;
     this.address = request.ip;
@@ -58,9 +68,11 @@ export class HttpRequestInfo implements RequestInfo {
     this.crossSite = options.crossSite;
     this.channel = options.channel;
     this.appDepth = options.appDepth ?? 0;
+    this.cookieRefusal = options.sameSite === 'none' ? null : explainUnsentCookie(request);
     this.#request = request;
     this.#reply = reply;
     this.#secure = options.secure;
+    this.#sameSite = options.sameSite;
     this.#watch = options.watch;
   }
 
@@ -86,39 +98,51 @@ export class HttpRequestInfo implements RequestInfo {
 
   setSession(value: string | null): void {
     // An unused session expires earlier, on the server.
-    this.#setCookie(SESSION_COOKIE, value, '/', SESSION_ABSOLUTE_MS);
+    this.#setCookie(SESSION_COOKIE, value, '/', SESSION_ABSOLUTE_MS, this.#sameSite);
   }
 
   get loginCookie(): NonNullable<RequestInfo['loginCookie']> {
     return {
       get: () => this.#request.cookies[LOGIN_COOKIE],
-      set: (value) => this.#setCookie(LOGIN_COOKIE, value, LOGIN_PATH, LOGIN_LIFETIME_MS),
+      set: (value) => this.#setCookie(LOGIN_COOKIE, value, LOGIN_PATH, LOGIN_LIFETIME_MS, 'lax'),
     };
   }
 
-  /** Sets or clears a cookie that scripts cannot read and other sites do not send with their requests. */
-  #setCookie(name: string, value: string | null, path: string, lifetimeMs: number): void {
+  /** Sets or clears a cookie that scripts cannot read. */
+  #setCookie(name: string, value: string | null, path: string, lifetimeMs: number, sameSite: SameSite): void {
     const secure = this.#secure || this.#request.protocol === 'https';
-    const common = { path, httpOnly: true, sameSite: 'lax', secure } as const;
+    const common = { path, httpOnly: true, sameSite, secure } as const;
     if (value) void this.#reply.setCookie(name, value, { ...common, maxAge: lifetimeMs / 1000 });
     else void this.#reply.clearCookie(name, common);
   }
 }
 
 /**
- * Returns whether a request lacks proof (`Sec-Fetch-Site` or `Origin`) that it comes from the service's own pages or
- * from `CORS_ORIGINS`.
+ * Returns whether a request or the upgrade to a socket lacks proof (`Sec-Fetch-Site` or `Origin`) that it comes from the
+ * service's own pages or from `CORS_ORIGINS`. Browsers send the session cookie without this proof, too.
  */
 export function isCrossSite(
-  { headers: { origin, host, 'sec-fetch-site': site } }: FastifyRequest,
+  { headers: { origin, host, 'sec-fetch-site': site } }: Pick<FastifyRequest, 'headers'>,
   allowed: readonly string[],
 ): boolean {
   if (origin && allowed.includes(origin)) return false;
   return site !== undefined ? site !== 'same-origin' : origin === undefined || !sameHost(origin, host);
 }
 
+type SameSite = Config['COOKIE_SAME_SITE'];
+
+/** Returns why the browser sends no session cookie from the page of a request; null if it does, or does not say. */
+function explainUnsentCookie({ headers, hostname }: FastifyRequest): string | null {
+  const { origin = 'another site', 'sec-fetch-site': site, authorization } = headers;
+  if (site !== 'cross-site' || authorization !== undefined) return null;
+  return (
+    `Browsers do not send the session cookie from ${origin} to ${hostname}, which is another site: open the page at ` +
+    `the host ${hostname}, or set COOKIE_SAME_SITE=none (https only)`
+  );
+}
+
 /** Returns whether the header `Origin` names the host of the request. */
-export function sameHost(origin: string, host: string | undefined): boolean {
+function sameHost(origin: string, host: string | undefined): boolean {
   try {
     return new URL(origin).host === host;
   } catch {

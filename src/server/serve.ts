@@ -107,6 +107,10 @@ function startSeeding(platform: Platform, adminUrl: string): () => Promise<void>
 /** Prints the URL and the generated password of the first superuser. They are not logged. */
 function printAddress(url: string, login: FirstLogin | null): void {
   console.log(`\n  Data Workspace Service at ${url}\n  GraphQL ${url}/graphiql   REST ${url}/api/docs`);
+  const { hostname } = new URL(url);
+  console.log(
+    `  Open front ends of your own at the host ${hostname}, too: from others, browsers send no session cookie`,
+  );
   if (login) console.log(`\n  Username ${login.username}   Password ${login.password}   (shown this once)`);
   console.log('');
 }

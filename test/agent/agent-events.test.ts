@@ -88,25 +88,28 @@ describe('an event of an app', () => {
     expect(ai.counts.chat).toBe(2);
   });
 
-  test('starts no agent whose owner may not read the app, was disabled, or has not accepted it', async ({
+  test('starts no agent whose owner may not read the app, was disabled or locked, or has not accepted it', async ({
     admin,
     ann,
     bob,
     service,
   }) => {
     const gone = await service.user(`gone-${newId()}`);
-    const { emit } = await createEmitter(admin, [ann, gone]);
+    const barred = await service.user(`barred-${newId()}`);
+    const { emit } = await createEmitter(admin, [ann, gone, barred]);
     const ofBob = await createAgent(bob, { events: ['secret'] });
     const ofGone = await createAgent(gone, { events: ['secret'] });
+    const ofBarred = await createAgent(barred, { events: ['secret'] });
     const ofAnn = await createAgent(ann, { events: ['secret'] });
     await ann.put(`/assistants/${ofAnn.assistantId}/shares/bob`, { accessLevel: 2 });
     await bob.put(ofAnn.path, { instructions: 'Other' });
     const lost = await createAgent(ann, { events: ['secret'] });
     const { id } = await gone.creates('/agents', { name: 'x', assistantId: ofGone.assistantId });
     await admin.put(`/users/${gone.username}`, { enabled: false });
+    await admin.put(`/users/${barred.username}`, { locked: true });
     await emit('secret');
     await settled(service);
-    for (const path of [ofBob.path, ofGone.path, ofAnn.path, `/agents/${id}`])
+    for (const path of [ofBob.path, ofGone.path, ofBarred.path, ofAnn.path, `/agents/${id}`])
       expect(await runsOf(admin, path)).toEqual([]);
     expect(await runsOf(admin, lost.path)).toHaveLength(1);
   });

@@ -157,7 +157,7 @@ describe('the owner of an app', () => {
   };
   const NOBODY = { status: 503, message: NO_OWNER };
 
-  test('counts at once: disabled, enabled, replaced', async ({ admin, anonymous, service }) => {
+  test('counts at once: disabled, locked, enabled, replaced', async ({ admin, anonymous, service }) => {
     const [cara, dora] = [await service.user('cara', { permissions: ['apps:create'] }), await service.user('dora')];
     const app = await deployApp(cara, 'Owned', ROUTES);
     const second = await startSecond(service);
@@ -171,12 +171,16 @@ describe('the owner of an app', () => {
     await expectUser(NOBODY);
     await admin.put('/users/cara', { enabled: true });
     await expectUser(CARA);
+    await admin.put('/users/cara', { locked: true });
+    await expectUser(NOBODY);
+    await admin.put('/users/cara', { locked: false });
+    await expectUser(CARA);
     await expectStatus(admin.put(`/apps/${app}/owner`, { ownerId: dora.id }), 200);
     await expectUser(NOBODY);
     await expectStatus(dora.post(`/apps/${app}/_deploy`), 200);
     await expectUser({ id: dora.id, name: 'dora', type: 'user' });
     expect((await recordedCalls(admin, app)).filter(({ status }) => status === 503)).toEqual(
-      [1, 2, 3, 4].map(() => ({
+      [1, 2, 3, 4, 5, 6].map(() => ({
         method: 'post',
         path: '/',
         route: '/',

@@ -38,6 +38,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
     'https://app.example.com/',
     'https://app.example.com,https://b.example.com/path',
   ],
+  COOKIE_SAME_SITE: ['must be lax or none', 'strict', 'None'],
   OUTBOUND_ALLOW: [
     'must list host names, IP addresses and CIDR ranges, separated by commas',
     '*',
@@ -180,6 +181,15 @@ test('well-formed values are parsed', () => {
     METRICS_TOKEN: 'measure me',
   });
   for (const HOST of ['0.0.0.0', 'localhost', 'data.example.com']) expect(readConfig({ HOST }).HOST).toBe(HOST);
+});
+
+test('a cookie for other sites requires https', () => {
+  for (const PUBLIC_URL of ['', 'http://data.example.com'])
+    expect(() => readConfig({ COOKIE_SAME_SITE: 'none', PUBLIC_URL })).toThrow(
+      'COOKIE_SAME_SITE none requires a PUBLIC_URL with https',
+    );
+  const PUBLIC_URL = 'https://data.example.com';
+  expect(readConfig({ COOKIE_SAME_SITE: 'none', PUBLIC_URL }).COOKIE_SAME_SITE).toBe('none');
 });
 
 test('an empty value counts as unset', () => {

@@ -23,16 +23,22 @@ describe('the last enabled superuser', () => {
         ])
           await expectError(response, 409, MESSAGE);
       await expectGraphqlError(updateByGraphql(session, 'stranger', { enabled: false }), 'CONFLICT', MESSAGE);
+      const notLocked = 'The last enabled superuser cannot be locked';
+      for (const lock of [{ locked: true }, { lockedAt: '2020-01-31T09:30:00.000Z' }]) {
+        await expectError(session.put('/users/stranger', lock), 409, notLocked);
+        await expectGraphqlError(updateByGraphql(session, 'stranger', lock), 'CONFLICT', notLocked);
+      }
     });
   });
 
   test.for([
     ['disable', (client: Client, key: string) => client.put(`/users/${key}`, { enabled: false }), 200],
+    ['lock', (client: Client, key: string) => client.put(`/users/${key}`, { locked: true }), 200],
     ['delete', (client: Client, key: string) => client.delete(`/users/${key}?transferTo=heir`), 204],
     ['demote', (client: Client, key: string) => client.put(`/users/${key}/superuser`, { superuser: false }), 200],
-  ] as const)('is one of two who %s each other at once', async ([, change, status], { service, stranger }) => {
+  ] as const)('is one of two who %s each other at once', async ([what, change, status], { service, stranger }) => {
     await stranger.get('/me');
-    const names = [0, 1].map((n) => `rival-${status}-${n}-${Math.random().toString(36).slice(2)}`);
+    const names = [0, 1].map((n) => `rival-${what}-${n}-${Math.random().toString(36).slice(2)}`);
     for (const name of names) await service.user(name, { tenant: 'other', superuser: true });
     const others = `update dws.app_user u set enabled = not enabled
       from dws.tenant t where t.id = u.tenant_id and t.slug = 'other' and superuser and not username = any($1)`;
@@ -48,7 +54,7 @@ describe('the last enabled superuser', () => {
         await systemQuery(
           service,
           `select count(*)::int as left from dws.app_user u join dws.tenant t on t.id = u.tenant_id
-          where t.slug = 'other' and superuser and enabled`,
+          where t.slug = 'other' and superuser and enabled and admin_locked_at is null`,
         ),
       ).toEqual([{ left: 1 }]);
     } finally {

@@ -157,6 +157,7 @@ describe('a mailed link', () => {
   });
 
   const changes: Record<string, (service: Service, user: Client, admin: Client) => Promise<unknown>> = {
+    'is locked by an administrator': (_service, user, admin) => admin.put(`/users/${user.id}`, { locked: true }),
     'is disabled': (_service, user, admin) => admin.put(`/users/${user.id}`, { enabled: false }),
     'gets another address': (_service, user, admin) => admin.put(`/users/${user.id}`, { email: 'other@example.com' }),
     'moves to another domain': (_service, user, admin) => admin.put(`/users/${user.id}`, { domain: 'ldap' }),

@@ -138,6 +138,7 @@ describe('a callback', () => {
     'the provider gets another domain': (admin, id) => admin.put(`/identity-providers/${id}`, { domain: `d${id}` }),
     'the provider gets another issuer': (admin, id) =>
       admin.put(`/identity-providers/${id}`, { issuer: 'https://other.example', clientSecret: 'x' }),
+    'an administrator locks the user': (admin, _, id) => admin.put(`/users/${id}`, { locked: true }),
     'the user is disabled': (admin, _, id) => admin.put(`/users/${id}`, { enabled: false }),
     'the user is deleted': (admin, _, id) => admin.delete(`/users/${id}`),
   };
@@ -166,6 +167,7 @@ describe('a callback', () => {
   test.for([
     ['becomes a superuser', 'superuser = true'],
     ['is locked', 'locked_at = now()'],
+    ['is locked by an administrator', `admin_locked_at = now() - interval '1 day'`],
     ['moves to another domain', `domain = 'elsewhere'`],
     ['is disabled', 'enabled = false'],
   ])(

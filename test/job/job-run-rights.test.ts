@@ -40,6 +40,15 @@ describe('a run', () => {
     await expectStatus(ann.delete(`${switched.path}/shares/bob`), 204);
   });
 
+  test('fails with a sentence while an administrator locks the owner', async ({ admin, service }) => {
+    const job = await createJob(await service.user('carlo'));
+    await expectStatus(admin.put('/users/carlo', { locked: true }), 200);
+    await expectBody(admin.post(job.path), 200, { success: false, history: [] });
+    expect((await latestRun(admin, job)).error).toBe('The owner cannot run it: The user carlo is locked');
+    await expectStatus(admin.put('/users/carlo', { locked: false }), 200);
+    await expectBody(admin.post(job.path), 200, { success: true });
+  });
+
   test('fails with a sentence when the owner is disabled', async ({ admin, service }) => {
     const carol = await service.user('carol');
     const job = await createJob(carol);

@@ -107,6 +107,22 @@ test('an unlocked user can log in', async ({ service }) => {
   expect(await logIn(service, 'locked', PASSWORD)).toMatchObject({ status: 200 });
 });
 
+test('an administrator’s lock is lifted by unlocking only, not by a new password', async ({ service, admin }) => {
+  await service.user('barred');
+  await admin.put('/users/barred', { locked: true });
+  const { out } = await dws(variablesOf(service), 'user', 'list');
+  expect(out).toContain('barred\tuser\tlocked');
+  expect(await dws(variablesOf(service), 'token', 'create', 'barred')).toMatchObject({
+    err: ['The user "barred" is locked'],
+    code: 1,
+  });
+  const [password] = (await dws(variablesOf(service), 'user', 'reset-password', 'barred')).out;
+  expect(await logIn(service, 'barred', password!)).toMatchObject({ status: 401 });
+
+  expect(await dws(variablesOf(service), 'user', 'unlock', 'barred')).toMatchObject({ code: 0 });
+  expect(await logIn(service, 'barred', password!)).toMatchObject({ status: 200 });
+});
+
 test('creating a token prints nothing but the token, which authenticates its user', async ({ service, ann }) => {
   const { out, code } = await dws(variablesOf(service), 'token', 'create', 'ann', '--name', 'cron');
 

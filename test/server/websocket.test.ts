@@ -129,10 +129,13 @@ describe('a socket', () => {
       { cookie },
       { cookie, origin: 'https://evil.example' },
       { cookie, origin: 'null' },
+      { cookie, origin: `https://${'ä'.repeat(100)}.example` },
     ] as Record<string, string>[]) {
       const socket = new Socket(service.url, headers);
       await socket.send({ type: 'connection_init' });
-      expect(await socket.closed).toEqual(FORBIDDEN);
+      const { origin } = headers;
+      const reason = `Origin ${origin?.replaceAll('ä', '?')} is not in CORS_ORIGINS`.slice(0, 123);
+      expect(await socket.closed).toEqual(origin === undefined ? FORBIDDEN : { ...FORBIDDEN, reason });
     }
   });
 

@@ -145,7 +145,7 @@ function userCommands(user: Command): void {
     });
   user
     .command('unlock <name>')
-    .description('unlock a user after too many failed logins')
+    .description('unlock a user whom failed logins or an administrator have locked')
     .option('--tenant <slug>', 'tenant of the user', 'default')
     .action(async (name: string, { tenant }: { tenant: string }) => {
       await withAuditedSystem({ action: 'unlockUser', tenant, kind: 'user', name }, (system) =>
@@ -155,7 +155,9 @@ function userCommands(user: Command): void {
     });
   user
     .command('reset-password <name>')
-    .description('set a new random password, print it, and end all sessions of the user')
+    .description(
+      'set a new random password, print it, and end all sessions of the user; a lock by an administrator stays',
+    )
     .option('--tenant <slug>', 'tenant of the user', 'default')
     .action(async (name: string, { tenant }: { tenant: string }) => {
       console.log(

@@ -20,7 +20,7 @@ import { PerUserLimit } from '../../core/per-user-limit.ts';
 import type { Credential } from '../../services/identity/credential.ts';
 import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
-import { credentialOf, sameHost, SESSION_COOKIE } from '../request.ts';
+import { credentialOf, isCrossSite, SESSION_COOKIE } from '../request.ts';
 import { traceSocketOperation } from '../tracing.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
@@ -47,9 +47,9 @@ type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
- * {authorization}`, or the session cookie of a same-origin upgrade. The socket is closed with 4403 without valid
- * credentials, and when the user is disabled or the credential ends; with 4429 above the limit of open sockets. See
- * docs/contract.md#graphql.
+ * {authorization}`, or the session cookie of an upgrade that comes from the same origin or from `CORS_ORIGINS`, as over
+ * HTTP. The socket is closed with 4403 without valid credentials, and when the user is disabled or the credential ends;
+ * with 4429 above the limit of open sockets. See docs/contract.md#graphql.
  */
 export function createSocketHandler(options: SocketOptions) {
   const sockets = new PerUserLimit(MAX_SOCKETS);
@@ -84,17 +84,33 @@ export function createSocketHandler(options: SocketOptions) {
   } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
 }
 
+/** Maximum length of the reason with which a socket is closed, as WebSocket defines it. */
+const MAX_REASON_CHARACTERS = 123;
+
+/** Closes a socket that has the session cookie without proof of its origin. */
+function refuseOrigin({ socket, request }: SocketExtra): void {
+  const { origin } = request.headers;
+  const reason = origin ? `Origin ${origin} is not in CORS_ORIGINS` : 'Forbidden';
+  request.log.warn({ requestId: request.id, origin }, `A socket was refused: ${reason}`);
+  socket.close(CloseCode.Forbidden, reason.replaceAll(/[^ -~]/g, '?').slice(0, MAX_REASON_CHARACTERS));
+}
+
 const closeForbidden = ({ socket }: SocketExtra) => socket.close(CloseCode.Forbidden, 'Forbidden');
 
 /** Authenticates a socket. Returns false for invalid credentials, and when the user has too many sockets. */
 async function acceptConnection(
-  { authenticator, limiter }: SocketOptions,
+  { authenticator, limiter, platform }: SocketOptions,
   sockets: PerUserLimit,
   unread: UnreadMessages,
   { extra, connectionParams }: Socket,
 ): Promise<boolean> {
   const credential = findCredential(extra.request, connectionParams);
-  const viewer = credential && (await identify(credential, extra.request.ip, authenticator, limiter));
+  const { request } = extra;
+  if (credential?.method === 'session' && isCrossSite(request, platform.config.CORS_ORIGINS)) {
+    refuseOrigin(extra);
+    return false;
+  }
+  const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
   if (!credential || !viewer) return false;
   const releaseSocket = sockets.acquire(viewer.userId);
   if (!releaseSocket) {
@@ -188,15 +204,11 @@ function formatErrors(
   });
 }
 
-/**
- * Returns the credential of a socket. The cookie is accepted on a same-origin upgrade only, because browsers send it
- * from any origin.
- */
+/** Returns the credential of a socket: the authorization of its parameters or its upgrade, else the session cookie. */
 function findCredential(
   { headers, cookies }: FastifyRequest,
   params: Record<string, unknown> | undefined,
 ): Credential | null {
-  const cookie = headers.origin && sameHost(headers.origin, headers.host) ? cookies[SESSION_COOKIE] : undefined;
   const authorization = params?.['authorization'] ?? params?.['Authorization'] ?? headers.authorization;
-  return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookie);
+  return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookies[SESSION_COOKIE]);
 }

@@ -1,6 +1,7 @@
 import type { Query } from '../../core/database.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import { accessLevelInTransaction, findGrantee, type Grantee } from '../resource/access-level.ts';
+import { isActive } from '../resource/active-user.ts';
 
 /** An event of an app that was not dispatched. */
 export interface WaitingEvent {
@@ -30,8 +31,8 @@ interface Candidate extends Subscriber, Record<string, unknown> {
 }
 
 /**
- * Returns the agents that wait for events: enabled and accepted ones, whose owner is enabled, may read the app and may run the
- * assistant. An agent waits for its own events, or for those of its assistant if it has none. Of the agents of an owner
+ * Returns the agents that wait for events: enabled and accepted ones, whose owner is enabled and not locked, may read the
+ * app and may run the assistant. An agent waits for its own events, or for those of its assistant if it has none. Of the agents of an owner
  * that wait for an event, only the oldest are returned.
  */
 export async function findSubscribers(query: Query, events: readonly WaitingEvent[]): Promise<Subscriber[]> {
@@ -45,7 +46,7 @@ export async function findSubscribers(query: Query, events: readonly WaitingEven
         from dws.app_event e
         join dws.agent a on a.tenant_id = e.tenant_id and a.enabled and a.accepted
         join dws.assistant s on s.id = a.assistant_id
-        join dws.app_user u on u.id = a.owner_id and u.enabled
+        join dws.app_user u on u.id = a.owner_id and ${isActive('u')}
         where e.id = any($1) and case when a.events = '[]' then s.events else a.events end ? e.name
       ) w
       where place <= ${MAX_AGENTS_OF_OWNER}

@@ -4,6 +4,7 @@ import { isUuid } from '../../core/id.ts';
 import { LEVEL, type Level } from '../../core/permissions.ts';
 import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
 import { accessLevel } from '../resource/access-level.ts';
+import { isActive } from '../resource/active-user.ts';
 import { resourceKey } from '../resource/load-resource.ts';
 
 /** An app that is deployed, with the routes below `view` of its active release. */
@@ -18,7 +19,7 @@ export interface ViewedApp {
 export interface WebhookApp {
   app: RunningApp;
   webhooks: HandlerRoute[];
-  /** The owner, as whom its webhooks run; null if it is disabled or was deleted. */
+  /** The owner, as whom its webhooks run; null if it is disabled, locked by an administrator or was deleted. */
   owner: HandlerUser | null;
 }
 
@@ -40,7 +41,8 @@ const OWNER_NAME = `
   case split_part(a.owner_id, ':', 1)
     when 'user' then (
       select u.username from dws.app_user u
-      where u.tenant_id = a.tenant_id and u.id = split_part(a.owner_id, ':', 2)::uuid and u.enabled
+      where u.tenant_id = a.tenant_id and u.id = split_part(a.owner_id, ':', 2)::uuid
+        and ${isActive('u')}
     )
     when 'team' then (
       select o.name from dws.team o where o.tenant_id = a.tenant_id and o.id = split_part(a.owner_id, ':', 2)::uuid

@@ -8,6 +8,7 @@ import { FairGate } from '../../core/fair-gate.ts';
 import { perPlatform } from '../../core/per-platform.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { INTEGRATION_JSON, type StoredIntegration } from '../library/library-client.ts';
+import { isActive } from '../resource/active-user.ts';
 import { notify } from '../resource/notification.ts';
 import { clientOf } from './connection-client.ts';
 
@@ -56,7 +57,7 @@ interface StoredConnection extends Record<string, unknown> {
   integration: StoredIntegration | null;
 }
 
-/** Loads a connection. Throws CONFLICT if it has ended or expired, or if its owner is disabled. */
+/** Loads a connection. Throws CONFLICT if it has ended or expired, or if its owner is disabled or locked. */
 async function load(query: Query, { id, tenantId, target }: ConnectionKey, lock: '' | 'for update of c') {
   const [row] = await query<StoredConnection>({
     text: `
@@ -68,7 +69,7 @@ async function load(query: Query, { id, tenantId, target }: ConnectionKey, lock:
       left join dws.library l on l.id = c.library_id
       left join dws.toolkit t on t.id = c.toolkit_id
       left join dws.integration i on i.id = c.integration_id
-      where c.tenant_id = $1 and c.id = $2 and u.enabled
+      where c.tenant_id = $1 and c.id = $2 and ${isActive('u')}
       ${lock}`,
     values: [tenantId, id],
   });

@@ -21,9 +21,17 @@ export async function deleteExpiredCredentials(system: SystemDatabase): Promise<
  * creates it.
  */
 export async function deleteCredentials(query: Query, tenantId: string, userId: string): Promise<void> {
-  for (const table of ['session', 'api_token'])
-    await query({
-      text: `delete from dws.${table} where tenant_id = $1 and user_id = $2`,
-      values: [tenantId, userId],
-    });
+  await deleteSessions(query, tenantId, userId);
+  await query({
+    text: `delete from dws.api_token where tenant_id = $1 and user_id = $2`,
+    values: [tenantId, userId],
+  });
+}
+
+/** Deletes the sessions of a user. */
+export async function deleteSessions(query: Query, tenantId: string, userId: string): Promise<void> {
+  await query({
+    text: `delete from dws.session where tenant_id = $1 and user_id = $2`,
+    values: [tenantId, userId],
+  });
 }

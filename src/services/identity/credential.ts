@@ -3,6 +3,7 @@ import type { TokenScope } from '../../../entities/api-token.ts';
 import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
+import { isActive } from '../resource/active-user.ts';
 
 /** Minutes for which failed logins lock a user. */
 export const LOGIN_LOCK_MINUTES = 15;
@@ -62,7 +63,7 @@ const LOOKUP = {
       where c.token_hash = $1
         and c.expires_at > now()
         and c.created_at > now() - ${SESSION_ABSOLUTE_MS / 1000} * interval '1 s'
-        and u.enabled`,
+        and ${isActive('u')}`,
   },
   token: {
     name: 'credential_token',
@@ -73,7 +74,7 @@ const LOOKUP = {
       join dws.tenant t on t.id = u.tenant_id
       where c.token_hash = $1
         and (c.expires_at is null or c.expires_at > now())
-        and u.enabled`,
+        and ${isActive('u')}`,
   },
 };
 

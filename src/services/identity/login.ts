@@ -1,9 +1,10 @@
 import { MAX_PASSWORD_LENGTH, isAccountName } from '../../core/account-rules.ts';
 import type { PublicContext } from '../../core/context.ts';
-import { rateLimited, wrongCredentials } from '../../core/errors.ts';
+import { rateLimited, refused, wrongCredentials } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { isSlug, tenantOrDefault } from '../../core/slug.ts';
 import type { Viewer } from '../../core/viewer.ts';
+import { isActive } from '../resource/active-user.ts';
 import { digest, findViewer, LOGIN_LOCK_MINUTES } from './credential.ts';
 import { verifyPassword } from './password.ts';
 import { openSession, type SessionUser } from './session-opening.ts';
@@ -23,7 +24,9 @@ interface Account extends Record<string, unknown> {
   tenant_id: string;
   username: string;
   password_hash: string | null;
-  enabled: boolean;
+  /** Whether the user is enabled and not locked by an administrator. */
+  active: boolean;
+  /** Whether failed logins have locked the user. */
   locked: boolean;
   /** Whether the user logged in from the address of the request during the last 30 days. */
   known_address: boolean;
@@ -35,17 +38,18 @@ interface Account extends Record<string, unknown> {
 /**
  * Opens a session and sets its cookie. Throws the same 401 after the same time for a wrong password and for an unknown,
  * disabled or locked user, and for one whose domain has an identity provider. Throws 429 past the limit of attempts,
- * before it checks the password.
+ * before it checks the password, and 403 to a page from which the browser would not send the cookie.
  */
 export async function login(ctx: PublicContext, input: LoginInput): Promise<{ viewer: Viewer; expiresAt: Date }> {
   const { platform, request } = ctx;
+  if (request.cookieRefusal) throw refused(request.cookieRefusal);
   const tenant = tenantOrDefault(input.tenant);
   await countLoginAttempt(platform, `${tenant}/${input.username.toLowerCase()}/${request.address}`);
 
   const account = isWellFormed(tenant, input) ? await findAccount(platform, tenant, input, request.address) : undefined;
   const mayLogIn =
     account !== undefined &&
-    account.enabled &&
+    account.active &&
     !account.password_expired &&
     !account.has_provider &&
     (!account.locked || account.known_address);
@@ -119,7 +123,7 @@ async function findAccount(
 ): Promise<Account | undefined> {
   const [account] = await platform.system.query<Account>({
     text: `
-      select u.id, u.tenant_id, u.username, u.password_hash, u.enabled,
+      select u.id, u.tenant_id, u.username, u.password_hash, ${isActive('u')} as active,
         coalesce(u.locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' > now(), false) as locked,
         coalesce(u.password_expires_at <= now(), false) as password_expired,
         exists (

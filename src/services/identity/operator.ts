@@ -4,6 +4,7 @@ import { isUuid, newId } from '../../core/id.ts';
 import { checkText } from '../../core/input-checks.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
+import { isActive } from '../resource/active-user.ts';
 import { findTenant } from './bootstrap.ts';
 import { digest, generateSecret, LOGIN_LOCK_MINUTES, USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
 import { endResetLinks } from './password-reset.ts';
@@ -35,7 +36,7 @@ export async function listUsers(system: SystemDatabase, tenant: string): Promise
       select username, superuser,
         case
           when not enabled then 'disabled'
-          when locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' > now() then 'locked'
+          when admin_locked_at is not null or locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' > now() then 'locked'
           else 'enabled'
         end as state
       from dws.app_user
@@ -45,21 +46,21 @@ export async function listUsers(system: SystemDatabase, tenant: string): Promise
   });
 }
 
-/** Unlocks the login of a user. Throws NOT_FOUND if there is no such user. */
+/** Unlocks a user, whether an administrator or failed logins have locked them. Throws NOT_FOUND if there is no such user. */
 export async function unlockUser(system: SystemDatabase, tenant: string, username: string): Promise<void> {
   const { id } = await findUser(system, tenant, username);
   await system.query({
     text: `
       update dws.app_user set
-        locked_at = null, login_attempts = 0, version = version + 1, updated_at = now()
+        locked_at = null, admin_locked_at = null, login_attempts = 0, version = version + 1, updated_at = now()
       where id = $1`,
     values: [id],
   });
 }
 
 /**
- * Sets a generated password, unlocks the user and ends their sessions and password links. API tokens stay valid.
- * Returns the password, of which only the hash is stored.
+ * Sets a generated password, forgets failed logins and ends sessions and password links of the user. API tokens stay valid,
+ * and so does the lock by an administrator. Returns the password, of which only the hash is stored.
  */
 export async function resetPassword(system: SystemDatabase, tenant: string, username: string): Promise<string> {
   const { id, tenantId } = await findUser(system, tenant, username);
@@ -82,7 +83,7 @@ export async function resetPassword(system: SystemDatabase, tenant: string, user
 
 /**
  * Creates an API token of a user with both scopes and no expiry. Returns the secret, of which only the hash is stored.
- * Throws CONFLICT if the user is disabled.
+ * Throws CONFLICT if the user is disabled or locked by an administrator.
  */
 export async function createToken(
   system: SystemDatabase,
@@ -90,19 +91,19 @@ export async function createToken(
   username: string,
   name: string,
 ): Promise<string> {
-  const { id } = await findUser(system, tenant, username);
+  const { id, locked } = await findUser(system, tenant, username);
   const secret = `dws_${generateSecret()}`;
   const created = await system.query({
     text: `
       insert into dws.api_token (id, tenant_id, user_id, name, token_hash, prefix, scopes)
       select $1, u.tenant_id, u.id, $3, $4, $5, '["read", "write"]'
       from dws.app_user u
-      where u.id = $2 and u.enabled
+      where u.id = $2 and ${isActive('u')}
       for share
       returning id`,
     values: [newId(), id, checkText(name, 'name'), digest(secret), secret.slice(0, 8)],
   });
-  if (!created.length) throw conflict(`The user "${username}" is disabled`);
+  if (!created.length) throw conflict(`The user "${username}" is ${locked ? 'locked' : 'disabled'}`);
   return secret;
 }
 
@@ -145,19 +146,25 @@ export async function revokeToken(system: SystemDatabase, tenant: string, id: st
   if (!deleted.length) throw notFound({ what: `token in tenant "${tenant}" with id`, id });
 }
 
-/** Returns the ids of a user and their tenant. Throws NOT_FOUND if one of them does not exist. */
+/**
+ * Returns the ids of a user and their tenant, and whether an administrator has locked the user. Throws NOT_FOUND if one of
+ * them does not exist.
+ */
 export async function findUser(
   system: SystemDatabase,
   tenant: string,
   username: string,
-): Promise<{ id: string; tenantId: string }> {
+): Promise<{ id: string; tenantId: string; locked: boolean }> {
   const tenantId = await findTenant(system, tenant);
-  const [user] = await system.query<{ id: string }>({
-    text: `select id from dws.app_user where tenant_id = $1 and lower(username) = lower($2)`,
+  const [user] = await system.query<{ id: string; locked: boolean }>({
+    text: `
+      select id, admin_locked_at is not null as locked
+      from dws.app_user
+      where tenant_id = $1 and lower(username) = lower($2)`,
     values: [tenantId, username],
   });
   if (!user) throw notFound({ what: `user of tenant "${tenant}" named`, id: `"${username}"` });
-  return { id: user.id, tenantId };
+  return { ...user, tenantId };
 }
 
 /**
@@ -170,7 +177,7 @@ export async function findFirstSuperuser(system: SystemDatabase, tenant: string)
       select ${USER_COLUMNS}
       from dws.app_user u
       join dws.tenant t on t.id = u.tenant_id
-      where t.slug = $1 and u.superuser and u.enabled
+      where t.slug = $1 and u.superuser and ${isActive('u')}
       order by u.created_at, u.id
       limit 1`,
     values: [tenant],

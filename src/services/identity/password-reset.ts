@@ -9,6 +9,7 @@ import { gone } from '../../core/errors.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { isSlug, tenantOrDefault } from '../../core/slug.ts';
+import { isActive } from '../resource/active-user.ts';
 import { recordAuditInTransaction } from '../resource/audit.ts';
 import { queueMail } from '../resource/mail.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
@@ -31,8 +32,8 @@ type LinkRecipient = Pick<User, 'id' | 'tenantId' | 'username' | 'email' | 'emai
 const ADDRESS_SET_BY_TOKEN = 'An API token set the e-mail address: an operator must hand the mail over';
 
 /**
- * Mails a link for a new password to an enabled user of the domain `local`. Does nothing, in the same time, for any
- * other name. Throws 429 past the limit of logins.
+ * Mails a link for a new password to an enabled user of the domain `local` whom no administrator has locked. Does nothing,
+ * in the same time, for any other name. Throws 429 past the limit of logins.
  */
 export async function request(
   { platform, request: { address, mutation } }: PublicContext,
@@ -58,8 +59,8 @@ async function mailLinkToUser(platform: Platform, slug: string, username: string
     const [user] = await tx.query<LinkRecipient & Record<string, unknown>>({
       text: `
         select id, tenant_id as "tenantId", username, email, email_set_by_token as "emailSetByToken"
-        from dws.app_user
-        where tenant_id = $1 and lower(username) = lower($2) and enabled and domain = 'local'
+        from dws.app_user u
+        where tenant_id = $1 and lower(username) = lower($2) and ${isActive('u')} and domain = 'local'
         for no key update`,
       values: [tenant.id, username],
     });
@@ -94,7 +95,8 @@ If you did not expect this mail, ignore it: your password does not change.
 
 /**
  * Sets a new password with a mailed link, unlocks the user and ends their sessions and other links. API tokens stay
- * valid. Throws GONE if the link was used, has expired or never existed, or if its user is disabled or not local.
+ * valid. Throws GONE if the link was used, has expired or never existed, or if its user is disabled, locked by an
+ * administrator or not local.
  * Throws BAD_USER_INPUT for a refused password, which does not use up the link.
  */
 export async function reset(ctx: PublicContext, secret: string, password: string): Promise<void> {
@@ -110,10 +112,10 @@ export async function reset(ctx: PublicContext, secret: string, password: string
     // The row of the user is locked before those of the links, so that two links of one user do not deadlock.
     const [updated] = await tx.query({
       text: `
-        update dws.app_user set
+        update dws.app_user u set
           password_hash = $3, password_set_at = now(), password_expires_at = null,
           locked_at = null, login_attempts = 0, version = version + 1, updated_at = now()
-        where tenant_id = $1 and id = $2 and enabled and domain = 'local'
+        where tenant_id = $1 and id = $2 and ${isActive('u')} and domain = 'local'
         returning id`,
       values: [tenantId, userId, passwordHash],
     });
@@ -154,7 +156,8 @@ async function findLinkUser({ system }: Platform, tokenHash: string): Promise<Li
       select u.id as "userId", u.tenant_id as "tenantId", u.username
       from dws.password_reset r
       join dws.app_user u on u.id = r.user_id
-      where r.token_hash = $1 and r.used_at is null and r.expires_at > now() and u.enabled and u.domain = 'local'`,
+      where r.token_hash = $1 and r.used_at is null and r.expires_at > now() and ${isActive('u')}
+        and u.domain = 'local'`,
     values: [tokenHash],
   });
   return user;
@@ -169,11 +172,11 @@ export async function endResetLinks(query: Query, tenantId: string, userId: stri
 }
 
 /** The fields of a user on which their links depend. */
-type LinkCriteria = Pick<User, 'email' | 'domain' | 'enabled'>;
+type LinkCriteria = Pick<User, 'email' | 'domain' | 'enabled' | 'adminLockedAt'>;
 
 /**
  * Updates the links of a user who has changed; `former` is the user before the change. Ends links mailed to a former
- * address and links of accounts that were disabled or moved. Records whether the new address may get links. Mails a link
+ * address and links of accounts that were disabled, locked or moved. Records whether the new address may get links. Mails a link
  * to a user who moved to the domain `local`, since they have no password here. See docs/contract.md#passwords.
  */
 export async function updateResetLinks(
@@ -186,7 +189,8 @@ export async function updateResetLinks(
   const hasNewAddress = (user.email ?? null) !== (former.email ?? null);
   // With a link to an address of its choice, a token could get a session, and with it change the address of its own user.
   if (hasNewAddress) user.emailSetByToken = viewer.authMethod !== 'session';
-  if (moved || (former.enabled && !user.enabled) || hasNewAddress)
+  const mayLogIn = ({ enabled, adminLockedAt }: LinkCriteria) => enabled && !adminLockedAt;
+  if (moved || (mayLogIn(former) && !mayLogIn(user)) || hasNewAddress)
     await endResetLinks(tx.query, user.tenantId, user.id);
   if (moved && user.domain === 'local') mailLink(platform, tx, user, 'your account has moved and needs a new password');
 }

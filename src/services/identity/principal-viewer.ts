@@ -15,7 +15,7 @@ const JOB_CREDENTIAL = {
 /**
  * Returns the viewer who does the scheduled work of a user or a team. A team has its own rights and those that shares
  * grant it, but none of its members; its `userId` is the id of the team. Throws FORBIDDEN with a sentence for a deleted
- * principal and for a disabled user.
+ * principal and for a user who is disabled or locked by an administrator.
  */
 export const loadPrincipalViewer = (system: SystemDatabase, tenantId: string, principal: string): Promise<Viewer> =>
   (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, idOfPrincipal(principal));
@@ -30,9 +30,9 @@ export async function principalOf(system: SystemDatabase, tenantId: string, id: 
 }
 
 async function loadUserViewer(system: SystemDatabase, tenantId: string, userId: string): Promise<Viewer> {
-  const [user] = await system.query<UserRow & { enabled: boolean }>({
+  const [user] = await system.query<UserRow & { enabled: boolean; locked: boolean }>({
     text: `
-      select u.enabled, ${USER_COLUMNS}
+      select u.enabled, u.admin_locked_at is not null as locked, ${USER_COLUMNS}
       from dws.app_user u
       join dws.tenant t on t.id = u.tenant_id
       where u.tenant_id = $1 and u.id = $2`,
@@ -40,6 +40,7 @@ async function loadUserViewer(system: SystemDatabase, tenantId: string, userId: 
   });
   if (!user) throw refused('The user was deleted');
   if (!user.enabled) throw refused(`The user ${user.username} is disabled`);
+  if (user.locked) throw refused(`The user ${user.username} is locked`);
   return viewerOf(user, JOB_CREDENTIAL);
 }
 

@@ -4,10 +4,11 @@ import { isAccountName, isEmailAddress, usernameIssue } from '../../core/account
 import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
+import { isActive } from '../resource/active-user.ts';
 import { lockKey } from '../resource/lock-key.ts';
 import { deleteCredentials } from './credential-cleanup.ts';
+import { lockOf } from './user-lock.ts';
 import { findUsernameOwner } from './user-lookup.ts';
-import { isLocked } from './user-profile.ts';
 
 /** An identity provider, as far as a login requires it. */
 export interface ProviderSettings extends Record<string, unknown> {
@@ -47,10 +48,12 @@ interface KnownUser extends Record<string, unknown> {
   enabled: boolean;
   superuser: boolean;
   lockedAt: Date | null;
+  adminLockedAt: Date | null;
 }
 
 const KNOWN_USER = `
-  select u.id, u.tenant_id as "tenantId", u.username, u.domain, u.enabled, u.superuser, u.locked_at as "lockedAt"
+  select u.id, u.tenant_id as "tenantId", u.username, u.domain, u.enabled, u.superuser, u.locked_at as "lockedAt",
+    u.admin_locked_at as "adminLockedAt"
   from dws.app_user u`;
 
 /**
@@ -95,7 +98,7 @@ function refusalOf({ domain }: ProviderSettings, user: KnownUser): string | unde
   if (user.domain.toLowerCase() !== domain.toLowerCase()) return `The user belongs to the domain ${user.domain}`;
   if (user.superuser) return 'The user is a superuser';
   if (!user.enabled) return 'The user is disabled';
-  if (isLocked(user.lockedAt)) return 'The user is locked';
+  if (lockOf(user)) return 'The user is locked';
   return undefined;
 }
 
@@ -132,9 +135,9 @@ async function findByName(
 async function endFormerAccess(tx: Transaction, { tenantId, id, domain }: KnownUser): Promise<boolean> {
   const found = await tx.query({
     text: `
-      update dws.app_user set
+      update dws.app_user u set
         password_hash = null, password_set_at = null, version = version + 1, updated_at = now()
-      where tenant_id = $1 and id = $2 and domain = $3 and enabled and not superuser
+      where tenant_id = $1 and id = $2 and domain = $3 and ${isActive('u')} and not superuser
       returning id`,
     values: [tenantId, id, domain],
   });

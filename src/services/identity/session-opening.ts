@@ -1,6 +1,7 @@
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
+import { isActive } from '../resource/active-user.ts';
 import { actorOf, recordAuditInTransaction } from '../resource/audit.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { digest, generateSecret, SESSION_SLIDING_MS, LOGIN_LOCK_MINUTES } from './credential.ts';
@@ -17,7 +18,7 @@ export interface SessionUser {
 }
 
 /**
- * Creates a session. Returns null if the user was disabled since they proved who they are, or is no longer one who may log
+ * Creates a session. Returns null if the user was disabled or locked since they proved who they are, or is no longer one who may log
  * in at the provider that proved it.
  */
 export async function openSession(
@@ -28,10 +29,10 @@ export async function openSession(
   const sessionId = newId();
   const expiresAt = new Date(Date.now() + SESSION_SLIDING_MS);
   return platform.system.transaction(async (query) => {
-    const [enabled] = await query({
+    const [active] = await query({
       text: `
         select id from dws.app_user u
-        where id = $1 and enabled
+        where id = $1 and ${isActive('u')}
           and ($2::uuid is null or not superuser
             and coalesce(locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' <= now(), true)
             and exists (select from dws.identity_provider p
@@ -39,7 +40,7 @@ export async function openSession(
         for no key update`,
       values: [user.id, user.provider?.id ?? null, user.provider?.version ?? null],
     });
-    if (!enabled) return null;
+    if (!active) return null;
     await query({
       text: `
         insert into dws.session

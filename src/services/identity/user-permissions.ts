@@ -4,6 +4,7 @@ import { conflict, sessionRequired } from '../../core/errors.ts';
 import { GLOBAL_PERMISSIONS, NEW_USER_PERMISSIONS, type GlobalPermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
+import { isActive } from '../resource/active-user.ts';
 import { lockKey } from '../resource/lock-key.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
@@ -69,17 +70,22 @@ export function requireSession({ viewer }: Context): void {
 
 /**
  * Throws CONFLICT unless another enabled superuser of the tenant can log in. Call it before an enabled superuser is removed,
- * disabled, demoted or moved. See docs/contract.md#users.
+ * disabled, locked, demoted or moved. See docs/contract.md#users.
  */
-export async function requireOtherSuperuser(ctx: Context, tx: Transaction, user: User): Promise<void> {
-  if (!user.superuser || !user.enabled) return;
+export async function requireOtherSuperuser(
+  ctx: Context,
+  tx: Transaction,
+  user: User,
+  change = 'removed, disabled or demoted',
+): Promise<void> {
+  if (!user.superuser || !user.enabled || user.adminLockedAt) return;
   if (!(await canSuperuserLogIn(ctx, tx, { butUser: user.id })))
-    throw conflict('The last enabled superuser cannot be removed, disabled or demoted');
+    throw conflict(`The last enabled superuser cannot be ${change}`);
 }
 
 /**
- * Returns whether an enabled superuser can log in with a password, which users of a domain with an enabled provider
- * cannot, even without this user or in case this domain gets a provider.
+ * Returns whether an enabled superuser, whom no administrator has locked, can log in with a password, which users of a
+ * domain with an enabled provider cannot, even without this user or in case this domain gets a provider.
  */
 export async function canSuperuserLogIn(
   { viewer }: Context,
@@ -91,7 +97,7 @@ export async function canSuperuserLogIn(
   const others = await tx.query({
     text: `
       select id from dws.app_user u
-      where tenant_id = $1 and superuser and enabled and id is distinct from $2::uuid
+      where tenant_id = $1 and superuser and ${isActive('u')} and id is distinct from $2::uuid
         and lower(domain) is distinct from lower($3) and (domain = 'local' or password_hash is not null)
         and not exists (
           select from dws.identity_provider p

@@ -3,7 +3,7 @@ import type { User } from '../../../entities/user.ts';
 import { isAccountName, isEmailAddress } from '../../core/account-rules.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { isTimezone } from '../../core/time-zone.ts';
-import { LOGIN_LOCK_MINUTES } from './credential.ts';
+import { lockChange } from './user-lock.ts';
 
 /** Fields that null clears. */
 export const NULLABLE_USER_FIELDS = [
@@ -13,22 +13,12 @@ export const NULLABLE_USER_FIELDS = [
   'middleName',
   'email',
   'timezone',
-  'lockedAt',
   'passwordSetAt',
   'passwordExpiresAt',
 ] as const;
 
-/** Fields that only users with `users:edit` can change. */
-const ADMIN_FIELDS = [
-  'username',
-  'domain',
-  'enabled',
-  'locked',
-  'lockedAt',
-  'loginAttempts',
-  'passwordSetAt',
-  'passwordExpiresAt',
-] as const;
+/** Fields that only users with `users:edit` can change, besides the lock. */
+const ADMIN_FIELDS = ['username', 'domain', 'enabled', 'loginAttempts', 'passwordSetAt', 'passwordExpiresAt'] as const;
 
 /** Fields that decide who can log in as a user, by name and domain or by a password link. */
 const LOGIN_FIELDS = ['username', 'domain', 'email'] as const;
@@ -61,7 +51,8 @@ function checkEmail(email: string): string | null {
 
 /** Returns an admin field that the input would change, or undefined. */
 export const changedAdminField = (user: User, input: UpdateUserInput): string | undefined =>
-  changedField(ADMIN_FIELDS, user, input);
+  changedField(ADMIN_FIELDS, user, input) ??
+  (lockChange(user, input) && (input.locked === undefined ? 'lockedAt' : 'locked'));
 
 /** Returns a field that decides who can log in as the user and that the input would change, or undefined. */
 export const changedLoginField = (user: User, input: UpdateUserInput): string | undefined =>
@@ -77,14 +68,10 @@ function changedField(
   user: User,
   input: UpdateUserInput,
 ): string | undefined {
-  const current: Record<string, unknown> = { ...user, locked: isLocked(user.lockedAt) };
+  const current: Record<string, unknown> = { ...user };
   return fields.find(
     (field) => input[field] !== undefined && toComparable(input[field]) !== toComparable(current[field]),
   );
 }
 
 const toComparable = (value: unknown): unknown => (value instanceof Date ? value.getTime() : (value ?? null));
-
-/** Returns whether a lock set at this time is still in force. */
-export const isLocked = (lockedAt: Date | string | null | undefined): boolean =>
-  lockedAt != null && new Date(lockedAt).getTime() + LOGIN_LOCK_MINUTES * 60_000 > Date.now();

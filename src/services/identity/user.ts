@@ -15,10 +15,11 @@ import { checkNewOwner } from '../resource/owned-kind.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteStoredBytes } from '../resource/stored-file.ts';
 import { deleteAvatarFiles, deleteAvatarUploads } from './avatar-file.ts';
-import { deleteCredentials } from './credential-cleanup.ts';
+import { deleteCredentials, deleteSessions } from './credential-cleanup.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
+import { lockChange } from './user-lock.ts';
 import { findUsernameOwner, loadUser } from './user-lookup.ts';
 import { isSessionOfValue, permissionToGain, requireOtherSuperuser, requireSession } from './user-permissions.ts';
 import {
@@ -26,7 +27,6 @@ import {
   changedAdminField,
   changedLoginField,
   checkProfile,
-  isLocked,
   NULLABLE_USER_FIELDS,
 } from './user-profile.ts';
 import { checkUsername } from './username.ts';
@@ -80,23 +80,22 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
       throw invalid('superuser', 'can only be changed with setSuperuser (REST: /users/{username}/superuser)');
     const isLeaving = input.domain != null && input.domain !== user.domain;
     if (isLeaving || (input.enabled === false && user.enabled)) await requireOtherSuperuser(ctx, tx, user);
+    const lock = lockChange(user, input);
+    if (lock?.adminLockedAt) await requireOtherSuperuser(ctx, tx, user, 'locked');
 
-    const { superuser: _superuser, locked, ...rest } = checkProfile(input);
+    const { superuser: _superuser, locked: _locked, lockedAt: _lockedAt, ...rest } = checkProfile(input);
     if (rest.username != null && rest.username.toLowerCase() !== user.username.toLowerCase())
       await checkUsernameFree(ctx, tx, checkUsername(rest.username));
-    const { lockedAt: formerLockedAt, email, domain, enabled } = user;
+    const { email, domain, enabled, adminLockedAt } = user;
     assignPresent(user, rest, NULLABLE_USER_FIELDS);
-    // A record that is sent back contains both `locked` and `lockedAt`. The one that differs from the stored value
-    // wins.
-    if (locked === true && !isLocked(user.lockedAt)) user.lockedAt = new Date();
-    if (locked === false && isLocked(formerLockedAt) && formerLockedAt?.getTime() === user.lockedAt?.getTime())
-      Object.assign(user, { lockedAt: null, loginAttempts: 0 });
+    if (lock) Object.assign(user, lock);
+    if (user.adminLockedAt) await deleteSessions(tx.query, user.tenantId, user.id);
     // Also when the user is enabled, for credentials that a version before this rule left to a disabled user.
     // And when the user moves, because another system then decides who they are.
     const moved = user.domain !== domain;
     if (moved) Object.assign(user, { passwordHash: null, passwordSetAt: null });
     if (moved || user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
-    await updateResetLinks(ctx, tx, user, { email, domain, enabled });
+    await updateResetLinks(ctx, tx, user, { email, domain, enabled, adminLockedAt });
     return { id: user.id, ended: user.enabled ? null : await endConnections(ctx, tx, { ownerId: user.id }) };
   });
   invalidateCredentials(ctx, [id]);

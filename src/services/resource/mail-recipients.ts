@@ -1,6 +1,7 @@
 import type { Query } from '../../core/database.ts';
 import { badInput } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { isActive } from './active-user.ts';
 
 /** Maximum number of mails of one action. */
 const MAX_MAILS = 1000;
@@ -16,7 +17,7 @@ export interface MailRecipients {
   users: MailUser[];
   /** Plain addresses, without those of the users. */
   addresses: string[];
-  /** Number of users who get none because they are disabled. */
+  /** Number of users who get none because they are disabled or locked by an administrator. */
   disabled: number;
   /** Number of users who get none because they have no address. */
   withoutAddress: number;
@@ -25,7 +26,7 @@ export interface MailRecipients {
 interface UserRow extends Record<string, unknown> {
   id: string;
   email: string | null;
-  enabled: boolean;
+  active: boolean;
 }
 
 /**
@@ -41,8 +42,8 @@ export async function findMailRecipients(
     recipients.filter((recipient) => recipient.startsWith(prefix)).map((recipient) => recipient.slice(prefix.length));
   const rows = await query<UserRow>({
     text: `
-      select id, email, enabled
-      from dws.app_user
+      select id, email, ${isActive('u')} as active
+      from dws.app_user u
       where tenant_id = $1
         and (
           id = any($2)
@@ -51,8 +52,8 @@ export async function findMailRecipients(
       order by id`,
     values: [tenantId, idsOf('user:'), idsOf('team:')],
   });
-  const enabled = rows.filter((row) => row.enabled);
-  const users = enabled.filter((row): row is UserRow & MailUser => Boolean(row.email));
+  const active = rows.filter((row) => row.active);
+  const users = active.filter((row): row is UserRow & MailUser => Boolean(row.email));
   const known = new Set(users.map(({ email }) => email.toLowerCase()));
   const addresses = recipients.filter((recipient) => {
     const key = recipient.toLowerCase();
@@ -61,7 +62,7 @@ export async function findMailRecipients(
   });
   const count = users.length + addresses.length;
   if (count > MAX_MAILS) throw badInput(`The mail has ${count} recipients; the maximum is ${MAX_MAILS}`);
-  const [disabled, withoutAddress] = [rows.length - enabled.length, enabled.length - users.length];
+  const [disabled, withoutAddress] = [rows.length - active.length, active.length - users.length];
   return { users, addresses, disabled, withoutAddress };
 }
 
@@ -77,8 +78,8 @@ export async function lockMailUsers(
   return tx.query<MailUser & Record<string, unknown>>({
     text: `
       select id, email
-      from dws.app_user
-      where tenant_id = $1 and id = any($2) and enabled and email is not null
+      from dws.app_user u
+      where tenant_id = $1 and id = any($2) and ${isActive('u')} and email is not null
       order by id
       for key share`,
     values: [tenantId, users.map(({ id }) => id)],
