@@ -38,7 +38,10 @@ export class AiCallResolver {
 
   @Requires('sealedPrompt')
   @FieldResolver(() => String, { nullable: true, description: 'The prompt; null after 90 days.' })
-  prompt(@Ctx() { platform }: Context, @Root() { sealedPrompt }: Pick<AiCall, 'sealedPrompt'>): string | null {
-    return sealedPrompt ? platform.secrets.open(sealedPrompt) : null;
+  prompt(
+    @Ctx() { platform }: Context,
+    @Root() { id, sealedPrompt }: Pick<AiCall, 'id' | 'sealedPrompt'>,
+  ): string | null {
+    return sealedPrompt ? platform.secrets.open(sealedPrompt, `the prompt of the call ${id}`) : null;
   }
 }

@@ -81,8 +81,8 @@ export class ImageResolver {
 
   @Requires('sealedPrompt')
   @FieldResolver(() => String, { description: 'Prompt from which it was created.' })
-  prompt(@Ctx() { platform }: Context, @Root() { sealedPrompt }: Pick<Image, 'sealedPrompt'>): string {
-    return platform.secrets.open(sealedPrompt);
+  prompt(@Ctx() { platform }: Context, @Root() { id, sealedPrompt }: Pick<Image, 'id' | 'sealedPrompt'>): string {
+    return platform.secrets.open(sealedPrompt, `the prompt of image ${id}`);
   }
 
   @Requires('userId', 'assistant.ownerId')

@@ -148,8 +148,21 @@ export interface OperationQueue {
 export interface SecretBox {
   /** Returns a digest that reveals nothing about the text to those without the key, not even to those who guess it. */
   digest(text: string): string;
+  /** Fingerprint of the newest key, under which everything is sealed. */
+  readonly fingerprint: string;
+  /** Fingerprints of all keys, newest first. */
+  readonly fingerprints: readonly string[];
+  /** Seals a text. Where it is stored must be one of `SEALED_COLUMNS`, or expire by itself. */
   seal(plain: string): string;
-  open(sealed: string): string;
+  /**
+   * Opens a sealed text. `what` names it for the owner of the resource, e.g. `the secrets of datasource "Shop"`. Throws
+   * CONFLICT with it if the key is not in `APP_SECRET`, or the text is damaged.
+   */
+  open(sealed: string, what: string): string;
+  /** Seals bytes, like `seal`. */
+  sealBytes(plain: Uint8Array): Buffer;
+  /** Opens sealed bytes, like `open`. */
+  openBytes(sealed: Uint8Array, what: string): Buffer;
 }
 
 /** The outside systems of one process, opened once at its start. */

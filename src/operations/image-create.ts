@@ -34,7 +34,7 @@ async function createImage(job: Job<'image.create'>, platform: Platform): Promis
   // The request may have waited longer than a reservation lasts.
   await ctx.transaction((tx) => reserveImage(tx, { tenantId }, userId, input));
   job.progress({ message: 'Creating the image' });
-  const prompt = platform.secrets.open(sealedPrompt);
+  const prompt = platform.secrets.open(sealedPrompt, 'the prompt of the image');
   const bytes = await platform.ai.createImage(endpoint, { model, prompt, size }, signal);
   const saved = await saveImage(ctx, bytes);
   return {

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createSecretBox } from '../adapters/secrets/secret-box.ts';
+import type { Config } from '../core/config.ts';
+import type { SecretBox } from '../core/platform.ts';
 
 /** Returns the key ring: `APP_SECRET`, or the secret in `DATA_DIR`, which is generated on first use with mode 600. */
 export function keyRing(appSecret: string | undefined, dataDir: string): string {
   if (appSecret) return appSecret;
-  const file = join(dataDir, 'secret');
+  const file = secretFile(dataDir);
   if (!existsSync(file)) {
     // With `wx`, only one of two processes that start together writes the file.
     try {
@@ -16,4 +19,12 @@ export function keyRing(appSecret: string | undefined, dataDir: string): string 
   }
   chmodSync(file, 0o600);
   return readFileSync(file, 'utf8').trim();
+}
+
+/** Returns the file with the generated secret. */
+export const secretFile = (dataDir: string): string => join(dataDir, 'secret');
+
+/** Returns what opens sealed values; null if this installation has no key ring yet. Generates none. */
+export function existingSecretBox({ APP_SECRET, DATA_DIR }: Pick<Config, 'APP_SECRET' | 'DATA_DIR'>): SecretBox | null {
+  return APP_SECRET || existsSync(secretFile(DATA_DIR)) ? createSecretBox(keyRing(APP_SECRET, DATA_DIR)) : null;
 }

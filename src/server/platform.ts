@@ -24,8 +24,9 @@ import type { LicenseManager } from '../core/license-manager.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderOptions } from '../operations/load-job.ts';
-import { checkKeyRing, loadInstallationId } from '../services/identity/bootstrap.ts';
+import { loadInstallationId } from '../services/identity/bootstrap.ts';
 import { registerModels } from '../services/resource/model-registry.ts';
+import { checkKeyRing } from '../services/secrets/sealed-values.ts';
 import { keyRing } from './app-secret.ts';
 import { VERSION } from './package-root.ts';
 import { tracePlatform } from './tracing.ts';
@@ -52,7 +53,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
     const system = new SystemPool(url);
     closers.push(() => system.close());
     const secrets = createSecretBox(keyRing(config.APP_SECRET, config.DATA_DIR));
-    await checkKeyRing(system, secrets);
+    await checkKeyRing((statement) => system.query(statement), secrets);
 
     const notifications = new Listener(url, Object.values(CHANNELS));
     closers.push(() => notifications.close());

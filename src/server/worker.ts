@@ -4,6 +4,7 @@ import { createHandlers } from '../operations/handlers.ts';
 import { startJobScheduler } from '../operations/job-scheduler.ts';
 import { startMailDelivery } from '../operations/mail-delivery.ts';
 import { startReconciler } from '../operations/reconciler.ts';
+import { startResealing } from '../operations/reseal.ts';
 import { startRunner } from '../operations/runner.ts';
 import { startUsagePasses } from '../operations/usage-passes.ts';
 import { startWorkspaceSweeper } from '../operations/workspace-sweeper.ts';
@@ -14,7 +15,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 
 /**
  * Starts what a worker does: starts due jobs and agents, runs operations, takes over those of dead workers, meters gauges,
- * deletes what nothing refers to, and delivers mail.
+ * deletes what nothing refers to, encrypts again under the newest key, and delivers mail.
  */
 export async function startWorker({
   platform,
@@ -38,10 +39,12 @@ export async function startWorker({
   const dispatcher = startAgentDispatcher(platform, { interval: SECOND_MS });
   const sweeper = startWorkspaceSweeper(platform, { interval: 10 * MINUTE_MS });
   const usage = startUsagePasses(platform, { interval: 10 * MINUTE_MS, shortInterval: MINUTE_MS });
+  const resealing = startResealing(platform, { interval: 10 * MINUTE_MS });
   const delivery = await startDelivery(platform);
   return {
     async stop() {
       await Promise.all([reconciler.stop(), scheduler.stop(), dispatcher.stop(), sweeper.stop(), usage.stop()]);
+      await resealing.stop();
       await Promise.all([runner.stop(), delivery?.stop()]);
     },
   };

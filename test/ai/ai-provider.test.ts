@@ -69,7 +69,7 @@ describe('an AI provider', () => {
         `select sealed_api_key as key from dws.ai_provider where id = $1`,
         id,
       );
-      return row!.key && service.platform.secrets.open(row!.key);
+      return row!.key && service.platform.secrets.open(row!.key, 'a test');
     };
     const baseUrl = 'https://other.example.com/v1';
     await expectInvalid(admin.put(`/ai-providers/${id}`, { baseUrl }), 'apiKey', /is required when baseUrl changes/);

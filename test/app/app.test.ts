@@ -56,7 +56,9 @@ test('an environment can be written but not read', async ({ admin, ann, service 
       })
     )[0]!.env;
   const readDecrypted = async () =>
-    Object.fromEntries(JSON.parse(service.platform.secrets.open((await readStored())!)) as [string, string][]);
+    Object.fromEntries(
+      JSON.parse(service.platform.secrets.open((await readStored())!, 'a test')) as [string, string][],
+    );
   expect((await admin.get(`/apps/${id}`)).body.env).toEqual({ API_KEY: MASK, MODE: MASK });
   expect(await readStored()).not.toContain('first secret word');
   expect(await readDecrypted()).toEqual({ API_KEY: 'first secret word', MODE: 'test' });

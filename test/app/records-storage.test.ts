@@ -264,7 +264,7 @@ test('requests are kept up to 256 KB, and encrypted', async ({ admin, service })
     calls[1].id,
   );
   expect(stored!.request).toMatch(/^v1\.[0-9a-f]{16}\./);
-  expect(JSON.parse(service.platform.secrets.open(stored!.request)).headers).toEqual({});
+  expect(JSON.parse(service.platform.secrets.open(stored!.request, 'a test')).headers).toEqual({});
 });
 
 test('the janitor deletes lines after 7 days, and calls and their statistic after 30', async ({ admin, service }) => {

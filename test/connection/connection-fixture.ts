@@ -76,6 +76,6 @@ export async function connectionOf(service: Service, libraryId: string) {
     tenantId,
     target: `the library "${name}"`,
     status,
-    tokens: JSON.parse(service.platform.secrets.open(sealed)) as ConnectionTokens,
+    tokens: JSON.parse(service.platform.secrets.open(sealed, 'a test')) as ConnectionTokens,
   };
 }

@@ -47,7 +47,7 @@ test('no secret of a connection is in the database, the log, an error or a respo
     const { rows } = await client.query<{ sealed: string }>('select sealed from dws.oauth_state');
     await client.end();
     for (const { sealed } of rows) {
-      const { verifier, state } = JSON.parse(service.platform.secrets.open(sealed));
+      const { verifier, state } = JSON.parse(service.platform.secrets.open(sealed, 'a test'));
       secrets.add(verifier).add(state);
     }
     return url as string;

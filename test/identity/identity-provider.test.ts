@@ -249,7 +249,7 @@ describe('an identity provider', () => {
         id,
       );
       expect(row!.sealed ?? '').not.toContain(SECRET);
-      return row!.sealed === null ? null : service.platform.secrets.open(row!.sealed);
+      return row!.sealed === null ? null : service.platform.secrets.open(row!.sealed, 'a test');
     };
     expect(await stored()).toBe(SECRET);
     await root.put(`${LIST}/${id}`, { name: 'Kept' });

@@ -88,7 +88,7 @@ describe('a callback', () => {
     const { secrets } = service.platform;
     /** Moves the start of the login into the past. */
     const age = (browser: BrowserSession, milliseconds: number) => {
-      const state = JSON.parse(secrets.open(browser.cookie(service.url, 'dws_login')!.value));
+      const state = JSON.parse(secrets.open(browser.cookie(service.url, 'dws_login')!.value, 'a test'));
       state.startedAt -= milliseconds;
       browser.setCookie(service.url, 'dws_login', secrets.seal(JSON.stringify(state)));
     };

@@ -179,6 +179,7 @@ describe('connections', () => {
       'src/server/backup/restore.ts',
       'src/server/cli/doctor.ts',
       'src/server/cli/generated-files.ts', // commands of operators and developers
+      'src/server/cli/secrets-commands.ts',
       'src/server/cli/stdio-server.ts', // a client of an MCP server, in a command of users
       'src/server/migrate.ts',
       'src/server/start-checks.ts', // connects once, reads no rows

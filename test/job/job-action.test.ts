@@ -128,7 +128,7 @@ test('secrets are sealed, masked everywhere, kept when sent back, and bound to t
       'select data, secrets from dws.job_action where id = $1',
       actionId,
     );
-  const open = (sealed: string | null) => JSON.parse(service.platform.secrets.open(sealed!));
+  const open = (sealed: string | null) => JSON.parse(service.platform.secrets.open(sealed!, 'a test'));
   const [first] = await stored();
   expect(first!.data).toEqual(masked);
   expect(open(first!.secrets)).toEqual([

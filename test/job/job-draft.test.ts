@@ -160,7 +160,7 @@ test('a commit replaces fields, datasets, actions and conditions, and keeps the 
     'select secrets from dws.job_action where id = $1',
     hook.id,
   );
-  expect(JSON.parse(service.platform.secrets.open(stored!.secrets))).toEqual([['secret', 'hush']]);
+  expect(JSON.parse(service.platform.secrets.open(stored!.secrets, 'a test'))).toEqual([['secret', 'hush']]);
   const { body } = await ann.get(`${job.path}/activity`);
   expect(body._embedded['svc:activity'][0]).toMatchObject({
     type: 'job.draft.committed',

@@ -30,7 +30,7 @@ async function openSecrets(service: Service, actionId: string): Promise<Map<stri
     'select secrets from dws.job_action where id = $1',
     actionId,
   );
-  return new Map(row!.secrets ? JSON.parse(service.platform.secrets.open(row!.secrets)) : []);
+  return new Map(row!.secrets ? JSON.parse(service.platform.secrets.open(row!.secrets, 'a test')) : []);
 }
 
 async function callAs(service: Service, ann: Client, data: object, more: Partial<ActionRun>): Promise<Attempt> {

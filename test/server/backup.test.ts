@@ -152,7 +152,6 @@ describe('a database of an older version', () => {
     expect(await restoreBackup(databases.to, config, await openBackup(archive))).toMatchObject({
       files: 0,
       datasets: 0,
-      hasKey: true,
     });
     const system = new SystemPool(databases.to);
     const joined = 'select slug, username from dws.tenant t join dws.app_user u on u.tenant_id = t.id';

@@ -70,9 +70,13 @@ describe('doctor', () => {
     const file = join(folder, 'secret');
     await writeFile(file, 'x', { mode: 0o644 });
     await chmod(file, 0o644);
+    const { system, secrets } = service.platform;
+    const stored = { text: `insert into dws.setting values ('unshown_password', $1)`, values: [secrets.seal('p')] };
+    await system.query(stored);
     const result = await dws({ ...variablesOf(service), APP_SECRET: 'another secret of enough characters' }, 'doctor');
     await chmod(folder, 0o700);
     await rm(file);
+    await system.query({ text: `delete from dws.setting where name = 'unshown_password'` });
     await runSql(service.databaseUrl, 'alter table dws.team force row level security');
 
     expect(namesOf(result, 'FAIL')).toEqual(['data folder', 'roles', 'key ring']);

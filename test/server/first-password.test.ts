@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { SystemPool } from '../../src/adapters/database/system-pool.ts';
 import { createSecretBox } from '../../src/adapters/secrets/secret-box.ts';
-import { bootstrap, checkKeyRing, forgetFirstPassword } from '../../src/services/identity/bootstrap.ts';
+import { bootstrap, forgetFirstPassword } from '../../src/services/identity/bootstrap.ts';
 import { resetPassword } from '../../src/services/identity/operator.ts';
+import { checkKeyRing } from '../../src/services/secrets/sealed-values.ts';
 import { Client } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/postgres.ts';
 import { newFolder, startProcess } from '../support/service-process.ts';
@@ -69,7 +70,7 @@ describe('the generated first password', () => {
   test('is printed by the start after one that ended before it listened, and logs in', () =>
     onNewDatabase(async (system, database) => {
       // A start that ends here has created the user and printed nothing.
-      await checkKeyRing(system, SECRETS);
+      await checkKeyRing((statement) => system.query(statement), SECRETS);
       const login = await bootstrap(system, SECRETS, ADMIN);
       const { path, remove } = newFolder();
       const variables = { DATABASE_URL: database.url, DATA_DIR: path, APP_SECRET };

@@ -103,7 +103,7 @@ describe('the registration of this service', () => {
     const session = await service.login('eve');
     const { body } = await session.post(`${toolkit.path}/connection/_authorize`);
     const { secrets } = service.platform;
-    const registered = JSON.parse(secrets.open(await sealedOf(service, toolkit))) as object;
+    const registered = JSON.parse(secrets.open(await sealedOf(service, toolkit), 'a test')) as object;
     const other = secrets.seal(JSON.stringify({ ...registered, clientId: 'another' }));
     const store = `update dws.oauth_registration set sealed = $2 where toolkit_id = $1`;
     await systemQuery(service, store, toolkit.id, other);
@@ -135,7 +135,7 @@ describe('the registration of this service', () => {
     await connect(session, toolkit);
     expect(server.registered).toHaveLength(2);
     const { secrets } = service.platform;
-    const registered = JSON.parse(secrets.open(await sealedOf(service, toolkit))) as object;
+    const registered = JSON.parse(secrets.open(await sealedOf(service, toolkit), 'a test')) as object;
     const ended = secrets.seal(JSON.stringify({ ...registered, expiresAt: Date.now() - 1 }));
     await systemQuery(
       service,

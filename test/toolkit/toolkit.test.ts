@@ -98,7 +98,7 @@ describe('secrets', () => {
       service as never,
       `select tenant_id as "tenantId" from dws.toolkit where id = '${id}'`,
     );
-    return loadToolkitSecrets(service.platform, { id, tenantId: row!.tenantId });
+    return loadToolkitSecrets(service.platform, { id, name: 'Tools', tenantId: row!.tenantId });
   };
 
   test('are shown as dots, kept when the dots are sent, and stored encrypted', async ({ eve, service }) => {

@@ -1,14 +1,26 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { conflict } from '../../core/errors.ts';
 import type { SecretBox } from '../../core/platform.ts';
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** Length of `v1.<fingerprint>.`. */
+const HEADER_LENGTH = 20;
 
 const fingerprintOf = (key: Buffer): string => createHmac('sha256', key).update('dws key').digest('hex').slice(0, 16);
 
+interface Sealed {
+  iv: Uint8Array;
+  tag: Uint8Array;
+  data: Uint8Array;
+}
+
 /**
  * Encrypts with AES-256-GCM under the first key of the comma-separated key ring, and decrypts under any key of it.
- * A sealed text has the form `v1.<fingerprint>.<iv>.<tag>.<data>`, its last three parts in base64url.
- * Throws for an empty ring, and when no key of the ring fits a sealed text.
+ * A sealed text has the form `v1.<fingerprint>.<iv>.<tag>.<data>`, its last three parts in base64url. Sealed bytes have the
+ * same start, then iv, tag and data as they are. Throws for an empty ring.
  */
-export function createSecretBox(ring: string): SecretBox & { fingerprint: string; fingerprints: string[] } {
+export function createSecretBox(ring: string): SecretBox {
   const keys = ring
     .split(',')
     .map((word) => word.trim())
@@ -17,28 +29,57 @@ export function createSecretBox(ring: string): SecretBox & { fingerprint: string
   const newest = keys[0];
   if (!newest) throw new Error('APP_SECRET is empty');
   const keyByFingerprint = new Map(keys.map((key) => [fingerprintOf(key), key]));
+  const fingerprint = fingerprintOf(newest);
+
+  function encrypt(plain: Uint8Array): Sealed {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', newest!, iv);
+    const data = Buffer.concat([cipher.update(plain), cipher.final()]);
+    return { iv, tag: cipher.getAuthTag(), data };
+  }
+
+  function decrypt(form: string, sealedUnder: string, { iv, tag, data }: Sealed, what: string): Buffer {
+    const key = keyByFingerprint.get(sealedUnder);
+    if (form === 'v1' && !key)
+      throw conflict(
+        `Cannot decrypt ${what}: the key is not in APP_SECRET any more. Ask the operator of the service to add it again`,
+        { cause: new Error(`It was sealed under the key ${sealedUnder}`) },
+      );
+    try {
+      if (!key) throw new Error('It has an unknown form');
+      const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
+      decipher.setAuthTag(tag);
+      return Buffer.concat([decipher.update(data), decipher.final()]);
+    } catch (error) {
+      throw conflict(`Cannot decrypt ${what}: what is stored is damaged`, { cause: error });
+    }
+  }
 
   return {
-    fingerprint: fingerprintOf(newest),
+    fingerprint,
     fingerprints: [...keyByFingerprint.keys()],
     digest: (text) => createHmac('sha256', newest).update(`dws digest ${text}`).digest('base64url').slice(0, 22),
     seal(plain) {
-      const iv = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', newest, iv);
-      const data = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return [
-        'v1',
-        fingerprintOf(newest),
-        ...[iv, cipher.getAuthTag(), data].map((part) => part.toString('base64url')),
-      ].join('.');
+      const { iv, tag, data } = encrypt(Buffer.from(plain));
+      return ['v1', fingerprint, ...[iv, tag, data].map((part) => Buffer.from(part).toString('base64url'))].join('.');
     },
-    open(sealed) {
-      const [form, fingerprint = '', iv = '', tag = '', data = ''] = sealed.split('.');
-      const key = keyByFingerprint.get(fingerprint);
-      if (form !== 'v1' || !key) throw new Error('A secret was sealed under a key that is not in APP_SECRET');
-      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'));
-      decipher.setAuthTag(Buffer.from(tag, 'base64url'));
-      return Buffer.concat([decipher.update(Buffer.from(data, 'base64url')), decipher.final()]).toString('utf8');
+    open(sealed, what) {
+      const [form = '', sealedUnder = '', ...parts] = sealed.split('.');
+      const [iv, tag, data] = [0, 1, 2].map((index) => Buffer.from(parts[index] ?? '', 'base64url'));
+      return decrypt(form, sealedUnder, { iv: iv!, tag: tag!, data: data! }, what).toString();
+    },
+    sealBytes(plain) {
+      const { iv, tag, data } = encrypt(plain);
+      return Buffer.concat([Buffer.from(`v1.${fingerprint}.`), iv, tag, data]);
+    },
+    openBytes(sealed, what) {
+      const [form = '', sealedUnder = ''] = Buffer.from(sealed.subarray(0, HEADER_LENGTH))
+        .toString('latin1')
+        .split('.');
+      const tagStart = HEADER_LENGTH + IV_BYTES;
+      const dataStart = tagStart + TAG_BYTES;
+      const [iv, tag] = [sealed.subarray(HEADER_LENGTH, tagStart), sealed.subarray(tagStart, dataStart)];
+      return decrypt(form, sealedUnder, { iv, tag, data: sealed.subarray(dataStart) }, what);
     },
   };
 }

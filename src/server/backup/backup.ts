@@ -6,6 +6,7 @@ import { createGzip } from 'node:zlib';
 import pg from 'pg';
 import type { AppWorkspaces } from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
+import { countSealed } from '../../services/secrets/sealed-values.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { createLinksFolder, FileMissing, filesOf, linkFiles, removeLinksFolder, type LinkedFile } from './links.ts';
 import { writeTar, type TarEntry } from './tar.ts';
@@ -19,6 +20,8 @@ export interface BackupManifest {
   migration: string;
   /** Fingerprint of the newest key of `APP_SECRET`. The key itself is not in the archive. */
   keyFingerprint: string | null;
+  /** Fingerprints of all keys with which its values are encrypted. Older versions did not write it. */
+  keys?: string[];
 }
 
 /** What a backup contains, for the console. */
@@ -159,7 +162,14 @@ async function readManifest(client: pg.Client): Promise<BackupManifest> {
   const migration = applied[0]?.name;
   if (!migration || !MIGRATIONS.includes(migration))
     throw new Error('The database belongs to a newer version of the service: back it up with that version');
-  return { format: 1, createdAt: new Date().toISOString(), migration, keyFingerprint: rows[0]?.value ?? null };
+  const uses = await countSealed(async ({ text, values }) => (await client.query(text, values)).rows as never);
+  return {
+    format: 1,
+    createdAt: new Date().toISOString(),
+    migration,
+    keyFingerprint: rows[0]?.value ?? null,
+    keys: uses.map(({ fingerprint }) => fingerprint),
+  };
 }
 
 /** Yields the rows of a table, one JSON object per line. */

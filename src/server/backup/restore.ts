@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import pg from 'pg';
-import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
 import type { Config } from '../../core/config.ts';
-import { keyRing } from '../app-secret.ts';
+import { existingSecretBox } from '../app-secret.ts';
 import { migrate, MIGRATIONS } from '../migrate.ts';
 import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
@@ -22,8 +21,6 @@ const FILE_NAME = new RegExp(`^(files/${UUID}|datasets/${UUID}/rows\\.duckdb)$`)
 /** A restored backup. */
 export interface RestoreSummary extends BackupSummary {
   createdAt: string;
-  /** Whether `APP_SECRET` has the key that the service used. Without it the service does not start. */
-  hasKey: boolean;
 }
 
 /** A backup whose first entry was read. The other entries can be read once. */
@@ -78,7 +75,7 @@ export async function restoreBackup(
       await migrate(url, {});
       signal.throwIfAborted();
       await unmark(client, config.DATA_DIR);
-      return { ...summary, createdAt: manifest.createdAt, hasKey: hasKey(config, manifest) };
+      return { ...summary, createdAt: manifest.createdAt };
     } catch (error) {
       // Ending the connection rolls back. It may be the connection that failed, so a new one is opened.
       await client.end();
@@ -230,9 +227,15 @@ async function writeFile(path: string, { content }: TarEntry, signal?: AbortSign
   }
 }
 
-/** Returns whether the key ring of this installation has the key of the backup. Generates none. */
-function hasKey({ APP_SECRET, DATA_DIR }: Config, { keyFingerprint }: BackupManifest): boolean {
-  if (keyFingerprint === null) return true;
-  if (!APP_SECRET && !existsSync(join(DATA_DIR, 'secret'))) return false;
-  return createSecretBox(keyRing(APP_SECRET, DATA_DIR)).fingerprints.includes(keyFingerprint);
+/** A key that a backup needs, and whether the key ring of this installation has it. */
+export interface NeededKey {
+  fingerprint: string;
+  isPresent: boolean;
+}
+
+/** Returns the keys that the values of a backup need. Generates none. */
+export function neededKeys(config: Config, { keyFingerprint, keys }: BackupManifest): NeededKey[] {
+  const present = existingSecretBox(config)?.fingerprints ?? [];
+  const needed = keys ?? (keyFingerprint === null ? [] : [keyFingerprint]);
+  return needed.map((fingerprint) => ({ fingerprint, isPresent: present.includes(fingerprint) }));
 }

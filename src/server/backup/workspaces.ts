@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type pg from 'pg';
 import { openAppWorkspaces } from '../../adapters/app-workspace/app-workspaces.ts';
 import { SystemPool } from '../../adapters/database/system-pool.ts';
 import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
 import type { AppWorkspaces, WorkspaceKey } from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
-import { keyRing } from '../app-secret.ts';
+import { existingSecretBox } from '../app-secret.ts';
 import { reasonOf } from '../start-checks.ts';
 import type { TarEntry } from './tar.ts';
 
@@ -15,18 +13,17 @@ import type { TarEntry } from './tar.ts';
 export async function openWorkspaces(
   client: pg.Client,
   url: string,
-  { APP_SECRET, APPS_DATABASE_URL, DATA_DIR }: Config,
+  config: Config,
 ): Promise<{ workspaces: AppWorkspaces; close(): Promise<void> }> {
   const system = new SystemPool(url, 1);
   const { rows } = await client.query<{ value: string }>(`select value from dws.setting where name = 'installation'`);
   // Without the key, the roles get other passwords: the service sets them again.
-  const hasKey = APP_SECRET || existsSync(join(DATA_DIR, 'secret'));
-  const ring = hasKey ? keyRing(APP_SECRET, DATA_DIR) : randomBytes(32).toString('hex');
+  const secrets = existingSecretBox(config) ?? createSecretBox(randomBytes(32).toString('hex'));
   const workspaces = openAppWorkspaces({
     databaseUrl: url,
-    appsDatabaseUrl: APPS_DATABASE_URL,
+    appsDatabaseUrl: config.APPS_DATABASE_URL,
     system,
-    secrets: createSecretBox(ring),
+    secrets,
     installationId: rows[0]?.value ?? '',
     // What was in the backup is restored, whatever its size.
     quotaBytes: 0,

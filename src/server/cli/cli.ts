@@ -41,8 +41,10 @@ export async function runCommand(argv: string[]): Promise<void> {
 async function addOtherCommands(program: Command): Promise<void> {
   const { addOperatorCommands } = await import('./operator-commands.ts');
   const { addSchemaCommands } = await import('./schema-commands.ts');
+  const { addSecretsCommands } = await import('./secrets-commands.ts');
   const { addToolkitCommands } = await import('./toolkit-commands.ts');
   addOperatorCommands(program);
   addSchemaCommands(program);
+  addSecretsCommands(program);
   addToolkitCommands(program);
 }

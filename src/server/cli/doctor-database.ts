@@ -1,10 +1,6 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type pg from 'pg';
 import { indexLocation, openIndex } from '../../adapters/dataset-index/open-index.ts';
-import { createSecretBox } from '../../adapters/secrets/secret-box.ts';
 import type { Config } from '../../core/config.ts';
-import { keyRing } from '../app-secret.ts';
 import { appliedMigrations, MIGRATIONS, missingMigrations } from '../migrate.ts';
 import { checkRoles, ROLES } from '../roles.ts';
 
@@ -64,22 +60,6 @@ export async function checkQueue(client: pg.Client): Promise<string> {
     rows: [open],
   } = await client.query(`select count(*)::int as count from dws.operation where finished_at is null`);
   return `installed, ${open.count} open operations`;
-}
-
-/** Checks that the key ring contains the key that the database was used with. Changes nothing. */
-export async function checkKeys(client: pg.Client, { APP_SECRET, DATA_DIR }: Config): Promise<string> {
-  const {
-    rows: [stored],
-  } = await client.query<{ value: string }>(`select value from dws.setting where name = 'key'`);
-  if (!stored) return 'the database has not been used with a key yet';
-  if (!APP_SECRET && !existsSync(join(DATA_DIR, 'secret')))
-    throw new Error(
-      `APP_SECRET is unset and ${join(DATA_DIR, 'secret')} is missing: encrypted data in the database cannot be read`,
-    );
-  const { fingerprints } = createSecretBox(keyRing(APP_SECRET, DATA_DIR));
-  if (!fingerprints.includes(stored.value))
-    throw new Error('APP_SECRET does not contain the key that this database was used with');
-  return `matches, ${fingerprints.length === 1 ? 'one key' : `${fingerprints.length} keys`}`;
 }
 
 /** Counts the connections of libraries and toolkits by their status, and the libraries whose last sync failed. */

@@ -9,13 +9,13 @@ import { checkApps } from './doctor-apps.ts';
 import {
   checkCreditSync,
   checkIndex,
-  checkKeys,
   checkMigrations,
   checkPostgresVersion,
   checkQueue,
   checkRowSecurity,
   countConnections,
 } from './doctor-database.ts';
+import { checkKeys } from './key-status.ts';
 import { withDatabase } from './operator-database.ts';
 
 /** Minimum free disk space for refreshes and Postgres. */

@@ -12,7 +12,7 @@ import {
   unlockUser,
 } from '../../services/identity/operator.ts';
 import { writeBackup } from '../backup/backup.ts';
-import { openBackup, restoreBackup } from '../backup/restore.ts';
+import { neededKeys, openBackup, restoreBackup } from '../backup/restore.ts';
 import type { AppFailure } from '../backup/workspaces.ts';
 import { migrate } from '../migrate.ts';
 import { doctor, formatCheck, type CheckResult } from './doctor.ts';
@@ -66,21 +66,28 @@ export function addOperatorCommands(program: Command): void {
       const config = readConfig();
       // Read before the database is started.
       const backup = await openBackup(file);
+      const needed = neededKeys(config, backup.manifest);
+      const missing = needed.filter(({ isPresent }) => !isPresent).map(({ fingerprint }) => fingerprint);
+      if (needed.length > 0) console.log(`The backup needs ${listKeys(needed.map(({ fingerprint }) => fingerprint))}.`);
+      if (missing.length > 0) console.log(`APP_SECRET does not have ${listKeys(missing)}. ${SET_KEYS}`);
       const restored = await withDatabase(config, ({ url }) =>
         untilSignal((signal) => restoreBackup(url, config, backup, signal)),
       );
-      const { createdAt, tables, files, datasets, failures, hasKey } = restored;
+      const { createdAt, tables, files, datasets, failures } = restored;
       console.log(`Restored ${tables} tables, ${files} files and ${datasets} sets of dataset rows of ${createdAt}.`);
-      if (!hasKey)
-        console.log(
-          'APP_SECRET does not have the key of this backup: set it, or restore DATA_DIR/secret, before the start.',
-        );
+      if (missing.length > 0) console.log(`Before the start: APP_SECRET does not have ${listKeys(missing)}.`);
       reportFailures(failures, 'were not restored');
     });
   tenantCommands(program.command('tenant').description('manage tenants'));
   userCommands(program.command('user').description('manage users'));
   tokenCommands(program.command('token').description('manage API tokens'));
 }
+
+const SET_KEYS = 'Set APP_SECRET, or restore DATA_DIR/secret, before the start.';
+
+/** Returns e.g. `the keys 12ab…, 34cd…`. */
+const listKeys = (fingerprints: readonly string[]): string =>
+  `the ${fingerprints.length === 1 ? 'key' : 'keys'} ${fingerprints.join(', ')}`;
 
 /** Prints the apps whose tables are missing, and fails the command. */
 function reportFailures(failures: readonly AppFailure[], outcome: string): void {

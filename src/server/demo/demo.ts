@@ -116,7 +116,9 @@ async function updateDemoConnection(
   { id, config, secrets }: KnownDatasource,
 ): Promise<void> {
   if (!secrets) return;
-  const { password } = JSON.parse(ctx.platform.secrets.open(secrets)) as { password: string };
+  const { password } = JSON.parse(ctx.platform.secrets.open(secrets, 'the secrets of the datasource')) as {
+    password: string;
+  };
   const { host, port } = await seedDemoSource(adminUrl, password);
   if (config['host'] !== host || config['port'] !== port)
     await datasources.update(ctx, id, { config: { ...config, host, port }, secrets: { password } });

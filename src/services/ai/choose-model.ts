@@ -102,7 +102,10 @@ const toChosen = (
   provider: { id, name, isOwn },
   model,
   size,
-  endpoint: { baseUrl, apiKey: sealedApiKey === null ? null : platform.secrets.open(sealedApiKey) },
+  endpoint: {
+    baseUrl,
+    apiKey: sealedApiKey === null ? null : platform.secrets.open(sealedApiKey, `the API key of AI provider "${name}"`),
+  },
 });
 
 function chooseSize({ id, sizes }: AiModel, wanted: string | null | undefined): string | null {

@@ -16,6 +16,7 @@ import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { concurrencyKeyOf, loadForMigrations } from './app-part.ts';
+import { openEnv } from './find-running-app.ts';
 
 type Env = ReadonlyMap<string, string>;
 
@@ -40,10 +41,12 @@ export async function update(
     const app = await loadResource(ctx, tx, APP, id, 'app:write', { ifMatch: ctx.ifMatch });
     setMonthlyBudget(ctx, app, monthlyBudget);
     if (env !== undefined) {
-      const former = await loadEnv(ctx, tx, app.id);
-      const merged = env === null ? new Map<string, string>() : mergeEnv(former, env);
+      // An environment that cannot be decrypted can be removed.
+      const former = env === null ? null : await loadEnv(ctx, tx, app);
+      const merged = env === null || !former ? new Map<string, string>() : mergeEnv(former, env);
       // Each encryption of an equal environment differs, which would count as a change.
-      if (!isDeepStrictEqual(merged, former)) Object.assign(app, sealEnv(ctx, merged));
+      if (former ? !isDeepStrictEqual(merged, former) : app.envNames.length > 0)
+        Object.assign(app, sealEnv(ctx, merged));
     }
     await updateOwned(ctx, tx, APP, app, input);
     return app.id;
@@ -107,12 +110,16 @@ function mergeEnv(env: Env, changes: Record<string, unknown>): Env {
   return merged;
 }
 
-async function loadEnv({ platform, viewer }: Context, tx: Transaction, id: string): Promise<Env> {
+async function loadEnv(
+  { platform, viewer }: Context,
+  tx: Transaction,
+  { id, name }: Pick<App, 'id' | 'name'>,
+): Promise<Env> {
   const [row] = await tx.query<{ env: string | null }>({
     text: `select env from dws.app where tenant_id = $1 and id = $2`,
     values: [viewer.tenantId, id],
   });
-  return new Map(row?.env ? (JSON.parse(platform.secrets.open(row.env)) as [string, string][]) : []);
+  return openEnv(platform.secrets, { name, env: row?.env ?? null });
 }
 
 const sealEnv = ({ platform }: Context, env: Env): Pick<App, 'env' | 'envNames'> => ({

@@ -84,5 +84,10 @@ export async function findWebhookApp(system: SystemDatabase, key: string): Promi
 }
 
 /** Returns the environment of an app by the names of its variables. */
-export const openEnv = (secrets: SecretBox, { env }: Pick<RunningApp, 'env'>): ReadonlyMap<string, string> =>
-  new Map(env === null ? [] : (JSON.parse(secrets.open(env)) as [string, string][]));
+export const openEnv = (
+  secrets: SecretBox,
+  { name, env }: Pick<RunningApp, 'name' | 'env'>,
+): ReadonlyMap<string, string> =>
+  new Map(
+    env === null ? [] : (JSON.parse(secrets.open(env, `the environment of app "${name}"`)) as [string, string][]),
+  );

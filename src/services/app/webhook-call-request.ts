@@ -16,6 +16,6 @@ export function sealRequest(secrets: SecretBox, { body, ...request }: AppRequest
 
 /** Returns the request that `sealRequest` encrypted. */
 export function openRequest(secrets: SecretBox, sealed: string): AppRequest {
-  const { body, ...request } = JSON.parse(secrets.open(sealed)) as StoredRequest;
+  const { body, ...request } = JSON.parse(secrets.open(sealed, 'the request of the call')) as StoredRequest;
   return { ...request, body: Buffer.from(body, 'base64') };
 }

@@ -133,7 +133,7 @@ function responseOf(
 ): AppResponse {
   if (request !== digest) throw badInput(`The value of the header ${header} was used for another request`);
   if (response === null) throw stillRuns();
-  const { body, ...rest } = JSON.parse(secrets.open(response)) as StoredResponse;
+  const { body, ...rest } = JSON.parse(secrets.open(response, 'the response of the first call')) as StoredResponse;
   if (body === null) throw conflict('The call was processed before; its response was too large to be kept');
   return { ...rest, body: Buffer.from(body, 'base64') };
 }

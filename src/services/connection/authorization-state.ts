@@ -46,7 +46,8 @@ export async function takeAuthorization(ctx: Context, state: string): Promise<Pe
       returning sealed, expires_at <= now() as "isLate"`,
     values: [...values, ctx.viewer.userId],
   });
-  if (taken && !taken.isLate) return JSON.parse(ctx.platform.secrets.open(taken.sealed)) as PendingAuthorization;
+  if (taken && !taken.isLate)
+    return JSON.parse(ctx.platform.secrets.open(taken.sealed, 'the authorization')) as PendingAuthorization;
   const [other] = taken
     ? []
     : await ctx.query({ text: `select from dws.oauth_state where tenant_id = $1 and state_hash = $2`, values });

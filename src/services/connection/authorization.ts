@@ -170,6 +170,6 @@ async function isSameAccount(
     text: `select sealed_client as sealed from dws.connection where tenant_id = $1 and id = $2`,
     values: [viewer.tenantId, id],
   });
-  const former = JSON.parse(secrets.open(row!.sealed)) as OAuthClient;
+  const former = JSON.parse(secrets.open(row!.sealed, 'the client of the former connection')) as OAuthClient;
   return ownerId === viewer.userId && former.clientId === client.clientId && former.tokenUri === client.tokenUri;
 }

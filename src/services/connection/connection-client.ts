@@ -9,4 +9,4 @@ export const clientOf = (
 ): OAuthClient =>
   integration
     ? oauthClientOf(platform, integration)
-    : (JSON.parse(platform.secrets.open(sealedClient!)) as OAuthClient);
+    : (JSON.parse(platform.secrets.open(sealedClient!, 'the client of the connection')) as OAuthClient);

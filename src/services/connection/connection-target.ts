@@ -7,7 +7,7 @@ import type { Platform, Transaction } from '../../core/platform.ts';
 import { digest } from '../identity/credential.ts';
 import { driveOf, INTEGRATION_JSON, oauthClientOf, type StoredIntegration } from '../library/library-client.ts';
 import { loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
-import { loadSealedSecrets } from '../toolkit/toolkit-config.ts';
+import { loadSealedSecrets, openConfig } from '../toolkit/toolkit-config.ts';
 
 /** Names the library or toolkit that is connected. */
 export interface TargetKey {
@@ -69,7 +69,10 @@ export async function loadToolkit(
   expected: ExpectedVersion = {},
 ): Promise<ConnectionTarget> {
   const resource = await loadResource(ctx, tx, TOOLKIT, key, 'toolkit:write', expected);
-  const sealed = await loadSealedSecrets(tx, resource);
-  const configDigest = digest(JSON.stringify([resource.type, resource.config, sealed]));
+  const { name, type, config } = resource;
+  const sealedSecrets = await loadSealedSecrets(tx, resource);
+  // Of the secrets themselves: those that are encrypted again are the same.
+  const opened = openConfig(ctx.platform, type, { name, config, sealedSecrets });
+  const configDigest = digest(JSON.stringify([type, config, opened]));
   return { resource, configDigest, integrationId: null, client: null, readAccount: null };
 }

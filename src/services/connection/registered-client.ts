@@ -3,24 +3,28 @@ import type { RegisteredClient } from '../../core/mcp.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { AUTHORIZATION_LIFETIME_MS } from './authorization-state.ts';
 
-type ToolkitKey = Pick<Toolkit, 'tenantId' | 'id'>;
+type ToolkitKey = Pick<Toolkit, 'tenantId' | 'id' | 'name'>;
+
+const open = ({ secrets }: Pick<Platform, 'secrets'>, sealed: string, { name }: ToolkitKey): RegisteredClient =>
+  JSON.parse(secrets.open(sealed, `the registered client of toolkit "${name}"`)) as RegisteredClient;
 
 /**
  * Returns the client that is registered for a toolkit; null without one. One with which an authorization was started and
  * none was completed in time does not count: the authorization server may not know it any more.
  */
 export async function loadRegistration(
-  { database, secrets }: Pick<Platform, 'database' | 'secrets'>,
-  { tenantId, id }: ToolkitKey,
+  platform: Pick<Platform, 'database' | 'secrets'>,
+  toolkit: ToolkitKey,
 ): Promise<RegisteredClient | null> {
-  const [row] = await database.query<{ sealed: string }>(tenantId, {
+  const { tenantId, id } = toolkit;
+  const [row] = await platform.database.query<{ sealed: string }>(tenantId, {
     text: `
       select sealed from dws.oauth_registration
       where tenant_id = $1 and toolkit_id = $2
         and (started_at is null or started_at > now() - $3 * interval '1 ms')`,
     values: [tenantId, id, AUTHORIZATION_LIFETIME_MS],
   });
-  return row ? (JSON.parse(secrets.open(row.sealed)) as RegisteredClient) : null;
+  return row ? open(platform, row.sealed, toolkit) : null;
 }
 
 /** Stores the client with which an authorization of a toolkit starts. `isKnown` says that it is the one that is stored. */
@@ -44,17 +48,18 @@ export async function storeRegistration(
  * stored since that authorization started; it stays unconfirmed.
  */
 export async function confirmRegistration(
-  { secrets }: Pick<Platform, 'secrets'>,
+  platform: Pick<Platform, 'secrets'>,
   tx: Transaction,
-  { tenantId, id }: ToolkitKey,
+  toolkit: ToolkitKey,
   clientId: string,
 ): Promise<void> {
+  const { tenantId, id } = toolkit;
   const values = [tenantId, id];
   const [row] = await tx.query<{ sealed: string }>({
     text: `select sealed from dws.oauth_registration where tenant_id = $1 and toolkit_id = $2 for update`,
     values,
   });
-  if (!row || (JSON.parse(secrets.open(row.sealed)) as RegisteredClient).clientId !== clientId) return;
+  if (!row || open(platform, row.sealed, toolkit).clientId !== clientId) return;
   await tx.query({
     text: `update dws.oauth_registration set started_at = null where tenant_id = $1 and toolkit_id = $2`,
     values,

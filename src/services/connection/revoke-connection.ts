@@ -20,7 +20,7 @@ export async function revokeConnection(
     signal.throwIfAborted();
     if (await isShared(platform, connection)) return;
     const client = clientOf(platform, connection);
-    const tokens = JSON.parse(platform.secrets.open(connection.sealedTokens)) as ConnectionTokens;
+    const tokens = JSON.parse(platform.secrets.open(connection.sealedTokens, 'its tokens')) as ConnectionTokens;
     await revoke(
       platform,
       connection,

@@ -80,8 +80,8 @@ async function load(query: Query, { id, tenantId, target }: ConnectionKey, lock:
 
 const hasExpired = (target: string) => conflict(`The connection of ${target} has expired: authorize it again`);
 
-const openTokens = ({ secrets }: Platform, { sealedTokens }: StoredConnection): ConnectionTokens =>
-  JSON.parse(secrets.open(sealedTokens)) as ConnectionTokens;
+const openTokens = ({ secrets }: Platform, { kind, name, sealedTokens }: StoredConnection): ConnectionTokens =>
+  JSON.parse(secrets.open(sealedTokens, `the connection of the ${kind} "${name}"`)) as ConnectionTokens;
 
 /** Returns whether a token need not be refreshed. One that cannot be is used until its end. */
 function isUsable({ accessToken, refreshToken, expiresAt }: ConnectionTokens, refusedToken?: string): boolean {

@@ -217,7 +217,7 @@ const writeCursor = ({ platform }: Context, { id }: Generation, after: string): 
 
 function readCursor({ platform }: Context, cursor: string): { generationId: string; after: string } {
   try {
-    const [generationId = '', after = ''] = platform.secrets.open(cursor).trimEnd().split('.');
+    const [generationId = '', after = ''] = platform.secrets.open(cursor, 'the cursor').trimEnd().split('.');
     if (isUuid(generationId)) return { generationId, after };
   } catch {
     // A text that this service did not encrypt gets the error below, like any other invalid cursor.

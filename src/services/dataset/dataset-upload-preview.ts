@@ -31,7 +31,7 @@ export async function preview(ctx: Context, input: UploadDatasetInput): Promise<
       const definitions = storedDefinitions(params ?? []);
       const text = await chooseQuery(ctx, file, { table, query });
       checkParameters(text, definitions, dialectOf(file.driver.id));
-      const source = { type: file.driver.id, config: file.config, secrets: null, fileId: file.id };
+      const source = { name: 'upload', type: file.driver.id, config: file.config, secrets: null, fileId: file.id };
       const { fields, rows } = await runQuery(ctx, source, text, bindParameters(definitions), MAX_ROWS);
       await deleteUnreferenced(ctx, [file.id]);
       return { config: file.config, fields, rows, problems: file.problems };

@@ -77,9 +77,8 @@ export async function chooseQuery(
   if (query) return query;
   const whole = driver.upload.defaultQuery(config);
   if (whole && !table) return whole;
-  const tables = await withSource(ctx, { type: driver.id, config, secrets: null, fileId: id }, (connection, signal) =>
-    connection.schema(signal),
-  );
+  const source = { name: 'upload', type: driver.id, config, secrets: null, fileId: id };
+  const tables = await withSource(ctx, source, (connection, signal) => connection.schema(signal));
   const names = tables.map(({ name }) => name);
   const chosen = table ?? (names.length === 1 ? names[0]! : undefined);
   if (names.length === 0) throw invalid('table', 'cannot be chosen: the file has no tables');

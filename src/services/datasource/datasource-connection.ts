@@ -8,6 +8,7 @@ import { driverOf } from './datasource-config.ts';
 
 /** What is required to open a datasource. The secrets are still encrypted. */
 export interface SealedSource extends Record<string, unknown> {
+  name: string;
   type: string;
   config: Record<string, unknown>;
   secrets: string | null;
@@ -19,7 +20,7 @@ export interface SealedSource extends Record<string, unknown> {
 export async function loadSource(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<SealedSource> {
   const [source] = await tx.query<SealedSource>({
     text: `
-      select type, config, secrets, file_id as "fileId"
+      select name, type, config, secrets, file_id as "fileId"
       from dws.datasource
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
@@ -100,7 +101,7 @@ export async function openSource(
   const located = await driverOf(platform, source.type).locate?.(source.config, tenantId);
   return {
     config: located?.config ?? source.config,
-    secrets: located?.secrets ?? openSecrets(platform, source.secrets),
+    secrets: located?.secrets ?? openSecrets(platform, source),
     file: sourceFilePath(platform, source),
   };
 }
@@ -109,5 +110,8 @@ export async function openSource(
 const sourceFilePath = ({ files }: Pick<Platform, 'files'>, { fileId }: Pick<SealedSource, 'fileId'>): string | null =>
   fileId ? files.path(fileId) : null;
 
-const openSecrets = ({ secrets }: Pick<Platform, 'secrets'>, sealed: string | null): Record<string, string> =>
-  sealed ? (JSON.parse(secrets.open(sealed)) as Record<string, string>) : {};
+const openSecrets = (
+  { secrets }: Pick<Platform, 'secrets'>,
+  { name, secrets: sealed }: SealedSource,
+): Record<string, string> =>
+  sealed ? (JSON.parse(secrets.open(sealed, `the secrets of datasource "${name}"`)) as Record<string, string>) : {};

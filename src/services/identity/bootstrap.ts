@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Query } from '../../core/database.ts';
-import { conflict, notFound } from '../../core/errors.ts';
+import { ApiError, conflict, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
@@ -124,13 +124,25 @@ async function findUnshownLogin(system: SystemDatabase, secrets: SecretBox): Pro
     values: [UNSHOWN_PASSWORD],
   });
   if (!stored) return null;
-  const { userId, password } = JSON.parse(secrets.open(stored.value)) as { userId: string; password: string };
+  const opened = openLogin(secrets, stored.value);
+  if (!opened) return null;
+  const { userId, password } = opened;
   const [user] = await system.query<{ username: string; passwordHash: string | null }>({
     text: `select username, password_hash as "passwordHash" from dws.app_user where id = $1`,
     values: [userId],
   });
   const isCurrent = await verifyPassword(user?.passwordHash, password, 'local');
   return user && isCurrent ? { username: user.username, password } : null;
+}
+
+/** Returns null if the key is lost: an operator resets the password then. */
+function openLogin(secrets: SecretBox, sealed: string): { userId: string; password: string } | null {
+  try {
+    return JSON.parse(secrets.open(sealed, 'the first password')) as { userId: string; password: string };
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
 }
 
 /** Removes the generated password of the first superuser, once it was shown. */
@@ -150,28 +162,4 @@ export async function loadInstallationId(system: SystemDatabase): Promise<string
     values: [randomBytes(6).toString('hex')],
   });
   return stored!.value;
-}
-
-/**
- * Compares the key ring with the key fingerprint in the database. Throws if the ring lacks that key; stores the
- * fingerprint of a newer key. See docs/contract.md#running-it.
- */
-export async function checkKeyRing(
-  system: SystemDatabase,
-  { fingerprint, fingerprints }: { fingerprint: string; fingerprints: string[] },
-): Promise<void> {
-  const [stored] = await system.query<{ value: string }>({
-    text: `
-      insert into dws.setting (name, value) values ('key', $1)
-      on conflict (name) do update set value = dws.setting.value
-      returning value`,
-    values: [fingerprint],
-  });
-  if (!fingerprints.includes(stored!.value))
-    throw new Error(
-      'APP_SECRET does not contain the key that this database was used with; ' +
-        'add the former key after the new one, separated by a comma',
-    );
-  if (stored!.value !== fingerprint)
-    await system.query({ text: `update dws.setting set value = $1 where name = 'key'`, values: [fingerprint] });
 }

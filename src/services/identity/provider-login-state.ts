@@ -39,7 +39,7 @@ export function storeLoginState({ platform, request }: PublicContext, state: Log
 export async function takeLoginState({ platform, request }: PublicContext, parameters: string): Promise<LoginState> {
   const sealed = request.loginCookie?.get();
   request.loginCookie?.set(null);
-  const state = sealed === undefined ? null : open(platform.secrets.open, sealed);
+  const state = sealed === undefined ? null : open(platform, sealed);
   if (!state || state.startedAt + LOGIN_LIFETIME_MS < Date.now()) throw loginGone();
   // The URL proves that the provider responds to this login, and not to one of an attacker.
   if (new URLSearchParams(parameters).get('state') !== state.state) throw loginGone();
@@ -52,9 +52,9 @@ export async function takeLoginState({ platform, request }: PublicContext, param
 }
 
 /** Returns null for a cookie that this service did not write. */
-function open(unseal: (sealed: string) => string, sealed: string): LoginState | null {
+function open({ secrets }: Pick<PublicContext['platform'], 'secrets'>, sealed: string): LoginState | null {
   try {
-    const state = JSON.parse(unseal(sealed)) as LoginState;
+    const state = JSON.parse(secrets.open(sealed, 'the login')) as LoginState;
     return state.purpose === 'login' ? state : null;
   } catch {
     return null;

@@ -33,6 +33,7 @@ export interface LoginProviderLink extends Record<string, unknown> {
 
 /** An enabled provider as it is stored. */
 interface StoredProvider extends ProviderSettings {
+  name: string;
   issuer: string;
   clientId: string;
   sealedClientSecret: string | null;
@@ -41,7 +42,7 @@ interface StoredProvider extends ProviderSettings {
 }
 
 const SELECT_PROVIDER = `
-  select p.id, p.version, p.tenant_id as "tenantId", t.slug as tenant, p.domain, p.issuer, p.client_id as "clientId",
+  select p.id, p.version, p.tenant_id as "tenantId", t.slug as tenant, p.domain, p.name, p.issuer, p.client_id as "clientId",
     p.sealed_client_secret as "sealedClientSecret", p.scope, p.username_claim as "usernameClaim",
     p.create_users as "createUsers", p.email_domains as "emailDomains", p.team_ids as "teamIds"
   from dws.identity_provider p
@@ -173,11 +174,14 @@ async function findProvider({ system }: Platform, tenant: string, domain: string
  */
 const registrationOf = (
   { secrets, publicUrl }: Platform,
-  { issuer, clientId, sealedClientSecret, domain, tenant }: StoredProvider,
+  { name, issuer, clientId, sealedClientSecret, domain, tenant }: StoredProvider,
 ): OidcRegistration => ({
   issuer,
   clientId,
-  clientSecret: sealedClientSecret === null ? null : secrets.open(sealedClientSecret),
+  clientSecret:
+    sealedClientSecret === null
+      ? null
+      : secrets.open(sealedClientSecret, `the client secret of identity provider "${name}"`),
   redirectUri: `${publicUrl}/api/login/${encodeURIComponent(domain)}/callback${tenant === DEFAULT_TENANT ? '' : `/${tenant}`}`,
 });
 

@@ -32,7 +32,7 @@ export async function resolveActionData(
 ): Promise<DataColumns> {
   const { ctx, tx } = action;
   const driver = jobActionDriverOf(type);
-  const stored = await loadSecrets(ctx, tx, former?.id);
+  const stored = await loadSecrets(ctx, tx, former);
   const checked = checkData(
     driver,
     await keepHiddenSettings(action, input, former?.data, () => datasetOf(action, former!)),
@@ -111,19 +111,24 @@ export async function checkDatasetCriteria(
 }
 
 /** Returns the secrets of an action; none for a new one. */
-async function loadSecrets({ platform, viewer }: Context, tx: Transaction, id?: string): Promise<JobSecrets> {
-  const [row] = id
+async function loadSecrets({ platform, viewer }: Context, tx: Transaction, action?: JobAction): Promise<JobSecrets> {
+  const [row] = action
     ? await tx.query<{ secrets: string | null }>({
         text: `select secrets from dws.job_action where tenant_id = $1 and id = $2`,
-        values: [viewer.tenantId, id],
+        values: [viewer.tenantId, action.id],
       })
     : [];
-  return openSecrets(platform, row?.secrets ?? null);
+  return openSecrets(platform, { name: action?.name ?? '', secrets: row?.secrets ?? null });
 }
 
-/** Returns sealed secrets by their path in `data`. */
-export const openSecrets = ({ secrets }: Pick<Context['platform'], 'secrets'>, sealed: string | null): JobSecrets =>
-  new Map(sealed === null ? [] : (JSON.parse(secrets.open(sealed)) as [string, string][]));
+/** Returns the sealed secrets of an action by their path in `data`. */
+export const openSecrets = (
+  { secrets }: Pick<Context['platform'], 'secrets'>,
+  { name, secrets: sealed }: { name: string; secrets: string | null },
+): JobSecrets =>
+  new Map(
+    sealed === null ? [] : (JSON.parse(secrets.open(sealed, `the secrets of action "${name}"`)) as [string, string][]),
+  );
 
 const sealSecrets = ({ platform }: Context, secrets: JobSecrets): string | null =>
   secrets.size > 0 ? platform.secrets.seal(JSON.stringify([...secrets])) : null;

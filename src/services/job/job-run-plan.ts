@@ -66,7 +66,7 @@ export async function beginRun(
       type,
       data,
       datasetId,
-      secrets: openSecrets(platform, sealed.get(id) ?? null),
+      secrets: openSecrets(platform, { name, secrets: sealed.get(id) ?? null }),
       conditions: conditions.filter(({ jobActionId }) => jobActionId === id),
     })),
     continued: run.retryOfId ? await tx.findOne(JobRun, { id: run.retryOfId }) : null,

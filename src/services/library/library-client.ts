@@ -6,6 +6,7 @@ import type { Platform } from '../../core/platform.ts';
 /** An integration as SQL selects it by `INTEGRATION_JSON`. */
 export interface StoredIntegration extends Record<string, unknown> {
   id: string;
+  name: string;
   type: string;
   clientId: string;
   sealedClientSecret: string | null;
@@ -18,7 +19,7 @@ export interface StoredIntegration extends Record<string, unknown> {
 }
 
 /** SQL that selects the integration `i` as one JSON value. */
-export const INTEGRATION_JSON = `jsonb_build_object('id', i.id, 'type', i.type, 'clientId', i.client_id,
+export const INTEGRATION_JSON = `jsonb_build_object('id', i.id, 'name', i.name, 'type', i.type, 'clientId', i.client_id,
   'sealedClientSecret', i.sealed_client_secret, 'authUri', i.auth_uri, 'tokenUri', i.token_uri,
   'revokeUri', i.revoke_uri, 'apiUri', i.api_uri, 'contentUri', i.content_uri, 'scope', i.scope)`;
 
@@ -32,8 +33,11 @@ export function driveOf({ drives }: Pick<Platform, 'drives'>, { type }: Pick<Sto
 /** Returns where and as whom the libraries of an integration ask for tokens. Throws like `driveOf`. */
 export function oauthClientOf(platform: Pick<Platform, 'drives' | 'secrets'>, row: StoredIntegration): OAuthClient {
   const { authParameters, refreshTokenLifetimeMs } = driveOf(platform, row).defaults;
-  const { clientId, sealedClientSecret, authUri, tokenUri, revokeUri, scope } = row;
-  const clientSecret = sealedClientSecret === null ? null : platform.secrets.open(sealedClientSecret);
+  const { name, clientId, sealedClientSecret, authUri, tokenUri, revokeUri, scope } = row;
+  const clientSecret =
+    sealedClientSecret === null
+      ? null
+      : platform.secrets.open(sealedClientSecret, `the client secret of integration "${name}"`);
   const addresses = { authUri, tokenUri, revokeUri, scope };
   return { clientId, clientSecret, ...addresses, authParameters, tokenParameters: {}, refreshTokenLifetimeMs };
 }

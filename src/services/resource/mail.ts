@@ -157,7 +157,7 @@ function canSeeLinks(viewer: Viewer, user: MailRecipient['user']): boolean {
 
 function unseal({ secrets, log }: Pick<Platform, 'secrets' | 'log'>, sealed: string): string | null {
   try {
-    return secrets.open(sealed);
+    return secrets.open(sealed, 'a mail');
   } catch (error) {
     log.warn({ err: error }, 'Decrypting a mail failed');
     return null;

@@ -12,6 +12,8 @@ import { restoreSecrets, separateSecrets, type StoredSecret } from './toolkit-se
 const BOUNDS = { maxBytes: 1024 * 1024, maxDepth: 110 };
 
 type StoredConfig = Pick<Toolkit, 'config' | 'sealedSecrets'>;
+/** The encrypted secrets of a toolkit, with its name for errors. */
+type NamedSecrets = Pick<Toolkit, 'name' | 'sealedSecrets'>;
 
 /**
  * Returns the columns of a checked config: masked, and its secrets encrypted. A mask stands for the stored secret. Throws
@@ -21,7 +23,7 @@ export async function checkToolkitConfig(
   { platform }: Pick<Context, 'platform'>,
   type: string,
   input: Record<string, unknown>,
-  sealedSecrets: string | null = null,
+  former: NamedSecrets | null = null,
 ): Promise<StoredConfig> {
   const { id, configSchema } = findToolkitDriver(type);
   const filled = fillFromSchema(configSchema, checkJsonBounds(input, 'config', BOUNDS), 'config') as typeof input;
@@ -39,7 +41,7 @@ export async function checkToolkitConfig(
   }
   // Secrets of custom tools are found by the names of the tools, which are unique after this.
   if (custom) checkCustomTools(custom.tools);
-  const restored = restoreSecrets(id, filled, openSecrets(platform, sealedSecrets));
+  const restored = restoreSecrets(id, filled, former ? openSecrets(platform, former) : []);
   if (custom) checkCustomTools((restored as CustomConfig).tools);
   const { masked, secrets } = separateSecrets(id, restored);
   return {
@@ -54,8 +56,8 @@ async function checkUrl({ outbound }: Platform, url: string, path: string): Prom
   });
 }
 
-const openSecrets = ({ secrets }: Pick<Platform, 'secrets'>, sealed: string | null): StoredSecret[] =>
-  sealed ? (JSON.parse(secrets.open(sealed)) as StoredSecret[]) : [];
+const openSecrets = ({ secrets }: Pick<Platform, 'secrets'>, { name, sealedSecrets }: NamedSecrets): StoredSecret[] =>
+  sealedSecrets ? (JSON.parse(secrets.open(sealedSecrets, `the secrets of toolkit "${name}"`)) as StoredSecret[]) : [];
 
 /** Returns the encrypted secrets of a toolkit; null if it has none. */
 export async function loadSealedSecrets(
@@ -75,7 +77,7 @@ export async function loadSealedSecrets(
  */
 export async function loadToolkitSecrets(
   platform: Pick<Platform, 'database' | 'secrets'>,
-  { tenantId, id }: Pick<Toolkit, 'tenantId' | 'id'>,
+  { tenantId, id, name }: Pick<Toolkit, 'tenantId' | 'id' | 'name'>,
 ): Promise<Record<string, unknown> | null> {
   const [row] = await platform.database.query<{ type: string; config: Toolkit['config']; sealed: string | null }>(
     tenantId,
@@ -84,12 +86,13 @@ export async function loadToolkitSecrets(
       values: [tenantId, id],
     },
   );
-  return row ? openConfig(platform, row.type, { config: row.config, sealedSecrets: row.sealed }) : null;
+  return row ? openConfig(platform, row.type, { name, config: row.config, sealedSecrets: row.sealed }) : null;
 }
 
 /** Returns a stored config with its secrets. No response, log or error may contain it. */
 export const openConfig = (
   platform: Pick<Platform, 'secrets'>,
   type: string,
-  { config, sealedSecrets = null }: StoredConfig,
-): Record<string, unknown> => restoreSecrets(findToolkitDriver(type).id, config, openSecrets(platform, sealedSecrets));
+  { name, config, sealedSecrets = null }: StoredConfig & NamedSecrets,
+): Record<string, unknown> =>
+  restoreSecrets(findToolkitDriver(type).id, config, openSecrets(platform, { name, sealedSecrets }));

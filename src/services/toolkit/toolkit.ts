@@ -67,16 +67,16 @@ async function updateConfig(
   toolkit: Toolkit,
   input: Record<string, unknown>,
 ): Promise<boolean> {
-  const { type, config: former } = toolkit;
+  const { name, type, config: former } = toolkit;
   const sealed = await loadSealedSecrets(tx, toolkit);
-  const { config, sealedSecrets } = await checkToolkitConfig(ctx, type, input, sealed);
+  const { config, sealedSecrets } = await checkToolkitConfig(ctx, type, input, { name, sealedSecrets: sealed });
   toolkit.config =
     type === 'custom' ? await resolveQueries(ctx, tx, config as CustomConfig, former as CustomConfig) : config;
   // Encryption gives another text each time, so that equal secrets keep theirs.
-  if (!isSameSecret(ctx, sealed, sealedSecrets ?? null)) toolkit.sealedSecrets = sealedSecrets ?? null;
+  if (!isSameSecret(ctx, name, sealed, sealedSecrets ?? null)) toolkit.sealedSecrets = sealedSecrets ?? null;
   if (type === 'custom') {
     const open = (stored: Pick<Toolkit, 'config' | 'sealedSecrets'>) =>
-      openConfig(ctx.platform, type, stored) as CustomConfig;
+      openConfig(ctx.platform, type, { name, ...stored }) as CustomConfig;
     const current = { config: toolkit.config, sealedSecrets };
     const altered = findAltered(open({ config: former, sealedSecrets: sealed }), open(current));
     await storeCustomTools(tx, toolkit, { isFirst: false, altered });
@@ -94,8 +94,9 @@ function serverOf(config: Record<string, unknown>): unknown {
   return [withoutQuery(url), oauth];
 }
 
-function isSameSecret({ platform: { secrets } }: Context, a: string | null, b: string | null): boolean {
-  const open = (sealed: string | null): unknown => sealed && JSON.parse(secrets.open(sealed));
+function isSameSecret({ platform: { secrets } }: Context, name: string, a: string | null, b: string | null): boolean {
+  const open = (sealed: string | null): unknown =>
+    sealed && JSON.parse(secrets.open(sealed, `the secrets of toolkit "${name}"`));
   return isDeepStrictEqual(open(a), open(b));
 }
 

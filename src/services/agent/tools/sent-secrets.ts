@@ -11,7 +11,7 @@ const PLACEHOLDER = /\{\{[^{}]*\}\}/;
 /** Decrypts the secrets of a toolkit that its tools send, which no result may contain. */
 export function openSentSecrets(
   { platform }: Pick<Context, 'platform'>,
-  toolkit: { type: string; config: Record<string, unknown>; sealedSecrets: string | null },
+  toolkit: { name: string; type: string; config: Record<string, unknown>; sealedSecrets: string | null },
 ): string[] {
   const requests = requestsOf(toolkit.type, openConfig(platform, toolkit.type, toolkit));
   return requests.flatMap(({ url, headers }) => [

@@ -1,0 +1,27 @@
+/**
+ * Every place of the database with sealed values, as `<table>.<column>`, or `<table>.<column>.<key>` for a key of a JSON
+ * object. A column is a text (`SecretBox.seal`) or bytes (`SecretBox.sealBytes`). What is not listed here is lost when its
+ * key is removed from `APP_SECRET`: a test finds what is missing. Sealed values outside of the database must expire by
+ * themselves. See docs/contract.md#keys.
+ */
+export const SEALED_COLUMNS = [
+  'ai_call.sealed_prompt',
+  'ai_provider.sealed_api_key',
+  'app.env',
+  'connection.sealed_client',
+  'connection.sealed_tokens',
+  'datasource.secrets',
+  'identity_provider.sealed_client_secret',
+  'image.sealed_prompt',
+  'integration.sealed_client_secret',
+  'job_action.secrets',
+  'mail.sealed_html',
+  'mail.sealed_text',
+  'oauth_registration.sealed',
+  'oauth_state.sealed',
+  'operation.input.sealedPrompt',
+  'setting.value',
+  'toolkit.sealed_secrets',
+  'webhook_call.request',
+  'webhook_reply.response',
+] as const;
