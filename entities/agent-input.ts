@@ -1,5 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
-import { EVENT_NAME_RULE, NAME_RULE, optionalTextRule, Rule } from '../src/core/input-rules.ts';
+import { NAME_RULE, optionalTextRule, Rule } from '../src/core/input-rules.ts';
+import { AppEventInput } from './app-event.ts';
 import { MAX_INSTRUCTIONS } from './assistant-input.ts';
 import { MonthlyBudgetInput } from './monthly-budget.ts';
 
@@ -14,12 +15,12 @@ export class UpdateAgentInput {
   @Field(() => String, { nullable: true, description: 'Display name, 1 to 255 characters.' })
   name?: string;
 
-  @Rule({ maxItems: MAX_EVENTS, items: EVENT_NAME_RULE })
-  @Field(() => [String], {
+  @Rule({ maxItems: MAX_EVENTS })
+  @Field(() => [AppEventInput], {
     nullable: true,
-    description: `Names of the events of apps on which it runs, at most ${MAX_EVENTS}; null or empty: those of its assistant.`,
+    description: `Events of apps on which it runs, at most ${MAX_EVENTS}; null or empty: those of its assistant.`,
   })
-  events?: string[] | null;
+  events?: AppEventInput[] | null;
 
   @Rule(optionalTextRule(MAX_INSTRUCTIONS))
   @Field(() => String, {

@@ -94,6 +94,13 @@ export class AgentRun extends TenantRow {
   @Property({ type: 'text', nullable: true })
   eventName?: string | null;
 
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the app that raised the event; null for a run by a user. The app may have been deleted.',
+  })
+  @Property({ type: 'uuid', nullable: true })
+  eventAppId?: string | null;
+
   @Field(() => Int, {
     description: 'Number of runs and handlers of apps in the chain that led to the run, itself included; at most 3.',
   })

@@ -1,5 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
+import { AppEvent } from './app-event.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
@@ -23,11 +24,15 @@ export class Agent extends TenantRow {
   @Property({ type: 'uuid' })
   ownerId!: string;
 
-  @Field(() => [String], {
-    description: 'Names of the events of apps on which it runs. Empty: those of its assistant.',
+  @Field(() => [AppEvent], {
+    description: 'Events of apps on which it runs. Empty: those of its assistant.',
   })
   @Property({ type: 'json' })
-  events: string[] = [];
+  events: AppEvent[] = [];
+
+  /** The apps whose events may start it, by their ids, with the principals who owned them when its owner accepted them. */
+  @Property({ type: 'json' })
+  acceptedApps: Record<string, string> = {};
 
   @Field(() => String, {
     nullable: true,

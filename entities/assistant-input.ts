@@ -1,5 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
-import { EVENT_NAME_RULE, optionalTextRule, Rule, textRule } from '../src/core/input-rules.ts';
+import { optionalTextRule, Rule, textRule } from '../src/core/input-rules.ts';
+import { AppEventInput } from './app-event.ts';
 import { MonthlyBudgetInput } from './monthly-budget.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
@@ -47,14 +48,14 @@ export class UpdateAssistantInput extends UpdateOwnedInput {
   })
   datasetIds?: string[] | null;
 
-  @Rule({ maxItems: MAX_PARTS, items: EVENT_NAME_RULE })
-  @Field(() => [String], {
+  @Rule({ maxItems: MAX_PARTS })
+  @Field(() => [AppEventInput], {
     nullable: true,
     description:
-      `Names of events of apps, at most ${MAX_PARTS}; null for none. Its agents that name no events of their own run when ` +
-      'one is raised.',
+      `Events of apps, at most ${MAX_PARTS}; null for none. Its agents that have no events of their own run when one is ` +
+      'raised.',
   })
-  events?: string[] | null;
+  events?: AppEventInput[] | null;
 
   @MonthlyBudgetInput()
   monthlyBudget?: number | null;

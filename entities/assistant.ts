@@ -1,5 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
+import { AppEvent } from './app-event.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
@@ -38,11 +39,11 @@ export class Assistant extends OwnedRow {
   @Property({ type: 'json' })
   datasetIds: string[] = [];
 
-  @Field(() => [String], {
-    description: 'Names of events of apps. Its agents that name no events of their own run when one is raised.',
+  @Field(() => [AppEvent], {
+    description: 'Events of apps. Its agents that have no events of their own run when one is raised.',
   })
   @Property({ type: 'json' })
-  events: string[] = [];
+  events: AppEvent[] = [];
 
   @MonthlyBudget()
   monthlyBudget?: number | null;

@@ -30,6 +30,7 @@ grant insert, select on dws.activity to dws_app;
 
 create table dws.agent (
   accepted boolean not null default true,
+  accepted_apps jsonb not null default '{}'::jsonb,
   assistant_id uuid not null,
   created_at timestamp with time zone not null default now(),
   enabled boolean not null default true,
@@ -67,6 +68,7 @@ create table dws.agent_run (
   depth integer not null,
   duration double precision,
   error text,
+  event_app_id uuid,
   event_id uuid,
   event_name text,
   finished_at timestamp with time zone,
@@ -229,6 +231,7 @@ CREATE TRIGGER change_owner BEFORE UPDATE OF owner_id ON dws.app FOR EACH ROW WH
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.app FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER own_datasource AFTER UPDATE OF owner_id ON dws.app FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.own_app_datasource();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app FOR EACH ROW EXECUTE FUNCTION dws.search_app();
+CREATE TRIGGER suspend_event_bindings AFTER UPDATE OF owner_id ON dws.app FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.suspend_event_bindings();
 grant delete, insert, select, update on dws.app to dws_app;
 grant delete, insert, select, update on dws.app to dws_system;
 
@@ -1427,6 +1430,31 @@ AS $function$
       begin
         if $1 ~ '^[\x20-\x7e]*$' then return regexp_replace(lower($1 collate "C"), '[^0-9a-z]+', ' ', 'g'); end if;
         return regexp_replace(regexp_replace(dws.fold($1), '([\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff])', ' \1 ', 'g'), '[^0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff]+', ' ', 'g');
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.suspend_event_bindings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        with suspended as (
+          update dws.agent
+          set accepted_apps = accepted_apps - new.id::text, version = version + 1, updated_at = now()
+          where tenant_id = new.tenant_id and id in (
+            select id from dws.agent where tenant_id = new.tenant_id and accepted_apps ? new.id::text order by id for update
+          )
+          returning id, tenant_id, owner_id, name, assistant_id, events
+        )
+        insert into dws.notification (id, tenant_id, user_id, type, message, resource_kind, resource_id)
+        select gen_random_uuid(), a.tenant_id, a.owner_id, 'agent.events.suspended',
+          'The app ' || new.name || ' got another owner: its events do not start the agent ' || a.name
+            || ' before you enable it again', 'agent', a.id
+        from suspended a
+        join dws.assistant s on s.id = a.assistant_id
+        where exists (
+          select from jsonb_array_elements(case when a.events = '[]' then s.events else a.events end) w (e) where e ->> 'appId' = new.id::text
+        );
+        return null;
       end $function$;
 
 CREATE OR REPLACE FUNCTION dws.tag_names(of_tenant uuid, of_kind text, of_id uuid)

@@ -143,6 +143,12 @@ relationField(
 );
 relationField(AgentRun, 'agent', Agent, 'The agent.');
 relationField(AgentRun, 'user', User, 'User who started it. Null for a run on an event, and if the user is deleted.');
+relationField(
+  AgentRun,
+  'eventApp',
+  App,
+  'App that raised the event. Null for a run by a user, and if the app is deleted.',
+);
 relationField(UsageEvent, 'user', User, 'User who caused the usage. Null for agents and deleted users.');
 
 recordField(AuditEvent, 'token', 'tokenId', ApiToken, 'API token that was used, if it is one of the caller.', [

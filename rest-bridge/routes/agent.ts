@@ -4,7 +4,8 @@ import { collection, resource } from '../present.ts';
 import { get, post, type Json } from '../route.ts';
 
 const agent = resource<{ id: string; assistantId: string; usageProfileId: string | null }>(
-  `id name assistantId ownerId owner { id username } events instructions usageProfileId enabled accepted monthlyBudget
+  `id name assistantId ownerId owner { id username } events { appId name }
+  eventApps { appId owner { id name type } suspended } instructions usageProfileId enabled accepted monthlyBudget
   createdAt updatedAt permissions { read write edit run delete }`,
   ({ id, assistantId }) => ({
     self: `/agents/${id}`,
@@ -16,7 +17,7 @@ const agent = resource<{ id: string; assistantId: string; usageProfileId: string
 );
 
 const agentRun = resource<{ id: string; agentId: string; userId: string | null }>(
-  `id agentId trigger status eventName depth payload startedAt finishedAt duration
+  `id agentId trigger status eventName eventAppId depth payload startedAt finishedAt duration
   steps {
     startedAt duration model inputTokens outputTokens credits text error
     toolCalls { name arguments result duration error }

@@ -9,7 +9,8 @@ interface Assistant {
 }
 
 const assistant = resource<Assistant>(
-  `id tenant slug naturalId name description icon iconUrl instructions model toolkitIds datasetIds events monthlyBudget
+  `id tenant slug naturalId name description icon iconUrl instructions model toolkitIds datasetIds
+  events { appId name } eventApps { appId owner { id name type } suspended } monthlyBudget
   ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`,
   ({ id }) => ({

@@ -112,6 +112,11 @@ export async function createAgent(client: Client, assistant: object = {}, agent:
   return { id, assistantId, path: `/agents/${id}` };
 }
 
+/** The field `events` of an agent or assistant: events of one app. */
+export const onEvents = (appId: string, ...names: string[]): { events: { appId: string; name: string }[] } => ({
+  events: names.map((name) => ({ appId, name })),
+});
+
 /** Creates a toolkit of the caller with custom tools. Returns its id. */
 export const createTools = async (client: Client, tools: object[], more: object = {}): Promise<string> =>
   (await client.creates('/toolkits', { name: `Tools ${newId()}`, type: 'custom', config: { tools }, ...more })).id;

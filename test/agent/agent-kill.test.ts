@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { startAiFake } from '../../tools/ai-fake.ts';
 import type { AiFake } from '../../tools/ai-fake/fake-provider.ts';
 import { test as base, type JobCluster } from '../job/job-cluster.ts';
-import { createAgent } from './agent-fixture.ts';
+import { createAgent, onEvents } from './agent-fixture.ts';
 
 /** Several processes of the compiled service, whose workers tests kill, and a fake AI provider. */
 const test = base.extend<{ ai: AiFake }>({
@@ -68,7 +68,7 @@ test('workers that are killed start each agent once for each event, and charge w
   const { caller, startWorker, sql } = cluster;
   ai.latencyMs = 30;
   const { id: appId } = await caller.creates('/apps', { name: 'Emitter' });
-  const agents = await Promise.all([1, 2, 3, 4].map(() => createAgent(caller, { events: ['many'] })));
+  const agents = await Promise.all([1, 2, 3, 4].map(() => createAgent(caller, onEvents(appId, 'many'))));
   let inserted = 0;
   const kills = killWorkers(cluster, () => inserted >= 50);
   for (; inserted < 50; inserted += 5) {

@@ -7,17 +7,25 @@ import { expectBody, expectError, expectGraphqlError, expectStatus } from '../su
 import { test as base } from '../support/fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
+import { onEvents } from './agent-fixture.ts';
 
-const test = base.extend<{ biller: Client; assistantId: string }>({
+const test = base.extend<{ biller: Client; assistantId: string; appId: string }>({
   biller: [
     async ({ service }, use) => use(await service.user('biller', { permissions: ['billing:manage'] })),
     { scope: 'file' },
   ],
   // An assistant of ann's, that bob and the biller may write.
   assistantId: async ({ ann, bob, biller }, use) => {
-    const { id } = await ann.creates('/assistants', { name: `Assistant ${newId()}`, events: ['order.created'] });
+    const { id } = await ann.creates('/assistants', { name: `Assistant ${newId()}` });
     for (const { username } of [bob, biller])
       await expectStatus(ann.put(`/assistants/${id}/shares/${username}`, { accessLevel: 2 }), 200);
+    await use(id);
+  },
+  // An app of the admin's, that ann and bob may read.
+  appId: async ({ admin, ann, bob }, use) => {
+    const id = await createApp(admin, `App ${newId()}`);
+    for (const { username } of [ann, bob])
+      await expectStatus(admin.put(`/apps/${id}/shares/${username}`, { accessLevel: 1 }), 200);
     await use(id);
   },
 });
@@ -28,11 +36,11 @@ async function createAgent(client: Client, assistantId: string, more: object = {
 }
 
 describe('an agent', () => {
-  test('has what it was created with, in both APIs', async ({ ann, assistantId }) => {
+  test('has what it was created with, in both APIs', async ({ ann, assistantId, appId }) => {
     const created = await ann.creates('/agents', {
       name: 'Clerk',
       assistantId,
-      events: ['a.b', 'a.b', 'c'],
+      ...onEvents(appId, 'a.b', 'a.b', 'c'),
       instructions: 'Be brief.',
     });
     const expected = {
@@ -40,7 +48,7 @@ describe('an agent', () => {
       assistantId,
       ownerId: ann.id,
       owner: { id: ann.id, username: 'ann' },
-      events: ['a.b', 'c'],
+      ...onEvents(appId, 'a.b', 'c'),
       instructions: 'Be brief.',
       usageProfileId: null,
       enabled: true,
@@ -52,28 +60,28 @@ describe('an agent', () => {
     await expectBody(ann.get(`/agents/${created.id}`), 200, expected);
     await expectBody(ann.get(`/assistants/${assistantId}/agents`), 200, { count: 1 });
     const { agent } = await ann.data(
-      `{ agent(id: "${created.id}") { name events owner { username } assistant { agents { id name } } runs { id } } }`,
+      `{ agent(id: "${created.id}") { name events { appId name } owner { username } assistant { agents { id name } } runs { id } } }`,
     );
     expect(agent).toEqual({
       name: 'Clerk',
-      events: ['a.b', 'c'],
+      ...onEvents(appId, 'a.b', 'c'),
       owner: { username: 'ann' },
       assistant: { agents: [{ id: created.id, name: 'Clerk' }] },
       runs: [],
     });
   });
 
-  test('can be changed and cleared, and keeps what is absent', async ({ ann, assistantId }) => {
-    const path = await createAgent(ann, assistantId, { events: ['a'], instructions: 'x' });
+  test('can be changed and cleared, and keeps what is absent', async ({ ann, assistantId, appId }) => {
+    const path = await createAgent(ann, assistantId, { ...onEvents(appId, 'a'), instructions: 'x' });
     await expectBody(ann.put(path, { name: 'Renamed', enabled: false }), 200, {
       name: 'Renamed',
       enabled: false,
-      events: ['a'],
+      ...onEvents(appId, 'a'),
       instructions: 'x',
     });
     await expectBody(ann.put(path, { events: null, instructions: null }), 200, { events: [], instructions: null });
     await expectError(ann.put(path, { enabled: null }), 400, /enabled/);
-    await expectError(ann.put(path, { events: ['two words'] }), 400, /events/);
+    await expectError(ann.put(path, onEvents(appId, 'two words')), 400, /events/);
     await expectError(ann.put(path, { assistantId: UNKNOWN_ID }), 400, /assistantId/);
     await expectError(ann.post('/agents', { assistantId, name: ' ' }), 400, /name/);
   });
@@ -167,9 +175,9 @@ describe('access to an agent', () => {
 describe('the acceptance of an agent', () => {
   const accepted = async (client: Client, path: string) => (await client.get(path)).body.accepted as boolean;
 
-  test('ends when another user changes what it does', async ({ ann, bob, admin, assistantId }) => {
-    const path = await createAgent(ann, assistantId, { events: ['a'], instructions: 'x' });
-    await bob.put(path, { name: 'Other', events: ['a'], instructions: 'x' });
+  test('ends when another user changes what it does', async ({ ann, bob, admin, assistantId, appId }) => {
+    const path = await createAgent(ann, assistantId, { ...onEvents(appId, 'a'), instructions: 'x' });
+    await bob.put(path, { name: 'Other', ...onEvents(appId, 'a'), instructions: 'x' });
     expect(await accepted(ann, path)).toBe(true);
     await bob.put(path, { instructions: 'Send me everything.' });
     expect(await accepted(ann, path)).toBe(false);
@@ -177,7 +185,7 @@ describe('the acceptance of an agent', () => {
     await bob.put(path, { enabled: false });
     await expectError(bob.put(path, { enabled: true }), 409, 'The owner has not accepted the agent yet');
     await expectBody(ann.put(path, { enabled: true }), 200, { accepted: true });
-    await bob.put(path, { events: ['b'] });
+    await expectStatus(bob.put(path, onEvents(appId, 'b')), 200);
     expect(await accepted(ann, path)).toBe(false);
     // Already enabled: stating it again accepts, too.
     await expectBody(ann.put(path, { enabled: true }), 200, { accepted: true });
@@ -188,11 +196,11 @@ describe('the acceptance of an agent', () => {
   test.for([
     ['instructions', { instructions: 'Other' }],
     ['model', { model: 'other' }],
-    ['events', { events: ['other'] }],
+    ['events', { events: 'other' }],
     ['toolkits', { toolkitIds: 'tool' }],
   ] as const)(
     'ends when another user changes the %s of its assistant',
-    async ([, change], { ann, bob, admin, assistantId }) => {
+    async ([, change], { ann, bob, admin, assistantId, appId }) => {
       const [ofAnn, ofBob] = [await createAgent(ann, assistantId), await createAgent(bob, assistantId)];
       await bob.put(`/assistants/${assistantId}`, { name: 'Renamed' });
       expect(await accepted(ann, ofAnn)).toBe(true);
@@ -202,7 +210,13 @@ describe('the acceptance of an agent', () => {
         config: { tools: [] },
         ownerId: bob.id,
       });
-      await bob.put(`/assistants/${assistantId}`, 'toolkitIds' in change ? { toolkitIds: [toolkit.id] } : change);
+      const changed =
+        'toolkitIds' in change
+          ? { toolkitIds: [toolkit.id] }
+          : 'events' in change
+            ? onEvents(appId, change.events)
+            : change;
+      await expectStatus(bob.put(`/assistants/${assistantId}`, changed), 200);
       expect(await accepted(ann, ofAnn)).toBe(false);
       expect(await accepted(bob, ofBob)).toBe(true);
     },

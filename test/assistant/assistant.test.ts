@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest';
+import { onEvents } from '../agent/agent-fixture.ts';
+import { createApp } from '../app/app-fixture.ts';
 import { expectError, expectStatus } from '../support/expect.ts';
 import { createSource, test } from '../support/shop-fixture.ts';
 
@@ -7,13 +9,15 @@ const TOOLKIT = { type: 'mcp-stdio', config: { command: 'npx' }, ownerId: 'ann' 
 describe('an assistant', () => {
   test('has what it was created with, in both APIs', async ({ ann, admin }) => {
     const toolkit = await admin.creates('/toolkits', { ...TOOLKIT, name: 'Tools' });
+    const appId = await createApp(admin, 'Orders');
+    await expectStatus(admin.put(`/apps/${appId}/shares/ann`, { accessLevel: 1 }), 200);
     const assistant = await ann.creates('/assistants', {
       name: 'Shop assistant',
       icon: 'rocket',
       instructions: 'Be brief.',
       model: 'small',
       toolkitIds: [toolkit.id, toolkit.slug],
-      events: ['order.received', 'order.received'],
+      events: [...onEvents(appId, 'order.received').events, ...onEvents('orders', 'order.received').events],
     });
     expect(assistant).toMatchObject({
       slug: 'shop-assistant',
@@ -22,11 +26,12 @@ describe('an assistant', () => {
       model: 'small',
       toolkitIds: [toolkit.id],
       datasetIds: [],
-      events: ['order.received'],
+      ...onEvents(appId, 'order.received'),
+      eventApps: [{ appId, owner: { id: admin.id, type: 'user' }, suspended: null }],
     });
-    const query = `{ assistant(id: "shop-assistant") { icon events toolkits { name } datasets { name } } }`;
+    const query = `{ assistant(id: "shop-assistant") { icon events { appId name } toolkits { name } datasets { name } } }`;
     expect((await ann.gql(query)).data).toEqual({
-      assistant: { icon: 'rocket', events: ['order.received'], toolkits: [{ name: 'Tools' }], datasets: [] },
+      assistant: { icon: 'rocket', ...onEvents(appId, 'order.received'), toolkits: [{ name: 'Tools' }], datasets: [] },
     });
   });
 
@@ -37,7 +42,7 @@ describe('an assistant', () => {
   });
 
   test('names what is not valid', async ({ ann }) => {
-    await expectError(ann.post('/assistants', { name: 'x', events: ['two words'] }), 400, /events/);
+    await expectError(ann.post('/assistants', { name: 'x', ...onEvents('orders', 'two words') }), 400, /events/);
     await expectError(ann.post('/assistants', { name: 'x', icon: ' ' }), 400, /icon/);
   });
 });

@@ -45,7 +45,11 @@ const DAY_MS = 86_400_000;
 async function expectUsage(admin: Client, createdAt: number): Promise<void> {
   const daysAgo = (days: number) => new Date(createdAt - days * DAY_MS).toISOString().slice(0, 10);
   const assistant = (await admin.get('/assistants/shop-assistant')).body;
-  expect(assistant).toMatchObject({ icon: 'store', events: ['order.received'] });
+  expect(assistant).toMatchObject({
+    icon: 'store',
+    events: [{ name: 'order.received' }],
+    eventApps: [{ owner: { id: admin.id } }],
+  });
   const { data } = await admin.gql('{ assistant(id: "shop-assistant") { toolkits { slug } datasets { slug } } }');
   expect(data).toEqual({ assistant: { toolkits: [{ slug: 'shop-tools' }], datasets: [{ slug: 'orders' }] } });
 

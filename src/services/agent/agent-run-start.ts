@@ -15,6 +15,7 @@ import { MAX_CHAIN } from './agent-chain.ts';
 import { reserveRun, type RunPrice } from './agent-credits.ts';
 import { priceRun } from './agent-price.ts';
 import { loadAgent } from './agent.ts';
+import { acceptApps } from './event-bindings.ts';
 
 /** Maximum number of runs of one agent in an hour. */
 export const MAX_RUNS_PER_HOUR = 60;
@@ -94,7 +95,10 @@ async function startRun(
     unit: 'steps',
   });
   tx.insert(row);
-  if (!agent.accepted && actsForOwner(ctx, ownerId)) tx.writeUnrecorded(agent, { accepted: true });
+  if (!agent.accepted && actsForOwner(ctx, ownerId)) {
+    tx.writeUnrecorded(agent, { accepted: true });
+    acceptApps(tx, agent);
+  }
   tx.flush();
   await reserveRun(tx, { tenantId, agentId, agentRunId: row.id }, price);
   return row.operationId;

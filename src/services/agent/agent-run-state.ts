@@ -8,6 +8,8 @@ export interface BegunRun extends Record<string, unknown> {
   tenantId: string;
   agentId: string;
   eventName: string | null;
+  /** Id of the app that raised the event. */
+  eventAppId: string | null;
   payload: unknown;
   depth: number;
 }
@@ -23,7 +25,8 @@ export async function beginAgentRun(
       update dws.agent_run
       set status = 'running', started_at = now(), version = version + 1, updated_at = now()
       where tenant_id = $1 and id = $2 and status = 'queued'
-      returning id, tenant_id as "tenantId", agent_id as "agentId", event_name as "eventName", payload, depth`,
+      returning id, tenant_id as "tenantId", agent_id as "agentId", event_name as "eventName",
+        event_app_id as "eventAppId", payload, depth`,
     values: [tenantId, agentRunId],
   });
   return run ?? null;

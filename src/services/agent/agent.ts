@@ -16,6 +16,7 @@ import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { requireBilling } from '../usage/require-billing.ts';
 import { loadProfile } from '../usage/usage-profile.ts';
 import { actsForOwner, requireAccepted } from './agent-acceptance.ts';
+import { acceptApps, printEvent, resolveEvents } from './event-bindings.ts';
 import { stopRuns } from './stop-runs.ts';
 
 /** Agents of one assistant. */
@@ -37,13 +38,15 @@ export async function create(
       assistantId: assistant.id,
       ownerId,
       name: checkText(name, 'name'),
-      events: [...new Set(events)],
+      events: await resolveEvents(ctx, tx, events ?? [], []),
       instructions: instructions || null,
       usageProfileId: usageProfileId ? await resolveProfile(ctx, tx, usageProfileId) : null,
       enabled: enabled ?? true,
     });
     setMonthlyBudget(ctx, agent, monthlyBudget);
-    return tx.insert(agent).id;
+    tx.insert(agent);
+    acceptApps(tx, agent);
+    return agent.id;
   });
 }
 
@@ -59,21 +62,24 @@ export async function update(
     setMonthlyBudget(ctx, agent, monthlyBudget);
     assignPresent<Agent>(agent, {
       name: name === undefined ? undefined : checkText(name, 'name'),
-      events: events === undefined ? undefined : [...new Set(events)],
+      events: events === undefined ? undefined : await resolveEvents(ctx, tx, events ?? [], agent.events),
     });
     if (instructions !== undefined) agent.instructions = instructions || null;
     if (usageProfileId !== undefined && usageProfileId !== (agent.usageProfileId ?? null))
       agent.usageProfileId = await resolveProfile(ctx, tx, usageProfileId);
     if (enabled && !agent.enabled) requireAccepted(ctx, agent);
-    if (enabled && actsForOwner(ctx, agent.ownerId)) agent.accepted = true;
-    if (whatItDoes(agent) !== former && !actsForOwner(ctx, agent.ownerId)) agent.accepted = false;
+    const isForOwner = actsForOwner(ctx, agent.ownerId);
+    if (enabled && isForOwner) agent.accepted = true;
+    if (whatItDoes(agent) !== former && !isForOwner) agent.accepted = false;
     assignPresent<Agent>(agent, { enabled });
+    if (isForOwner && (enabled || events !== undefined)) acceptApps(tx, agent);
     return agent.id;
   });
 }
 
 /** Returns what the owner of an agent accepts. */
-const whatItDoes = ({ events, instructions }: Agent): string => JSON.stringify([events, instructions ?? null]);
+const whatItDoes = ({ events, instructions }: Agent): string =>
+  JSON.stringify([events.map(printEvent), instructions ?? null]);
 
 /** Deletes an agent with its runs, and cancels those that have not ended. */
 export async function remove(ctx: Context, id: string): Promise<void> {

@@ -8,6 +8,8 @@ import { findSubscribers, type Subscriber, type WaitingEvent } from './event-sub
 /** Maximum number of events in one transaction, in all and of one tenant. */
 const MAX_EVENTS = 100;
 const MAX_EVENTS_OF_TENANT = 20;
+/** Maximum number of runs in an hour by one of several apps, or of several events of one app, that start an agent. */
+const MAX_RUNS_OF_SOURCE = MAX_RUNS_PER_HOUR / 2;
 
 /** A run that an event starts. */
 interface EventRun extends Subscriber {
@@ -66,31 +68,57 @@ async function takeEvents(query: Query): Promise<WaitingEvent[]> {
   return events;
 }
 
+/** A run that the rate of its agent does not allow. */
+interface RefusedRun extends Subscriber {
+  error: string;
+}
+
 /** Locks the agents. Returns those whose run is within the rate of the agent as `started`, and others as `refused`. */
 async function applyRate(
   query: Query,
   subscribers: readonly Subscriber[],
-): Promise<{ started: Subscriber[]; refused: Subscriber[] }> {
+): Promise<{ started: Subscriber[]; refused: RefusedRun[] }> {
   const ids = [...new Set(subscribers.map(({ agentId }) => agentId))];
   if (ids.length === 0) return { started: [], refused: [] };
   await query({ text: `select id from dws.agent where id = any($1) order by id for update`, values: [ids] });
-  const counts = await query<{ agentId: string; runs: number }>({
+  const counts = await query<{ agentId: string; appId: string | null; name: string | null; runs: number }>({
     text: `
-      select agent_id as "agentId", count(*)::int as runs
+      select agent_id as "agentId", event_app_id as "appId", event_name as name, count(*)::int as runs
       from dws.agent_run
       where agent_id = any($1) and created_at > now() - interval '1 hour' and not refused
-      group by agent_id`,
+      group by agent_id, event_app_id, event_name`,
     values: [ids],
   });
-  const runs = new Map(counts.map((row) => [row.agentId, row.runs]));
+  const runs = new Map<string, number>();
+  const add = (agentId: string, appId: string | null, name: string | null, count: number): void => {
+    for (const key of [agentId, `${agentId} ${appId}`, `${agentId} ${appId} ${name}`])
+      runs.set(key, (runs.get(key) ?? 0) + count);
+  };
+  for (const row of counts) add(row.agentId, row.appId, row.name, row.runs);
   const started: Subscriber[] = [];
-  const refused: Subscriber[] = [];
+  const refused: RefusedRun[] = [];
   for (const subscriber of subscribers) {
-    const count = runs.get(subscriber.agentId) ?? 0;
-    (count < MAX_RUNS_PER_HOUR ? started : refused).push(subscriber);
-    runs.set(subscriber.agentId, count + 1);
+    const error = rateError(subscriber, runs);
+    if (error) refused.push({ ...subscriber, error });
+    else {
+      started.push(subscriber);
+      add(subscriber.agentId, subscriber.appId, subscriber.name, 1);
+    }
   }
   return { started, refused };
+}
+
+/** Returns why the rate of an agent does not allow a run; undefined if it does. */
+function rateError(subscriber: Subscriber, runs: ReadonlyMap<string, number>): string | undefined {
+  const { agentId, appId, name, appCount, eventCount } = subscriber;
+  const end = 'this event and others of the next hour start no run';
+  if ((runs.get(agentId) ?? 0) >= MAX_RUNS_PER_HOUR)
+    return `The agent ran ${MAX_RUNS_PER_HOUR} times in an hour: ${end}`;
+  if (eventCount === 1) return undefined;
+  const source = appCount > 1 ? `${agentId} ${appId}` : `${agentId} ${appId} ${name}`;
+  if ((runs.get(source) ?? 0) < MAX_RUNS_OF_SOURCE) return undefined;
+  const what = appCount > 1 ? 'events of one app' : 'one event';
+  return `The agent ran ${MAX_RUNS_OF_SOURCE} times in an hour on ${what} of several: ${end}`;
 }
 
 /** Inserts runs and their operations, and sends the operations to the queue. */
@@ -98,8 +126,8 @@ async function startRuns({ queue }: Platform, query: Query, subscribers: readonl
   const runs: EventRun[] = subscribers.map((subscriber) => ({ ...subscriber, id: newId(), operationId: newId() }));
   await query({
     text: `
-      insert into dws.agent_run (id, tenant_id, agent_id, trigger, event_id, event_name, depth, payload, operation_id)
-      select n.id, e.tenant_id, n.agent_id, 'event', e.id, e.name, e.depth + 1, e.payload, n.operation_id
+      insert into dws.agent_run (id, tenant_id, agent_id, trigger, event_id, event_name, event_app_id, depth, payload, operation_id)
+      select n.id, e.tenant_id, n.agent_id, 'event', e.id, e.name, e.app_id, e.depth + 1, e.payload, n.operation_id
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) n (id, agent_id, event_id, operation_id)
       join dws.app_event e on e.id = n.event_id`,
     values: [
@@ -135,15 +163,15 @@ async function startRuns({ queue }: Platform, query: Query, subscribers: readonl
 }
 
 /** Records that events were left out: one failed run in an hour for each agent, which stands for all of them. */
-async function recordRefused(query: Query, refused: readonly Subscriber[]): Promise<void> {
-  const first = new Map(refused.toReversed().map((subscriber) => [subscriber.agentId, subscriber]));
+async function recordRefused(query: Query, refused: readonly RefusedRun[]): Promise<void> {
+  const first = new Map(refused.toReversed().map((run) => [run.agentId, run]));
   await query({
     text: `
       insert into dws.agent_run (
-        id, tenant_id, agent_id, trigger, event_id, event_name, depth, payload, status, finished_at, error, refused
+        id, tenant_id, agent_id, trigger, event_id, event_name, event_app_id, depth, payload, status, finished_at, error, refused
       )
-      select n.id, e.tenant_id, n.agent_id, 'event', e.id, e.name, e.depth + 1, e.payload, 'failed', now(), $4, true
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) n (id, agent_id, event_id)
+      select n.id, e.tenant_id, n.agent_id, 'event', e.id, e.name, e.app_id, e.depth + 1, e.payload, 'failed', now(), n.error, true
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[]) n (id, agent_id, event_id, error)
       join dws.app_event e on e.id = n.event_id
       where not exists (
         select from dws.agent_run r
@@ -153,7 +181,7 @@ async function recordRefused(query: Query, refused: readonly Subscriber[]): Prom
       [...first.values()].map(() => newId()),
       [...first.keys()],
       [...first.values()].map(({ eventId }) => eventId),
-      `The agent ran ${MAX_RUNS_PER_HOUR} times in an hour: this event and others of the next hour start no run`,
+      [...first.values()].map(({ error }) => error),
     ],
   });
 }

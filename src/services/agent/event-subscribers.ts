@@ -2,6 +2,7 @@ import type { Query } from '../../core/database.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import { accessLevelInTransaction, findGrantee, type Grantee } from '../resource/access-level.ts';
 import { isActive } from '../resource/active-user.ts';
+import { eventsOf } from './event-bindings.ts';
 
 /** An event of an app that was not dispatched. */
 export interface WaitingEvent {
@@ -21,8 +22,14 @@ const MAX_AGENTS_OF_OWNER = 100;
 export interface Subscriber {
   tenantId: string;
   eventId: string;
+  /** Name of the event. */
+  name: string;
+  appId: string;
   agentId: string;
   ownerId: string;
+  /** Number of events on which the agent runs, and of their apps. */
+  eventCount: number;
+  appCount: number;
 }
 
 interface Candidate extends Subscriber, Record<string, unknown> {
@@ -32,22 +39,28 @@ interface Candidate extends Subscriber, Record<string, unknown> {
 
 /**
  * Returns the agents that wait for events: enabled and accepted ones, whose owner is enabled and not locked, may read the
- * app and may run the assistant. An agent waits for its own events, or for those of its assistant if it has none. Of the agents of an owner
- * that wait for an event, only the oldest are returned.
+ * app and may run the assistant. An agent waits for its own events, or for those of its assistant if it has none, and only
+ * while the app has the owner that the agent has accepted. Of the agents of an owner that wait for an event, only the oldest
+ * are returned.
  */
 export async function findSubscribers(query: Query, events: readonly WaitingEvent[]): Promise<Subscriber[]> {
   const candidates = await query<Candidate>({
     text: `
-      select "tenantId", "eventId", "agentId", "ownerId", "assistantId", "assistantOwnerId"
+      select "tenantId", "eventId", name, "appId", "agentId", "ownerId", "assistantId", "assistantOwnerId",
+        jsonb_array_length(events) as "eventCount",
+        (select count(distinct w.e ->> 'appId')::int from jsonb_array_elements(events) w (e)) as "appCount"
       from (
-        select e.tenant_id as "tenantId", e.id as "eventId", a.id as "agentId", a.owner_id as "ownerId",
-          s.id as "assistantId", s.owner_id as "assistantOwnerId",
+        select e.tenant_id as "tenantId", e.id as "eventId", e.name, e.app_id as "appId", a.id as "agentId",
+          a.owner_id as "ownerId", s.id as "assistantId", s.owner_id as "assistantOwnerId", b.events,
           row_number() over (partition by e.id, a.owner_id order by a.id) as place
         from dws.app_event e
+        join dws.app p on p.id = e.app_id
         join dws.agent a on a.tenant_id = e.tenant_id and a.enabled and a.accepted
+          and a.accepted_apps ->> p.id::text = p.owner_id
         join dws.assistant s on s.id = a.assistant_id
         join dws.app_user u on u.id = a.owner_id and ${isActive('u')}
-        where e.id = any($1) and case when a.events = '[]' then s.events else a.events end ? e.name
+        cross join lateral (select ${eventsOf('a')} as events) b
+        where e.id = any($1) and b.events @> jsonb_build_array(jsonb_build_object('appId', e.app_id, 'name', e.name))
       ) w
       where place <= ${MAX_AGENTS_OF_OWNER}
       order by "eventId", "agentId"`,

@@ -3,6 +3,7 @@ import { Assistant } from '../../../entities/assistant.ts';
 import { Dataset } from '../../../entities/dataset.ts';
 import { Image } from '../../../entities/image.ts';
 import { Toolkit } from '../../../entities/toolkit.ts';
+import { BOUND_APPS_OF_ASSISTANT } from '../agent/event-bindings.ts';
 import { hasMany, hasManyJoined } from '../resource/define-model.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 
@@ -24,6 +25,7 @@ export const assistantModel = defineOwnedModel(Assistant, {
     images: hasMany(Image, 'assistant_id', '-createdAt'),
   },
   computed: {
+    boundApps: BOUND_APPS_OF_ASSISTANT,
     uploadedIcon: { sql: storedPicture('uploaded_icon_id'), type: 'json' },
     uploadedFavicon: { sql: storedPicture('favicon_id'), type: 'json' },
   },

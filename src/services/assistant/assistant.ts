@@ -8,6 +8,7 @@ import { assignPresent } from '../../core/input-checks.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { withdrawAcceptance } from '../agent/agent-acceptance.ts';
+import { acceptInheritedApps, printEvent, resolveEvents } from '../agent/event-bindings.ts';
 import { stopRuns } from '../agent/stop-runs.ts';
 import { loadResource, loadUsedResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';
@@ -28,7 +29,7 @@ export async function create(
       model: model ?? null,
       toolkitIds: await resolveUsed(ctx, tx, TOOLKIT, toolkitIds ?? [], []),
       datasetIds: await resolveUsed(ctx, tx, DATASET, datasetIds ?? [], []),
-      events: [...new Set(events)],
+      events: await resolveEvents(ctx, tx, events ?? [], []),
     };
     setMonthlyBudget(ctx, content, monthlyBudget);
     return (await createOwned(ctx, tx, ASSISTANT, input, content)).id;
@@ -54,8 +55,9 @@ export async function update(
       assistant.toolkitIds = await resolveUsed(ctx, tx, TOOLKIT, toolkitIds ?? [], assistant.toolkitIds);
     if (datasetIds !== undefined)
       assistant.datasetIds = await resolveUsed(ctx, tx, DATASET, datasetIds ?? [], assistant.datasetIds);
-    if (events !== undefined) assistant.events = [...new Set(events)];
+    if (events !== undefined) assistant.events = await resolveEvents(ctx, tx, events ?? [], assistant.events);
     if (whatItDoes(assistant) !== former) withdrawAcceptance(ctx, tx, assistant.id);
+    if (events !== undefined) acceptInheritedApps(ctx, tx, assistant.id);
     await updateOwned(ctx, tx, ASSISTANT, assistant, input);
     return assistant.id;
   });
@@ -63,7 +65,7 @@ export async function update(
 
 /** Returns what the owners of its agents accept. */
 const whatItDoes = ({ instructions, model, toolkitIds, datasetIds, events }: Assistant): string =>
-  JSON.stringify([instructions ?? null, model ?? null, toolkitIds, datasetIds, events]);
+  JSON.stringify([instructions ?? null, model ?? null, toolkitIds, datasetIds, events.map(printEvent)]);
 
 /** Deletes an assistant with its agents. Throws CONFLICT listing its users if it is in use. */
 export async function remove(ctx: Context, id: string): Promise<void> {

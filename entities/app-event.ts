@@ -1,0 +1,25 @@
+import { Field, ID, InputType, ObjectType } from 'type-graphql';
+import { EVENT_NAME_RULE, Rule } from '../src/core/input-rules.ts';
+
+/** An event of one app, by its name (docs/contract.md#events-of-agents). */
+@ObjectType({ description: 'An event of one app.' })
+export class AppEvent {
+  @Field(() => ID, { description: 'Id of the app. The app may have been deleted.' })
+  appId!: string;
+
+  @Field(() => String, { description: 'Name with which the app emits it.' })
+  name!: string;
+}
+
+/** An event of one app, to bind agents to. */
+@InputType({ description: 'An event of one app.' })
+export class AppEventInput {
+  @Field(() => ID, { description: 'Id, slug or natural id of an app that the caller may read.' })
+  appId!: string;
+
+  @Rule(EVENT_NAME_RULE)
+  @Field(() => String, {
+    description: 'Name with which the app emits it: 1 to 100 letters, digits and `_ . : -`.',
+  })
+  name!: string;
+}
