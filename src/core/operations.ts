@@ -236,4 +236,6 @@ export interface QueuedWork {
   /** The user of the first operation that shares the work, or the team whose job runs on schedule. */
   userId: string;
   operation: OperationName;
+  /** Time before which it must not start. Default: at once. */
+  startAfter?: Date;
 }

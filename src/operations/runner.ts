@@ -18,6 +18,7 @@ import {
   type Outcome,
 } from '../services/operation/operation-repository.ts';
 import { Interrupted, type Handlers, type Job, type Prepared } from './handler.ts';
+import { queueLimitsOf } from './queue-limits.ts';
 import { recordOutcome, retryOrFail } from './record-outcome.ts';
 
 /** Limits the attempts to record an outcome while Postgres is unavailable. */
@@ -39,29 +40,8 @@ interface Runner {
 }
 
 /**
- * Runs of jobs at once, in all and of one tenant. They wait most of the time, and take no place of the operations that
- * they start.
- */
-const JOB_LIMITS = { concurrency: 64, perTenant: 16 };
-
-/** Renderings at once, in all and of one tenant. The sandbox and the browser have two places each. */
-const RENDERING_LIMITS = { concurrency: 4, perTenant: 2 };
-
-/** Syncs of libraries at once, in all and of one tenant. They wait for drives most of the time. */
-const SYNC_LIMITS = { concurrency: 4, perTenant: 2 };
-
-/** Images at once, in all, of one tenant and of one user, whose provider may not respond. */
-const IMAGE_LIMITS = { concurrency: 8, perTenant: 4, perUser: 2 };
-
-/**
- * Runs of agents at once, in all, of one tenant and of one user. They wait most of the time: for providers, for tools, and
- * for the images and runs that a tool starts.
- */
-const AGENT_LIMITS = { concurrency: 64, perTenant: 16, perUser: 8 };
-
-/**
  * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
- * from these the runs of jobs, the renderings, the syncs, the images and the runs of agents.
+ * from these the runs of jobs, the renderings, the syncs, the images and the runs of agents. See `queueLimitsOf`.
  */
 export async function startRunner(
   platform: Platform,
@@ -84,21 +64,13 @@ export async function startRunner(
     await attempt;
   };
 
-  const concurrency = platform.config.WORKER_CONCURRENCY;
   await queue.consume(
     // Work that could not be claimed stays queued; the reconciler sends it again.
     (work) =>
       runQueued(work).catch((error: unknown) =>
         platform.log.warn({ err: error, id: work.workId }, 'Could not claim a queued operation'),
       ),
-    {
-      operations: { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) },
-      jobs: JOB_LIMITS,
-      renderings: RENDERING_LIMITS,
-      syncs: SYNC_LIMITS,
-      images: IMAGE_LIMITS,
-      agents: AGENT_LIMITS,
-    },
+    queueLimitsOf(platform.config.WORKER_CONCURRENCY),
   );
 
   return {

@@ -50,6 +50,11 @@ describe('doctor', () => {
       names: ALL_CHECKS,
     });
     expect(checks[0]).toEqual({ name: 'node', passed: true, detail: process.version });
+    expect(checks[1]).toEqual({ name: 'config', passed: true, detail: 'read, ROLE=all' });
+    const narrow = await dws({ ...variablesOf(service), WORKER_CONCURRENCY: '3' }, 'doctor', '--json');
+    expect(JSON.parse(narrow.out.join('\n')).checks[1].detail).toBe(
+      'read, ROLE=all; WORKER_CONCURRENCY=3 leaves a tenant one place, so that its users wait for each other: set it to 4 or more',
+    );
     const failed = await dws({ ...variablesOf(service), PORT: 'soon' }, 'doctor', '--json');
     expect({ ...JSON.parse(failed.out.join('\n')), code: failed.code }).toEqual({
       isHealthy: false,

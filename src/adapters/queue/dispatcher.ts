@@ -3,54 +3,88 @@ import type { QueuedWork } from '../../core/operations.ts';
 /** Pause after which the queue is read without a notification, as notifications may be lost. */
 const MAX_PAUSE_MS = 2_000;
 
-/** Limits of the work items that run at once. */
+/** Limits of the work items that run at once. One user runs at most half of those of a tenant, and at least one. */
 export interface TenantLimits {
   concurrency: number;
   /** Limit for one tenant. */
   perTenant: number;
 }
 
-/** Tenants and users at a limit, whose work waits. */
-export interface AtLimit {
-  tenantIds: string[];
-  userIds: string[];
+/** A user of a tenant whose work waits. For scheduled work of a team, the team. */
+export type WaitingUser = Pick<QueuedWork, 'tenantId' | 'userId'>;
+
+/** What waits in the queue. */
+export interface Waiting<U extends WaitingUser> {
+  /** Users whose work may start now, first the one whose oldest work has waited longest. */
+  users: U[];
+  /** Milliseconds until work may start that waits for its time. Null if there is none. */
+  nextInMs: number | null;
 }
 
-interface DispatcherOptions<W extends QueuedWork> extends TenantLimits {
-  /** Limit for one user. Default: no limit. */
-  perUser?: number;
-  /** Takes a work item from the queue whose tenant and user are not excluded. Null when there is none. */
-  fetch(excluded: AtLimit): Promise<W | null>;
+interface DispatcherOptions<W extends QueuedWork, U extends WaitingUser> extends TenantLimits {
+  /** Reads what waits in the queue. */
+  list(): Promise<Waiting<U>>;
+  /**
+   * Takes the oldest work item of a user from the queue; `users` are those that `list` returned. Null when there is none.
+   * It may be that of another user, whose work has arrived since.
+   */
+  fetch(user: U, users: readonly U[]): Promise<W | null>;
+  /** Returns a work item to the queue that was fetched and must not run yet. */
+  giveBack(work: W): Promise<void>;
   /** Runs a work item. Never throws. */
   run(work: W): Promise<void>;
-  /** Receives the errors of `fetch`. */
+  /** Receives the errors of the queue. */
   onError(error: unknown): void;
 }
 
-/** Takes work items from the queue and runs several at once. When one ends, the next starts at once. */
-export class Dispatcher<W extends QueuedWork> {
-  readonly #options: DispatcherOptions<W>;
-  readonly #runningOf = { tenant: new Map<string, number>(), user: new Map<string, number>() };
+/** The work of one user, or of one tenant, that runs in this process. */
+interface Usage {
+  running: number;
+  /** Number of the turn in which the last work item started; 0 before the first. */
+  lastTurn: number;
+}
+
+/** Returns how many work items one user may run at once, by the limit of a tenant. */
+export const perUserOf = (perTenant: number): number => Math.max(1, Math.floor(perTenant / 2));
+
+/**
+ * Takes work items from the queue and runs several at once. When one ends, the next starts at once: one of the tenant
+ * that runs the fewest, then of the one whose last turn is the longest ago; likewise among the users of a tenant. See
+ * docs/contract.md#fairness.
+ */
+export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUser> {
+  readonly #options: DispatcherOptions<W, U>;
+  readonly #usages = new Map<string, Usage>();
+  /** What waited when the queue was read last, without those who were found to have no more work. */
+  #waiting: Waiting<U> = { users: [], nextInMs: null };
+  /** Whether the queue has to be read again. */
+  #isStale = true;
   #running = 0;
+  #turn = 0;
   #isStopped = false;
   #isWoken = false;
   #resume: (() => void) | null = null;
 
-  constructor(options: DispatcherOptions<W>) {
+  constructor(options: DispatcherOptions<W, U>) {
     this.#options = options;
     void this.#loop();
   }
 
   /** Reads the queue again, at once. */
   wake(): void {
-    this.#isWoken = true;
-    this.#resume?.();
+    this.#isStale = true;
+    this.#continue();
   }
 
   /** Takes no more work items. Running ones continue. */
   stop(): void {
     this.#isStopped = true;
     this.wake();
+  }
+
+  #continue(): void {
+    this.#isWoken = true;
+    this.#resume?.();
   }
 
   async #loop(): Promise<void> {
@@ -63,34 +97,91 @@ export class Dispatcher<W extends QueuedWork> {
   }
 
   async #fetch(): Promise<W | null> {
-    const { perTenant, perUser = Infinity, fetch, onError } = this.#options;
-    const { tenant, user } = this.#runningOf;
-    return fetch({ tenantIds: atLimit(tenant, perTenant), userIds: atLimit(user, perUser) }).catch((error: unknown) => {
-      onError(error);
+    try {
+      return await this.#fetchNext();
+    } catch (error) {
+      this.#options.onError(error);
       return null;
-    });
+    }
+  }
+
+  /** Takes the work item that starts next. Null when none may start. */
+  async #fetchNext(): Promise<W | null> {
+    for (;;) {
+      if (this.#isStale) await this.#list();
+      const next = this.#nextOf();
+      if (!next) return null;
+      const work = await this.#options.fetch(next, this.#waiting.users);
+      if (work && this.#mayRun(work)) return work;
+      // The user has no more work, or another process has taken it.
+      if (!work) this.#waiting.users = this.#waiting.users.filter((user) => user !== next);
+      else {
+        this.#isStale = true;
+        await this.#options.giveBack(work);
+      }
+    }
+  }
+
+  /** Reads what waits, and forgets the turns of those who have no work. */
+  async #list(): Promise<void> {
+    this.#isStale = false;
+    this.#waiting = await this.#options.list();
+    const known = new Set(this.#waiting.users.flatMap(({ tenantId, userId }) => [tenantId, userId]));
+    for (const [id, { running }] of this.#usages) if (running === 0 && !known.has(id)) this.#usages.delete(id);
+  }
+
+  /** Returns the user whose work starts next. Undefined when all are at a limit. */
+  #nextOf(): U | undefined {
+    let next: U | undefined;
+    for (const user of this.#waiting.users)
+      if (this.#mayRun(user) && (!next || this.#precedes(user, next))) next = user;
+    return next;
+  }
+
+  #mayRun({ tenantId, userId }: WaitingUser): boolean {
+    const { perTenant } = this.#options;
+    return this.#usage(tenantId).running < perTenant && this.#usage(userId).running < perUserOf(perTenant);
+  }
+
+  #precedes(one: WaitingUser, other: WaitingUser): boolean {
+    const id = one.tenantId === other.tenantId ? 'userId' : 'tenantId';
+    const [{ running, lastTurn }, than] = [this.#usage(one[id]), this.#usage(other[id])];
+    return running < than.running || (running === than.running && lastTurn < than.lastTurn);
+  }
+
+  #usage(id: string): Usage {
+    return this.#usages.get(id) ?? { running: 0, lastTurn: 0 };
   }
 
   #run(work: W): void {
+    this.#turn++;
     this.#count(work, 1);
     void this.#options.run(work).finally(() => {
       this.#count(work, -1);
-      this.wake();
+      this.#continue();
     });
   }
 
   #count({ tenantId, userId }: W, change: 1 | -1): void {
     this.#running += change;
-    const { tenant, user } = this.#runningOf;
-    addTo(tenant, tenantId, change);
-    addTo(user, userId, change);
+    for (const id of [tenantId, userId]) {
+      const { running, lastTurn } = this.#usage(id);
+      this.#usages.set(id, { running: running + change, lastTurn: change > 0 ? this.#turn : lastTurn });
+    }
   }
 
-  /** Waits for `wake`, at most `MAX_PAUSE_MS`. Returns at once if it was called while the queue was read. */
+  /**
+   * Waits until work ends or `wake` is called, at most `MAX_PAUSE_MS`, after which the queue is read again, or until work
+   * may start that waits for its time. Returns at once if it was called while the queue was read.
+   */
   async #pause(): Promise<void> {
     if (this.#isWoken) return;
+    const pauseMs = Math.min(MAX_PAUSE_MS, this.#waiting.nextInMs ?? MAX_PAUSE_MS);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, MAX_PAUSE_MS);
+      const timer = setTimeout(() => {
+        this.#isStale = true;
+        resolve();
+      }, pauseMs);
       this.#resume = () => {
         clearTimeout(timer);
         resolve();
@@ -98,14 +189,4 @@ export class Dispatcher<W extends QueuedWork> {
     });
     this.#resume = null;
   }
-}
-
-const atLimit = (counts: ReadonlyMap<string, number>, limit: number): string[] =>
-  [...counts].filter(([, count]) => count >= limit).map(([id]) => id);
-
-/** Adds to the count of an id. A count of 0 is removed. */
-function addTo(counts: Map<string, number>, id: string, change: 1 | -1): void {
-  const count = (counts.get(id) ?? 0) + change;
-  if (count > 0) counts.set(id, count);
-  else counts.delete(id);
 }

@@ -2,7 +2,7 @@ import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import type { OperationName, QueuedWork } from '../../core/operations.ts';
 import type { OperationQueue } from '../../core/platform.ts';
-import { Dispatcher, type AtLimit, type TenantLimits } from './dispatcher.ts';
+import { Dispatcher, type TenantLimits, type Waiting, type WaitingUser } from './dispatcher.ts';
 
 const SCHEMA = 'dws_jobs';
 /**
@@ -20,12 +20,8 @@ const QUEUES = {
 } as const;
 type QueueName = (typeof QUEUES)[keyof typeof QUEUES];
 
-/** Queues that limit users, too, and so have a group of pg-boss for each user. The others have one for each tenant. */
-const QUEUES_BY_USER = ['images', 'agents'] as const satisfies (keyof typeof QUEUES)[];
-
 /** The limits of all queues. */
-type QueueLimits = Record<Exclude<keyof typeof QUEUES, (typeof QUEUES_BY_USER)[number]>, TenantLimits> &
-  Record<(typeof QUEUES_BY_USER)[number], TenantLimits & { perUser: number }>;
+export type QueueLimits = Record<keyof typeof QUEUES, TenantLimits>;
 
 const OWN_QUEUES: Partial<Record<OperationName, QueueName>> = {
   'job.run': QUEUES.jobs,
@@ -34,8 +30,6 @@ const OWN_QUEUES: Partial<Record<OperationName, QueueName>> = {
   'agent.run': QUEUES.agents,
   'image.create': QUEUES.images,
 };
-
-const isGroupedByUser = (name: QueueName): boolean => QUEUES_BY_USER.some((key) => QUEUES[key] === name);
 
 const queueOf = ({ operation }: QueuedWork): QueueName => OWN_QUEUES[operation] ?? QUEUES.operations;
 
@@ -78,11 +72,16 @@ interface FetchedWork extends QueuedWork {
   jobId: string;
 }
 
+/** A user whose work waits, with the group of it in pg-boss. */
+interface WaitingGroup extends WaitingUser {
+  groupId: string;
+}
+
 /** Opens the queue. Installs its schema where it is missing. */
 export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Promise<PgBossQueue> {
   const boss = await startBoss(url, log, maxDurationMs);
   const db = boss.getDb();
-  let dispatchers: Dispatcher<FetchedWork>[] = [];
+  let dispatchers: Dispatcher<FetchedWork, WaitingGroup>[] = [];
   let subscription: { close(): Promise<void> } | undefined;
   const onError = (error: unknown) => log.warn({ err: error }, 'The queue is unavailable');
 
@@ -92,13 +91,7 @@ export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Prom
         executeSql: async (text: string, values: unknown[] = []) => ({ rows: await tx.query({ text, values }) }),
       };
       for (const name of Object.values(QUEUES)) {
-        const entries = work
-          .filter((item) => queueOf(item) === name)
-          .map(({ workId, tenantId, userId, operation }) => ({
-            data: { workId, tenantId, userId, operation },
-            singletonKey: workId,
-            group: { id: isGroupedByUser(name) ? userId : tenantId },
-          }));
+        const entries = work.filter((item) => queueOf(item) === name).map(entryOf);
         if (entries.length > 0) await boss.insert(name, entries, { db: transactionDb });
       }
       await tx.query({ text: `select pg_notify($1, '')`, values: [CHANNEL] });
@@ -109,11 +102,17 @@ export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Prom
           await handle(work);
           await boss.complete(name, jobId).catch(onError);
         };
-        const fetch = async (excluded: AtLimit): Promise<FetchedWork | null> => {
-          const [job] = await boss.fetch<QueuedWork>(name, { ignoreGroups: await groupsOf(db, name, excluded) });
+        const fetch = async ({ groupId }: WaitingGroup, all: readonly WaitingGroup[]): Promise<FetchedWork | null> => {
+          const ignoreGroups = all.map((other) => other.groupId).filter((id) => id !== groupId);
+          const [job] = await boss.fetch<QueuedWork>(name, { ignoreGroups });
           return job ? { ...job.data, jobId: job.id } : null;
         };
-        return new Dispatcher({ ...limits[key as keyof typeof QUEUES], fetch, run, onError });
+        const giveBack = async ({ jobId, ...work }: FetchedWork) => {
+          await boss.insert(name, [entryOf(work)]);
+          await boss.complete(name, jobId);
+        };
+        const list = () => listWaiting(db, name);
+        return new Dispatcher({ ...limits[key as keyof typeof QUEUES], list, fetch, giveBack, run, onError });
       });
       const wake = () => dispatchers.forEach((dispatcher) => dispatcher.wake());
       subscription = await db.listen?.(CHANNEL, wake, wake);
@@ -127,20 +126,30 @@ export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Prom
   };
 }
 
-/** Returns the groups of pg-boss that contain the waiting work of these tenants and users. */
-async function groupsOf(
-  db: ReturnType<PgBoss['getDb']>,
-  name: QueueName,
-  { tenantIds, userIds }: AtLimit,
-): Promise<string[]> {
-  if (!isGroupedByUser(name)) return tenantIds;
-  if (tenantIds.length === 0) return userIds;
+/** Returns the entry of a work item. Those of a user are a group. */
+const entryOf = ({ workId, tenantId, userId, operation, startAfter }: QueuedWork) => ({
+  data: { workId, tenantId, userId, operation },
+  singletonKey: workId,
+  group: { id: userId },
+  ...(startAfter && { startAfter }),
+});
+
+/** Returns the users whose work waits in a queue. An entry of a former version has the group of its tenant. */
+async function listWaiting(db: ReturnType<PgBoss['getDb']>, name: QueueName): Promise<Waiting<WaitingGroup>> {
   const { rows } = (await db.executeSql(
-    `select distinct group_id as id from ${SCHEMA}.job_common
-    where name = $1 and state < 'active' and not blocked and data->>'tenantId' = any($2)`,
-    [name, tenantIds],
-  )) as { rows: { id: string }[] };
-  return [...userIds, ...rows.map(({ id }) => id)];
+    `select data->>'tenantId' as "tenantId", data->>'userId' as "userId", group_id as "groupId",
+      min(created_on) as "createdAt", (extract(epoch from min(start_after) - now()) * 1000)::float8 as "inMs"
+    from ${SCHEMA}.job_common
+    where name = $1 and state < 'active' and not blocked
+    group by start_after > now(), 1, 2, 3
+    order by 4`,
+    [name],
+  )) as { rows: (WaitingGroup & { inMs: number })[] };
+  const times = rows.map(({ inMs }) => inMs).filter((inMs) => inMs > 0);
+  return {
+    users: rows.filter(({ inMs }) => inMs <= 0).map(({ tenantId, userId, groupId }) => ({ tenantId, userId, groupId })),
+    nextInMs: times.length > 0 ? Math.ceil(Math.min(...times)) : null,
+  };
 }
 
 async function startBoss(url: string, log: Logger, maxDurationMs: number): Promise<PgBoss> {

@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readConfig, type Config } from '../../core/config.ts';
+import { queueLimitsOf } from '../../operations/queue-limits.ts';
 import { openDataDir, wrongModes } from '../data-dir.ts';
 import { reasonOf } from '../start-checks.ts';
 import { checkApps } from './doctor-apps.ts';
@@ -55,7 +56,7 @@ export async function doctor(report: (check: CheckResult) => void): Promise<bool
     }
   };
   await runCheck('node', checkNode);
-  if (!(await runCheck('config', () => `read, ROLE=${readConfig().ROLE}`))) return isHealthy;
+  if (!(await runCheck('config', () => describeConfig(readConfig())))) return isHealthy;
   const config = readConfig();
   const folder = config.DATA_DIR;
   await runCheck('data folder', () =>
@@ -95,6 +96,14 @@ async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> 
     });
   }
 }
+
+/** Says with which role the service runs, and that users wait for one another where a tenant has one place. */
+const describeConfig = ({ ROLE, WORKER_CONCURRENCY }: Config): string =>
+  `read, ROLE=${ROLE}` +
+  (ROLE !== 'web' && queueLimitsOf(WORKER_CONCURRENCY).operations.perTenant === 1
+    ? `; WORKER_CONCURRENCY=${WORKER_CONCURRENCY} leaves a tenant one place, so that its users wait for each other: ` +
+      'set it to 4 or more'
+    : '');
 
 function checkNode(): string {
   if (Number(process.versions.node.split('.')[0]) < 24)
