@@ -559,18 +559,23 @@ grant delete, insert, select, update on dws.connection to dws_system;
 
 create table dws.credit_reservation (
   actor text not null,
+  call jsonb,
   credits numeric(15,6) not null,
   expires_at timestamp with time zone not null,
   id uuid not null,
-  tenant_id uuid not null
+  sent_at timestamp with time zone,
+  tenant_id uuid not null,
+  work_id uuid
 );
 alter table dws.credit_reservation enable row level security;
 alter table dws.credit_reservation force row level security;
 alter table dws.credit_reservation add constraint credit_reservation_actor_check CHECK ((actor ~ '^(user|agent):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text));
+alter table dws.credit_reservation add constraint credit_reservation_check CHECK ((num_nulls(sent_at, work_id, call) = ANY (ARRAY[0, 3])));
 alter table dws.credit_reservation add constraint credit_reservation_credits_check CHECK ((credits >= (0)::numeric));
 alter table dws.credit_reservation add constraint credit_reservation_pkey PRIMARY KEY (tenant_id, id);
 CREATE INDEX credit_reservation_actor ON dws.credit_reservation USING btree (tenant_id, actor);
 CREATE INDEX credit_reservation_expiry ON dws.credit_reservation USING btree (expires_at);
+CREATE INDEX credit_reservation_sent ON dws.credit_reservation USING btree (work_id) WHERE (sent_at IS NOT NULL);
 create policy system on dws.credit_reservation for all to dws_system using (true) with check (true);
 create policy tenant on dws.credit_reservation for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.credit_reservation to dws_app;

@@ -83,12 +83,29 @@ export interface ChatResponse {
 }
 
 /**
+ * How far a call came. The client keeps it up to date, so that it says what is known of a call that failed, too. It
+ * decides what is charged.
+ */
+export interface AiCallTrace {
+  /**
+   * `sent` from when the request leaves; `refused` once the provider has responded with a status of 300 and above, which
+   * means that it did not do what was asked (RFC 9110, 15.4 to 15.6).
+   */
+  state: 'unsent' | 'sent' | 'refused';
+  /** Tokens that the provider has stated, also in a response that cannot be used. */
+  tokens: { inputTokens: number; outputTokens: number } | null;
+}
+
+/** Returns the trace of a call that has not begun. */
+export const newCallTrace = (): AiCallTrace => ({ state: 'unsent', tokens: null });
+
+/**
  * The client of AI providers. It calls them through the guarded client, each call within 120 seconds. Throws
  * BAD_USER_INPUT with the provider's words if it refuses the request (400), UNAVAILABLE if it does not respond or responds
  * with 429 or 502 to 504, else UPSTREAM_FAILED. No error contains the key or the prompt.
  */
 export interface AiClient {
   /** Returns the bytes of an image, unchecked, at most 20 MB. */
-  createImage(endpoint: AiEndpoint, request: ImageRequest, signal: AbortSignal): Promise<Buffer>;
-  chat(endpoint: AiEndpoint, request: ChatRequest, signal: AbortSignal): Promise<ChatResponse>;
+  createImage(endpoint: AiEndpoint, request: ImageRequest, signal: AbortSignal, trace: AiCallTrace): Promise<Buffer>;
+  chat(endpoint: AiEndpoint, request: ChatRequest, signal: AbortSignal, trace: AiCallTrace): Promise<ChatResponse>;
 }

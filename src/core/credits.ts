@@ -16,3 +16,7 @@ export const formatCredits = (millionths: bigint): string => formatDecimalUnits(
 
 /** Returns credits for messages, without trailing zeros: `4.5`, `998`. */
 export const printCredits = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+
+/** Returns the sum of credits. */
+export const addCredits = (...parts: readonly string[]): string =>
+  formatCredits(parts.reduce((sum, part) => sum + parseCredits(part), 0n));

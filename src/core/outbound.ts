@@ -15,6 +15,10 @@ export interface OutboundRequest {
   isDownload?: boolean;
   /** Time from the request to the headers of the response. Default: 30 seconds. */
   firstByteTimeoutMs?: number;
+  /** Called right before the request is written to a connection. Until then the host knows nothing of it. */
+  onSent?: () => void;
+  /** Called with the status of the response, before anything else happens to it. */
+  onStatus?: (status: number) => void;
 }
 
 /**

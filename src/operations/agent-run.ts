@@ -18,7 +18,7 @@ export const agentRun = (maxDurationMs = MAX_DURATION_MS): Handler<'agent.run'> 
   takeover: false,
   async run(work, platform) {
     const run = runOf(work);
-    const begun = await beginAgentRun(platform, run.tenantId, run.agentRunId);
+    const begun = await beginAgentRun(platform, run.tenantId, run.agentRunId, work.workId);
     if (!begun) throw cancelled();
     const { output, failure } = await execute(platform, work, begun, maxDurationMs);
     return {

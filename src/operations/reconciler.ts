@@ -1,5 +1,6 @@
 import type { Platform } from '../core/platform.ts';
 import { recoverAgentRuns } from '../services/agent/agent-recovery.ts';
+import { endLostCalls } from '../services/ai/sent-call.ts';
 import { sweepAuthorizations } from '../services/connection/authorization-state.ts';
 import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
 import { recoverJobs } from '../services/job/job-recovery.ts';
@@ -67,6 +68,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await recoverAbandoned(platform, handlers, options);
     await recoverJobs(platform);
     await recoverAgentRuns(platform);
+    await endLostCalls(platform);
     await query({
       text: `delete from dws.operation where finished_at < now() - $1 * interval '1 ms'`,
       values: [options.retention],

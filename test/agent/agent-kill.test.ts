@@ -22,9 +22,10 @@ const LEFT = `
     (select coalesce(sum(credits), 0)::float8 from dws.usage_day) as totals,
     (select coalesce(sum(credits), 0)::float8 from dws.agent_run) as credits`;
 
-test('a run whose worker is killed fails, costs nothing and is not repeated', async ({ cluster, ai }) => {
+test('a run whose worker is killed fails, costs what was reserved and is not repeated', async ({ cluster, ai }) => {
   const { caller, startWorker, sql } = cluster;
   const agent = await createAgent(caller);
+  const { credits } = await caller.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
   const called = new Promise<void>((resolve) => {
     ai.onCall = () => resolve();
   });
@@ -37,11 +38,21 @@ test('a run whose worker is killed fails, costs nothing and is not repeated', as
   await startWorker();
   const runs = async () => (await caller.get(`${agent.path}/runs`)).body._embedded['svc:agent-run'];
   await expect.poll(async () => (await runs())[0].status).toBe('failed');
+  await expect.poll(async () => (await runs())[0].credits).toBe(credits);
   expect(await runs()).toMatchObject([
-    { error: 'The worker process ended before the operation was done', credits: 0, output: null },
+    { error: 'The worker process ended before the operation was done', output: null },
   ]);
   expect(ai.counts.chat).toBe(1);
-  expect(await sql(LEFT)).toEqual([{ reservations: 0, open: 0, charged: 0, totals: 0, credits: 0 }]);
+  expect(await sql(LEFT)).toEqual([{ reservations: 0, open: 0, charged: credits, totals: credits, credits }]);
+  expect(
+    await sql(`select status, error->>'message' as error, 1 + credits::float8 as credits from dws.ai_call`),
+  ).toEqual([
+    {
+      status: 'failed',
+      error: 'The worker process ended before the call was done',
+      credits: expect.closeTo(credits, 6),
+    },
+  ]);
 });
 
 const MIN_KILLS = 8;
@@ -89,6 +100,7 @@ test('workers that are killed start each agent once for each event, and charge w
     `select count(*)::int as runs, count(distinct event_id)::int as events from dws.agent_run group by agent_id`,
   );
   expect(runs).toEqual(agents.map(() => ({ runs: 50, events: 50 })));
+  await expect.poll(async () => (await sql(LEFT))[0]!['reservations']).toBe(0);
   const [left] = await sql(LEFT);
   expect(left).toMatchObject({ reservations: 0, open: 0 });
   expect(left!['charged']).toBeGreaterThan(0);

@@ -113,6 +113,7 @@ describe('a run', () => {
 
   test('can be followed and cancelled', async ({ ann, bob, ai, service }) => {
     const agent = await createAgent(ann);
+    const { credits } = await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
     await ann.put(`/assistants/${agent.assistantId}/shares/bob`, { accessLevel: 2 });
     ai.behaviors.push({ hangs: true });
     const called = new Promise<void>((resolve) => {
@@ -130,7 +131,7 @@ describe('a run', () => {
       .toMatchObject({
         status: 'cancelled',
         error: 'The run was cancelled',
-        credits: 0,
+        credits,
       });
     await expectError(ann.post(`${agent.path}/runs/${run.id}/_cancel`), 409, 'The operation has already ended');
     expect(await systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
@@ -139,6 +140,7 @@ describe('a run', () => {
 
   test('ends with its agent', async ({ ann, ai, service }) => {
     const agent = await createAgent(ann);
+    const { credits } = await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
     ai.behaviors.push({ hangs: true });
     const called = new Promise<void>((resolve) => {
       ai.onCall = () => resolve();
@@ -147,11 +149,13 @@ describe('a run', () => {
     await called;
     await ann.delete(agent.path);
     await expect.poll(async () => (await ann.get(`/progress/${operation.id}`)).body.status).toBe('cancelled');
-    expect(await systemQuery(service, 'select id from dws.usage_event where entity_id = $1', agent.id)).toEqual([]);
-    await expect.poll(() => systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
+    // It was sent, and is charged with the run.
+    const charged = 'select sum(credits)::float8 as credits from dws.usage_event where entity_id = $1';
+    expect(await systemQuery(service, charged, agent.id)).toEqual([{ credits }]);
+    expect(await systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
   });
 
-  test('that ended during a call has the call in the audit, uncharged, and keeps no credits', async ({
+  test('that ended during a call is charged for it by the figures of the provider', async ({
     eve,
     ai,
     target,
@@ -159,7 +163,7 @@ describe('a run', () => {
   }) => {
     const toolkitId = await createTools(eve, [{ name: 'ping', request: { url: target.url } }]);
     const agent = await createAgent(eve, { toolkitIds: [toolkitId] });
-    ai.script.push(callOf('ping'), { content: 'Too late' });
+    ai.script.push(callOf('ping'), { content: 'Too late', inputTokens: 4000, outputTokens: 0 });
     ai.latencyMs = 300;
     ai.onCall = () => {
       if (ai.counts.chat < 2) return;
@@ -172,12 +176,12 @@ describe('a run', () => {
     await expectError(eve.post(`${agent.path}/_run`, {}), 409, 'The operation was cancelled');
     const calls = await systemQuery(
       service,
-      'select status, credits is null as free from dws.ai_call where entity_id = $1 order by id',
+      'select status, credits::float8 as credits from dws.ai_call where entity_id = $1 order by id',
       agent.id,
     );
     expect(calls).toEqual([
-      { status: 'succeeded', free: false },
-      { status: 'cancelled', free: true },
+      { status: 'succeeded', credits: expect.any(Number) },
+      { status: 'succeeded', credits: 0.2 },
     ]);
     expect(await systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
   });

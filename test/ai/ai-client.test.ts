@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openAiClient } from '../../src/adapters/ai/ai-client.ts';
 import { createGuardedFetch } from '../../src/adapters/outbound/guarded-fetch.ts';
-import type { AiClient, AiEndpoint, ChatRequest } from '../../src/core/ai.ts';
+import { newCallTrace, type AiClient, type AiEndpoint, type ChatRequest } from '../../src/core/ai.ts';
 import type { ApiError } from '../../src/core/errors.ts';
 import type { OutboundClient } from '../../src/core/outbound.ts';
 import { startAiFake } from '../../tools/ai-fake.ts';
@@ -35,8 +35,9 @@ beforeEach(() => fake.reset());
 afterAll(() => Promise.all([outbound.close(), fake.close()]));
 
 const signal = new AbortController().signal;
-const createImage = (at = endpoint, by = client) => by.createImage(at, IMAGE, signal);
-const chat = (more: Partial<ChatRequest> = {}, by = client) => by.chat(endpoint, { ...CHAT, ...more }, signal);
+const createImage = (at = endpoint, by = client) => by.createImage(at, IMAGE, signal, newCallTrace());
+const chat = (more: Partial<ChatRequest> = {}, by = client) =>
+  by.chat(endpoint, { ...CHAT, ...more }, signal, newCallTrace());
 const behave = (behavior: FakeBehavior): void => void fake.behaviors.push(behavior);
 const failed = async (call: Promise<unknown>): Promise<[status: number, message: string]> => {
   const error = await call.then(
@@ -66,7 +67,7 @@ describe('an image', () => {
   });
 
   test('has no size for a model without sizes, and no key for a provider without one', async () => {
-    await client.createImage(endpoint, { ...IMAGE, size: null }, signal);
+    await client.createImage(endpoint, { ...IMAGE, size: null }, signal, newCallTrace());
     expect(fake.calls[0]).not.toHaveProperty('size');
     expect(await failed(createImage({ ...endpoint, apiKey: null }))).toEqual([
       500,
@@ -118,7 +119,7 @@ describe('an image', () => {
     const controller = new AbortController();
     behave({ hangs: true });
     fake.onCall = () => controller.abort(new Error('cancelled'));
-    await expect(client.createImage(endpoint, IMAGE, controller.signal)).rejects.toThrow('cancelled');
+    await expect(client.createImage(endpoint, IMAGE, controller.signal, newCallTrace())).rejects.toThrow('cancelled');
   });
 });
 
@@ -146,7 +147,7 @@ describe('an error of the provider', () => {
     behave({ status: 400, message: 'Key {key}, prompt "{prompt}", RED FOX IN THE…' });
     expect((await failed(createImage()))[1]).toBe('The host "127.0.0.1" responded with 400: Key …, prompt "…",……');
     behave({ status: 400, message: 'catalogue: "cat" is refused' });
-    const error = client.createImage(endpoint, { ...IMAGE, prompt: 'cat' }, signal);
+    const error = client.createImage(endpoint, { ...IMAGE, prompt: 'cat' }, signal, newCallTrace());
     expect((await failed(error))[1]).toBe('The host "127.0.0.1" responded with 400: catalogue: "…" is refused');
   });
 
@@ -240,7 +241,8 @@ describe('a chat', () => {
     });
     expect(await failed(chat())).toEqual([
       500,
-      'The response of the host "127.0.0.1" is malformed: usage.prompt_tokens is not a number of tokens',
+      'The response of the host "127.0.0.1" is malformed: ' +
+        'usage.prompt_tokens or usage.completion_tokens is not a number of tokens',
     ]);
   });
 

@@ -18,7 +18,10 @@ const test = base.extend<{ fake: AiFake }>({
 });
 
 describe('an image whose worker dies', () => {
-  test('is recorded failed, is not requested again and costs nothing', async ({ world, fake }) => {
+  test('is recorded failed, is not requested again and costs its price, as the provider may have created it', async ({
+    world,
+    fake,
+  }) => {
     const [ann] = await createCallers(world, fake, 1);
     const worker = await world.startWorkerProcess('real');
     fake.behaviors.push({ hangs: true });
@@ -28,9 +31,10 @@ describe('an image whose worker dies', () => {
     await worker.kill('SIGKILL');
     await world.startWorker(createHandlers(world.loaders));
     expect((await until(ann!, id, 'failed')).error).toEqual(WORKER_DIED);
-    const { reservations, calls, lines, images } = await readState(world);
-    expect([reservations, lines, images]).toEqual([[], [], []]);
-    expect(calls).toMatchObject([{ status: 'failed', credits: null, error: WORKER_DIED }]);
+    const { operations: records, reservations, calls, lines, images } = await readState(world);
+    expect([reservations, images]).toEqual([[], []]);
+    expect(lines).toMatchObject([{ key: `ai:${records[0]!['callId']}`, credits: '4.000000' }]);
+    expect(calls).toMatchObject([{ status: 'failed', credits: '4.000000', error: WORKER_DIED }]);
     expect(fake.calls.length).toBe(1);
   });
 
@@ -42,12 +46,14 @@ describe('an image whose worker dies', () => {
     await eventually(async () => fake.calls.length === 1);
     await worker.kill('SIGTERM');
     expect((await until(ann!, id, 'failed')).error).toEqual(WORKER_DIED);
-    expect((await readState(world)).reservations).toEqual([]);
+    const { reservations, lines } = await readState(world);
+    expect(reservations).toEqual([]);
+    expect(lines).toMatchObject([{ credits: '4.000000' }]);
   });
 });
 
 describe('a cancelled image', () => {
-  test('ends the call of the provider and costs nothing', async ({ world, fake }) => {
+  test('ends the call of the provider and costs its price', async ({ world, fake }) => {
     const [ann] = await createCallers(world, fake, 1);
     await world.startWorker(createHandlers(world.loaders));
     fake.behaviors.push({ hangs: true });
@@ -58,8 +64,9 @@ describe('a cancelled image', () => {
     await until(ann!, id, 'cancelled');
     await eventually(async () => fake.openCalls === 0);
     const { reservations, calls, lines, images } = await readState(world);
-    expect([reservations, lines, images]).toEqual([[], [], []]);
-    expect(calls).toMatchObject([{ status: 'cancelled', credits: null }]);
+    expect([reservations, images]).toEqual([[], []]);
+    expect(lines).toMatchObject([{ key: `ai:${calls[0]!['id']}`, credits: '4.000000' }]);
+    expect(calls).toMatchObject([{ status: 'cancelled', credits: '4.000000' }]);
   });
 
   test('that waits in the queue releases its credits, and calls nothing', async ({ world, fake }) => {
@@ -128,12 +135,18 @@ test(
     const succeeded = records.filter(({ status }) => status === 'succeeded');
     expect(records.length + refused).toBe(200);
     expect(reservations).toEqual([]);
+    // Those whose worker died were sent, and cost the same.
+    const charged = calls.filter(({ credits }) => credits !== null);
+    const died = charged.filter(({ status }) => status !== 'succeeded');
+    for (const { error } of died) expect(error).toEqual(WORKER_DIED);
+    const price = new Map(records.map(({ callId, credits }) => [callId, Number(credits)]));
     expect(lines.map(({ key, credits }) => [key, Number(credits)]).toSorted()).toEqual(
-      succeeded.map(({ callId, credits }) => [`ai:${callId}`, Number(credits)]).toSorted(),
+      [...succeeded.map(({ callId }) => callId), ...died.map(({ id }) => id)]
+        .map((id) => [`ai:${id}`, price.get(id)])
+        .toSorted(),
     );
     expect(new Set(images.map(({ id }) => id))).toEqual(new Set(succeeded.map(({ imageId }) => imageId)));
-    expect(calls.filter(({ status }) => status === 'succeeded').length).toBe(lines.length);
-    expect(calls.filter(({ status, credits }) => status !== 'succeeded' && credits !== null)).toEqual([]);
+    expect(charged.length).toBe(lines.length);
     for (const [userId, cap] of caps) {
       const used = lines
         .filter(({ actor }) => actor === `user:${userId}`)
@@ -141,6 +154,8 @@ test(
       expect(used, `of the cap ${cap}`).toBeLessThanOrEqual(cap);
     }
     expect(await rows(world, WRONG_TOTALS)).toEqual([]);
-    console.log(`refused: ${refused}, operations: ${JSON.stringify(statusesOf(records))}, calls: ${fake.calls.length}`);
+    console.log(
+      `died: ${died.length}, refused: ${refused}, operations: ${JSON.stringify(statusesOf(records))}, calls: ${fake.calls.length}`,
+    );
   },
 );

@@ -206,13 +206,16 @@ describe('what a provider returns instead of an image', () => {
     ['a bomb', async () => pngBomb()],
     ['half a picture', async () => (await rasterOf('png')).subarray(0, 100)],
     ['more than a picture', async () => Buffer.concat([await rasterOf('png'), Buffer.from('<script>')])],
-  ] as const)('%s is refused, and costs nothing', async ([, bytes], { service, fake, provider: _, ann }) => {
-    const charges = (await chargesOf(service, ann)).length;
-    fake.behaviors.push({ file: (await bytes()).toString('base64') });
-    await expectError(ann.post('/_create-image', INPUT), 500, /returned an image that cannot be used/);
-    expect((await chargesOf(service, ann)).length).toBe(charges);
-    expect(await countReservations(service)).toBe(0);
-  });
+  ] as const)(
+    '%s is refused, and costs what the provider bills',
+    async ([, bytes], { service, fake, provider: _, ann }) => {
+      const charges = (await chargesOf(service, ann)).length;
+      fake.behaviors.push({ file: (await bytes()).toString('base64') });
+      await expectError(ann.post('/_create-image', INPUT), 500, /returned an image that cannot be used/);
+      expect((await chargesOf(service, ann)).slice(charges)).toMatchObject([{ credits: '4.000000' }]);
+      expect(await countReservations(service)).toBe(0);
+    },
+  );
 
   test('an error is passed on without the key and the prompt, and costs nothing', async ({
     service,
@@ -231,9 +234,11 @@ describe('what a provider returns instead of an image', () => {
       const { status: received, body } = await ann.post('/_create-image', INPUT);
       expect([received, JSON.stringify(body)]).toEqual([expected, expect.not.stringMatching(/walrus|fake-ai-key/)]);
     }
+    expect((await chargesOf(service, ann)).length).toBe(charges);
+    // The provider has created this one.
     fake.behaviors.push({ url: 'http://169.254.169.254/latest/meta-data' });
     await expectError(ann.post('/_create-image', INPUT), 400, /169\.254\.169\.254/);
-    expect((await chargesOf(service, ann)).length).toBe(charges);
+    expect((await chargesOf(service, ann)).slice(charges)).toMatchObject([{ credits: '4.000000' }]);
     expect(await countReservations(service)).toBe(0);
   });
 });
@@ -281,7 +286,7 @@ describe('limits', () => {
     await expectStatus(finn.post('/_create-image', INPUT), 403);
   });
 
-  test('past the quota, 413 calls nothing if it is used up, and costs nothing', async ({
+  test('past the quota, 413 calls nothing if it is used up; what the provider has created is charged', async ({
     service,
     fake,
     provider: _,
@@ -299,13 +304,14 @@ describe('limits', () => {
       config.TENANT_QUOTA_BYTES = 1;
       await expectError(ann.post('/_create-image', INPUT), 413, /quota/);
       expect(fake.calls.length).toBe(1);
+      expect(await chargesOf(service, ann)).toEqual(charges);
       config.TENANT_QUOTA_BYTES = used!.bytes + 10;
       await expectError(ann.post('/_create-image', INPUT), 413, /quota/);
       expect(fake.calls.length).toBe(2);
     } finally {
       config.TENANT_QUOTA_BYTES = 0;
     }
-    expect(await chargesOf(service, ann)).toEqual(charges);
+    expect((await chargesOf(service, ann)).slice(charges.length)).toMatchObject([{ credits: '4.000000' }]);
     expect(await countReservations(service)).toBe(0);
   });
 });

@@ -1,9 +1,10 @@
 import { newId } from '../../src/core/id.ts';
-import { releaseCredits, reserveCredits, settleCredits } from '../../src/services/usage/credit-reservation.ts';
+import { priceOf } from '../../src/services/ai/ai-price.ts';
+import { endCall, sendCall, type SentCall, type SentCallEnd } from '../../src/services/ai/sent-call.ts';
+import { releaseCredits, reserveCredits } from '../../src/services/usage/credit-reservation.ts';
 import type { CreditRequest } from '../../src/services/usage/credit-reservation.ts';
 import { readCreditUse } from '../../src/services/usage/credit-use.ts';
 import type { QueryRunner, UsageActor } from '../../src/services/usage/effective-profile.ts';
-import { meter } from '../../src/services/usage/usage-meter.ts';
 import type { Service } from './service.ts';
 import { systemQuery } from './system-query.ts';
 import { usageOf } from './usage-fixture.ts';
@@ -25,12 +26,49 @@ export async function reserve({ platform }: Platform, tenantId: string, request:
   return request.id;
 }
 
-/** Settles in a transaction of its own: charges `credits` and ends the reservation. */
-export const settle = ({ platform }: Platform, tenantId: string, { id, actor }: CreditRequest, credits: string) =>
-  platform.database.transaction(tenantId, async (tx) => {
-    settleCredits(tx, { tenantId }, id);
-    meter({ tenantId }, tx, [chargeOf(actor, credits, { key: `ai:${id}` })]);
-  });
+/** Returns the price of credits with up to six decimals: 1 credit is 0.01 dollars. */
+export const priceOfCredits = (credits: string) => priceOf((Number(credits) / 100).toFixed(8));
+
+/** Returns an image of an actor that is about to be sent. */
+export const sentCallOf = ({ id, actor, credits }: CreditRequest): SentCall => ({
+  record: {
+    id,
+    actor,
+    userId: actor.slice(actor.indexOf(':') + 1),
+    action: 'image',
+    entity: { type: 'user', id: actor.slice(actor.indexOf(':') + 1) },
+    provider: { id: newId(), name: 'Fake', isOwn: false },
+    model: 'fake-image',
+    size: null,
+    sealedPrompt: '',
+  },
+  price: priceOfCredits(credits),
+  furtherUsage: [],
+  agentRunId: null,
+});
+
+/** Marks a reserved call as sent, in a transaction of its own. Without an operation, as if that had ended. */
+export const send = ({ platform }: Platform, tenantId: string, request: CreditRequest) =>
+  platform.database.transaction(tenantId, async (tx) =>
+    sendCall(tx, { tenantId }, { reservationId: request.id, workId: newId() }, sentCallOf(request)),
+  );
+
+/** The end of a call that the provider answered, with what it states that the call costs. */
+export const answered = (credits: string): SentCallEnd => ({
+  status: 'succeeded',
+  error: null,
+  state: 'sent',
+  stated: priceOfCredits(credits),
+  tokens: null,
+});
+
+/** Sends and ends a reserved call, which costs `credits`, each in a transaction of its own. */
+export async function settle(service: Platform, tenantId: string, request: CreditRequest, credits: string) {
+  await send(service, tenantId, request);
+  await service.platform.database.transaction(tenantId, (tx) =>
+    endCall(tx, { tenantId }, request.id, answered(credits)),
+  );
+}
 
 export const release = ({ platform }: Platform, tenantId: string, id: string) =>
   platform.database.transaction(tenantId, async (tx) => releaseCredits(tx, { tenantId }, id));

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import { childEnvironment } from '../../src/core/process-environment.ts';
+import { endLostCalls } from '../../src/services/ai/sent-call.ts';
 import { builtMain } from '../support/built-service.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -48,7 +49,7 @@ const figures = (service: Service, actors: readonly string[]) =>
       coalesce(
         (
           select sum(credits) from dws.credit_reservation r
-          where r.actor = a.actor and r.expires_at > clock_timestamp()
+          where r.actor = a.actor and (r.sent_at is not null or r.expires_at > clock_timestamp())
         ),
         0
       )::float8 as reserved
@@ -98,7 +99,10 @@ describe('two processes with 50 callers', () => {
     expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
   });
 
-  test('lose only what a killed one had reserved, for 10 minutes', async ({ service, admin }) => {
+  test('charge what a killed one had sent, and lose what else it had reserved for 10 minutes', async ({
+    service,
+    admin,
+  }) => {
     const { actors, options } = await prepare(service, admin, ['three', 'four']);
     const [killed, other] = [1, 2].map(() => startWorker({ ...options, callers: 25, calls: 8 }));
     const watched = watch(service, actors, Promise.allSettled([killed!.result, other!.result]));
@@ -107,8 +111,15 @@ describe('two processes with 50 callers', () => {
     killed!.child.kill('SIGKILL');
     await other!.result;
     expect(await watched).toBeLessThanOrEqual(CAP);
+    const open = (await figures(service, actors)).map(({ used, reserved }) => used + reserved);
+    await systemQuery(service, `delete from dws.credit_reservation where actor = any($1) and sent_at is null`, actors);
+    const sent = (await figures(service, actors)).map(({ used, reserved }) => used + reserved);
+    await endLostCalls(service.platform);
+    for (const [index, { used, reserved }] of (await figures(service, actors)).entries()) {
+      expect([used, reserved]).toEqual([expect.closeTo(sent[index]!, 6), 0]);
+      expect(used).toBeLessThanOrEqual(open[index]!);
+    }
     expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
-    await systemQuery(service, `update dws.credit_reservation set expires_at = now() where actor = any($1)`, actors);
     const again = startWorker({ ...options, callers: 50, calls: 8 });
     expect(await watch(service, actors, again.result)).toBeLessThanOrEqual(CAP);
     for (const { used, reserved } of await figures(service, actors)) {

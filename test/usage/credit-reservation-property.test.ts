@@ -2,15 +2,10 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import type { Transaction } from '../../src/core/platform.ts';
-import {
-  releaseCredits,
-  reserveCredits,
-  settleCredits,
-  sweepReservations,
-} from '../../src/services/usage/credit-reservation.ts';
+import { endCall, endLostCalls, sendCall, type SentCallEnd } from '../../src/services/ai/sent-call.ts';
+import { releaseCredits, reserveCredits, sweepReservations } from '../../src/services/usage/credit-reservation.ts';
 import type { UsageActor } from '../../src/services/usage/effective-profile.ts';
-import { meter } from '../../src/services/usage/usage-meter.ts';
-import { chargeOf, figuresOf, expire, requestOf, reserve } from '../support/credit-fixture.ts';
+import { answered, expire, figuresOf, requestOf, reserve, sentCallOf } from '../support/credit-fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -18,8 +13,8 @@ import { tenantOf, WRONG_TOTALS } from '../support/usage-fixture.ts';
 import { createProfile, test } from '../support/usage-profile-fixture.ts';
 
 /*
- * Any sequence of reservations, charges, releases, expiries, crashes and bursts of callers leaves the figures of an actor
- * equal to those of a model, which never exceed the cap.
+ * Any sequence of reservations, calls that are sent, charged, refused or lost, releases, expiries, crashes and bursts of
+ * callers leaves the figures of an actor equal to those of a model, which never exceed the cap: what was sent is charged.
  */
 
 const SEED = 2121;
@@ -31,11 +26,15 @@ const CAP = 10_000;
 type Ending = 'commit' | 'throw' | 'lose the connection';
 type Step =
   | { type: 'reserve'; slot: number; credits: number; ending: Ending }
-  | { type: 'settle'; slot: number; percent: number; ending: Ending }
+  | { type: 'send'; slot: number; ending: Ending }
+  | { type: 'end'; slot: number; percent: number | null; state: SentCallEnd['state']; ending: Ending }
+  | { type: 'lose' }
   | { type: 'release'; slot: number; ending: Ending }
   | { type: 'expire'; slot: number }
   | { type: 'sweep' }
   | { type: 'burst'; credits: number[] };
+
+type StepOf<T extends Step['type']> = Extract<Step, { type: T }>;
 
 const slot = fc.nat({ max: 3 });
 const ending = fc.constantFrom<Ending>('commit', 'commit', 'commit', 'commit', 'throw', 'lose the connection');
@@ -43,7 +42,19 @@ const credits = fc.oneof(fc.nat({ max: 6000 }), fc.constantFrom(0, 1, CAP, CAP +
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ type: fc.constant('reserve' as const), slot, credits, ending }) },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('settle' as const), slot, percent: fc.nat(100), ending }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('send' as const), slot, ending }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('end' as const),
+      slot,
+      // A provider may state more than was reserved.
+      percent: fc.option(fc.nat(150)),
+      state: fc.constantFrom<SentCallEnd['state']>('sent', 'sent', 'refused', 'unsent'),
+      ending,
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ type: 'lose' as const }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('release' as const), slot, ending }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('expire' as const), slot }) },
   { weight: 1, arbitrary: fc.constant({ type: 'sweep' as const }) },
@@ -64,10 +75,20 @@ class Model {
   used = 0;
   /** Credits by the id of a reservation. */
   readonly reserved = new Map<string, number>();
+  /** Those whose call was sent. */
+  readonly sent = new Set<string>();
   readonly slots = Array.from({ length: 4 }, () => newId());
 
   constructor(actor: UsageActor) {
     this.actor = actor;
+  }
+
+  /** Ends a reservation, with what it is charged. */
+  end(id: string, charge: number): void {
+    this.used += charge;
+    this.reserved.delete(id);
+    // A call has one reservation in its life.
+    if (this.sent.delete(id)) this.slots[this.slots.indexOf(id)] = newId();
   }
 
   reservedBut(id?: string): number {
@@ -112,29 +133,50 @@ class Runner {
 
   async step(model: Model, one: Step): Promise<void> {
     const owner = { tenantId: this.#tenantId };
-    const id = 'slot' in one ? model.slots[one.slot]! : '';
-    const former = model.reserved.get(id);
-    if (one.type === 'reserve') {
-      const request = requestOf(model.actor, { id, credits: print(one.credits) });
-      const fits = model.used + model.reservedBut(id) + one.credits <= CAP;
-      const outcome = await this.#run(one.ending, (tx) => reserveCredits(tx, owner, request));
-      expect(outcome).toBe(fits ? one.ending === 'commit' : 'CREDITS_SPENT');
-      if (outcome === true) model.reserved.set(id, one.credits);
-    } else if (one.type === 'settle') {
-      const amount = Math.floor(((former ?? 0) * one.percent) / 100);
-      const committed = await this.#run(one.ending, (tx) => {
-        settleCredits(tx, owner, id);
-        meter(owner, tx, [chargeOf(model.actor, print(amount))]);
-      });
-      if (committed) model.used += amount;
-      if (committed) model.reserved.delete(id);
-    } else if (one.type === 'release') {
-      if (await this.#run(one.ending, (tx) => releaseCredits(tx, owner, id))) model.reserved.delete(id);
-    } else if (one.type === 'expire') {
-      await expire(this.#service, id);
-      model.reserved.delete(id);
-    } else if (one.type === 'sweep') await this.#service.platform.system.transaction(sweepReservations);
-    else await this.#burst(model, one.credits);
+    if (one.type === 'sweep') await this.#service.platform.system.transaction(sweepReservations);
+    else if (one.type === 'burst') await this.#burst(model, one.credits);
+    else if (one.type === 'lose') {
+      await endLostCalls(this.#service.platform);
+      for (const id of model.sent) model.end(id, model.reserved.get(id)!);
+    } else {
+      const id = model.slots[one.slot]!;
+      if (one.type === 'reserve') await this.#reserve(model, id, one);
+      else if (one.type === 'send') await this.#send(model, id, one);
+      else if (one.type === 'end') await this.#end(model, id, one);
+      else if (one.type === 'expire') await expire(this.#service, id);
+      else if (!(await this.#run(one.ending, (tx) => releaseCredits(tx, owner, id)))) return;
+      if ((one.type === 'expire' || one.type === 'release') && !model.sent.has(id)) model.reserved.delete(id);
+    }
+  }
+
+  async #reserve(model: Model, id: string, { credits: amount, ending: end }: StepOf<'reserve'>): Promise<void> {
+    const request = requestOf(model.actor, { id, credits: print(amount) });
+    const fits = model.used + model.reservedBut(id) + amount <= CAP;
+    const outcome = await this.#run(end, (tx) => reserveCredits(tx, { tenantId: this.#tenantId }, request));
+    if (model.sent.has(id)) return expect(outcome).toBe(false);
+    expect(outcome).toBe(fits ? end === 'commit' : 'CREDITS_SPENT');
+    if (outcome === true) model.reserved.set(id, amount);
+  }
+
+  /** Sends a call, if there is a reservation that has not been sent. */
+  async #send(model: Model, id: string, { ending: end }: StepOf<'send'>): Promise<void> {
+    const amount = model.reserved.get(id);
+    if (amount === undefined || model.sent.has(id)) return;
+    const call = sentCallOf(requestOf(model.actor, { id, credits: print(amount) }));
+    const ids = { reservationId: id, workId: newId() };
+    if (await this.#run(end, (tx) => sendCall(tx, { tenantId: this.#tenantId }, ids, call))) model.sent.add(id);
+  }
+
+  /** Ends a call twice, of which the second time changes nothing. Does nothing if it was not sent. */
+  async #end(model: Model, id: string, { percent, state, ending: end }: StepOf<'end'>): Promise<void> {
+    const amount = model.reserved.get(id) ?? 0;
+    const stated = percent === null ? null : Math.floor((amount * percent) / 100);
+    const how = { ...answered(print(stated ?? 0)), state, ...(stated === null && { stated: null }) };
+    const committed = await this.#run(end, async (tx) => {
+      await endCall(tx, { tenantId: this.#tenantId }, id, how);
+      expect(await endCall(tx, { tenantId: this.#tenantId }, id, how)).toBeUndefined();
+    });
+    if (committed && model.sent.has(id)) model.end(id, state === 'sent' ? Math.min(stated ?? amount, amount) : 0);
   }
 
   /** Reserves with several callers at once. Those that are refused would exceed the cap beside those that are not. */

@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type * as database from '../../src/adapters/database/tenant-database.ts';
+import type * as sending from '../../src/services/ai/sent-call.ts';
 import type * as reservation from '../../src/services/usage/credit-reservation.ts';
-import type * as metering from '../../src/services/usage/usage-meter.ts';
 
 export interface WorkerOptions {
   url: string;
@@ -20,17 +20,15 @@ const [folder, json] = process.argv.slice(2) as [string, string];
 const { url, tenantId, actors, callers, calls } = JSON.parse(json) as WorkerOptions;
 const load = (path: string): Promise<unknown> => import(`${folder}/src/${path}.js`);
 const { openTenantDatabase } = (await load('adapters/database/tenant-database')) as typeof database;
-const { reserveCredits, settleCredits, releaseCredits } = (await load(
-  'services/usage/credit-reservation',
-)) as typeof reservation;
-const { meter } = (await load('services/usage/usage-meter')) as typeof metering;
+const { reserveCredits, releaseCredits } = (await load('services/usage/credit-reservation')) as typeof reservation;
+const { sendCall, endCall } = (await load('services/ai/sent-call')) as typeof sending;
 
 const tenants = openTenantDatabase(url, 12);
 const sleep = (ms: number) => new Promise((wake) => setTimeout(wake, ms));
 const owner = { tenantId };
 let [charged, refused] = [0, 0];
 
-/** One AI call: reserves, waits as for a provider, and is charged at most what was reserved, or fails. */
+/** One AI call: reserves, is sent, waits as for a provider, and is charged at most what was reserved, or is refused. */
 async function call(): Promise<void> {
   const id = randomUUID();
   const actor = actors[Math.floor(Math.random() * actors.length)]!;
@@ -44,18 +42,30 @@ async function call(): Promise<void> {
     return;
   }
   await sleep(Math.random() * 5);
-  if (Math.random() < 0.2) {
+  if (Math.random() < 0.1) {
     await tenants.transaction(tenantId, async (tx) => releaseCredits(tx, owner, id));
     return;
   }
-  const cost = Math.random() < 0.5 ? cents : Math.ceil(cents / 2);
-  await tenants.transaction(tenantId, async (tx) => {
-    settleCredits(tx, owner, id);
-    const entityId = actor.slice('user:'.length);
-    const quantity = (cost / 1000).toFixed(3);
-    meter(owner, tx, [{ key: `ai:${id}`, resource: 'ai', quantity, actor, entityType: 'user', entityId }]);
-  });
-  charged += 1;
+  const userId = actor.slice('user:'.length);
+  const record = {
+    id,
+    actor,
+    userId,
+    action: 'image' as const,
+    entity: { type: 'user' as const, id: userId },
+    provider: { id, name: 'Fake', isOwn: false },
+    model: 'fake-image',
+    size: null,
+    sealedPrompt: '',
+  };
+  const priceOf = (tenths: number) => ({ dollars: (tenths / 1000).toFixed(3), credits: (tenths / 10).toFixed(6) });
+  const sent = { record, price: priceOf(cents), furtherUsage: [], agentRunId: null };
+  await tenants.transaction(tenantId, async (tx) => sendCall(tx, owner, { reservationId: id, workId: id }, sent));
+  await sleep(Math.random() * 5);
+  const state = Math.random() < 0.1 ? 'refused' : 'sent';
+  const stated = Math.random() < 0.5 ? null : priceOf(Math.ceil(cents / 2));
+  const end = { status: 'succeeded' as const, error: null, state, stated, tokens: null } as const;
+  if (await tenants.transaction(tenantId, (tx) => endCall(tx, owner, id, end))) charged += 1;
 }
 
 process.stdout.write('started\n');

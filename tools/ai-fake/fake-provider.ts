@@ -42,11 +42,11 @@ export interface FakeBehavior {
   /** Number of calls. Default: 1. */
   count?: number;
   delayMs?: number;
-  /** The response never comes. */
+  /** The response never comes. Clients of the real API wait ten minutes by default (github.com/openai/openai-node, Timeouts). */
   hangs?: boolean;
-  /** The connection is lost without a response. */
-  isCut?: boolean;
-  /** An error of the provider with this status. */
+  /** The connection is lost without a response, or within it: an incomplete message (RFC 9112, 8). */
+  isCut?: boolean | 'within';
+  /** An error of the provider with this status (platform.openai.com/docs/guides/error-codes), in its form `{error: {message}}`. */
   status?: number;
   /** Words of the error. `{key}` and `{prompt}` stand for those of the call. */
   message?: string;
@@ -143,7 +143,8 @@ export class AiFake {
       const behavior = this.#takeBehavior(kind);
       await delay(this.latencyMs + (behavior.delayMs ?? 0));
       if (behavior.hangs) return;
-      if (behavior.isCut) return void response.destroy();
+      if (behavior.isCut === true) return void response.destroy();
+      if (behavior.isCut) return sendHalf(response);
       this.#respond(call, behavior, incoming.headers.authorization, response);
     } catch (error) {
       refuse(response, 400, (error as Error).message);
@@ -234,6 +235,12 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of incoming) parts.push(part as Buffer);
   return Buffer.concat(parts).toString();
+}
+
+/** Sends the beginning of a response, and loses the connection. */
+function sendHalf(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
+  response.write('{"choices": [', () => response.destroy());
 }
 
 function sendText(response: ServerResponse, status: number, text: string): void {

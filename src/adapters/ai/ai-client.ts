@@ -16,15 +16,15 @@ export interface AiClientOptions {
 export function openAiClient({ outbound, timeoutMs = CALL_TIMEOUT_MS }: AiClientOptions): AiClient {
   const options = { outbound, timeoutMs };
   return {
-    createImage: (endpoint, request, signal) =>
+    createImage: (endpoint, request, signal, trace) =>
       traced(spanOf('image', request), async () => {
         const { createImage } = await import('./create-image.ts');
-        return createImage(options, endpoint, request, signal);
+        return createImage({ ...options, endpoint, signal, trace }, request);
       }),
-    chat: (endpoint, request, signal) =>
+    chat: (endpoint, request, signal, trace) =>
       traced(spanOf('chat', request), async (span) => {
         const { chat } = await import('./chat.ts');
-        const response = await chat(options, endpoint, request, signal);
+        const response = await chat({ ...options, endpoint, signal, trace }, request);
         span.set({
           'gen_ai.usage.input_tokens': response.inputTokens,
           'gen_ai.usage.output_tokens': response.outputTokens,

@@ -1,5 +1,4 @@
-import type { AiEndpoint, ChatMessage, ChatRequest, ChatResponse, ChatToolCall } from '../../core/ai.ts';
-import type { AiClientOptions } from './ai-client.ts';
+import type { AiCallTrace, ChatMessage, ChatRequest, ChatResponse, ChatToolCall } from '../../core/ai.ts';
 import { callProvider, hostOf, malformed, postJson, type ProviderCall } from './provider-call.ts';
 import { ProviderRefusal } from './provider-refusal.ts';
 
@@ -9,16 +8,13 @@ const MAX_ID_CHARACTERS = 200;
 const MAX_TOKENS = 1_000_000_000;
 
 /** Implements `AiClient.chat`. */
-export function chat(
-  options: Required<AiClientOptions>,
-  endpoint: AiEndpoint,
-  request: ChatRequest,
-  signal: AbortSignal,
-): Promise<ChatResponse> {
+export function chat(from: Omit<ProviderCall, 'prompts'>, request: ChatRequest): Promise<ChatResponse> {
   const prompts = request.messages.flatMap(textsOf);
-  return callProvider({ ...options, endpoint, prompts, signal }, async (call) =>
-    readResponse(await complete(call, request), hostOf(endpoint)),
-  );
+  return callProvider({ ...from, prompts }, async (call) => {
+    const response = await complete(call, request);
+    call.trace.tokens = statedTokens(response);
+    return readResponse(response, call.trace, hostOf(call.endpoint));
+  });
 }
 
 /** Asks for a completion. Models that refuse `max_tokens` want the same number under its newer name. */
@@ -55,19 +51,16 @@ function textsOf(message: ChatMessage): string[] {
   return [message.content ?? '', ...calls];
 }
 
-function readResponse({ choices, usage }: Record<string, unknown>, host: string): ChatResponse {
+function readResponse({ choices }: Record<string, unknown>, { tokens }: AiCallTrace, host: string): ChatResponse {
   const choice = Array.isArray(choices) ? (choices[0] as { message?: unknown } | null | undefined) : undefined;
   const message = choice?.message as { content?: unknown; tool_calls?: unknown } | null | undefined;
   if (typeof message !== 'object' || message === null) throw malformed(host, 'it has no message');
   const content = message.content ?? null;
   if (content !== null && typeof content !== 'string') throw malformed(host, 'the content of its message is no text');
-  const tokens = (usage ?? {}) as { prompt_tokens?: unknown; completion_tokens?: unknown };
-  return {
-    content,
-    toolCalls: readToolCalls(message.tool_calls ?? [], host),
-    inputTokens: readTokens(tokens.prompt_tokens, 'usage.prompt_tokens', host),
-    outputTokens: readTokens(tokens.completion_tokens, 'usage.completion_tokens', host),
-  };
+  const toolCalls = readToolCalls(message.tool_calls ?? [], host);
+  // The provider counts the tokens that are charged, so a response without valid numbers is none.
+  if (!tokens) throw malformed(host, 'usage.prompt_tokens or usage.completion_tokens is not a number of tokens');
+  return { content, toolCalls, ...tokens };
 }
 
 function readToolCalls(calls: unknown, host: string): ChatToolCall[] {
@@ -88,8 +81,11 @@ function readToolCalls(calls: unknown, host: string): ChatToolCall[] {
 const isShort = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_ID_CHARACTERS;
 
-/** The provider counts the tokens that are charged, so a response without valid numbers is none. */
-function readTokens(value: unknown, name: string, host: string): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TOKENS) return value;
-  throw malformed(host, `${name} is not a number of tokens`);
+/** Returns the tokens that a response states, whatever else is wrong with it. Null without two valid numbers. */
+function statedTokens({ usage }: Record<string, unknown>): AiCallTrace['tokens'] {
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = (usage ?? {}) as Record<string, unknown>;
+  return isTokens(inputTokens) && isTokens(outputTokens) ? { inputTokens, outputTokens } : null;
 }
+
+const isTokens = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TOKENS;

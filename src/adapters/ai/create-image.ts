@@ -1,6 +1,5 @@
-import type { AiEndpoint, ImageRequest } from '../../core/ai.ts';
+import type { ImageRequest } from '../../core/ai.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import type { AiClientOptions } from './ai-client.ts';
 import { callProvider, hostOf, malformed, postJson, type ProviderCall } from './provider-call.ts';
 import { maskQuoted } from './provider-refusal.ts';
 
@@ -11,12 +10,10 @@ const NOT_BASE64 = /[^A-Za-z0-9+/=]/;
 
 /** Implements `AiClient.createImage`. */
 export function createImage(
-  options: Required<AiClientOptions>,
-  endpoint: AiEndpoint,
+  from: Omit<ProviderCall, 'prompts'>,
   { model, prompt, size }: ImageRequest,
-  signal: AbortSignal,
 ): Promise<Buffer> {
-  return callProvider({ ...options, endpoint, prompts: [prompt], signal }, async (call) => {
+  return callProvider({ ...from, prompts: [prompt] }, async (call) => {
     const body = { model, prompt, n: 1, ...(size !== null && { size }) };
     const response = await postJson(call, '/images/generations', body, MAX_RESPONSE_BYTES);
     return readImage(call, response);

@@ -1,4 +1,4 @@
-import type { AiEndpoint } from '../../core/ai.ts';
+import type { AiCallTrace, AiEndpoint } from '../../core/ai.ts';
 import { badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
 import type { OutboundClient } from '../../core/outbound.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
@@ -13,6 +13,7 @@ export interface ProviderCall {
   /** Texts of the caller, which no error may quote. */
   prompts: readonly string[];
   signal: AbortSignal;
+  trace: AiCallTrace;
 }
 
 /** Returns the host of a provider, by which errors name it. */
@@ -40,7 +41,7 @@ export async function postJson(
   body: unknown,
   maxBytes: number,
 ): Promise<Record<string, unknown>> {
-  const { outbound, timeoutMs, endpoint, signal } = call;
+  const { outbound, timeoutMs, endpoint, signal, trace } = call;
   const { baseUrl, apiKey } = endpoint;
   const response = await outbound.fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
     method: 'POST',
@@ -53,6 +54,8 @@ export async function postJson(
     signal,
     maxBytes,
     firstByteTimeoutMs: timeoutMs,
+    onSent: () => (trace.state = 'sent'),
+    onStatus: (status) => (trace.state = status < 300 ? 'sent' : 'refused'),
   });
   if (!response.ok) throw await readRefusal(response, hostOf(endpoint), call);
   return parseObject(await response.text(), hostOf(endpoint));

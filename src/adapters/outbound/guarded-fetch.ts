@@ -77,30 +77,53 @@ async function followRedirects(
   }
 }
 
-async function send(
-  agent: Agent,
-  url: URL,
-  { method, headers, body, signal: callerSignal, returnsAnyStatus, firstByteTimeoutMs }: OutboundRequest,
-  signal: AbortSignal,
-): Promise<UndiciResponse> {
+async function send(agent: Agent, url: URL, request: OutboundRequest, signal: AbortSignal): Promise<UndiciResponse> {
+  const { method, headers, body, signal: callerSignal, returnsAnyStatus } = request;
   const response = await fetch(url, {
     method,
     headers: { 'user-agent': 'data-workspace-service', ...headers },
     body,
     signal,
     redirect: 'manual',
-    dispatcher: firstByteTimeoutMs === undefined ? agent : withFirstByteTimeout(agent, firstByteTimeoutMs),
+    dispatcher: dispatcherOf(agent, request),
   }).catch((error: unknown) => {
     throw toOutboundError(error, url.hostname, callerSignal);
   });
+  request.onStatus?.(response.status);
   if (returnsAnyStatus || !UNAVAILABLE_STATUSES.has(response.status)) return response;
   await response.body?.cancel();
   throw unavailable(`The host "${url.hostname}" is not available at present: it responded with ${response.status}`);
 }
 
-/** Returns a dispatcher that waits longer, or shorter, for the headers of responses than the agent does. */
-const withFirstByteTimeout = (agent: Agent, headersTimeout: number): Dispatcher =>
-  agent.compose((dispatch) => (options, handler) => dispatch({ ...options, headersTimeout }, handler));
+/**
+ * Returns a dispatcher that waits longer, or shorter, for the headers of responses than the agent does, and reports when
+ * the request leaves.
+ */
+function dispatcherOf(agent: Agent, { firstByteTimeoutMs: headersTimeout, onSent }: OutboundRequest): Dispatcher {
+  if (headersTimeout === undefined && !onSent) return agent;
+  return agent.compose(
+    (dispatch) => (options, handler) =>
+      dispatch(
+        { ...options, ...(headersTimeout !== undefined && { headersTimeout }) },
+        onSent ? reportStart(handler, onSent) : handler,
+      ),
+  );
+}
+
+/** Returns a handler that reports the start of its request: there is a connection, and nothing was written yet. */
+const reportStart = (handler: Dispatcher.DispatchHandler, onSent: () => void): Dispatcher.DispatchHandler =>
+  new Proxy(handler, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        const result: unknown = Reflect.apply(value, target, args);
+        // Nothing is sent if the call was aborted meanwhile.
+        if (name === 'onRequestStart' && !(args[0] as Dispatcher.DispatchController).aborted) onSent();
+        return result;
+      };
+    },
+  });
 
 /** Returns the response with a body that fails past the limit. The limit applies after decompression. */
 function limitBody(response: UndiciResponse, host: string, maxBytes: number, callerSignal: AbortSignal): Response {

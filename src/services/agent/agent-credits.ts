@@ -1,5 +1,4 @@
 import type { ModelTier } from '../../core/ai.ts';
-import { formatCredits, parseCredits } from '../../core/credits.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { creditsOf } from '../../core/usage.ts';
 import { reserveCredits } from '../usage/credit-reservation.ts';
@@ -9,10 +8,6 @@ export type RunPrice = { credits: string; tier: ModelTier } | null;
 
 /** The credits of a run itself. */
 export const RUN_CREDITS = creditsOf('agent_run', '1');
-
-/** Returns the sum of credits. */
-export const addCredits = (...parts: readonly string[]): string =>
-  formatCredits(parts.reduce((sum, part) => sum + parseCredits(part), 0n));
 
 /**
  * Reserves the credits of a run and its first call of a model, or renews what is reserved for it. Throws like

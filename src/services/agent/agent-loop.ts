@@ -1,9 +1,10 @@
 import type { AgentStep, AgentToolCall } from '../../../entities/agent-run.ts';
 import type { ChatMessage, ChatToolCall } from '../../core/ai.ts';
 import type { Context } from '../../core/context.ts';
-import { conflict } from '../../core/errors.ts';
+import { cancelled, conflict } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { ChosenModel } from '../ai/choose-model.ts';
+import type { QueryRunner } from '../usage/effective-profile.ts';
 import { NOT_ACCEPTED } from './agent-acceptance.ts';
 import { openOwnedRun } from './agent-context.ts';
 import { firstMessages } from './agent-messages.ts';
@@ -96,7 +97,8 @@ class Conversation {
       // Of those past the maximum, the first shows that they were refused.
       if (index <= MAX_CALLS) recorded.push(record);
     }
-    await saveSteps({ query: (statement) => platform.database.query(run.tenantId, statement) }, run, this.#steps);
+    const runner: QueryRunner = { query: (statement) => platform.database.query(run.tenantId, statement) };
+    if (!(await saveSteps(runner, run, this.#steps))) throw cancelled();
     return null;
   }
 

@@ -1,15 +1,19 @@
 import type { AgentStep } from '../../../entities/agent-run.ts';
-import type { ChatMessage, ChatRequest, ChatResponse, ChatTool } from '../../core/ai.ts';
+import { newCallTrace, type ChatMessage, type ChatRequest, type ChatResponse, type ChatTool } from '../../core/ai.ts';
 import type { Context } from '../../core/context.ts';
+import { addCredits } from '../../core/credits.ts';
+import { cancelled } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
+import type { OperationFailure } from '../../core/operations.ts';
 import type { Usage } from '../../core/usage.ts';
-import { chatPrice, estimateChat, lowerPrice, type AiPrice } from '../ai/ai-price.ts';
+import { chatPrice, estimateChat } from '../ai/ai-price.ts';
 import { chooseModel, type ChosenModel } from '../ai/choose-model.ts';
-import { recordAiCall, sealPrompt, type AiCallRecord } from '../ai/record-ai-call.ts';
+import { sealPrompt } from '../ai/record-ai-call.ts';
+import { endCall, sendCall, type SentCall, type SentCallEnd } from '../ai/sent-call.ts';
 import { failureOf } from '../operation/operation-repository.ts';
-import { releaseCredits, reserveCredits, settleCredits } from '../usage/credit-reservation.ts';
+import { reserveCredits } from '../usage/credit-reservation.ts';
 import type { RunningAgent } from './agent-context.ts';
-import { addCredits, RUN_CREDITS, type RunPrice } from './agent-credits.ts';
+import { RUN_CREDITS, type RunPrice } from './agent-credits.ts';
 import { saveSteps, type BegunRun } from './agent-run-state.ts';
 import { excerpt } from './tools/tool-result.ts';
 
@@ -44,18 +48,17 @@ interface StepInput {
 /** One call of the model in a run. */
 interface ModelCall {
   run: BegunRun;
-  record: Omit<AiCallRecord, 'duration'>;
+  chosen: ChosenModel;
+  sent: SentCall;
   /** Id of the reservation: of the run, for its first call, else of the call. */
   reservationId: string;
-  isFirst: boolean;
-  estimate: AiPrice;
   startedAt: Date;
 }
 
 /**
- * Calls the model for the next step of a run and adds the step to `steps`. Its credits are reserved before and charged with
- * the step, and with the first step those of the run. Throws what ended the call, which then costs nothing, and CANCELLED if
- * the run has ended meanwhile.
+ * Calls the model for the next step of a run and adds the step to `steps`. Its credits, with the first step those of the run,
+ * are reserved before; once it is sent it is charged, however it ends. Throws what ended the call, and CANCELLED if the run
+ * has ended meanwhile.
  */
 export async function callModel(
   ctx: Context,
@@ -65,13 +68,21 @@ export async function callModel(
 ): Promise<ChatResponse> {
   const request = requestOf(chosen, input.messages, input.tools);
   const call = createCall(ctx, run, chosen, request, input);
-  await reserve(ctx, call, chosen, request);
+  await send(ctx, call, request);
+  const trace = newCallTrace();
+  const endOf = (error: OperationFailure | null): SentCallEnd => ({
+    ...trace,
+    status: error === null ? 'succeeded' : error.code === 'CANCELLED' ? 'cancelled' : 'failed',
+    error,
+    stated: trace.tokens && chatPrice(chosen.model, trace.tokens),
+  });
   try {
-    const response = await ctx.platform.ai.chat(chosen.endpoint, request, ctx.request.signal);
-    await recordSuccess(ctx, call, chosen, input.steps, response);
+    const response = await ctx.platform.ai.chat(chosen.endpoint, request, ctx.request.signal, trace);
+    if (!(await record(ctx, call, input.steps, endOf(null), response.content))) throw cancelled();
     return response;
   } catch (error) {
-    await recordFailure(ctx, call, input.steps, error).catch((failure: unknown) =>
+    // Does nothing if the call was recorded before the error. The janitor charges what cannot be recorded here.
+    await record(ctx, call, input.steps, endOf(failureOf(error)), null).catch((failure: unknown) =>
       ctx.platform.log.warn({ err: failure, run: run.id }, 'Could not record a failed call of a model'),
     );
     throw error;
@@ -81,7 +92,7 @@ export async function callModel(
 function createCall(
   { viewer, platform }: Context,
   run: BegunRun,
-  { provider, model }: ChosenModel,
+  chosen: ChosenModel,
   request: ChatRequest,
   { messages, steps, sent }: StepInput,
 ): ModelCall {
@@ -93,53 +104,24 @@ function createCall(
     userId: viewer.userId,
     action: 'chat' as const,
     entity: { type: 'agent' as const, id: run.agentId },
-    provider,
-    model: model.id,
+    provider: chosen.provider,
+    model: chosen.model.id,
     size: null,
     sealedPrompt: sealPrompt(platform, JSON.stringify(messages.slice(sent))),
   };
-  const estimate = estimateChat(model, request);
-  return { run, record, reservationId: isFirst ? run.id : id, isFirst, estimate, startedAt: new Date() };
+  const price = estimateChat(chosen.model, request);
+  const furtherUsage = isFirst ? [usageOf(run, record)] : [];
+  return {
+    run,
+    chosen,
+    sent: { record, price, furtherUsage, agentRunId: run.id },
+    reservationId: isFirst ? run.id : id,
+    startedAt: new Date(),
+  };
 }
 
-async function reserve(
-  { platform }: Context,
-  { run, record, reservationId, isFirst, estimate }: ModelCall,
-  chosen: ChosenModel,
-  request: ChatRequest,
-): Promise<void> {
-  if (chosen.provider.isOwn) return;
-  const price = isFirst ? startPrice(chosen, request)! : { credits: estimate.credits, tier: chosen.model.tier };
-  await platform.database.transaction(run.tenantId, (tx) =>
-    reserveCredits(tx, run, { id: reservationId, actor: record.actor, ...price }),
-  );
-}
-
-async function recordSuccess(
-  { platform }: Context,
-  call: ModelCall,
-  { provider, model }: ChosenModel,
-  steps: AgentStep[],
-  response: ChatResponse,
-): Promise<void> {
-  const { run, isFirst } = call;
-  const { inputTokens, outputTokens } = response;
-  const price = lowerPrice(chatPrice(model, response), call.estimate);
-  const metersRun = isFirst && !provider.isOwn;
-  const credits = provider.isOwn ? '0' : addCredits(price.credits, metersRun ? RUN_CREDITS : '0');
-  const step = stepOf(call, { ...response, credits: provider.isOwn ? null : Number(price.credits), error: null });
-  await platform.database.transaction(run.tenantId, async (tx) => {
-    await saveSteps(tx, run, [...steps, step], credits);
-    settleCredits(tx, run, call.reservationId);
-    const record = { ...call.record, duration: step.duration };
-    const outcome = { status: 'succeeded' as const, price, inputTokens, outputTokens };
-    recordAiCall(tx, run, record, outcome, metersRun ? [usageOf(call)] : []);
-  });
-  steps.push(step);
-}
-
-/** Returns the usage of a run itself. */
-const usageOf = ({ run, record: { actor, entity } }: ModelCall): Usage => ({
+/** Returns the usage of a run itself, which is charged with its first call. */
+const usageOf = (run: BegunRun, { actor, entity }: Pick<SentCall['record'], 'actor' | 'entity'>): Usage => ({
   key: `agent:${run.id}`,
   resource: 'agent_run',
   quantity: '1',
@@ -149,45 +131,56 @@ const usageOf = ({ run, record: { actor, entity } }: ModelCall): Usage => ({
   metadata: { trigger: run.eventName === null ? 'manual' : 'event', depth: run.depth },
 });
 
-/** How a call of the model ended, for the record of its step. */
-interface StepOutcome extends Pick<AgentStep, 'inputTokens' | 'outputTokens' | 'credits' | 'error'> {
-  content: string | null;
+/** Reserves the credits of a call and marks it as sent. */
+async function send(
+  { platform }: Context,
+  { run, chosen, sent, reservationId }: ModelCall,
+  request: ChatRequest,
+): Promise<void> {
+  const { provider, model } = chosen;
+  const { actor } = sent.record;
+  const price = reservationId === run.id ? startPrice(chosen, request) : { ...sent.price, tier: model.tier };
+  await platform.database.transaction(run.tenantId, async (tx) => {
+    if (!provider.isOwn && price)
+      await reserveCredits(tx, run, { id: reservationId, actor, credits: price.credits, tier: price.tier });
+    sendCall(tx, run, { reservationId, workId: run.workId }, sent);
+  });
+}
+
+/**
+ * Ends a call, and saves and adds its step. Returns false if there is nothing to save the step in, because the run has ended:
+ * the call is charged even so. Does nothing if the call was ended before.
+ */
+async function record(
+  { platform }: Context,
+  call: ModelCall,
+  steps: AgentStep[],
+  end: SentCallEnd,
+  content: string | null,
+): Promise<boolean> {
+  const { run, reservationId } = call;
+  const step = await platform.database.transaction(run.tenantId, async (tx) => {
+    const credits = await endCall(tx, run, reservationId, end);
+    if (credits === undefined) return null;
+    const ended = stepOf(call, end, { content, credits });
+    return (await saveSteps(tx, run, [...steps, ended])) ? ended : null;
+  });
+  if (step) steps.push(step);
+  return step !== null;
 }
 
 const stepOf = (
-  { record, startedAt }: ModelCall,
-  { content, inputTokens, outputTokens, credits, error }: StepOutcome,
+  { sent: { record }, startedAt }: ModelCall,
+  { error, tokens }: SentCallEnd,
+  { content, credits }: { content: string | null; credits: string | null },
 ): AgentStep => ({
   startedAt: startedAt.toISOString(),
   duration: Date.now() - startedAt.getTime(),
   model: record.model,
-  inputTokens,
-  outputTokens,
-  credits,
+  inputTokens: tokens?.inputTokens ?? null,
+  outputTokens: tokens?.outputTokens ?? null,
+  credits: credits === null ? null : Number(credits),
   text: content === null ? null : excerpt(content),
-  error,
+  error: error?.message ?? null,
   toolCalls: [],
 });
-
-/**
- * Releases what is reserved for a call that failed or was cancelled, also one that succeeded after its run had ended, and
- * records it.
- */
-async function recordFailure(
-  { platform }: Context,
-  call: ModelCall,
-  steps: readonly AgentStep[],
-  error: unknown,
-): Promise<void> {
-  const { run } = call;
-  const failure = failureOf(error);
-  const nothing = { content: null, inputTokens: null, outputTokens: null, credits: null };
-  const step = stepOf(call, { ...nothing, error: failure.message });
-  await platform.database.transaction(run.tenantId, async (tx) => {
-    releaseCredits(tx, run, call.reservationId);
-    const status = failure.code === 'CANCELLED' ? 'cancelled' : 'failed';
-    recordAiCall(tx, run, { ...call.record, duration: step.duration }, { status, error: failure });
-  });
-  // Apart, as there is nothing to save it in if the run has ended or was deleted.
-  await platform.database.transaction(run.tenantId, (tx) => saveSteps(tx, run, [...steps, step]));
-}

@@ -1,9 +1,10 @@
 import type { AgentStep } from '../../../entities/agent-run.ts';
-import { cancelled } from '../../core/errors.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 
 /** A run that is executed. */
 export interface BegunRun extends Record<string, unknown> {
+  /** That of its operation. */
+  workId: string;
   id: string;
   tenantId: string;
   agentId: string;
@@ -19,6 +20,7 @@ export async function beginAgentRun(
   platform: Platform,
   tenantId: string,
   agentRunId: string,
+  workId: string,
 ): Promise<BegunRun | null> {
   const [run] = await platform.database.query<BegunRun>(tenantId, {
     text: `
@@ -26,31 +28,30 @@ export async function beginAgentRun(
       set status = 'running', started_at = now(), version = version + 1, updated_at = now()
       where tenant_id = $1 and id = $2 and status = 'queued'
       returning id, tenant_id as "tenantId", agent_id as "agentId", event_name as "eventName",
-        event_app_id as "eventAppId", payload, depth`,
-    values: [tenantId, agentRunId],
+        event_app_id as "eventAppId", payload, depth, $3::uuid as "workId"`,
+    values: [tenantId, agentRunId, workId],
   });
   return run ?? null;
 }
 
 /**
- * Stores the steps of a run so far, and adds credits to it. Throws CANCELLED, which undoes the transaction, if the run has
- * ended: its worker counts as dead, or the agent was deleted.
+ * Stores the steps of a run so far. Returns false, and stores nothing, if the run has ended: its worker counts as dead, or
+ * the agent was deleted.
  */
 export async function saveSteps(
   tx: Pick<Transaction, 'query'>,
   { tenantId, id }: Pick<BegunRun, 'tenantId' | 'id'>,
   steps: readonly AgentStep[],
-  credits = '0',
-): Promise<void> {
+): Promise<boolean> {
   const saved = await tx.query({
     text: `
       update dws.agent_run
-      set steps = $3, credits = credits + $4::numeric, version = version + 1, updated_at = now()
+      set steps = $3, version = version + 1, updated_at = now()
       where tenant_id = $1 and id = $2 and status = 'running'
       returning id`,
-    values: [tenantId, id, JSON.stringify(steps), credits],
+    values: [tenantId, id, JSON.stringify(steps)],
   });
-  if (saved.length === 0) throw cancelled();
+  return saved.length > 0;
 }
 
 /** Stores which tools a run lacks. */

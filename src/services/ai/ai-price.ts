@@ -18,7 +18,8 @@ export interface AiPrice {
   credits: string;
 }
 
-const priceOf = (dollars: string): AiPrice => ({ dollars, credits: creditsOf('ai', dollars) });
+/** Returns the price of dollars: a decimal with up to 9 places. */
+export const priceOf = (dollars: string): AiPrice => ({ dollars, credits: creditsOf('ai', dollars) });
 
 /** Returns dollars in billionths. */
 const parseDollars = (text: string): bigint => parseDecimalUnits(text, DOLLAR_DECIMALS);

@@ -1,4 +1,4 @@
-import type { ModelKind } from '../../core/ai.ts';
+import type { AiCallStatus, AiCallTrace, ModelKind } from '../../core/ai.ts';
 import type { OperationFailure } from '../../core/operations.ts';
 import type { SecretBox, Transaction } from '../../core/platform.ts';
 import type { Usage, UsageEntityType } from '../../core/usage.ts';
@@ -10,10 +10,15 @@ import type { ChosenModel } from './choose-model.ts';
 /** Longer prompts are cut in the audit. */
 const MAX_PROMPT_CHARACTERS = 100_000;
 
-/** How a call ended. Only one that succeeded is charged. */
-export type AiCallOutcome =
-  | { status: 'succeeded'; price: AiPrice; inputTokens?: number; outputTokens?: number }
-  | { status: 'failed' | 'cancelled'; error: OperationFailure };
+/** How a call ended, and what it is charged; null for nothing. */
+export interface AiCallOutcome {
+  status: AiCallStatus;
+  /** Why it did not succeed; null for a success. */
+  error: OperationFailure | null;
+  price: AiPrice | null;
+  /** As the provider stated them; null if it did not. */
+  tokens: AiCallTrace['tokens'];
+}
 
 /** A call of an AI provider that has ended. */
 export interface AiCallRecord {
@@ -40,9 +45,9 @@ export const sealPrompt = ({ secrets }: { secrets: Pick<SecretBox, 'seal'> }, pr
   secrets.seal(prompt.slice(0, MAX_PROMPT_CHARACTERS).toWellFormed());
 
 /**
- * Records a call in the audit and, if it succeeded with a provider of the tenant, its charge in the usage ledger, in one
- * transaction. `furtherUsage` is metered by the same call of `meter`, which a transaction has once. Recording a call again
- * changes nothing.
+ * Records a call in the audit and, if it has a price and is of a provider of the tenant, its charge in the usage ledger, in
+ * one transaction. `furtherUsage` is charged with it, by the same call of `meter`, which a transaction has once. Recording a
+ * call again changes nothing. Returns the price that is charged; null for none.
  */
 export function recordAiCall(
   tx: Pick<Transaction, 'execute'>,
@@ -50,24 +55,26 @@ export function recordAiCall(
   call: AiCallRecord,
   outcome: AiCallOutcome,
   furtherUsage: readonly Usage[] = [],
-): void {
-  const charge = outcome.status === 'succeeded' && !call.provider.isOwn ? outcome : null;
-  insertCall(tx, owner, call, outcome, charge?.price.credits ?? null);
-  meter(owner, tx, [...(charge ? [usageOf(call, charge)] : []), ...furtherUsage]);
+): AiPrice | null {
+  const price = call.provider.isOwn ? null : outcome.price;
+  insertCall(tx, owner, call, outcome, price?.credits ?? null);
+  if (price) meter(owner, tx, [usageOf(call, price, outcome), ...furtherUsage]);
+  return price;
 }
 
 function usageOf(
   { id, actor, action, entity, provider, model, size }: AiCallRecord,
-  { price, inputTokens, outputTokens }: Extract<AiCallOutcome, { status: 'succeeded' }>,
+  { dollars }: AiPrice,
+  { tokens }: AiCallOutcome,
 ): Usage {
   return {
     key: `ai:${id}`,
     resource: 'ai',
-    quantity: price.dollars,
+    quantity: dollars,
     actor,
     entityType: entity.type,
     entityId: entity.id,
-    metadata: { action, providerId: provider.id, model, ...(size !== null && { size }), inputTokens, outputTokens },
+    metadata: { action, providerId: provider.id, model, ...(size !== null && { size }), ...tokens },
   };
 }
 
@@ -75,10 +82,9 @@ function insertCall(
   tx: Pick<Transaction, 'execute'>,
   { tenantId }: { tenantId: string },
   call: AiCallRecord,
-  outcome: AiCallOutcome,
+  { status, error, tokens }: AiCallOutcome,
   credits: string | null,
 ): void {
-  const tokens = outcome.status === 'succeeded' ? outcome : undefined;
   tx.execute({
     text: `
       insert into dws.ai_call (tenant_id, id, actor, user_id, action, entity_type, entity_id, provider_id, provider_name,
@@ -101,8 +107,8 @@ function insertCall(
       tokens?.inputTokens ?? null,
       tokens?.outputTokens ?? null,
       Math.round(call.duration),
-      outcome.status,
-      outcome.status === 'succeeded' ? null : JSON.stringify(outcome.error),
+      status,
+      error && JSON.stringify(error),
       credits,
       call.sealedPrompt,
     ],

@@ -17,7 +17,7 @@ export interface CreditRequest {
   tier: ModelTier | null;
 }
 
-/** Time after which a reservation expires. A call must end earlier, or renew it. */
+/** Time after which a reservation expires whose call was not sent. A call must be sent earlier, or renew it. */
 const LIFETIME = `interval '10 minutes'`;
 
 const RESERVE = `
@@ -25,11 +25,11 @@ const RESERVE = `
   values ($1, $2, $3, $4, clock_timestamp() + ${LIFETIME})
   on conflict (tenant_id, id) do update set credits = excluded.credits, expires_at = excluded.expires_at`;
 
-const END = 'delete from dws.credit_reservation where tenant_id = $1 and id = $2';
+const RELEASE = 'delete from dws.credit_reservation where tenant_id = $1 and id = $2 and sent_at is null';
 
 /**
- * Sets credits aside for an actor, until `settleCredits` or `releaseCredits`, or for 10 minutes. Reserving the same id
- * again renews it, also with other credits or after it has expired. Throws FORBIDDEN for a tier that the usage profile
+ * Sets credits aside for an actor, until `releaseCredits` or for 10 minutes; once its call is sent (`sendCall`), until that
+ * has ended. Reserving the same id again renews it, also with other credits or after it has expired. Throws FORBIDDEN for a tier that the usage profile
  * does not allow, and CREDITS_SPENT if used, reserved and requested credits exceed the cap, or the cap is 0.
  *
  * Reservations of an actor wait for each other until their transactions end, so call it after the rows of the request
@@ -44,32 +44,29 @@ export async function reserveCredits(
   lockKey(tx, `credits:${tenantId}:${actor}`);
   const [use, [former]] = await Promise.all([
     readCreditUse(tx, { tenantId }, actor, id),
-    tx.query<{ actor: string }>({
-      text: 'select actor from dws.credit_reservation where tenant_id = $1 and id = $2',
+    tx.query<{ actor: string; sent: boolean }>({
+      text: 'select actor, sent_at is not null as sent from dws.credit_reservation where tenant_id = $1 and id = $2',
       values: [tenantId, id],
     }),
   ]);
   if (former && former.actor !== actor) throw new Error(`The credits of ${id} are reserved for another actor`);
+  if (former?.sent) throw new Error(`The call ${id} was sent already`);
   const refusal = creditRefusal(use, { tier, credits });
   if (refusal) throw refusal;
   tx.execute({ text: RESERVE, values: [tenantId, id, actor, credits] });
 }
 
-/** Ends a reservation without a charge, with the next statement or the commit. Does nothing if there is none. */
+/**
+ * Ends the reservation of what was not sent, with the next statement or the commit. Does nothing if there is none, or its
+ * call was sent: that ends with `endCall`.
+ */
 export const releaseCredits = (
   tx: Pick<Transaction, 'execute'>,
   { tenantId }: { tenantId: string },
   id: string,
-): void => tx.execute({ text: END, values: [tenantId, id] });
+): void => tx.execute({ text: RELEASE, values: [tenantId, id] });
 
-/**
- * Ends a reservation because what it paid for is charged: call `meter` in the same transaction, with the actor of the
- * reservation and at most its credits. Does nothing if there is none. It charges nothing itself.
- */
-export const settleCredits = (tx: Pick<Transaction, 'execute'>, { tenantId }: { tenantId: string }, id: string): void =>
-  tx.execute({ text: END, values: [tenantId, id] });
-
-/** Deletes expired reservations. They have not counted since they expired. */
+/** Deletes expired reservations of what was not sent. They have not counted since they expired. */
 export async function sweepReservations(query: Query): Promise<void> {
-  await query({ text: 'delete from dws.credit_reservation where expires_at < clock_timestamp()' });
+  await query({ text: 'delete from dws.credit_reservation where sent_at is null and expires_at < clock_timestamp()' });
 }

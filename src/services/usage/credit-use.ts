@@ -36,7 +36,7 @@ const FIGURES = `
     (
       select coalesce(sum(credits), 0)::numeric(30, 6)::text
       from dws.credit_reservation
-      where tenant_id = $1 and actor = $2 and expires_at > clock_timestamp() and id is distinct from $4::uuid
+      where tenant_id = $1 and actor = $2 and (sent_at is not null or expires_at > clock_timestamp()) and id is distinct from $4::uuid
     ) as reserved`;
 
 /**

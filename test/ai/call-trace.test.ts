@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openAiClient } from '../../src/adapters/ai/ai-client.ts';
+import { createGuardedFetch } from '../../src/adapters/outbound/guarded-fetch.ts';
+import { newCallTrace, type AiCallTrace, type AiClient } from '../../src/core/ai.ts';
+import type { OutboundClient } from '../../src/core/outbound.ts';
+import { startAiFake } from '../../tools/ai-fake.ts';
+import type { AiFake, FakeBehavior } from '../../tools/ai-fake/fake-provider.ts';
+
+/* What the client knows of a call that failed: whether the provider has got it, refused it, or stated its tokens. */
+
+const CHAT = { model: 'fake-chat', messages: [{ role: 'user' as const, content: 'x' }], tools: [], maxTokens: 10 };
+const TOKENS = { inputTokens: 7, outputTokens: 3 };
+const usage = { prompt_tokens: 7, completion_tokens: 3 };
+
+let fake: AiFake;
+let outbound: OutboundClient;
+let client: AiClient;
+
+beforeAll(async () => {
+  fake = await startAiFake();
+  outbound = createGuardedFetch({ allowed: ['127.0.0.1'] });
+  client = openAiClient({ outbound });
+});
+beforeEach(() => fake.reset());
+afterAll(() => Promise.all([outbound.close(), fake.close()]));
+
+/** Calls the model. Returns the trace of the call, however it ended. */
+async function traceOf(baseUrl: string, signal = new AbortController().signal): Promise<AiCallTrace> {
+  const trace = newCallTrace();
+  await client.chat({ baseUrl, apiKey: fake.apiKey }, CHAT, signal, trace).catch(() => undefined);
+  return trace;
+}
+
+const traceAfter = (...behaviors: FakeBehavior[]): Promise<AiCallTrace> => {
+  fake.behaviors.push(...behaviors);
+  return traceOf(fake.provider.baseUrl);
+};
+
+describe('a call', () => {
+  test('that succeeds was sent, with its tokens', async () => {
+    fake.script.push({ content: 'hello', ...TOKENS });
+    expect(await traceAfter()).toEqual({ state: 'sent', tokens: TOKENS });
+  });
+
+  test.each([
+    ['of a host that does not exist', 'https://no-such-host.invalid/v1'],
+    ['of a port that nobody serves', 'http://127.0.0.1:59998/v1'],
+    ['of an address that is not allowed', 'http://169.254.169.254/v1'],
+    ['of no URL', 'nowhere'],
+  ])('%s is not sent', async (_, baseUrl) => {
+    expect(await traceOf(baseUrl)).toEqual({ state: 'unsent', tokens: null });
+    expect(fake.calls).toEqual([]);
+  });
+
+  test('that is cancelled before it begins is not sent', async () => {
+    const controller = new AbortController();
+    controller.abort(new Error('cancelled'));
+    expect(await traceOf(fake.provider.baseUrl, controller.signal)).toEqual({ state: 'unsent', tokens: null });
+    expect(fake.calls).toEqual([]);
+  });
+
+  test('that is cancelled when the provider has it was sent', async () => {
+    const controller = new AbortController();
+    fake.behaviors.push({ hangs: true });
+    fake.onCall = () => controller.abort(new Error('cancelled'));
+    expect(await traceOf(fake.provider.baseUrl, controller.signal)).toEqual({ state: 'sent', tokens: null });
+  });
+
+  test.each([302, 400, 401, 404, 429, 500, 502, 503, 504])('that gets %d is refused', async (status) => {
+    expect(await traceAfter({ status })).toEqual({ state: 'refused', tokens: null });
+    expect(fake.calls.length).toBe(1);
+  });
+
+  test('is sent again under the newer name of its limit, and counts as the last one ended', async () => {
+    const refusal = () => ({ status: 400, message: 'Use max_completion_tokens' });
+    expect(await traceAfter(refusal())).toMatchObject({ state: 'sent' });
+    expect(await traceAfter(refusal(), { status: 500 })).toMatchObject({ state: 'refused' });
+    expect(await traceAfter(refusal(), { isCut: true })).toMatchObject({ state: 'sent' });
+  });
+
+  test.each<[string, FakeBehavior, AiCallTrace['tokens']]>([
+    ['whose connection is lost', { isCut: true }, null],
+    ['whose response breaks off', { isCut: 'within' }, null],
+    ['whose response is too large', { bytes: 4_100_000 }, null],
+    ['whose response is no JSON', { body: '<html>' }, null],
+    ['whose response states no tokens', { body: { choices: [{ message: { content: 'x' } }] } }, null],
+    ['whose tokens are half stated', { body: { choices: [], usage: { prompt_tokens: 7 } } }, null],
+    ['without a message', { body: { choices: [], usage } }, TOKENS],
+    [
+      'with calls of tools that are malformed',
+      { body: { choices: [{ message: { tool_calls: [1] } }], usage } },
+      TOKENS,
+    ],
+  ])('%s was sent', async (_, behavior, tokens) => {
+    expect(await traceAfter(behavior)).toEqual({ state: 'sent', tokens });
+  });
+});
