@@ -15,7 +15,7 @@ import type { TarEntry } from './tar.ts';
 export async function openWorkspaces(
   client: pg.Client,
   url: string,
-  { APP_SECRET, APPS_DATABASE_URL, DATA_DIR }: Config,
+  { APP_SECRET, APPS_DATABASE_URL, APPS_MEMORY_BYTES, DATA_DIR }: Config,
 ): Promise<{ workspaces: AppWorkspaces; close(): Promise<void> }> {
   const system = new SystemPool(url, 1);
   const { rows } = await client.query<{ value: string }>(`select value from dws.setting where name = 'installation'`);
@@ -30,6 +30,7 @@ export async function openWorkspaces(
     installationId: rows[0]?.value ?? '',
     // What was in the backup is restored, whatever its size.
     quotaBytes: 0,
+    memoryBytes: APPS_MEMORY_BYTES,
   });
   return {
     workspaces,
