@@ -96,7 +96,16 @@ export interface WorkspaceInspection {
   /** Whether that database exists: the first workspace creates it. */
   exists: boolean;
   /** The login of the service. */
-  login: { name: string; isSuperuser: boolean; mayCreateDatabases: boolean; mayCreateRoles: boolean };
+  login: {
+    name: string;
+    isSuperuser: boolean;
+    mayCreateDatabases: boolean;
+    mayCreateRoles: boolean;
+    /** Whether it may limit the temporary files of statements. */
+    mayLimitTempFiles: boolean;
+  };
+  /** Whether the server is that of the service's own database. */
+  isShared: boolean;
   /** Schemas of the workspaces of this installation. */
   schemas: string[];
   /** Parts of Postgres' catalog in which apps can read the definitions of others. */
@@ -118,7 +127,8 @@ export interface AppWorkspaces {
   provision(key: WorkspaceKey): Promise<void>;
   /**
    * Runs one statement in its own transaction. Throws `SqlFailure`, with the code 53100 for one that writes past the quota
-   * of the app, the signal's reason when it aborts, and UNAVAILABLE if no connection is free within `maxWaitMs`.
+   * of the app and 53200 for one that takes too much memory, the signal's reason when it aborts, and UNAVAILABLE if no
+   * connection is free within `maxWaitMs`.
    */
   query(
     key: WorkspaceKey,

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { passwordIssue, usernameIssue } from './account-rules.ts';
@@ -73,6 +74,9 @@ const proxySchema = z.union([
   z.enum(['loopback', 'linklocal', 'uniquelocal']),
 ]);
 
+/** A quarter of the memory of the machine, or of the container (cgroup) if it has less. */
+const QUARTER_OF_MEMORY = Math.floor(Math.min(process.constrainedMemory() || Infinity, totalmem()) / 4);
+
 /** The environment variables and their defaults. See docs/contract.md#running-it. */
 const variables = z.object({
   HOST: hostSchema.default('127.0.0.1'),
@@ -122,6 +126,7 @@ const variables = z.object({
   MAX_DATASET_ROWS: count(0),
   TENANT_QUOTA_BYTES: count(0),
   APP_QUOTA_BYTES: count(1_000_000_000),
+  APPS_MEMORY_BYTES: count(QUARTER_OF_MEMORY),
   RATE_LIMIT_API: count(1200),
   RATE_LIMIT_LOGIN: count(10),
   RATE_LIMIT_WEBHOOK: count(600),

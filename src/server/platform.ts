@@ -86,6 +86,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
       secrets,
       installationId,
       quotaBytes: config.APP_QUOTA_BYTES,
+      memoryBytes: config.APPS_MEMORY_BYTES,
     });
     closers.push(() => workspaces.close());
     const { drivers } = createDrivers({ ownDatabase: own, workspaces });

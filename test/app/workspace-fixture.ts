@@ -39,7 +39,7 @@ export function useWorkspaces() {
     system: SystemPool;
     workspaces: AppWorkspaces;
     /** Opens the workspaces of another process. */
-    open(secret?: string, quotaBytes?: number): AppWorkspaces;
+    open(secret?: string, quotaBytes?: number, memoryBytes?: number): AppWorkspaces;
     /** Creates the workspace of a new app, with the tables of a migration. */
     create(script?: string): Promise<WorkspaceKey>;
     run(key: WorkspaceKey, sql: string, params?: unknown[]): Promise<Record<string, unknown>[]>;
@@ -51,7 +51,7 @@ export function useWorkspaces() {
   beforeAll(async () => {
     own.database = await createDatabase();
     own.system = new SystemPool(own.database.url);
-    own.open = (secret = SECRET, quotaBytes = 0) => {
+    own.open = (secret = SECRET, quotaBytes = 0, memoryBytes = 0) => {
       const workspaces = openAppWorkspaces({
         databaseUrl: own.database.url,
         appsDatabaseUrl: undefined,
@@ -59,6 +59,7 @@ export function useWorkspaces() {
         secrets: createSecretBox(secret),
         installationId: 'tests',
         quotaBytes,
+        memoryBytes,
       });
       opened.push(workspaces);
       return workspaces;

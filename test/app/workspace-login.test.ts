@@ -22,6 +22,7 @@ async function openLimited(rights: string, appsDatabase?: (url: string, login: s
     secrets: createSecretBox(SECRET),
     installationId: 'tests',
     quotaBytes: 0,
+    memoryBytes: 0,
   });
   return {
     workspaces,

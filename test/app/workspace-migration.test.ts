@@ -207,6 +207,7 @@ test('a file is undone when its process is killed in the middle', async () => {
       databaseUrl, appsDatabaseUrl: undefined, system: undefined,
       secrets: createSecretBox(secret), installationId: 'tests',
       quotaBytes: 0,
+      memoryBytes: 0,
     });
     const files = ['create table a (id int)', 'create table b (id int); select pg_sleep(60); create table c (id int)'];
     await workspaces.migrate({ tenantId, appId }, files.map((sql, n) => (

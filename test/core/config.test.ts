@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
@@ -61,6 +62,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   MAX_UPLOAD_BYTES: ['must be a whole number from 0 to 9007199254740991', '-1', '100MB', '9007199254740993'],
   MAX_DATASET_ROWS: ['must be a whole number from 0 to 9007199254740991', 'all'],
   APP_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1GB', '-1'],
+  APPS_MEMORY_BYTES: ['must be a whole number from 0 to 9007199254740991', '1G', '0.5'],
   TENANT_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1e9'],
   RATE_LIMIT_API: ['must be a whole number from 0 to 9007199254740991', 'off'],
   RATE_LIMIT_LOGIN: ['must be a whole number from 0 to 9007199254740991', 'off'],
@@ -122,6 +124,7 @@ describe('the table of variables in the README', () => {
     '`no-reply@` and the host of `PUBLIC_URL`': undefined,
     '100 MB': 100_000_000,
     '1 GB': 1_000_000_000,
+    'a quarter of the memory': String(Math.floor(Math.min(process.constrainedMemory() || Infinity, totalmem()) / 4)),
     '`.data`': resolve('.data'),
   };
   const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| (`[A-Z][A-Z_`, ]+) \| ([^|]+) \|/gm)].flatMap(

@@ -51,6 +51,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     secrets,
     installationId: 'test',
     quotaBytes: 0,
+    memoryBytes: 0,
   });
   const { drivers } = createDrivers({ ownDatabase: null, workspaces });
   const outbound = openOutboundClient({ allowed: config.OUTBOUND_ALLOW });

@@ -147,24 +147,28 @@ describe('doctor', () => {
     );
   });
 
-  test('says what is in the database of the apps, and what apps can read there', async ({ service }) => {
+  test('says what is in the database of the apps, and what the service cannot limit there', async ({ service }) => {
     const lineOf = async (variables: Record<string, string> = variablesOf(service)) =>
       (await dws(variables, 'doctor')).out.find((line) => line.slice(6).startsWith('apps'));
     const database = `${new URL(service.databaseUrl).pathname.slice(1)}_apps`;
+    const shared =
+      '; apps share the server of DATABASE_URL, whose memory a statement can use up: set APPS_DATABASE_URL to a server of ' +
+      'its own, with LimitDATA= in its unit';
     const url = appsUrl(service.databaseUrl);
     expect(await lineOf()).toBe(
-      `ok    apps        "${database}" does not exist yet; the first migration of an app creates it`,
+      `ok    apps        "${database}" does not exist yet; the first migration of an app creates it${shared}`,
     );
     const admin = await service.user('apps_admin', { superuser: true });
     const id = await createApp(admin, 'Examined', { 'migrations/1.sql': 'create table note (id int)' });
     await expectBody(admin.post(`/apps/${id}/_migrate`), 200, { migrated: ['1.sql'], total: 1 });
-    expect(await lineOf()).toBe(`ok    apps        "${database}" responds, 1 workspace`);
+    expect(await lineOf()).toBe(`ok    apps        "${database}" responds, 1 workspace${shared}`);
     // A login that is no superuser cannot hide anything. Here a superuser has shown it again.
     await runSql(url, 'grant select on pg_catalog.pg_proc to public');
     await service.platform.workspaces.provision({ tenantId: newId(), appId: newId() });
     expect(await lineOf()).toBe(
       `ok    apps        "${database}" responds, 2 workspaces; 1 of no app, which a worker deletes; ` +
-        'apps can read definitions of each other in 1 parts of the catalog, not rows until the next migration',
+        'apps can read definitions of each other in 1 parts of the catalog, not rows until the next migration' +
+        shared,
     );
     const [{ schema }] = (await runSql(service.databaseUrl, 'select schema_name as schema from dws.app')) as [
       { schema: string },
@@ -185,6 +189,16 @@ describe('doctor', () => {
     expect(await lineOf({ ...variablesOf(service), APPS_DATABASE_URL: limited })).toBe(
       `FAIL  apps        the login "${login}" may not create roles: run alter role "${login}" createrole`,
     );
+    await runSql(url, `alter role ${login} createrole`);
+    const warned =
+      `the login "${login}" cannot set temp_file_limit, so that a statement of an app can fill the disk of the server: ` +
+      `run grant set on parameter temp_file_limit to "${login}"`;
+    const other = { ...variablesOf(service), APPS_DATABASE_URL: limited };
+    await runSql(service.databaseUrl, 'delete from dws.app');
+    expect(await lineOf(other)).toContain(warned);
+    await runSql(url, `grant set on parameter temp_file_limit to ${login}`);
+    expect(await lineOf(other)).not.toContain('temp_file_limit');
+    await runSql(url, `revoke set on parameter temp_file_limit from ${login}`);
     await runSql(url, `revoke all on database ${database} from ${login}; drop role ${login}`);
   });
 });

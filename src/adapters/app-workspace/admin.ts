@@ -23,6 +23,8 @@ export interface LoginRights {
   isSuperuser: boolean;
   mayCreateDatabases: boolean;
   mayCreateRoles: boolean;
+  /** Whether it may limit the temporary files of statements of apps. */
+  mayLimitTempFiles: boolean;
 }
 
 /** Connects as the login that creates databases, roles and schemas. */
@@ -75,7 +77,8 @@ export class Admin {
       const query = queryOf(client);
       const [login] = await query(
         `select rolname as name, rolsuper as "isSuperuser", rolcreatedb as "mayCreateDatabases",
-          rolcreaterole as "mayCreateRoles" from pg_roles where rolname = current_user`,
+          rolcreaterole as "mayCreateRoles",
+          has_parameter_privilege('temp_file_limit', 'set') as "mayLimitTempFiles" from pg_roles where rolname = current_user`,
       );
       return { login: login as unknown as LoginRights, found: own && (await work(query)) };
     } finally {

@@ -44,6 +44,8 @@ interface WorkspaceOptions {
   installationId: string;
   /** Bytes of the tables of an app past which it only reads; 0: no limit. */
   quotaBytes: number;
+  /** Bytes of memory that the statements of all apps may use together; 0: no limit. */
+  memoryBytes: number;
 }
 
 /** Postgres has no larger rows. */
@@ -73,17 +75,27 @@ class Workspaces implements AppWorkspaces {
   /** Comment of the roles of this installation. */
   readonly #mark: string;
 
-  constructor({ databaseUrl, appsDatabaseUrl, system, secrets, installationId, quotaBytes }: WorkspaceOptions) {
+  constructor({
+    databaseUrl,
+    appsDatabaseUrl,
+    system,
+    secrets,
+    installationId,
+    quotaBytes,
+    memoryBytes,
+  }: WorkspaceOptions) {
     this.#quota = new WorkspaceQuota(quotaBytes);
     this.#server = workspaceServer(databaseUrl, appsDatabaseUrl);
     this.#secrets = secrets;
     this.#admin = new Admin(this.#server, system);
     this.#mark = `App of the Data Workspace Service ${installationId} in ${this.#server.database}`;
-    this.#logins = new WorkspaceLogins({ server: this.#server, secrets, repair: (schema) => this.#repair(schema) });
-    this.#pool = new WorkspacePool({
-      open: (role) => this.#logins.open(role),
-      terminate: (...one) => this.#logins.terminate(...one),
+    this.#logins = new WorkspaceLogins({
+      server: this.#server,
+      secrets,
+      repair: (schema) => this.#repair(schema),
+      memoryBytes,
     });
+    this.#pool = new WorkspacePool({ open: (role) => this.#logins.openRows(role) });
   }
 
   provision = (key: WorkspaceKey): Promise<void> => this.#provision(schemaNameOf(key));
@@ -191,6 +203,7 @@ class Workspaces implements AppWorkspaces {
       database: this.#server.database,
       exists: found !== undefined,
       login,
+      isShared: this.#server.isShared,
       schemas: [],
       openParts: [],
       ...found,

@@ -14,6 +14,8 @@ export interface WorkspaceServer extends ServerAddress {
   admin: Pick<pg.ClientConfig, 'user' | 'password'>;
   /** Database from which that of the apps is created; null if an operator has created it (`APPS_DATABASE_URL`). */
   createdFrom: string | null;
+  /** Whether the server is that of the service's own database, by its address. */
+  isShared: boolean;
 }
 
 /** Postgres cuts longer names. */
@@ -30,6 +32,7 @@ export function workspaceServer(databaseUrl: string, appsDatabaseUrl: string | u
     connectionString: appsDatabaseUrl ?? databaseUrl,
   });
   const own = database ?? '';
+  const service = new pg.Client({ connectionString: databaseUrl });
   return {
     host,
     port,
@@ -37,6 +40,7 @@ export function workspaceServer(databaseUrl: string, appsDatabaseUrl: string | u
     admin: { ...(user && { user }), ...(password && { password }) },
     database: appsDatabaseUrl ? own : `${own}${SUFFIX}`,
     createdFrom: appsDatabaseUrl ? null : own,
+    isShared: host === service.host && port === service.port,
   };
 }
 

@@ -14,8 +14,13 @@ export interface ClientLogin extends Pick<pg.ClientConfig, 'user' | 'password'> 
   searchPath: string;
 }
 
-/** Settings that outrank those that a role may have stored for itself. `discard all` returns to them. */
+/**
+ * Settings that outrank those that a role may have stored for itself. `discard all` returns to them. Those of memory are
+ * not a bound, because apps may change them.
+ */
 const SETTINGS = {
+  hash_mem_multiplier: '1',
+  max_parallel_workers_per_gather: '0',
   TimeZone: 'UTC',
   DateStyle: 'ISO',
   IntervalStyle: 'postgres',

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { SqlFailure, STATEMENT_LIMITS, type WorkspaceRow } from '../../core/app-workspace.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
+import type { MemoryWatch, WatchedConnection } from './memory-watch.ts';
 import { ResultTooLarge, runStatement, type ResultLimits } from './statement.ts';
 import { backendOf, destroyClient, isInTransaction } from './workspace-client.ts';
 
@@ -10,18 +11,37 @@ const QUERY_CANCELED = '57014';
 /** Ends the connection of a role in the server, whatever it does there. */
 export type Terminate = (role: string, backend: number) => Promise<void>;
 
+/** What connections of a process share. */
+export interface ConnectionServices {
+  terminate: Terminate;
+  memory: MemoryWatch;
+}
+
 /** A connection of a role while a task uses it. */
-export class WorkspaceConnection {
+export class WorkspaceConnection implements WatchedConnection {
   readonly role: string;
   readonly client: pg.Client;
-  readonly #terminate: Terminate;
+  readonly #services: ConnectionServices;
+  /** Aborts with the error of a connection that uses too much memory. */
+  readonly #excess = new AbortController();
   /** Set once the connection must not be used again: settles when it has ended in the server. */
   #ended: Promise<void> | undefined;
 
-  constructor(role: string, client: pg.Client, terminate: Terminate) {
+  constructor(role: string, client: pg.Client, services: ConnectionServices) {
     this.role = role;
     this.client = client;
-    this.#terminate = terminate;
+    this.#services = services;
+    services.memory.add(this);
+    client.once('end', () => services.memory.remove(this));
+  }
+
+  get backend(): number {
+    return backendOf(this.client);
+  }
+
+  end(reason: SqlFailure): void {
+    this.#excess.abort(reason);
+    this.#end();
   }
 
   get isInTransaction(): boolean {
@@ -50,7 +70,9 @@ export class WorkspaceConnection {
   /** Runs what `work` sends to the server, like `run`. */
   use<T>(signal: AbortSignal, timeoutMs: number, work: (client: pg.Client) => Promise<T>): Promise<T> {
     const timeout = () => new SqlFailure(QUERY_CANCELED, `The statement took longer than ${timeoutMs} ms`);
-    return withTimeout(timeoutMs, timeout, [signal], (stop) => this.#useUntil(stop, work));
+    return this.#services.memory.during(() =>
+      withTimeout(timeoutMs, timeout, [signal, this.#excess.signal], (stop) => this.#useUntil(stop, work)),
+    );
   }
 
   async #useUntil<T>(stop: AbortSignal, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -70,7 +92,8 @@ export class WorkspaceConnection {
 
   #end(): void {
     // A statement may catch its cancellation, but not the end of its connection.
-    this.#ended ??= this.#terminate(this.role, backendOf(this.client))
+    this.#ended ??= this.#services
+      .terminate(this.role, this.backend)
       .catch(() => {})
       .finally(() => destroyClient(this.client));
   }

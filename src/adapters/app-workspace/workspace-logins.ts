@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import { SqlFailure } from '../../core/app-workspace.ts';
 import type { SecretBox } from '../../core/platform.ts';
+import { MemoryWatch } from './memory-watch.ts';
 import { passwordOf } from './role-password.ts';
 import type { WorkspaceServer } from './server-address.ts';
 import { workspacesUnavailable } from './statement.ts';
 import { openClient } from './workspace-client.ts';
-import { WorkspaceConnection } from './workspace-connection.ts';
+import { WorkspaceConnection, type ConnectionServices } from './workspace-connection.ts';
 import { rolesOf, schemaOfRole } from './workspace-roles.ts';
 
 /** Why a login fails that worked before: its password or its rights changed, or it does not exist. */
@@ -20,21 +21,31 @@ interface LoginOptions {
   secrets: Pick<SecretBox, 'digest'>;
   /** Gives the roles of a workspace their passwords and rights again. Returns false if there is no workspace. */
   repair(schema: string): Promise<boolean>;
+  /** Bytes of memory that the statements of all apps may use together; 0: no limit. */
+  memoryBytes: number;
 }
 
 /** Connects as the roles of apps. */
 export class WorkspaceLogins {
   readonly #options: LoginOptions;
+  readonly #services: ConnectionServices;
 
   constructor(options: LoginOptions) {
     this.#options = options;
+    const terminate = this.#terminate.bind(this);
+    this.#services = { terminate, memory: new MemoryWatch({ maxBytes: options.memoryBytes, terminate }) };
+  }
+
+  /** Connects as the role that reads and writes rows. The caller closes the connection. */
+  async openRows(role: string): Promise<WorkspaceConnection> {
+    return new WorkspaceConnection(role, await this.open(role), this.#services);
   }
 
   /** Connects as the role that owns the tables of a schema. The caller closes the connection. */
   async openOwner(schema: string, maxMessageBytes?: number): Promise<WorkspaceConnection> {
     const { owner } = rolesOf(schema);
     const client = await this.open(owner, maxMessageBytes);
-    return new WorkspaceConnection(owner, client, (...one) => this.terminate(...one));
+    return new WorkspaceConnection(owner, client, this.#services);
   }
 
   /** Connects as the role of an app. Repairs the workspace first if the login fails. Throws `SqlFailure` without one. */
@@ -58,7 +69,7 @@ export class WorkspaceLogins {
   }
 
   /** Ends a connection of a role in the server. */
-  async terminate(role: string, backend: number): Promise<void> {
+  async #terminate(role: string, backend: number): Promise<void> {
     const client = await this.open(role);
     try {
       await client.query('select pg_catalog.pg_terminate_backend($1)', [backend]);

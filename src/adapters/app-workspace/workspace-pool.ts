@@ -1,6 +1,5 @@
-import type pg from 'pg';
 import { FairGate, threeQuartersOf, type Caller } from '../../core/fair-gate.ts';
-import { WorkspaceConnection, type Terminate } from './workspace-connection.ts';
+import type { WorkspaceConnection } from './workspace-connection.ts';
 
 /** Connections of one process, of all apps together. */
 const MAX_CONNECTIONS = 20;
@@ -8,10 +7,9 @@ const MAX_WAITING = 200;
 /** A connection that was not used for as long is closed. */
 const IDLE_MS = 60_000;
 
-/** How connections of a role begin and end. */
+/** How connections of a role begin. */
 interface PoolOptions {
-  open(role: string): Promise<pg.Client>;
-  terminate: Terminate;
+  open(role: string): Promise<WorkspaceConnection>;
 }
 
 interface IdleConnection {
@@ -71,9 +69,8 @@ export class WorkspacePool {
     }
     const unused = this.#idle.slice(0, Math.max(0, this.#idle.length + this.#inUse - MAX_CONNECTIONS));
     for (const { connection } of unused) this.#close(connection);
-    const client = await this.#options.open(role);
-    const connection = new WorkspaceConnection(role, client, this.#options.terminate);
-    client.once('end', () => this.#forget(connection));
+    const connection = await this.#options.open(role);
+    connection.client.once('end', () => this.#forget(connection));
     return connection;
   }
 

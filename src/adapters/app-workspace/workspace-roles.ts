@@ -17,8 +17,20 @@ export const schemaOfRole = (role: string): string => role.replace(new RegExp(`$
 /** The table with the migrations of an app that have run. */
 export const MIGRATIONS_TABLE = '_migrations';
 
-/** Most disk space of the temporary files of one connection, for sorting and joining. */
-const MAX_TEMP_KB = 1_000_000;
+/**
+ * Settings that the roles of apps may not change. Superusers set them, and logins with the privilege `set` on them:
+ * `temp_file_limit` is the most disk space of the temporary files of one connection, for sorting and joining;
+ * `log_min_messages` keeps out of the server's log what apps raise.
+ */
+const ROLE_SETTINGS: Record<string, string> = { temp_file_limit: '1000000kB', log_min_messages: 'fatal' };
+
+/** SQL for the names of `ROLE_SETTINGS` that the current user may set for a role. */
+export const SETTABLE = `array(
+  select name
+  from unnest(array[${Object.keys(ROLE_SETTINGS)
+    .map((name) => `'${name}'`)
+    .join(', ')}]) name
+  where has_parameter_privilege(name, 'set'))`;
 
 /** Pause between two looks for connections that end. */
 const END_POLL_MS = 20;
@@ -65,6 +77,7 @@ async function createRole(query: AdminQuery, role: string, verifier: string, mar
   const [login] = await query(
     `select exists (select from pg_roles where rolname = $1) as "exists",
       (select rolsuper from pg_roles where rolname = current_user) as "isSuperuser",
+      ${SETTABLE} as settable,
       current_setting('server_version_num')::int >= 160000 as "hasGrantOptions"`,
     [role],
   );
@@ -78,11 +91,9 @@ async function createRole(query: AdminQuery, role: string, verifier: string, mar
     await query(`alter role ${id(role)} login password ${text(verifier)}`);
     await query(`alter role ${id(role)} reset all`);
   }
-  if (login!['isSuperuser']) {
-    // Roles may not change it. Other logins may not set it.
-    await query(`alter role ${id(role)} set temp_file_limit = '${MAX_TEMP_KB}kB'`);
-    return;
-  }
+  for (const name of login!['settable'] as string[])
+    await query(`alter role ${id(role)} set ${name} = ${text(ROLE_SETTINGS[name]!)}`);
+  if (login!['isSuperuser']) return;
   const options = login!['hasGrantOptions'] ? ' with inherit true, set true' : '';
   await query(`grant ${id(role)} to current_user${options}`);
 }

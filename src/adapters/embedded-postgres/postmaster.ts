@@ -11,6 +11,17 @@ export class StartFailed extends Error {}
 
 const MAX_LOG_BYTES = 10 * 2 ** 20;
 
+/** `RLIMIT_DATA` of Postgres and each of its processes: private memory. Shared memory does not count. */
+const MAX_PROCESS_KB = 512 * 1024;
+
+/** Starts a program with a limit of its memory. A lower limit of the machine remains. */
+const LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
+
+/**
+ * Passes on the log of Postgres without its report of memory contexts after `out of memory`, which contains statements.
+ */
+const WITHOUT_MEMORY_REPORT = "LC_ALL=C grep -a --line-buffered -v ' in [0-9]* blocks.* free.* used' || exec cat";
+
 /** Reads `postmaster.pid` of a running cluster; undefined when it is not running or not yet that far. */
 export function postmasterOf(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
   let lines: string[];
@@ -44,14 +55,27 @@ export async function startPostmaster(
   const log = openLog(logFile);
   const begin = statSync(logFile).size;
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(programs.postgres, ['-D', record.cluster, '-p', String(port), ...options], {
+  const filter = spawn('/bin/sh', ['-c', WITHOUT_MEMORY_REPORT], {
+    ...account,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', log, log],
+  });
+  filter.unref();
+  closeSync(log);
+  const filtered = new Promise((resolve) => filter.once('exit', resolve).once('error', resolve));
+  const command = [programs.postgres, '-D', record.cluster, '-p', String(port), ...options];
+  const limited =
+    process.platform === 'linux' ? ['/bin/sh', '-c', LIMITED, String(MAX_PROCESS_KB), ...command] : command;
+  const child = spawn(limited[0]!, limited.slice(1), {
     ...account,
     cwd: '/',
     env: { TZ: 'UTC' },
     detached: true,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', filter.stdin, filter.stdin],
   });
-  closeSync(log);
+  // Only Postgres keeps it open: the filter ends with its last process.
+  filter.stdin!.destroy();
   child.unref();
   const failure = new Promise<never>((_, fail) => child.once('error', fail));
   const ready = (async () => {
@@ -60,6 +84,7 @@ export async function startPostmaster(
       if (running?.pid === child.pid && running?.ready) return watched(child, account);
       await sleep(10);
     }
+    await filtered;
     throw new StartFailed(readFileSync(logFile).subarray(begin).toString('utf8').trim());
   })();
   return Promise.race([ready, failure]);

@@ -27,6 +27,7 @@ export async function openWorkspaces(
     installationId: rows[0]?.value ?? '',
     // What was in the backup is restored, whatever its size.
     quotaBytes: 0,
+    memoryBytes: config.APPS_MEMORY_BYTES,
   });
   return {
     workspaces,

@@ -13,7 +13,11 @@ export async function checkApps(client: pg.Client, url: string, config: Config):
   try {
     const found = await workspaces.inspect();
     checkRights(found);
-    if (!found.exists) return `"${found.database}" does not exist yet; the first migration of an app creates it`;
+    const warnings = warningsOf(found, config);
+    if (!found.exists)
+      return [`"${found.database}" does not exist yet; the first migration of an app creates it`, ...warnings].join(
+        '; ',
+      );
     const { rows } = await client.query<{ schema: string; isUsed: boolean }>(
       `select a.schema, app.schema_name is not null as "isUsed" from (${APP_SCHEMAS}) a join dws.app on app.id = a.id`,
     );
@@ -24,7 +28,8 @@ export async function checkApps(client: pg.Client, url: string, config: Config):
         `the schemas of ${missing.length} apps are missing in "${found.database}", e.g. ${missing[0]!.schema}; ` +
           'run the migrations of these apps',
       );
-    return describe(found, found.schemas.filter((schema) => !rows.some((row) => row.schema === schema)).length);
+    const leftovers = found.schemas.filter((schema) => !rows.some((row) => row.schema === schema)).length;
+    return [...describe(found, leftovers), ...warnings].join('; ');
   } finally {
     await close();
   }
@@ -39,7 +44,7 @@ function checkRights({ exists, database, login }: WorkspaceInspection): void {
     throw new Error(`"${database}" is missing, and the login "${name}" may not create it: create it with this owner`);
 }
 
-function describe({ database, schemas, openParts, login }: WorkspaceInspection, leftovers: number): string {
+function describe({ database, schemas, openParts, login }: WorkspaceInspection, leftovers: number): string[] {
   const parts = [`"${database}" responds, ${schemas.length} ${schemas.length === 1 ? 'workspace' : 'workspaces'}`];
   if (leftovers > 0) parts.push(`${leftovers} of no app, which a worker deletes`);
   // The first migration after a start hides them.
@@ -48,5 +53,21 @@ function describe({ database, schemas, openParts, login }: WorkspaceInspection, 
       `apps can read definitions of each other in ${openParts.length} parts of the catalog, not rows` +
         (login.isSuperuser ? ' until the next migration' : `, as the login "${login.name}" is no superuser`),
     );
-  return parts.join('; ');
+  return parts;
+}
+
+/** Returns what the service cannot limit of the statements of apps. */
+function warningsOf({ isShared, login }: WorkspaceInspection, { DATABASE_URL }: Config): string[] {
+  const warnings: string[] = [];
+  if (!login.mayLimitTempFiles)
+    warnings.push(
+      `the login "${login.name}" cannot set temp_file_limit, so that a statement of an app can fill the disk of the ` +
+        `server: run grant set on parameter temp_file_limit to "${login.name}"`,
+    );
+  if (DATABASE_URL !== undefined && isShared)
+    warnings.push(
+      'apps share the server of DATABASE_URL, whose memory a statement can use up: set APPS_DATABASE_URL to a server of ' +
+        'its own, with LimitDATA= in its unit',
+    );
+  return warnings;
 }
