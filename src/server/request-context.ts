@@ -64,7 +64,8 @@ export function createContextFactory({
   const createAppContext = (request: FastifyRequest, reply: FastifyReply, call: InternalCall): PublicContext => {
     const viewer: Viewer = { ...call.viewer, authMethod: 'app', credentialId: '' };
     limiter.count(viewer.userId);
-    const options = { secure, crossSite: call.crossSite, channel: 'app', appDepth: call.depth + 1 } as const;
+    const { authority, depth } = call;
+    const options = { secure, crossSite: false, channel: 'app', appDepth: depth + 1, authority } as const;
     return createRequestContext(
       platform,
       new HttpRequestInfo(request, reply, { ...options, watch: createWatch(null, viewer) }),
@@ -102,7 +103,7 @@ export function createContextFactory({
       channel,
       watch: createWatch(null, null),
       appDepth: chainDepthOf(request),
-      ...(call && { channel: 'app' as const, appDepth: call.depth + 1 }),
+      ...(call && { channel: 'app' as const, appDepth: call.depth + 1, authority: call.authority }),
     };
     return createRequestContext(platform, new HttpRequestInfo(request, reply, options), null);
   };

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditedMutation, AuditChannel } from '../core/audit.ts';
+import type { Authority } from '../core/authority.ts';
 import type { RequestInfo } from '../core/context.ts';
 import type { GraphqlOperation } from '../core/metrics.ts';
 import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
@@ -40,6 +41,7 @@ export class HttpRequestInfo implements RequestInfo {
   readonly crossSite: boolean;
   readonly channel: AuditChannel;
   readonly appDepth: number;
+  readonly authority: Authority | undefined;
   mutation: AuditedMutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -50,7 +52,14 @@ export class HttpRequestInfo implements RequestInfo {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    options: { secure: boolean; crossSite: boolean; channel: AuditChannel; watch: WatchRequest; appDepth?: number },
+    options: {
+      secure: boolean;
+      crossSite: boolean;
+      channel: AuditChannel;
+      watch: WatchRequest;
+      appDepth?: number;
+      authority?: Authority;
+    },
   ) {
     this.id = request.id;
     this.address = request.ip;
@@ -58,6 +67,7 @@ export class HttpRequestInfo implements RequestInfo {
     this.crossSite = options.crossSite;
     this.channel = options.channel;
     this.appDepth = options.appDepth ?? 0;
+    this.authority = options.authority;
     this.#request = request;
     this.#reply = reply;
     this.#secure = options.secure;
