@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, ReceiveBody } from '../src/core/app-run.ts';
-import { ApiError, badInput, tooLarge } from '../src/core/errors.ts';
+import { ApiError, badInput, refused, tooLarge } from '../src/core/errors.ts';
 import { isHiddenFromApps } from '../src/core/http-headers.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
 
@@ -10,9 +10,16 @@ const SEGMENTS_BEFORE = 5;
 /** What a response of an app may do when it is opened in a browser: show itself, with no rights of the origin. */
 const HEADERS = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
 
+/** What browsers load as code or as a part of a page, by their names for it. */
+const CODE: ReadonlySet<string> = new Set(
+  'audioworklet embed json manifest object paintworklet script serviceworker sharedworker style worker xslt'.split(' '),
+);
+
 /** Passes a request below `view` or `_hook` to the handler of an app, and sends its response. */
 export async function passToApp({ context, request, reply, params }: AdapterCall): Promise<FastifyReply> {
   const { runApp } = context as BridgeContext;
+  if (CODE.has(String(request.headers['sec-fetch-dest'])))
+    throw refused('A response of an app is never a script, style or worker of a page');
   const response = await runApp!(params['id']!, toAppRequest(request), (maxBytes) => receiveBody(request, maxBytes));
   return sendAppResponse(reply, response);
 }

@@ -2,8 +2,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { logFailure } from '../src/core/log-failure.ts';
 import { errorResponse, type ErrorBody } from './error-response.ts';
 
-/** Sends the page of an error to a browser. Returns false for other clients, who get JSON. */
-export type SendErrorPage = (request: FastifyRequest, reply: FastifyReply, message: string) => boolean;
+/** Sends the page of an error, with its message, to a browser. Returns false for other clients, who get JSON. */
+export type SendErrorPage = (request: FastifyRequest, reply: FastifyReply, message: string, error: Error) => boolean;
 
 /** Sends the response to an error: the only place that does. */
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -31,5 +31,5 @@ export const createPageErrorHandler =
   (sendPage?: SendErrorPage) =>
   (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void => {
     const body = prepareError(error, request, reply);
-    if (!sendPage?.(request, reply, body.message)) sendJson(reply, body);
+    if (!sendPage?.(request, reply, body.message, error)) sendJson(reply, body);
   };

@@ -47,7 +47,7 @@ const release = resource<{ appId: string }>('id number active deployedAt deploye
 const view = '/apps/:id/view/:path*';
 const webhook = '/apps/:id/_hook/:path*';
 const HANDLED: RouteOptions = { handler: passToApp, consumes: 'bytes', produces: '*/*', optionalRest: true };
-const VIEW: RouteOptions = { ...HANDLED, runsApp: 'view', permission: 'app:read' };
+const VIEW: RouteOptions = { ...HANDLED, runsApp: 'view', opensPage: true, permission: 'app:read' };
 const WEBHOOK: RouteOptions = { ...HANDLED, runsApp: 'webhook', permission: 'public' };
 
 const file = '/apps/:appId/files/:path*';

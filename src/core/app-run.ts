@@ -1,3 +1,4 @@
+import type { Authority } from './authority.ts';
 import type { Context } from './context.ts';
 import type { ApiError } from './errors.ts';
 import type { SandboxLog } from './sandbox.ts';
@@ -76,6 +77,8 @@ export interface HandlerTask {
   request: AppRequest;
   /** Acts as the caller of a view route, and as the owner of the app for a webhook. Its signal ends the run. */
   ctx: Context;
+  /** What the run and everything that it causes may do. */
+  authority: Authority;
   user: HandlerUser;
   roles: readonly AppRole[];
   /** How many handlers called each other to get here: 0 for a request from outside. */

@@ -112,6 +112,14 @@ export interface WorkspaceInspection {
   openParts: string[];
 }
 
+/** How statements of an app run. */
+export interface StatementOptions {
+  /** Longest wait for a connection, in milliseconds. */
+  maxWaitMs?: number | undefined;
+  /** Returns why the next statement only reads: one that writes fails with 25006 then. Null if it may write. */
+  readOnlyReason?(): string | null;
+}
+
 /** Where a driver finds the workspace of an app. `secrets` contains the password of the role. */
 export interface WorkspaceSource {
   config: Record<string, unknown>;
@@ -128,21 +136,21 @@ export interface AppWorkspaces {
   /**
    * Runs one statement in its own transaction. Throws `SqlFailure`, with the code 53100 for one that writes past the quota
    * of the app and 53200 for one that takes too much memory, the signal's reason when it aborts, and UNAVAILABLE if no
-   * connection is free within `maxWaitMs`.
+   * connection is free in time.
    */
   query(
     key: WorkspaceKey,
     sql: string,
     params: readonly unknown[],
     signal: AbortSignal,
-    maxWaitMs?: number,
+    options?: StatementOptions,
   ): Promise<WorkspaceRow[]>;
   /** Runs statements in one transaction, which is undone if `work` throws. Throws like `query`. */
   transaction<T>(
     key: WorkspaceKey,
     work: (query: WorkspaceQuery) => Promise<T>,
     signal: AbortSignal,
-    maxWaitMs?: number,
+    options?: StatementOptions,
   ): Promise<T>;
   /**
    * Runs the files that have not run, in order, each in its own transaction. Returns their names. Throws BAD_USER_INPUT

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { AuditedRequest } from './audit.ts';
+import type { Authority } from './authority.ts';
 import type { Query } from './database.ts';
 import type { ByteRange } from './files.ts';
 import type { GraphqlOperation } from './metrics.ts';
@@ -23,6 +24,8 @@ export interface RequestInfo extends AuditedRequest {
   cookieRefusal?: string | null;
   /** How many handlers of apps called each other to send this request. Absent or 0 for a request from outside. */
   appDepth?: number;
+  /** Authority of the handler that sends this request. Absent for a request from outside. */
+  authority?: Authority | undefined;
   /** Names the GraphQL operation of the request, for log and metrics. */
   setOperation(operation: GraphqlOperation): void;
   /**

@@ -1,4 +1,5 @@
 import type { AppResponse, HandlerFetch } from './app-run.ts';
+import type { Authority } from './authority.ts';
 import type { Viewer } from './viewer.ts';
 
 /** Maximum size of a response to the `fetch` of a handler, in bytes. */
@@ -11,8 +12,8 @@ export interface InternalCall {
   /** Address and id of the request for which the handler runs. */
   address: string;
   requestId: string;
-  /** Whether that request lacks proof of the same origin, so that it must not change anything. */
-  crossSite: boolean;
+  /** Authority of the handler, which the request inherits. */
+  authority: Authority;
   /** How many handlers called each other to get to this one: 0 for one that was called from outside. */
   depth: number;
   /** Its `url` is a path. */

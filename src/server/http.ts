@@ -23,7 +23,7 @@ import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
 import { createInternalApi, InternalCalls } from './internal-api.ts';
-import { sendLoginErrorPage } from './pages/login-error-page.ts';
+import { sendErrorPage } from './pages/error-page.ts';
 import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
 import { registerRelationPages } from './pages/relation-page.ts';
@@ -76,7 +76,7 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
       void api.register(multipart);
     },
     permissionOf: permissionNames(schema),
-    sendErrorPage: sendLoginErrorPage,
+    sendErrorPage,
     contextFor: createRestContextFactory(createContext, {
       runView: createViewRunner(),
       runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter }),

@@ -64,7 +64,9 @@ export function createContextFactory({
   const createAppContext = (request: FastifyRequest, reply: FastifyReply, call: InternalCall): PublicContext => {
     const viewer: Viewer = { ...call.viewer, authMethod: 'app', credentialId: '' };
     limiter.count(viewer.userId);
-    const options = { secure, sameSite, crossSite: call.crossSite, channel: 'app', appDepth: call.depth + 1 } as const;
+    const { authority, depth } = call;
+    const origin = { secure, sameSite, crossSite: false } as const;
+    const options = { ...origin, channel: 'app', appDepth: depth + 1, authority } as const;
     return createRequestContext(
       platform,
       new HttpRequestInfo(request, reply, { ...options, watch: createWatch(null, viewer) }),
@@ -104,7 +106,7 @@ export function createContextFactory({
       channel,
       watch: createWatch(null, null),
       appDepth: chainDepthOf(request),
-      ...(call && { channel: 'app' as const, appDepth: call.depth + 1 }),
+      ...(call && { channel: 'app' as const, appDepth: call.depth + 1, authority: call.authority }),
     };
     return createRequestContext(platform, new HttpRequestInfo(request, reply, options), null);
   };

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditedMutation, AuditChannel } from '../core/audit.ts';
+import type { Authority } from '../core/authority.ts';
 import type { Config } from '../core/config.ts';
 import type { RequestInfo } from '../core/context.ts';
 import type { GraphqlOperation } from '../core/metrics.ts';
@@ -42,6 +43,7 @@ export class HttpRequestInfo implements RequestInfo {
   readonly channel: AuditChannel;
   readonly appDepth: number;
   readonly cookieRefusal: string | null;
+  readonly authority: Authority | undefined;
   mutation: AuditedMutation | undefined;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -60,6 +62,7 @@ export class HttpRequestInfo implements RequestInfo {
       channel: AuditChannel;
       watch: WatchRequest;
       appDepth?: number;
+      authority?: Authority;
     },
   ) {
     this.id = request.id;
@@ -69,6 +72,7 @@ export class HttpRequestInfo implements RequestInfo {
     this.channel = options.channel;
     this.appDepth = options.appDepth ?? 0;
     this.cookieRefusal = options.sameSite === 'none' ? null : explainUnsentCookie(request);
+    this.authority = options.authority;
     this.#request = request;
     this.#reply = reply;
     this.#secure = options.secure;

@@ -1,4 +1,5 @@
 import type { AppResponse, HandlerServices, RunningApp } from '../../src/core/app-run.ts';
+import { authorityOf } from '../../src/core/authority.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { Platform } from '../../src/core/platform.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
@@ -41,7 +42,7 @@ export async function servicesFor(
     authMethod: 'token',
     ...viewer,
   });
-  return createHandlerServices({ app, ctx, depth });
+  return createHandlerServices({ app, ctx, authority: authorityOf(ctx.viewer, 'post'), depth });
 }
 
 async function findApp(service: Service, appId: string): Promise<RunningApp> {

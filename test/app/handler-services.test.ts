@@ -80,19 +80,21 @@ test('a called handler sees the headers that the other one set, and no key', asy
     expect(seen).not.toHaveProperty(name);
 });
 
-test('a request of another origin with a session reads only', async ({ service, admin }) => {
+test('a GET with a session reads only, unlike one with a token', async ({ service, admin }) => {
   const handler = `
-    export const get = async ({ fetch }) => {
+    const run = async ({ fetch }) => {
       const read = await fetch('/api/reports');
-      const created = await fetch('/api/reports', {
-        method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"Forged"}' });
-      return { read: read.status, created: created.status };
-    };`;
-  const id = await deployApp(admin, 'Cross-site', { 'server/x.ts': handler });
+      const create = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"Forged"}' };
+      const created = await fetch('/api/reports', create).then(({ status }) => status, ({ message }) => message);
+      return { read: read.status, created };
+    };
+    export { run as get, run as post };`;
+  const id = await deployApp(admin, 'By a link', { 'server/x.ts': handler });
   const session = await service.login('admin');
   const foreign = { 'sec-fetch-site': 'cross-site' };
-  await expectBody(session.get(`/apps/${id}/view/x`, foreign), 200, { read: 200, created: 403 });
-  await expectBody(session.get(`/apps/${id}/view/x`), 200, { read: 200, created: 201 });
+  const refusal = 'A GET with a session changes nothing: the app must use another method';
+  await expectBody(session.get(`/apps/${id}/view/x`), 200, { read: 200, created: refusal });
+  await expectBody(session.post(`/apps/${id}/view/x`), 200, { read: 200, created: 201 });
   await expectBody(admin.get(`/apps/${id}/view/x`, foreign), 200, { read: 200, created: 201 });
 });
 
@@ -159,17 +161,19 @@ test('a handler emits, notifies and mails', async ({ service, admin, ann, bob })
   ]);
 });
 
-test('a view from another site emits, notifies and mails nothing, but its webhook does', async ({ service, admin }) => {
+test('a GET with a session emits, notifies and mails nothing, but a webhook does', async ({ service, admin }) => {
   const handler = `
-    export const get = ({ emit, notify, email }) =>
+    const run = ({ emit, notify, email }) =>
       Promise.all([
         emit('opened', null),
         notify('admin', { message: 'Opened' }),
         email({ to: 'a@example.com', subject: 'Opened', text: 'x' }),
-      ].map((sent) => sent.then(() => 'sent', ({ message }) => message)));`;
+      ].map((sent) => sent.then(() => 'sent', ({ message }) => message)));
+    export { run as get, run as post };`;
   const id = await deployApp(admin, 'Foreign', { 'server/x.ts': handler, 'webhooks/x.ts': handler });
   const session = await service.login('admin');
-  const call = async (path: string, headers = {}) => (await session.get(`/apps/${id}/${path}/x`, headers)).body;
+  const call = async (method: string, path: string, headers = {}) =>
+    (await session.request(method, `/api/apps/${id}/${path}/x`, undefined, headers)).body;
   const foreign = { 'sec-fetch-site': 'cross-site' };
   const count = async () =>
     (
@@ -181,10 +185,10 @@ test('a view from another site emits, notifies and mails nothing, but its webhoo
         id,
       )
     )[0];
-  const refusal = 'A request with a session cookie must come from the same origin';
-  expect(await call('view', foreign)).toEqual([refusal, refusal, refusal]);
+  const refusal = 'A GET with a session changes nothing: the app must use another method';
+  expect(await call('GET', 'view')).toEqual([refusal, refusal, refusal]);
   expect(await count()).toEqual({ events: 0, mails: 0, notifications: 0 });
-  expect(await call('view')).toEqual(['sent', 'sent', 'sent']);
-  expect(await call('_hook', foreign)).toEqual(['sent', 'sent', 'sent']);
+  expect(await call('POST', 'view')).toEqual(['sent', 'sent', 'sent']);
+  expect(await call('GET', '_hook', foreign)).toEqual(['sent', 'sent', 'sent']);
   expect(await count()).toEqual({ events: 2, mails: 2, notifications: 2 });
 });

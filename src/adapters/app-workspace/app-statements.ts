@@ -1,9 +1,10 @@
-import { SqlFailure, type WorkspaceQuery, type WorkspaceRow } from '../../core/app-workspace.ts';
+import { SqlFailure, type StatementOptions, type WorkspaceQuery, type WorkspaceRow } from '../../core/app-workspace.ts';
 import { transactionCommandIn } from '../../core/sql-statements.ts';
 import type { WorkspaceConnection } from './workspace-connection.ts';
 import type { WorkspaceQuota } from './workspace-quota.ts';
 
 const FAILED_TRANSACTION = '25P02';
+const READ_ONLY_TRANSACTION = '25006';
 
 const noTransaction = () => new SqlFailure('25001', 'A transaction is not possible here: use transaction()');
 
@@ -17,39 +18,63 @@ interface AppStatement {
   sql: string;
   params: readonly unknown[];
   signal: AbortSignal;
+  /** See `StatementOptions`. */
+  readOnlyReason?: StatementOptions['readOnlyReason'] | undefined;
 }
 
-/** Runs one statement of an app in its own transaction, which only reads past the quota. */
+/** Runs one statement of an app in its own transaction, which only reads past the quota and where it must not write. */
 export async function runAlone(
   connection: WorkspaceConnection,
   quota: WorkspaceQuota,
-  { sql, params, signal }: AppStatement,
+  statement: AppStatement,
 ): Promise<WorkspaceRow[]> {
-  if (await quota.isExceeded(connection, signal)) {
+  const { sql, params, signal } = statement;
+  const explain = await explainReading(connection, quota, statement);
+  if (explain) {
     if (transactionCommandIn(sql)) throw noTransaction();
     await beginReading(connection, signal);
-    return runReading(connection, quota, { sql, params, signal });
+    return runReading(connection, statement, explain);
   }
   const rows = await connection.run(sql, params, signal);
   if (connection.isInTransaction) throw noTransaction();
   return rows;
 }
 
-const runReading = (
+/** Returns the error of a statement that only reads, with the reason where it writes. */
+type Explain = (error: unknown) => unknown;
+
+/** Returns how errors are explained if the next statement only reads; null if it may write. */
+async function explainReading(
   connection: WorkspaceConnection,
   quota: WorkspaceQuota,
+  { signal, readOnlyReason }: Pick<AppStatement, 'signal' | 'readOnlyReason'>,
+): Promise<Explain | null> {
+  const isExceeded = await quota.isExceeded(connection, signal);
+  const reason = readOnlyReason?.() ?? null;
+  if (reason !== null) return (error) => withReason(error, reason);
+  return isExceeded ? (error) => quota.explain(error) : null;
+}
+
+const withReason = (error: unknown, reason: string): unknown =>
+  error instanceof SqlFailure && error.code === READ_ONLY_TRANSACTION
+    ? new SqlFailure(error.code, `${reason}: ${error.message}`, error.position)
+    : error;
+
+const runReading = (
+  connection: WorkspaceConnection,
   { sql, params, signal }: AppStatement,
+  explain: Explain,
 ): Promise<WorkspaceRow[]> =>
   connection.run(sql, params, signal).catch((error: unknown) => {
-    throw quota.explain(error);
+    throw explain(error);
   });
 
-/** Runs the work of an app in one transaction, which only reads past the quota. */
+/** Runs the work of an app in one transaction, which only reads past the quota and from when it must not write. */
 export async function runTransaction<T>(
   connection: WorkspaceConnection,
   quota: WorkspaceQuota,
   work: (query: WorkspaceQuery) => Promise<T>,
-  signal: AbortSignal,
+  { signal, readOnlyReason }: Pick<AppStatement, 'signal' | 'readOnlyReason'>,
 ): Promise<T> {
   let isOpen = true;
   // One after the other: what is sent for one statement stays together.
@@ -58,7 +83,7 @@ export async function runTransaction<T>(
     if (!isOpen) throw new SqlFailure('25P01', 'The transaction has ended');
     const command = transactionCommandIn(sql);
     if (command) throw new SqlFailure('2D000', `${command} is not possible in a transaction`);
-    const running = last.then(() => runNext(connection, quota, { sql, params, signal }));
+    const running = last.then(() => runNext(connection, quota, { sql, params, signal, readOnlyReason }));
     last = running.catch(() => {});
     return running;
   };
@@ -85,10 +110,13 @@ async function runNext(
   statement: AppStatement,
 ): Promise<WorkspaceRow[]> {
   const { sql, params, signal } = statement;
-  if (!(await quota.isExceeded(connection, signal))) return connection.run(sql, params, signal);
+  const explain = await explainReading(connection, quota, statement);
+  if (!explain) return connection.run(sql, params, signal);
   // Each time, because a return to a savepoint undoes it. A failed transaction writes nothing either.
-  await connection.run('set transaction read only', [], signal).catch((error: unknown) => {
-    if ((error as SqlFailure).code !== FAILED_TRANSACTION) throw error;
-  });
-  return runReading(connection, quota, statement);
+  // The snapshot comes before the statement, which could otherwise set it back.
+  for (const first of ['set transaction read only', 'select'])
+    await connection.run(first, [], signal).catch((error: unknown) => {
+      if ((error as SqlFailure).code !== FAILED_TRANSACTION) throw error;
+    });
+  return runReading(connection, statement, explain);
 }

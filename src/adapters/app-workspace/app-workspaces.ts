@@ -104,11 +104,15 @@ class Workspaces implements AppWorkspaces {
     await this.#admin.run((query) => createWorkspace(query, this.#secrets, schema, this.#mark), { create: true });
   }
 
-  query: AppWorkspaces['query'] = (key, sql, params, signal, maxWaitMs) =>
-    this.#use(key, signal, (connection) => runAlone(connection, this.#quota, { sql, params, signal }), maxWaitMs);
+  query: AppWorkspaces['query'] = (key, sql, params, signal, { maxWaitMs, readOnlyReason } = {}) => {
+    const statement = { sql, params, signal, readOnlyReason };
+    return this.#use(key, signal, (connection) => runAlone(connection, this.#quota, statement), maxWaitMs);
+  };
 
-  transaction: AppWorkspaces['transaction'] = (key, work, signal, maxWaitMs) =>
-    this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, signal), maxWaitMs);
+  transaction: AppWorkspaces['transaction'] = (key, work, signal, { maxWaitMs, readOnlyReason } = {}) => {
+    const options = { signal, readOnlyReason };
+    return this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, options), maxWaitMs);
+  };
 
   sizeOf: AppWorkspaces['sizeOf'] = (key, signal) => this.#use(key, signal, (connection) => sizeOf(connection, signal));
 

@@ -1,4 +1,6 @@
+import { OriginQuestion } from '../../core/app-question.ts';
 import type { AppRequest, AppResponse, AppRole, HandlerUser } from '../../core/app-run.ts';
+import { authorityOf, intersect, type Authority } from '../../core/authority.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import { toPrivateCacheControl } from '../../core/http-headers.ts';
@@ -17,15 +19,16 @@ export interface ViewCall {
 
 /**
  * Runs the handler of a route below `view` as the caller. Throws NOT_FOUND alike for an unknown app, one that the caller
- * may not read, one that is not deployed, and an unknown route.
+ * may not read, one that is not deployed, and an unknown route, and UNAUTHENTICATED for a session without proof of origin.
  */
 export async function callView(ctx: Context, id: string, { request, receive }: ViewCall): Promise<AppResponse> {
   const { platform, viewer } = ctx;
   if (request.method !== 'get' && !viewer.scopes.has('write')) throw refused('This token lacks the scope write');
   const found = await findViewedApp(ctx, id);
   if (!found) throw noRouteFor(request);
-  const { app, routes, level } = found;
+  const { app, routes, level, ownerName } = found;
   const { route, params } = matchRoute(routes, request);
+  if (ctx.request.crossSite) throw new OriginQuestion({ ...app, ownerName });
   const body = await receive(maxBodyOf(route), app.id);
   const { result, logs, durationMs, memoryBytes } = await runRoute(platform, {
     app,
@@ -33,6 +36,7 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     params,
     request: { ...request, body },
     ctx,
+    authority: viewAuthority(ctx, request.method),
     user: userOf(viewer),
     roles: rolesAt(level, viewer),
     depth: ctx.request.appDepth ?? 0,
@@ -49,6 +53,12 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
   });
   if ('response' in result) return withPrivateCache(result.response);
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
+}
+
+/** Returns the authority of a call: that of its caller, and no more than the handler has that sends it. */
+function viewAuthority({ request: { authority }, viewer }: Context, method: string): Authority {
+  const own = authorityOf(viewer, method);
+  return authority ? intersect(own, authority) : own;
 }
 
 /** Returns a response as only its caller may store it. */

@@ -1,5 +1,6 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { AppRequest, AppResponse, EndedRun, HandlerOutcome, ReceiveBody } from '../../core/app-run.ts';
+import { authorityOf } from '../../core/authority.ts';
 import type { RequestInfo } from '../../core/context.ts';
 import { defineError, unavailable, upstreamFailed, type ApiError } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
@@ -128,6 +129,8 @@ async function runAsOwner(
     params,
     request,
     ctx,
+    // A handler that calls it passes on no more than its own authority.
+    authority: info.authority ?? authorityOf(ctx.viewer, request.method),
     user: owner,
     roles: [],
     depth: info.appDepth ?? 0,

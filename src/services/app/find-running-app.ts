@@ -13,6 +13,8 @@ export interface ViewedApp {
   routes: HandlerRoute[];
   /** Level of the caller, at least View. */
   level: Level;
+  /** Name of the owner; null if it cannot act. */
+  ownerName: string | null;
 }
 
 /** An app that is deployed, with the webhooks of its active release. */
@@ -53,17 +55,17 @@ const OWNER_NAME = `
 export async function findViewedApp(ctx: Context, key: string): Promise<ViewedApp | null> {
   const { id, slug } = resourceKey(ctx.viewer, key);
   if (slug !== undefined && !APP_SLUG.test(slug)) return null;
-  const [row] = await ctx.query<AppRow & { routes: HandlerRoute[] }>({
+  const [row] = await ctx.query<AppRow & { routes: HandlerRoute[]; ownerName: string | null }>({
     text: `
-      select ${COLUMNS}, r.routes
+      select ${COLUMNS}, r.routes, ${OWNER_NAME} as "ownerName"
       from ${DEPLOYED}
       where a.tenant_id = $1 and a.${id ? 'id' : 'slug'} = $2`,
     values: [ctx.viewer.tenantId, id ?? slug],
   });
   if (!row) return null;
-  const { routes, ...app } = row;
+  const { routes, ownerName, ...app } = row;
   const level = await accessLevel(ctx, app);
-  return level === LEVEL.none ? null : { app, routes, level };
+  return level === LEVEL.none ? null : { app, routes, level, ownerName };
 }
 
 /** Returns an app of any tenant by its id or natural id. Null if it is not deployed. */

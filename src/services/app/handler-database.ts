@@ -1,4 +1,4 @@
-import { SqlFailure, type WorkspaceKey, type WorkspaceQuery } from '../../core/app-workspace.ts';
+import { SqlFailure, type StatementOptions, type WorkspaceKey, type WorkspaceQuery } from '../../core/app-workspace.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { HostCall } from '../../core/sandbox.ts';
 
@@ -69,20 +69,24 @@ class HandlerTransactions {
   }
 }
 
-/** The host calls for the database of an app, in one run of a handler. */
+/**
+ * The host calls for the database of an app, in one run of a handler. While `readOnlyReason` returns a reason, its
+ * statements only read.
+ */
 export function databaseCalls(
   workspaces: Platform['workspaces'],
   key: WorkspaceKey,
+  readOnlyReason: () => string | null,
 ): Record<'query' | 'begin' | 'commit' | 'rollBack', HostCall> {
   const transactions = new HandlerTransactions((signal, maxWaitMs) =>
-    beginTransaction(workspaces, key, signal, maxWaitMs),
+    beginTransaction(workspaces, key, signal, { maxWaitMs, readOnlyReason }),
   );
   return {
     query: async (argument, signal) => {
       const { sql, params, transaction } = argument as Record<string, unknown>;
       const [text, values] = [String(sql), Array.isArray(params) ? (params as unknown[]) : []];
       if (typeof transaction === 'number') return transactions.get(transaction).query(text, values);
-      return workspaces.query(key, text, values, signal, transactions.maxWaitMs);
+      return workspaces.query(key, text, values, signal, { maxWaitMs: transactions.maxWaitMs, readOnlyReason });
     },
     begin: async (_, signal) => transactions.begin(signal),
     commit: async (id) => transactions.end(id),
@@ -95,7 +99,7 @@ async function beginTransaction(
   workspaces: Platform['workspaces'],
   key: WorkspaceKey,
   signal: AbortSignal,
-  maxWaitMs: number | undefined,
+  options: StatementOptions,
 ): Promise<OpenTransaction> {
   const begun = Promise.withResolvers<WorkspaceQuery>();
   const end = Promise.withResolvers<void>();
@@ -107,7 +111,7 @@ async function beginTransaction(
     return end.promise;
   };
   const ended = workspaces
-    .transaction(key, work, signal, maxWaitMs)
+    .transaction(key, work, signal, options)
     .catch((error: unknown) => {
       if (!(error instanceof RolledBack)) throw error;
     })

@@ -1,4 +1,5 @@
 import type { AppResponse, HandlerFetch, HandlerTask } from '../../core/app-run.ts';
+import { requestIssue } from '../../core/authority.ts';
 import { badInput, unavailable } from '../../core/errors.ts';
 import { headerIssue, isOfConnection } from '../../core/http-headers.ts';
 import { MAX_FETCHED_BYTES } from '../../core/internal-api.ts';
@@ -12,12 +13,14 @@ const BASE = 'http://service.invalid';
  * host, without credentials. Throws BAD_USER_INPUT for a request that is not valid, and like the clients that send it.
  */
 export async function fetchForHandler(
-  { ctx: { platform, viewer, request: outer }, depth }: Pick<HandlerTask, 'ctx' | 'depth'>,
+  { ctx: { platform, viewer, request: outer }, authority, depth }: Pick<HandlerTask, 'ctx' | 'authority' | 'depth'>,
   { url, headers, body, ...rest }: HandlerFetch,
   signal: AbortSignal,
 ): Promise<AppResponse> {
   const method = rest.method.toUpperCase();
   if (!METHODS.has(method)) throw badInput(`fetch does not support the method ${method}`);
+  const refusal = requestIssue(authority, method);
+  if (refusal) throw refusal;
   if (body !== null && (method === 'GET' || method === 'HEAD')) throw badInput(`A request with ${method} has no body`);
   for (const [name, value] of Object.entries(headers)) {
     const issue = headerIssue(name, value);
@@ -30,10 +33,10 @@ export async function fetchForHandler(
   }
   if (!platform.internalApi) throw unavailable('This process of the service has no API');
   return platform.internalApi.call({
-    viewer,
+    viewer: { ...viewer, scopes: authority.scopes },
     address: outer.address,
     requestId: outer.id,
-    crossSite: outer.crossSite ?? false,
+    authority,
     depth,
     request: { url: toApiPath(url), method, headers: sent, body },
     signal,

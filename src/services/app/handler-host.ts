@@ -1,5 +1,6 @@
 import type { HandlerFetch, HandlerTask } from '../../core/app-run.ts';
 import { SqlFailure } from '../../core/app-workspace.ts';
+import { readOnlyReason } from '../../core/authority.ts';
 import { ApiError, badInput } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { HostCallError, type HostCall } from '../../core/sandbox.ts';
@@ -14,7 +15,7 @@ export function createHostCalls(platform: Platform, task: HandlerTask): Record<s
   const { id: appId, tenantId } = task.app;
   const services = createHandlerServices(task);
   const calls: Record<string, HostCall> = {
-    ...databaseCalls(platform.workspaces, { tenantId, appId }),
+    ...databaseCalls(platform.workspaces, { tenantId, appId }, () => readOnlyReason(task.authority)),
     fetch: async (argument, signal) => {
       const { status, headers, body } = await services.fetch(readFetch(argument), signal);
       return joinFrame({ status, headers }, body);

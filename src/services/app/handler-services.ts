@@ -1,26 +1,27 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { HandlerServices, HandlerTask } from '../../core/app-run.ts';
-import { checkOrigin } from '../../core/check-origin.ts';
+import { sendingIssue } from '../../core/authority.ts';
 import { emitEvent } from './handler-event.ts';
 import { fetchForHandler } from './handler-fetch.ts';
 import { sendMail } from './handler-mail.ts';
 import { notifyReaders } from './handler-notify.ts';
 
 /**
- * Returns what the handler of a task can do outside of its app. For a request from another site it changes nothing there:
- * `fetch` passes the origin on to the API. See docs/contract.md#services-of-handlers.
+ * Returns what the handler of a task can do outside of its app, as far as its authority allows. See
+ * docs/contract.md#services-of-handlers.
  */
-export const createHandlerServices = (task: Pick<HandlerTask, 'app' | 'ctx' | 'depth'>): HandlerServices => ({
+export const createHandlerServices = (task: Pick<HandlerTask, 'app' | 'ctx' | 'authority' | 'depth'>): HandlerServices => ({
   fetch: (request, signal) => withSentence(() => fetchForHandler(task, request, signal)),
-  emit: (name, payload) => fromSameOrigin(task, () => emitEvent(task, name, payload)),
-  notify: (principals, notification) => fromSameOrigin(task, () => notifyReaders(task, principals, notification)),
-  email: (mail) => fromSameOrigin(task, () => sendMail(task, mail)),
+  emit: (name, payload) => send(task, () => emitEvent(task, name, payload)),
+  notify: (principals, notification) => send(task, () => notifyReaders(task, principals, notification)),
+  email: (mail) => send(task, () => sendMail(task, mail)),
 });
 
-/** Does work that changes something. Throws 403 if the request for which the handler runs may not change anything. */
-const fromSameOrigin = <T>({ ctx }: Pick<HandlerTask, 'ctx'>, work: () => Promise<T>): Promise<T> =>
+/** Sends something. Throws 403 if the run has no authority to do so. */
+const send = <T>({ authority }: Pick<HandlerTask, 'authority'>, work: () => Promise<T>): Promise<T> =>
   withSentence(async () => {
-    checkOrigin(ctx.request);
+    const refusal = sendingIssue(authority);
+    if (refusal) throw refusal;
     return work();
   });
 
