@@ -10,7 +10,9 @@ import { notifyReaders } from './handler-notify.ts';
  * Returns what the handler of a task can do outside of its app, as far as its authority allows. See
  * docs/contract.md#services-of-handlers.
  */
-export const createHandlerServices = (task: Pick<HandlerTask, 'app' | 'ctx' | 'authority' | 'depth'>): HandlerServices => ({
+export const createHandlerServices = (
+  task: Pick<HandlerTask, 'app' | 'ctx' | 'authority' | 'depth'>,
+): HandlerServices => ({
   fetch: (request, signal) => withSentence(() => fetchForHandler(task, request, signal)),
   emit: (name, payload) => send(task, () => emitEvent(task, name, payload)),
   notify: (principals, notification) => send(task, () => notifyReaders(task, principals, notification)),
