@@ -60,6 +60,9 @@ test('a backup of a running service is restored into another folder', { timeout:
     stack.defer(async () => void (await service.end('SIGKILL')));
     const caller = await byToken(await logIn(service.url));
     const content = await createContent(caller);
+    // What the key is needed for.
+    const drive = { name: 'Drive', type: 'dropbox', clientId: 'workspace', clientSecret: 'secret of the client' };
+    await caller.creates('/integrations', drive);
     const before = await readContent(caller, content);
     expect(before.rows).toEqual(ORDER_ROWS);
     expect(before.draft).toBe('A draft');
