@@ -30,8 +30,12 @@ export async function findUnregistered(databaseUrl: string): Promise<string[]> {
 /** Returns SQL for the places of a column that have sealed values. */
 function placesOf({ table, column, type }: Column): string {
   const name = `${table}.${column}`;
-  const text = type === 'bytea' ? `encode(substring("${column}" from 1 for 20), 'escape')` : `"${column}"::text`;
-  if (type !== 'jsonb') return `(select '${name}' as place from dws.${table} where ${text} ~ ${SEALED} limit 1)`;
+  if (type === 'bytea')
+    return `(select '${name}' as place from dws.${table}
+      where encode(substring("${column}" from 1 for 9), 'hex') in (
+        select '01' || substr(name, 5) from dws.setting where starts_with(name, 'key:')) limit 1)`;
+  if (type !== 'jsonb')
+    return `(select '${name}' as place from dws.${table} where "${column}"::text ~ ${SEALED} limit 1)`;
   return `(select distinct concat_ws('.', '${name}', e.key) as place
     from dws.${table}
     left join lateral jsonb_each(case when jsonb_typeof("${column}") = 'object' then "${column}" end) e on true

@@ -4,8 +4,12 @@ import type { SecretBox } from '../../core/platform.ts';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** Length of `v1.<fingerprint>.`. */
-const HEADER_LENGTH = 20;
+/** First byte of sealed bytes: their version. */
+const BYTES_V1 = Buffer.of(1);
+/** Where the parts of sealed bytes end. */
+const FINGERPRINT_END = 1 + 8;
+const IV_END = FINGERPRINT_END + IV_BYTES;
+const TAG_END = IV_END + TAG_BYTES;
 
 const fingerprintOf = (key: Buffer): string => createHmac('sha256', key).update('dws key').digest('hex').slice(0, 16);
 
@@ -17,8 +21,8 @@ interface Sealed {
 
 /**
  * Encrypts with AES-256-GCM under the first key of the comma-separated key ring, and decrypts under any key of it.
- * A sealed text has the form `v1.<fingerprint>.<iv>.<tag>.<data>`, its last three parts in base64url. Sealed bytes have the
- * same start, then iv, tag and data as they are. Throws for an empty ring.
+ * A sealed text has the form `v1.<fingerprint>.<iv>.<tag>.<data>`, its last three parts in base64url. Sealed bytes are a
+ * byte 1, fingerprint, iv, tag and data. Throws for an empty ring.
  */
 export function createSecretBox(ring: string): SecretBox {
   const keys = ring
@@ -70,16 +74,13 @@ export function createSecretBox(ring: string): SecretBox {
     },
     sealBytes(plain) {
       const { iv, tag, data } = encrypt(plain);
-      return Buffer.concat([Buffer.from(`v1.${fingerprint}.`), iv, tag, data]);
+      return Buffer.concat([BYTES_V1, Buffer.from(fingerprint, 'hex'), iv, tag, data]);
     },
     openBytes(sealed, what) {
-      const [form = '', sealedUnder = ''] = Buffer.from(sealed.subarray(0, HEADER_LENGTH))
-        .toString('latin1')
-        .split('.');
-      const tagStart = HEADER_LENGTH + IV_BYTES;
-      const dataStart = tagStart + TAG_BYTES;
-      const [iv, tag] = [sealed.subarray(HEADER_LENGTH, tagStart), sealed.subarray(tagStart, dataStart)];
-      return decrypt(form, sealedUnder, { iv, tag, data: sealed.subarray(dataStart) }, what);
+      const form = sealed[0] === BYTES_V1[0] ? 'v1' : '';
+      const sealedUnder = Buffer.from(sealed.subarray(1, FINGERPRINT_END)).toString('hex');
+      const [iv, tag] = [sealed.subarray(FINGERPRINT_END, IV_END), sealed.subarray(IV_END, TAG_END)];
+      return decrypt(form, sealedUnder, { iv, tag, data: sealed.subarray(TAG_END) }, what);
     },
   };
 }

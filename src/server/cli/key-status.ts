@@ -5,7 +5,7 @@ import { countSealed, formatUse, readLostKeys, type KeyUse } from '../../service
 import { existingSecretBox, secretFile } from '../app-secret.ts';
 
 /** A key and what is encrypted with it. */
-export interface KeyStatus extends KeyUse {
+interface KeyStatus extends KeyUse {
   /** `newest`; `former`: another one of `APP_SECRET`; `missing` there; `lost`: missing, and the operator has said so. */
   state: 'newest' | 'former' | 'missing' | 'lost';
 }

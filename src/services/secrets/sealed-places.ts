@@ -78,14 +78,15 @@ function placeOf(
   const stored = `r.${column}`;
   const isBytes = type === 'bytea';
   const value = isBytes ? `encode(${stored}, 'base64')` : key === undefined ? stored : `${stored} ->> '${key}'`;
-  const start = isBytes ? `encode(substring(${stored} from 1 for 20), 'escape')` : `left(${value}, 20)`;
   return {
     name,
     table,
     keys,
     isBytes,
     value,
-    fingerprint: `substring(${start} from '^v1[.]([0-9a-f]{16})[.]$')`,
+    fingerprint: isBytes
+      ? `case when encode(substring(${stored} from 1 for 1), 'hex') = '01' then encode(substring(${stored} from 2 for 8), 'hex') end`
+      : `substring(left(${value}, 20) from '^v1[.]([0-9a-f]{16})[.]$')`,
     bytes: `octet_length(${key === undefined ? stored : value})`,
     assign: (to) => {
       if (isBytes) return `${column} = decode(${to}, 'base64')`;
