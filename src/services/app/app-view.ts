@@ -64,7 +64,8 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
 /** Returns the authority of a call: that of its caller, and no more than the handler has that sends it. */
 function viewAuthority({ request: { authority }, viewer }: Context, method: string, limit: AppLimit | null): Authority {
   const own = { ...authorityOf(viewer, method), limits: limit ? [limit] : [] };
-  return authority ? intersect(own, authority) : own;
+  // The limits of a calling app have also narrowed the scopes of the viewer, which they do not for other services.
+  return authority ? intersect({ ...own, scopes: authority.scopes }, authority) : own;
 }
 
 /** Stands for lines and messages that are not kept. */
