@@ -1,5 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
+import { AppAccessInput } from './app-access.ts';
 import { MonthlyBudgetInput } from './monthly-budget.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
@@ -14,6 +15,14 @@ export class UpdateAppInput extends UpdateOwnedInput {
       'Null instead of an object deletes all variables.',
   })
   env?: Record<string, unknown> | null;
+
+  @Field(() => AppAccessInput, {
+    nullable: true,
+    description:
+      'What its code does with the rights of its callers, who are asked. It replaces the former declaration, from the next ' +
+      'deployment on. Null: nothing.',
+  })
+  access?: AppAccessInput | null;
 
   @MonthlyBudgetInput()
   monthlyBudget?: number | null;

@@ -1,6 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { AppAccess } from './app-access.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
@@ -51,6 +52,10 @@ export class AppRelease extends TenantRow {
   @Field(() => [AppRoute], { description: 'Routes below `_hook`, in the order in which they are matched.' })
   @Property({ type: 'json' })
   webhooks: AppRoute[] = [];
+
+  @Field(() => AppAccess, { description: 'What its code does with the rights of its callers.' })
+  @Property({ type: 'json' })
+  access: AppAccess = new AppAccess();
 }
 
 /** The result of a deployment. */

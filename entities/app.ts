@@ -1,6 +1,7 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
+import { AppAccess } from './app-access.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
@@ -54,6 +55,12 @@ export class App extends OwnedRow {
   })
   @Property({ type: 'boolean' })
   accepted: boolean = true;
+
+  @Field(() => AppAccess, {
+    description: 'What its code does with the rights of its callers. It applies from the next deployment.',
+  })
+  @Property({ type: 'json' })
+  access: AppAccess = new AppAccess();
 
   @MonthlyBudget()
   monthlyBudget?: number | null;

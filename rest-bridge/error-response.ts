@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { toApiError } from '../src/core/api-error.ts';
+import { ConsentRequired } from '../src/core/authority.ts';
 import type { ValidationIssue, ErrorCode } from '../src/core/errors.ts';
 
 /** The body of an error response. See docs/contract.md#errors. */
@@ -9,6 +10,8 @@ export interface ErrorBody {
   message: string;
   code: ErrorCode;
   validation?: ValidationIssue[];
+  /** What the user would grant to which app, and the page that asks. Only with the code `CONSENT_REQUIRED`. */
+  consent?: ConsentRequired['consent'];
   requestId?: string;
 }
 
@@ -34,6 +37,7 @@ export function errorResponse(
     message: apiError?.message ?? 'Something went wrong on our side',
     code: apiError?.code ?? 'INTERNAL',
     ...(apiError?.validation && { validation: apiError.validation.map(toRestIssue) }),
+    ...(apiError instanceof ConsentRequired && { consent: apiError.consent }),
     ...(status >= 500 && { requestId }),
   };
   return { status, headers, body };

@@ -41,6 +41,16 @@ export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
           required: ['path', 'message', 'code'],
         },
       },
+      consent: {
+        type: 'object',
+        description: 'What the caller has not granted an app. Only with the code `CONSENT_REQUIRED`.',
+        properties: {
+          appId: { type: 'string', description: 'Id of the app.' },
+          scopes: { type: 'array', description: 'The scopes that it lacks.', items: { type: 'string' } },
+          url: { type: 'string', description: 'URL of the page that asks the caller.' },
+        },
+        required: ['appId', 'scopes', 'url'],
+      },
       requestId: {
         type: 'string',
         description: 'Id of the request, as in the header `X-Request-Id`. Only with status 5xx.',

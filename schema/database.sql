@@ -197,6 +197,7 @@ grant delete, insert, select, update on dws.api_token to dws_system;
 
 create table dws.app (
   accepted boolean not null default true,
+  access jsonb not null default '{"hosts": [], "scopes": [], "required": []}'::jsonb,
   created_at timestamp with time zone not null default now(),
   deployed_at timestamp with time zone,
   description text,
@@ -285,6 +286,34 @@ CREATE TRIGGER forget_replaced_file AFTER UPDATE OF file_id ON dws.app_file FOR 
 grant delete, insert, select, update on dws.app_file to dws_app;
 grant delete, insert, select, update on dws.app_file to dws_system;
 
+create table dws.app_grant (
+  app_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  hosts jsonb not null default '[]'::jsonb,
+  id uuid not null,
+  last_used_at timestamp with time zone,
+  owner_id text not null,
+  release_id uuid not null,
+  scopes jsonb not null default '[]'::jsonb,
+  tenant_id uuid not null,
+  updated_at timestamp with time zone not null default now(),
+  user_id uuid not null,
+  version integer not null default 1
+);
+alter table dws.app_grant enable row level security;
+alter table dws.app_grant force row level security;
+alter table dws.app_grant add constraint app_grant_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.app_grant add constraint app_grant_pkey PRIMARY KEY (id);
+alter table dws.app_grant add constraint app_grant_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.app_grant add constraint app_grant_user_id_app_id_key UNIQUE (user_id, app_id);
+alter table dws.app_grant add constraint app_grant_user_id_fkey FOREIGN KEY (user_id) REFERENCES dws.app_user(id) ON DELETE CASCADE;
+CREATE INDEX app_grant_app ON dws.app_grant USING btree (app_id);
+CREATE INDEX app_grant_tenant ON dws.app_grant USING btree (tenant_id);
+create policy system on dws.app_grant for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_grant for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.app_grant to dws_app;
+grant delete, insert, select, update on dws.app_grant to dws_system;
+
 create table dws.app_log (
   app_id uuid not null,
   at timestamp with time zone not null,
@@ -308,6 +337,7 @@ grant delete, insert, select, update on dws.app_log to dws_app;
 grant delete, insert, select, update on dws.app_log to dws_system;
 
 create table dws.app_release (
+  access jsonb not null default '{"hosts": [], "scopes": [], "required": []}'::jsonb,
   active boolean not null default false,
   app_id uuid not null,
   created_at timestamp with time zone not null default now(),

@@ -5,6 +5,7 @@ import { AiCall } from '../../entities/ai-call.ts';
 import { AiProvider } from '../../entities/ai-provider.ts';
 import { ApiToken } from '../../entities/api-token.ts';
 import { AppFile } from '../../entities/app-file.ts';
+import { AppGrant } from '../../entities/app-grant.ts';
 import { AppLog } from '../../entities/app-log.ts';
 import { AppRelease } from '../../entities/app-release.ts';
 import { App } from '../../entities/app.ts';
@@ -92,6 +93,7 @@ relationField(JobRun, 'retryOf', JobRun, 'The failed or cancelled run that this 
 relationField(Template, 'templateFile', TemplateFile, 'File that is rendered by default; null without one.');
 relationField(Template, 'letterhead', TemplateFile, 'File that is laid under each page of a PDF; null without one.');
 relationField(AppFile, 'app', App, 'App of the file.');
+relationField(AppGrant, 'app', App, 'The app. Null if the caller cannot read it.');
 relationField(AppRelease, 'app', App, 'App of the release.');
 relationField(AppRelease, 'user', User, 'User who deployed it. Null for a deleted user.');
 relationField(AppLog, 'app', App, 'App that logged it.');

@@ -42,6 +42,8 @@ const REFUSED: ReadonlySet<string> = new Set([
   'migrateApp',
   'rollbackApp',
   'replayWebhookCall',
+  'setAppGrant',
+  'deleteAppGrant',
   'createJob',
   'updateJob',
   'editJob',

@@ -8,6 +8,7 @@ import { appRecords } from './app-record.ts';
 
 const app = resource<{ id: string }>(
   'id tenant slug naturalId name description env status deployedAt schemaName accepted monthlyBudget ' +
+    'access { scopes required hosts } ' +
     'ownerId owner { id name type } folderId tags createdAt updatedAt ' +
     'permissions { read write edit run share delete assignTags changeOwner }',
   ({ id }) => ({ self: `/apps/${id}`, 'svc:permissions': `/apps/${id}/permissions` }),
@@ -40,9 +41,12 @@ const appFile = resource<{ path: string; appId: string }>(
   { hidden: ['created'] },
 );
 
-const release = resource<{ appId: string }>('id number active deployedAt deployedBy', ({ appId }) => ({
-  'svc:app': `/apps/${appId}`,
-}));
+const release = resource<{ appId: string }>(
+  'id number active deployedAt deployedBy access { scopes required hosts }',
+  ({ appId }) => ({
+    'svc:app': `/apps/${appId}`,
+  }),
+);
 
 const view = '/apps/:id/view/:path*';
 const webhook = '/apps/:id/_hook/:path*';

@@ -7,6 +7,7 @@ const login = resource(`user { ${USER_FIELDS} } expiresAt`, () => ({ self: '/ses
 const current = resource(`user { ${USER_FIELDS} } tenant permissions expiresAt authMethod`, () => ({
   self: '/session',
   'svc:user': '/me',
+  'svc:app-grant': '/me/app-grants',
 }));
 const session = resource<{ id: string }>('id address userAgent lastUsedAt expiresAt createdAt', ({ id }) => ({
   self: `/sessions/${id}`,

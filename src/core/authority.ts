@@ -1,4 +1,6 @@
-import { refused, type ApiError } from './errors.ts';
+import { missingScopes, type AppLimit, type AppScope } from './app-access.ts';
+import { ApiError, refused } from './errors.ts';
+import { NEW_USER_PERMISSIONS } from './permissions.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
@@ -10,34 +12,110 @@ export interface Authority {
   readonly scopes: Viewer['scopes'];
   /** Whether the first request is a GET with a session, which a link causes: it changes nothing. */
   readonly isSessionGet: boolean;
+  /** The apps that act for a user who does not own them, each with what that user has granted. All of them apply. */
+  readonly limits: readonly AppLimit[];
 }
 
 const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const NEW_USER: ReadonlySet<string> = new Set(NEW_USER_PERMISSIONS);
 
-/** Returns the authority of a request from outside. A request without a viewer is limited by nothing but its receiver. */
+/** Returns the authority of a request from outside, without limits of apps. */
 export const authorityOf = (viewer: Pick<Viewer, 'authMethod' | 'scopes'>, method: string): Authority => ({
   scopes: viewer.scopes,
   isSessionGet: viewer.authMethod === 'session' && READING_METHODS.has(method.toUpperCase()),
+  limits: [],
 });
 
 /** Returns what two authorities have in common. */
 export const intersect = (one: Authority, other: Authority): Authority => ({
   scopes: new Set([...one.scopes].filter((scope) => other.scopes.has(scope))),
   isSessionGet: one.isSessionGet || other.isSessionGet,
+  limits: [...one.limits, ...other.limits],
 });
 
-/** Returns the error with which a run that lacks authority sends no event, notification or mail; undefined if it may. */
-export function sendingIssue({ scopes, isSessionGet }: Authority): ApiError | undefined {
-  if (!scopes.has('write')) return refused('This token lacks the scope write');
-  return isSessionGet ? getChangesNothing() : undefined;
+/** Refuses what a user has not granted to an app. The user can grant it at `url`. */
+export class ConsentRequired extends ApiError {
+  readonly consent: { appId: string; scopes: AppScope[]; url: string };
+
+  constructor({ appId, url }: AppLimit, scopes: AppScope[]) {
+    super(403, 'CONSENT_REQUIRED', `You have not granted the app: ${scopes.join(', ')}`);
+    this.consent = { appId, scopes, url };
+  }
 }
 
-/** Returns the error with which a run that lacks authority sends no request with a method; undefined if it may. */
+/** Returns the error with which an app lacks a scope: one that it does not declare cannot be granted either. */
+function scopeIssue(limits: readonly AppLimit[], ...scopes: AppScope[]): ApiError | undefined {
+  for (const limit of limits) {
+    const missing = missingScopes(limit, scopes);
+    const undeclared = missing.find((scope) => !limit.declared.scopes.includes(scope));
+    if (undeclared) return refused(`The app does not declare the scope ${undeclared} of its access`);
+    if (missing.length > 0) return new ConsentRequired(limit, missing);
+  }
+  return undefined;
+}
+
+/** Returns the limits of the apps that have read something with the rights of their callers. */
+const receivers = ({ limits }: Authority): AppLimit[] => limits.filter(({ received }) => received.isSet);
+
+/**
+ * Returns the error with which a run may not use a service that sends something; undefined if it may. An event stays in
+ * the service, so that it needs no scope before the run has read something.
+ */
+export function sendingIssue(authority: Authority, service: 'emit' | 'notify' | 'email'): ApiError | undefined {
+  const { scopes, isSessionGet, limits } = authority;
+  if (!scopes.has('write')) return refused('This token lacks the scope write');
+  if (isSessionGet) return getChangesNothing();
+  return service === 'emit' ? keepingIssue(authority) : scopeIssue(limits, service);
+}
+
+/** Returns the error with which a run may not keep what it has read; undefined if it has read nothing or may. */
+export const keepingIssue = (authority: Authority): ApiError | undefined => scopeIssue(receivers(authority), 'keep');
+
+/** Returns the error with which a run may not send a request with this method anywhere; undefined if it may. */
 export const requestIssue = ({ isSessionGet }: Authority, method: string): ApiError | undefined =>
   isSessionGet && !READING_METHODS.has(method) ? getChangesNothing() : undefined;
+
+/** Returns the error with which a run may not call the API with this method; undefined if it may. */
+export const apiIssue = ({ limits }: Authority, method: string): ApiError | undefined =>
+  scopeIssue(limits, READING_METHODS.has(method) ? 'read' : 'write');
+
+/** Returns the error with which a run may not call another host; undefined if it may, or has read nothing. */
+export function outsideIssue(authority: Authority, url: string): ApiError | undefined {
+  const limits = receivers(authority);
+  const host = URL.parse(url)?.host ?? '';
+  for (const { declared, granted, ...limit } of limits) {
+    if (granted.scopes.includes('send') && granted.hosts.includes(host)) continue;
+    if (!declared.hosts.includes(host)) return refused('The app does not declare this host of its access');
+    return (
+      scopeIssue([{ declared, granted, ...limit }], 'send') ??
+      new ConsentRequired({ declared, granted, ...limit }, ['send'])
+    );
+  }
+  return undefined;
+}
+
+/** Notes that a run calls the API with the rights of its caller: what it sends from now on may contain what it has read. */
+export function markReceived({ limits }: Authority): void {
+  for (const { received } of limits) received.isSet = true;
+}
+
+/** Returns the caller of the API for a run: with no more scopes, and without global permissions that were not granted. */
+export function limitViewer(viewer: Viewer, { scopes, limits }: Authority): Viewer {
+  if (limits.every(({ granted }) => granted.scopes.includes('admin')))
+    return { ...viewer, scopes: limitScopes(scopes, limits) };
+  return {
+    ...viewer,
+    scopes: limitScopes(scopes, limits),
+    superuser: false,
+    permissions: new Set([...viewer.permissions].filter((permission) => NEW_USER.has(permission))),
+  };
+}
+
+const limitScopes = (scopes: Viewer['scopes'], limits: readonly AppLimit[]): Viewer['scopes'] =>
+  new Set([...scopes].filter((scope) => limits.every(({ granted }) => granted.scopes.includes(scope))));
 
 const getChangesNothing = () => refused('A GET with a session changes nothing: the app must use another method');
 
 /** Returns why the statements of a run only read; null if they may write. */
-export const readOnlyReason = ({ scopes }: Authority): string | null =>
-  scopes.has('write') ? null : 'This token lacks the scope write';
+export const readOnlyReason = (authority: Authority): string | null =>
+  authority.scopes.has('write') ? (keepingIssue(authority)?.message ?? null) : 'This token lacks the scope write';

@@ -7,6 +7,7 @@ export const ERROR_CODES = {
   UNAUTHENTICATED: 'No valid credentials (401)',
   CREDITS_SPENT: 'The usage profile of the caller or agent leaves too few credits in this month (402)',
   FORBIDDEN: 'A missing permission, which the message names (403)',
+  CONSENT_REQUIRED: 'The user has not granted the app what it does; `consent` names it and the page that asks (403)',
   NOT_FOUND: 'Nothing that the caller can see has this id (404)',
   METHOD_NOT_ALLOWED: 'The path has other methods, listed in `Allow` (405)',
   NOT_ACCEPTABLE: 'No media type of `Accept` is available (406)',

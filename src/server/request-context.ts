@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditChannel } from '../core/audit.ts';
+import { keepingIssue } from '../core/authority.ts';
 import type { PublicContext } from '../core/context.ts';
 import { unauthenticated, unavailable } from '../core/errors.ts';
 import type { InternalCall } from '../core/internal-api.ts';
@@ -99,6 +100,9 @@ export function createContextFactory({
   const anonymous: CreateContext['anonymous'] = (request, reply, channel) => {
     // A handler may call a webhook, too.
     const call = internalCalls.take(request, reply);
+    // Its call is recorded, with what the request contains.
+    const issue = call && keepingIssue(call.authority);
+    if (issue) throw issue;
     const options = {
       secure,
       sameSite,

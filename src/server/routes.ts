@@ -2,6 +2,7 @@ import type { Row } from '../../rest-bridge/route.ts';
 import agent from '../../rest-bridge/routes/agent.ts';
 import aiProvider from '../../rest-bridge/routes/ai-provider.ts';
 import ai from '../../rest-bridge/routes/ai.ts';
+import appGrant from '../../rest-bridge/routes/app-grant.ts';
 import app from '../../rest-bridge/routes/app.ts';
 import assistant from '../../rest-bridge/routes/assistant.ts';
 import audit from '../../rest-bridge/routes/audit.ts';
@@ -78,6 +79,7 @@ export const ROWS: Row[] = [
   ...report,
   ...datasetReference,
   ...app,
+  ...appGrant,
   ...library,
   ...librarySync,
   ...integration,

@@ -26,6 +26,33 @@ export async function deployApp(client: Client, name: string, files: Record<stri
   return id;
 }
 
+/** Creates an app that declares access to the rights of its callers, and deploys it. Returns its id. */
+export async function deployAppWith(
+  client: Client,
+  name: string,
+  files: Record<string, string>,
+  access: { scopes: string[]; hosts?: string[] },
+): Promise<string> {
+  const id = await createApp(client, name, files);
+  await client.put(`/apps/${id}`, { access });
+  await deploy(client, id);
+  return id;
+}
+
+/** Shares an app with a user, who grants it scopes. */
+export async function grantApp(
+  service: Service,
+  owner: Client,
+  user: Client,
+  id: string,
+  scopes: string[],
+): Promise<void> {
+  await owner.put(`/apps/${id}/shares/${user.id}`, { accessLevel: 1 });
+  const session = await service.login(user.username);
+  const { status, body } = await session.put(`/me/app-grants/${id}`, { scopes });
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+}
+
 /** Deploys an app. */
 export async function deploy(client: Client, id: string): Promise<void> {
   const { status, body } = await client.post(`/apps/${id}/_deploy`);

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect } from 'vitest';
 import { authorityOf } from '../../src/core/authority.ts';
 import { createHostCalls } from '../../src/services/app/handler-host.ts';
-import type { Client } from '../support/client.ts';
+import { Client } from '../support/client.ts';
 import { expectBody } from '../support/expect.ts';
 import { test, type World } from '../support/fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { deployApp } from './echo-app.ts';
+import { deployApp, deployAppWith, grantApp } from './echo-app.ts';
 
 const SET_BACK = `do $$ begin perform set_config('transaction_read_only', 'off', true); insert into note values (3); end $$`;
 /** What the handler attempts, by the host calls that it uses. */
@@ -55,19 +55,32 @@ const NESTED = `
     (await fetch('/api/apps/' + app.id + query.path, { method: query.method })).json();
   export { nest as get, nest as post };`;
 
+/** Returns the caller of a session with a token that only reads. */
+async function readingToken(owner: Client): Promise<Client> {
+  const { token } = await owner.creates('/tokens', { name: 'Reads', scopes: ['read'] });
+  return new Client(owner.url, { authorization: `Bearer ${token}` }, owner);
+}
+
 let app: string;
 let reading: Client;
 let session: Client;
+let visitors: { ann: Client; bob: Client };
 
-beforeEach<World>(async ({ service, admin }) => {
-  app ??= await deployApp(admin, 'Authority', {
-    'server/run.js': HANDLER,
-    'webhooks/run.js': HANDLER,
-    'server/nest.js': NESTED,
-    'migrations/001.sql': 'create table note (id int);',
-  });
-  reading ??= await service.user('reading', { superuser: true, scopes: ['read'] });
+beforeEach<World>(async ({ service, admin, ann, bob }) => {
+  if (!app) {
+    const files = {
+      'server/run.js': HANDLER,
+      'webhooks/run.js': HANDLER,
+      'server/nest.js': NESTED,
+      'migrations/001.sql': 'create table note (id int);',
+    };
+    app = await deployAppWith(admin, 'Authority', files, { scopes: ['read', 'write', 'notify', 'email', 'keep'] });
+    await grantApp(service, admin, ann, app, []);
+    await grantApp(service, admin, bob, app, ['read']);
+    visitors = { ann, bob };
+  }
   session ??= await service.login('admin');
+  reading ??= await readingToken(session);
 });
 
 const FULL: Record<Attempt, string | number> = {
@@ -98,6 +111,25 @@ const OF_A_GET = { ...FULL, ...SENDS_NOTHING, create: 'FORBIDDEN', outside: 'FOR
 
 const nested = (path: string, method: string) => `/view/nest?path=${path}&method=${method}`;
 
+const SENDS_WITH_CONSENT = { notify: 'CONSENT_REQUIRED', email: 'CONSENT_REQUIRED' };
+const WITHOUT_GRANT = { ...FULL, ...SENDS_WITH_CONSENT, read: 403, create: 403 };
+/** Reads after its statements, and keeps nothing from then on. */
+const GRANTED_READ = {
+  ...FULL,
+  ...SENDS_WITH_CONSENT,
+  create: 403,
+  outside: 'FORBIDDEN',
+  emit: 'CONSENT_REQUIRED',
+};
+/** Is called by a handler that has read. */
+const NESTED_GRANTED_READ = {
+  ...GRANTED_READ,
+  insert: '25006',
+  setBack: '25001',
+  transaction: '25006',
+  setBackFirst: '25001',
+};
+
 /** Requests with different authority, and the outcomes of what their handler attempts. */
 const AUTHORITIES: { name: string; call: () => ReturnType<Client['get']>; outcomes: object }[] = [
   { name: 'POST, session', call: () => session.post(`/apps/${app}/view/run`), outcomes: FULL },
@@ -127,6 +159,21 @@ const AUTHORITIES: { name: string; call: () => ReturnType<Client['get']>; outcom
     name: 'token that reads, webhook of a view',
     call: () => reading.get(`/apps/${app}${nested('/_hook/run', 'POST')}`),
     outcomes: READS,
+  },
+  {
+    name: 'without a grant',
+    call: () => visitors.ann.get(`/apps/${app}/view/run`),
+    outcomes: WITHOUT_GRANT,
+  },
+  {
+    name: 'grant to read',
+    call: () => visitors.bob.get(`/apps/${app}/view/run`),
+    outcomes: GRANTED_READ,
+  },
+  {
+    name: 'grant to read, view of a view',
+    call: () => visitors.bob.get(`/apps/${app}${nested('/view/run', 'GET')}`),
+    outcomes: NESTED_GRANTED_READ,
   },
   { name: 'webhook', call: () => reading.get(`/apps/${app}/_hook/run`), outcomes: FULL },
 ];

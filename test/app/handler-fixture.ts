@@ -101,7 +101,7 @@ function taskOf(
     params,
     request: { method, path: route.path, query: {}, headers: {}, ...request, body: Buffer.from(body) },
     ctx,
-    authority: { scopes: new Set(['read', 'write']), isSessionGet: false },
+    authority: { scopes: new Set(['read', 'write']), isSessionGet: false, limits: [] },
     user: { id: '019a0000-0000-7000-8000-000000000001', name: 'ann', type: 'user' },
     roles,
     depth,

@@ -57,6 +57,7 @@ const BODIES: Readonly<Record<string, object>> = {
   setTeamMember: { role: 'admin' },
   createApp: { name: 'Door' },
   rollbackApp: { releaseId: 'x' },
+  setAppGrant: { scopes: ['read'] },
   createAgent: { name: 'Door', assistantId: 'x' },
   createUsageProfile: { name: 'Door', slug: 'door', description: 'Of an app' },
   setTeamUsageProfile: { profileId: null },

@@ -5,7 +5,7 @@ import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createTeam } from '../support/team-fixture.ts';
-import { deployApp } from './echo-app.ts';
+import { deployApp, deployAppWith, grantApp } from './echo-app.ts';
 
 /** Sends the request that the body describes to the API. Returns the response. */
 const CALL = `
@@ -32,8 +32,9 @@ const DEEP = `
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
 test('a view calls the API as its caller, and a webhook as the owner of the app', async ({ service, admin, ann }) => {
-  const id = await deployApp(admin, 'Identities', { 'server/call.ts': CALL, 'webhooks/call.ts': CALL });
-  await expectStatus(admin.put(`/apps/${id}/shares/${ann.id}`, { accessLevel: 1 }), 200);
+  const files = { 'server/call.ts': CALL, 'webhooks/call.ts': CALL };
+  const id = await deployAppWith(admin, 'Identities', files, { scopes: ['read', 'write'] });
+  await grantApp(service, admin, ann, id, ['read', 'write']);
   const session = (response: { body: { text: string } }) => JSON.parse(response.body.text);
   const asked = { url: '/api/session' };
   const seen = session(await ann.post(`/apps/${id}/view/call`, asked));

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { expectBody } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { deployApp } from './echo-app.ts';
+import { deployAppWith, grantApp } from './echo-app.ts';
 
 /** A handler that calls the route of `next` by the API, until `n` is 0. */
 const nested = (next: string) => `
@@ -16,17 +16,22 @@ const FILES = {
   'webhooks/b.js': nested('view/b'),
 };
 
-test('handlers call handlers of view routes as their caller, 3 deep', async ({ admin, ann }) => {
-  const app = await deployApp(admin, 'Nested', FILES);
-  await admin.put(`/apps/${app}/shares/${ann.username}`, { accessLevel: 1 });
+test('handlers call handlers of view routes as their caller, 3 deep', async ({ service, admin, ann }) => {
+  const app = await deployAppWith(admin, 'Nested', FILES, { scopes: ['read'] });
+  await grantApp(service, admin, ann, app, ['read']);
   for (const n of [0, 1, 2]) await expectBody(ann.get(`/apps/${app}/view/a?n=${n}`), 200, { user: 'ann' });
   const tooDeep = await expectBody(ann.get(`/apps/${app}/view/a?n=3`), 503, { code: 'UNAVAILABLE' });
   expect(tooDeep.message).toMatch(/3 deep/);
 });
 
-test('a webhook that a handler calls acts as the owner, and counts as a level', async ({ admin, ann, anonymous }) => {
-  const app = await deployApp(admin, 'Nested webhooks', FILES);
-  await admin.put(`/apps/${app}/shares/${ann.username}`, { accessLevel: 1 });
+test('a webhook that a handler calls acts as the owner, and counts as a level', async ({
+  service,
+  admin,
+  ann,
+  anonymous,
+}) => {
+  const app = await deployAppWith(admin, 'Nested webhooks', FILES, { scopes: ['read', 'keep'] });
+  await grantApp(service, admin, ann, app, ['read', 'keep']);
   for (const n of [1, 2]) await expectBody(ann.get(`/apps/${app}/view/b?n=${n}`), 200, { user: 'admin' });
   await expectBody(ann.get(`/apps/${app}/view/b?n=3`), 503, { message: expect.stringMatching(/3 deep/) });
   await expectBody(anonymous.get(`/apps/${app}/_hook/b?n=1`), 200, { user: 'admin' });

@@ -57,6 +57,7 @@ export async function createResources(admin: Client, name: string): Promise<Reso
     '/snapshots/': (await create(`${dataset}/snapshots`, { name: 'Then' })).id,
     '/comments/': (await create(`/teams/${ids['/teams/']}/comments`, { message: 'Hello' })).id,
     '/links/': (await create(`/datasources/${datasourceId}/links`, linkTo(ids['/datasources/']!))).id,
+    '/app-grants/': ids['/apps/']!,
     '/tokens/': (await create('/tokens', { name })).id,
     '/sessions/': session.id,
     '/progress/': ((await admin.get('/progress')).body._embedded['svc:operation'][0]?.id as string) ?? UNKNOWN_ID,

@@ -5,6 +5,7 @@ import { AiCall } from '../../../entities/ai-call.ts';
 import { AiProvider } from '../../../entities/ai-provider.ts';
 import { ApiToken } from '../../../entities/api-token.ts';
 import { AppFile } from '../../../entities/app-file.ts';
+import { AppGrant } from '../../../entities/app-grant.ts';
 import { AppLog } from '../../../entities/app-log.ts';
 import { AppRelease } from '../../../entities/app-release.ts';
 import { AuditEvent } from '../../../entities/audit-event.ts';
@@ -79,6 +80,7 @@ export const ENTITIES = [
   AgentRun,
   Connection,
   AppFile,
+  AppGrant,
   AppRelease,
   AppLog,
   WebhookCall,

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OriginQuestion, type NamedApp } from '../../core/app-question.ts';
+import { ConsentRequired } from '../../core/authority.ts';
 import { escapeHtml, htmlPage, prefersHtml, sendHtml } from './html.ts';
 
 /** Returns the words that name an app and its owner. */
@@ -25,7 +26,13 @@ function isNavigation(request: FastifyRequest): boolean {
 
 /** Sends the question that an app has for a browser as a page of the service. Returns false for what is none. */
 export function sendAppQuestionPage(request: FastifyRequest, reply: FastifyReply, error: Error): boolean {
-  if (!(error instanceof OriginQuestion) || !isNavigation(request)) return false;
+  if (!isNavigation(request)) return false;
+  if (error instanceof ConsentRequired) {
+    const page = `/app-access/${error.consent.appId}?returnTo=${encodeURIComponent(request.url)}`;
+    void reply.header('cache-control', 'no-store').redirect(page, 303);
+    return true;
+  }
+  if (!(error instanceof OriginQuestion)) return false;
   void sendHtml(reply, originPage(error.app, request.url));
   return true;
 }

@@ -29,6 +29,7 @@ input {
   display: block; width: 100%; margin-top: .25rem; padding: .5rem .6rem; font: inherit;
   border: 1px solid var(--line); border-radius: .4rem; background: transparent; color: inherit;
 }
+label.choice input { display: inline; width: auto; margin: 0 .4rem 0 0; }
 button, .button {
   padding: .45rem .9rem; font: inherit; border: 0; border-radius: .4rem;
   background: light-dark(#2563eb, #2f66d8); color: #fff; cursor: pointer; white-space: nowrap;

@@ -10,6 +10,7 @@ import { isLinkOpen } from '../../services/identity/password-reset.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
 import type { CreateContext } from '../request-context.ts';
 import { SESSION_COOKIE } from '../request.ts';
+import { registerAppAccessPage } from './app-access-page.ts';
 import { homePage } from './home-page.ts';
 import { HOME_SCRIPT } from './home-script.ts';
 import { sendHtml } from './html.ts';
@@ -40,12 +41,13 @@ const inlineScriptHashes = (page: string): string =>
     .join('');
 
 /**
- * Registers `/`, `/password-reset/{token}`, `/graphiql`, the SDL, the subgraph, `/api/openapi.json` and `/api/docs`.
+ * Registers `/`, `/password-reset/{token}`, `/app-access/{id}`, `/graphiql`, the SDL, the subgraph, `/api/openapi.json` and `/api/docs`.
  * The pages load nothing from other origins. See docs/contract.md#running-it.
  */
 export async function registerPages(app: FastifyInstance, options: PageOptions): Promise<void> {
   registerHome(app, options);
   registerPasswordReset(app, options);
+  registerAppAccessPage(app, options.createContext);
   let graphiql: ReturnType<typeof renderGraphiqlPage> | undefined;
   app.get('/graphiql', async (_request, reply) => sendHtml(reply, ...(await (graphiql ??= renderGraphiqlPage()))));
   registerSchemaDocuments(app, options);

@@ -69,6 +69,7 @@ export async function createRelease(
       deployedAt: new Date(),
       routes,
       webhooks,
+      access: app.access,
     }),
   );
   await insertFiles(tx, release, files);

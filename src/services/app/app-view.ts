@@ -1,11 +1,13 @@
+import { missingScopes, type AppLimit } from '../../core/app-access.ts';
 import { OriginQuestion } from '../../core/app-question.ts';
-import type { AppRequest, AppResponse, AppRole, HandlerUser } from '../../core/app-run.ts';
-import { authorityOf, intersect, type Authority } from '../../core/authority.ts';
+import type { AppRequest, AppResponse, AppRole, HandlerOutcome, HandlerUser } from '../../core/app-run.ts';
+import { authorityOf, ConsentRequired, intersect, keepingIssue, type Authority } from '../../core/authority.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import { toPrivateCacheControl } from '../../core/http-headers.ts';
 import { levelAllows, type Level } from '../../core/permissions.ts';
 import { actingUserId, type Viewer } from '../../core/viewer.ts';
+import { loadLimit } from './app-grant.ts';
 import { matchRoute, maxBodyOf, noRouteFor } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
 import { findViewedApp } from './find-running-app.ts';
@@ -19,16 +21,21 @@ export interface ViewCall {
 
 /**
  * Runs the handler of a route below `view` as the caller. Throws NOT_FOUND alike for an unknown app, one that the caller
- * may not read, one that is not deployed, and an unknown route, and UNAUTHENTICATED for a session without proof of origin.
+ * may not read, one that is not deployed, and an unknown route, UNAUTHENTICATED for a session without proof of origin,
+ * and CONSENT_REQUIRED without a required scope.
  */
 export async function callView(ctx: Context, id: string, { request, receive }: ViewCall): Promise<AppResponse> {
   const { platform, viewer } = ctx;
   if (request.method !== 'get' && !viewer.scopes.has('write')) throw refused('This token lacks the scope write');
   const found = await findViewedApp(ctx, id);
   if (!found) throw noRouteFor(request);
-  const { app, routes, level, ownerName } = found;
+  const { app, routes, level, ownerName, access } = found;
   const { route, params } = matchRoute(routes, request);
   if (ctx.request.crossSite) throw new OriginQuestion({ ...app, ownerName });
+  const limit = await loadLimit(ctx, app, access);
+  const missing = limit ? missingScopes(limit, access.required) : [];
+  if (limit && missing.length > 0) throw new ConsentRequired(limit, missing);
+  const authority = viewAuthority(ctx, request.method, limit);
   const body = await receive(maxBodyOf(route), app.id);
   const { result, logs, durationMs, memoryBytes } = await runRoute(platform, {
     app,
@@ -36,7 +43,7 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     params,
     request: { ...request, body },
     ctx,
-    authority: viewAuthority(ctx, request.method),
+    authority,
     user: userOf(viewer),
     roles: rolesAt(level, viewer),
     depth: ctx.request.appDepth ?? 0,
@@ -48,17 +55,30 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     payerId: viewer.userId,
     durationMs,
     memoryBytes,
-    logs,
-    error: 'failure' in result ? result.failure.message : null,
+    ...keptOf(authority, logs, 'failure' in result ? result.failure.message : null),
   });
   if ('response' in result) return withPrivateCache(result.response);
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
 }
 
 /** Returns the authority of a call: that of its caller, and no more than the handler has that sends it. */
-function viewAuthority({ request: { authority }, viewer }: Context, method: string): Authority {
-  const own = authorityOf(viewer, method);
-  return authority ? intersect(own, authority) : own;
+function viewAuthority({ request: { authority }, viewer }: Context, method: string, limit: AppLimit | null): Authority {
+  const own = { ...authorityOf(viewer, method), limits: limit ? [limit] : [] };
+  // The limits of a calling app have also narrowed the scopes of the viewer, which they do not for other services.
+  return authority ? intersect({ ...own, scopes: authority.scopes }, authority) : own;
+}
+
+/** Stands for lines and messages that are not kept. */
+const NOT_KEPT = 'Not kept: the run has read with the rights of its caller, who has not granted the scope keep';
+
+/** Returns what is recorded of a run: only that there was something, if it has read what the app may not keep. */
+function keptOf(
+  authority: Authority,
+  logs: HandlerOutcome['logs'],
+  error: string | null,
+): Pick<HandlerOutcome, 'logs'> & { error: string | null } {
+  if (!keepingIssue(authority)) return { logs, error };
+  return { logs: logs.length > 0 ? [{ ...logs[0]!, text: NOT_KEPT }] : [], error: error === null ? null : NOT_KEPT };
 }
 
 /** Returns a response as only its caller may store it. */

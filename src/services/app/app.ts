@@ -15,14 +15,16 @@ import { checkUnused } from '../resource/references.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
+import { readAccess } from './app-access.ts';
 import { concurrencyKeyOf, loadForMigrations } from './app-part.ts';
 import { openEnv } from './find-running-app.ts';
 
 type Env = ReadonlyMap<string, string>;
 
 /** Creates an app without a deployment. Returns its id. */
-export async function create(ctx: Context, { env, monthlyBudget, ...input }: CreateAppInput): Promise<string> {
+export async function create(ctx: Context, { env, access, monthlyBudget, ...input }: CreateAppInput): Promise<string> {
   const content: Partial<App> = sealEnv(ctx, mergeEnv(new Map(), env ?? {}));
+  if (access) content.access = readAccess(access);
   setMonthlyBudget(ctx, content, monthlyBudget);
   return ctx.transaction(async (tx) => {
     const ownerId = input.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, input.ownerId) : undefined;
@@ -35,11 +37,12 @@ export async function create(ctx: Context, { env, monthlyBudget, ...input }: Cre
 export async function update(
   ctx: Context,
   id: string,
-  { env, monthlyBudget, ...input }: UpdateAppInput,
+  { env, access, monthlyBudget, ...input }: UpdateAppInput,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
     const app = await loadResource(ctx, tx, APP, id, 'app:write', { ifMatch: ctx.ifMatch });
     setMonthlyBudget(ctx, app, monthlyBudget);
+    if (access !== undefined) app.access = readAccess(access);
     if (env !== undefined) {
       // An environment that cannot be decrypted can be removed.
       const former = env === null ? null : await loadEnv(ctx, tx, app);

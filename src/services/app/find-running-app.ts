@@ -1,3 +1,4 @@
+import type { DeclaredAccess } from '../../core/app-access.ts';
 import type { HandlerRoute, HandlerUser, RunningApp } from '../../core/app-run.ts';
 import type { Context } from '../../core/context.ts';
 import { isUuid } from '../../core/id.ts';
@@ -15,6 +16,8 @@ export interface ViewedApp {
   level: Level;
   /** Name of the owner; null if it cannot act. */
   ownerName: string | null;
+  /** What the active release declares. */
+  access: DeclaredAccess;
 }
 
 /** An app that is deployed, with the webhooks of its active release. */
@@ -55,17 +58,17 @@ const OWNER_NAME = `
 export async function findViewedApp(ctx: Context, key: string): Promise<ViewedApp | null> {
   const { id, slug } = resourceKey(ctx.viewer, key);
   if (slug !== undefined && !APP_SLUG.test(slug)) return null;
-  const [row] = await ctx.query<AppRow & { routes: HandlerRoute[]; ownerName: string | null }>({
+  const [row] = await ctx.query<AppRow & Pick<ViewedApp, 'routes' | 'ownerName' | 'access'>>({
     text: `
-      select ${COLUMNS}, r.routes, ${OWNER_NAME} as "ownerName"
+      select ${COLUMNS}, r.routes, r.access, ${OWNER_NAME} as "ownerName"
       from ${DEPLOYED}
       where a.tenant_id = $1 and a.${id ? 'id' : 'slug'} = $2`,
     values: [ctx.viewer.tenantId, id ?? slug],
   });
   if (!row) return null;
-  const { routes, ownerName, ...app } = row;
+  const { routes, ownerName, access, ...app } = row;
   const level = await accessLevel(ctx, app);
-  return level === LEVEL.none ? null : { app, routes, level, ownerName };
+  return level === LEVEL.none ? null : { app, routes, level, ownerName, access };
 }
 
 /** Returns an app of any tenant by its id or natural id. Null if it is not deployed. */

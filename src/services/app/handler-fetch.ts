@@ -1,6 +1,13 @@
 import type { AppResponse, HandlerFetch, HandlerTask } from '../../core/app-run.ts';
-import { requestIssue } from '../../core/authority.ts';
-import { badInput, unavailable } from '../../core/errors.ts';
+import {
+  apiIssue,
+  ConsentRequired,
+  limitViewer,
+  markReceived,
+  outsideIssue,
+  requestIssue,
+} from '../../core/authority.ts';
+import { badInput, unavailable, type ApiError } from '../../core/errors.ts';
 import { headerIssue, isOfConnection } from '../../core/http-headers.ts';
 import { MAX_FETCHED_BYTES } from '../../core/internal-api.ts';
 
@@ -28,19 +35,36 @@ export async function fetchForHandler(
   }
   const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfConnection(name.toLowerCase())));
   if (!/^[/\\]/.test(url)) {
+    const outside = outsideIssue(authority, url);
+    if (outside) throw outside;
     const call = { method, headers: sent, body, signal, maxBytes: MAX_FETCHED_BYTES };
     return receive(await platform.outbound.fetch(url, call));
   }
   if (!platform.internalApi) throw unavailable('This process of the service has no API');
+  const path = toApiPath(url);
+  const issue = apiIssue(authority, method);
+  if (issue) return refusalOf(issue);
+  markReceived(authority);
   return platform.internalApi.call({
-    viewer: { ...viewer, scopes: authority.scopes },
+    viewer: limitViewer(viewer, authority),
     address: outer.address,
     requestId: outer.id,
     authority,
     depth,
-    request: { url: toApiPath(url), method, headers: sent, body },
+    request: { url: path, method, headers: sent, body },
     signal,
   });
+}
+
+/** Returns the response of the API to what the authority of a run does not allow. */
+function refusalOf(error: ApiError): AppResponse {
+  const { status, code, message } = error;
+  const consent = error instanceof ConsentRequired ? { consent: error.consent } : {};
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: Buffer.from(JSON.stringify({ statusCode: status, error: 'Forbidden', message, code, ...consent })),
+  };
 }
 
 /** Returns a path as URLs resolve it. Throws BAD_USER_INPUT for one that is not below `/api/`. */

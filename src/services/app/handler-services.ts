@@ -14,15 +14,19 @@ export const createHandlerServices = (
   task: Pick<HandlerTask, 'app' | 'ctx' | 'authority' | 'depth'>,
 ): HandlerServices => ({
   fetch: (request, signal) => withSentence(() => fetchForHandler(task, request, signal)),
-  emit: (name, payload) => send(task, () => emitEvent(task, name, payload)),
-  notify: (principals, notification) => send(task, () => notifyReaders(task, principals, notification)),
-  email: (mail) => send(task, () => sendMail(task, mail)),
+  emit: (name, payload) => send(task, 'emit', () => emitEvent(task, name, payload)),
+  notify: (principals, notification) => send(task, 'notify', () => notifyReaders(task, principals, notification)),
+  email: (mail) => send(task, 'email', () => sendMail(task, mail)),
 });
 
 /** Sends something. Throws 403 if the run has no authority to do so. */
-const send = <T>({ authority }: Pick<HandlerTask, 'authority'>, work: () => Promise<T>): Promise<T> =>
+const send = <T>(
+  { authority }: Pick<HandlerTask, 'authority'>,
+  service: 'emit' | 'notify' | 'email',
+  work: () => Promise<T>,
+): Promise<T> =>
   withSentence(async () => {
-    const refusal = sendingIssue(authority);
+    const refusal = sendingIssue(authority, service);
     if (refusal) throw refusal;
     return work();
   });

@@ -5,6 +5,7 @@ import type { EntityType } from '../../core/read/reader.ts';
 import { agentModel, agentRunModel } from '../agent/agent-model.ts';
 import { aiCallModel } from '../ai/ai-call-model.ts';
 import { aiProviderModel } from '../ai/ai-provider-model.ts';
+import { appGrantModel } from '../app/app-grant-model.ts';
 import { appFileModel, appModel, appReleaseModel } from '../app/app-model.ts';
 import { appLogModel, webhookCallModel } from '../app/app-record-model.ts';
 import { assistantModel } from '../assistant/assistant-model.ts';
@@ -62,6 +63,7 @@ export const MODELS: readonly ModelDefinition[] = [
   aiProviderModel,
   apiTokenModel,
   appFileModel,
+  appGrantModel,
   appLogModel,
   appModel,
   appReleaseModel,

@@ -1,0 +1,16 @@
+import { Field, InputType } from 'type-graphql';
+import type { AppScope } from '../src/core/app-access.ts';
+import { AppScopeEnum } from './app-access.ts';
+
+/** What a user lets an app do. */
+@InputType({ description: 'What the caller lets an app do. It replaces what they granted before.' })
+export class AppGrantInput {
+  @Field(() => [AppScopeEnum], { description: 'Scopes among those that the active release of the app declares.' })
+  scopes!: AppScope[];
+
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Hosts among those that the release declares. They require the scope `send`. Default: none.',
+  })
+  hosts?: string[] | null;
+}

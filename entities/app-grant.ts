@@ -1,0 +1,45 @@
+import { Entity, Property } from '@mikro-orm/decorators/legacy';
+import { Field, ID, ObjectType } from 'type-graphql';
+import type { AppScope } from '../src/core/app-access.ts';
+import { DateTime } from '../src/core/scalars.ts';
+import { AppScopeEnum } from './app-access.ts';
+import { Node } from './node.ts';
+import { TenantRow } from './tenant-row.ts';
+
+/** What a user lets an app of another owner do with their rights (docs/contract.md#grants-to-apps). */
+@ObjectType({
+  description: 'What the caller lets an app of another owner do with their rights. No other user sees it.',
+  implements: Node,
+})
+@Entity()
+export class AppGrant extends TenantRow {
+  @Property({ type: 'uuid' })
+  userId!: string;
+
+  @Field(() => ID, { description: 'Id of the app.' })
+  @Property({ type: 'uuid' })
+  appId!: string;
+
+  @Field(() => String, { description: 'Display name of the app.' })
+  appName!: string;
+
+  /** Principal that owned the app then. Another owner ends the grant. */
+  @Property({ type: 'text' })
+  ownerId!: string;
+
+  /** The release that was active then: grants of users with global permissions hold for it alone. */
+  @Property({ type: 'uuid' })
+  releaseId!: string;
+
+  @Field(() => [AppScopeEnum], { description: 'The scopes that were granted.' })
+  @Property({ type: 'json' })
+  scopes: AppScope[] = [];
+
+  @Field(() => [String], { description: 'Hosts to which the app may send what it reads.' })
+  @Property({ type: 'json' })
+  hosts: string[] = [];
+
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last use, accurate to the minute.' })
+  @Property({ type: 'timestamptz', nullable: true })
+  lastUsedAt?: Date | null;
+}

@@ -1,0 +1,48 @@
+/**
+ * What the code of an app may do with the rights of another user who calls it, after that user has agreed. See
+ * docs/contract.md#grants-to-apps.
+ */
+export const APP_SCOPES = {
+  read: 'read all that you can read here, except what only your global permissions open',
+  write: 'change and delete what you can change here',
+  notify: 'send notifications when you use it',
+  email: 'send mails when you use it',
+  keep: 'keep what it reads with your rights, in its own tables, logs and events',
+  send: 'send what it reads with your rights to other hosts',
+  admin: 'use your global permissions, and your rights as a superuser',
+} as const;
+export type AppScope = keyof typeof APP_SCOPES;
+export const APP_SCOPE_NAMES = Object.keys(APP_SCOPES) as AppScope[];
+
+/** Scopes and hosts that an app declares. */
+export interface DeclaredAccess {
+  scopes: AppScope[];
+  /** The scopes without which its handlers do not run. */
+  required: AppScope[];
+  /** Hosts to which it sends what it has read, e.g. `api.example.com`. */
+  hosts: string[];
+}
+
+/** Scopes and hosts that a user has granted. */
+export type GrantedAccess = Pick<DeclaredAccess, 'scopes' | 'hosts'>;
+
+/** Limits what an app does with the rights of a user who does not own it. One for each run of a handler. */
+export interface AppLimit {
+  readonly appId: string;
+  /** URL of the page on which the user grants access. */
+  readonly url: string;
+  readonly declared: DeclaredAccess;
+  readonly granted: GrantedAccess;
+  /** Set once the run, or one that it causes, has called the API with the rights of the user. It is never cleared. */
+  readonly received: { isSet: boolean };
+}
+
+/** Returns the scopes among the wanted ones that a user has not granted. */
+export const missingScopes = ({ granted }: Pick<AppLimit, 'granted'>, wanted: readonly AppScope[]): AppScope[] =>
+  wanted.filter((scope) => !granted.scopes.includes(scope));
+
+/** Returns what a grant opens of what a release declares. */
+export const effectiveAccess = (declared: DeclaredAccess, granted: GrantedAccess): GrantedAccess => ({
+  scopes: declared.scopes.filter((scope) => granted.scopes.includes(scope)),
+  hosts: declared.hosts.filter((host) => granted.hosts.includes(host)),
+});

@@ -1,0 +1,126 @@
+import type { AppGrantInput } from '../../../entities/app-grant-input.ts';
+import { AppGrant } from '../../../entities/app-grant.ts';
+import {
+  effectiveAccess,
+  type AppLimit,
+  type AppScope,
+  type DeclaredAccess,
+  type GrantedAccess,
+} from '../../core/app-access.ts';
+import type { RunningApp } from '../../core/app-run.ts';
+import { recordAuditTarget } from '../../core/audit.ts';
+import type { Context } from '../../core/context.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import { invalid } from '../../core/input-checks.ts';
+import { newRow } from '../../core/new-row.ts';
+import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
+import type { Platform } from '../../core/platform.ts';
+import { actingPrincipal, requireUser, type Viewer } from '../../core/viewer.ts';
+import { findViewedApp } from './find-running-app.ts';
+
+const NONE: GrantedAccess = { scopes: [], hosts: [] };
+const NEW_USER: ReadonlySet<string> = new Set(NEW_USER_PERMISSIONS);
+
+/** Replaces what the viewer lets an app do. Returns the id of the grant. Throws BAD_USER_INPUT for what is not declared. */
+export async function set(ctx: Context, appKey: string, { scopes, hosts }: AppGrantInput): Promise<string> {
+  const userId = requireUser(ctx.viewer);
+  const { app, access } = await findGrantedApp(ctx, appKey);
+  if (app.ownerId === `user:${userId}`) throw conflict('You own the app: it has your rights without a grant');
+  const granted = checkGrant(access, scopes, hosts ?? []);
+  return ctx.transaction(async (tx) => {
+    // A user who grants twice at the same time has one grant, and an app that is deleted meanwhile none.
+    const [found] = await tx.query({
+      text: `select from dws.app where tenant_id = $1 and id = $2 and owner_id = $3 for update`,
+      values: [app.tenantId, app.id, app.ownerId],
+    });
+    if (!found) throw conflict('The app was changed meanwhile: look at it again');
+    const content = { ...granted, ownerId: app.ownerId, releaseId: app.releaseId };
+    const former = await tx.findOne(AppGrant, { userId, appId: app.id });
+    if (former) return Object.assign(former, content).id;
+    return tx.insert(newRow(AppGrant, { tenantId: app.tenantId, userId, appId: app.id, ...content })).id;
+  });
+}
+
+/** Ends what the viewer lets an app do. It has an effect on the next call of the app. Throws NOT_FOUND without a grant. */
+export async function remove(ctx: Context, appId: string): Promise<void> {
+  const userId = requireUser(ctx.viewer);
+  await ctx.transaction(async (tx) => {
+    const grant = (await tx.find(AppGrant, { userId })).find((one) => one.appId === appId.toLowerCase());
+    if (!grant) throw notFound({ what: 'grant to the app', id: appId });
+    tx.remove(grant);
+  });
+}
+
+/** Returns a deployed app that the viewer may read. Throws NOT_FOUND. */
+export async function findGrantedApp(ctx: Context, key: string) {
+  const found = await findViewedApp(ctx, key);
+  if (!found) throw notFound({ what: 'deployed app', id: key });
+  recordAuditTarget(ctx.request, 'app', key, found.app.id);
+  return found;
+}
+
+function checkGrant(declared: DeclaredAccess, scopes: readonly AppScope[], hosts: readonly string[]): GrantedAccess {
+  const other = scopes.find((scope) => !declared.scopes.includes(scope));
+  if (other) throw invalid('scopes', `contains ${other}, which the app does not declare`);
+  const stranger = hosts.find((host) => !declared.hosts.includes(host));
+  if (stranger !== undefined) throw invalid('hosts', `contains ${stranger}, which the app does not declare`);
+  if (hosts.length > 0 && !scopes.includes('send')) throw invalid('hosts', 'requires the scope send');
+  return { scopes: [...new Set(scopes)], hosts: [...new Set(hosts)] };
+}
+
+/** Returns the URL of the page on which a user grants access to an app. */
+const grantUrl = ({ publicUrl }: Pick<Platform, 'publicUrl'>, appId: string): string =>
+  `${publicUrl}/app-access/${appId}`;
+
+/** What a user has granted, in the columns of its row. */
+interface GrantRow extends GrantedAccess, Record<string, unknown> {
+  id: string;
+  releaseId: string;
+  /** Whether the last use is to be noted again. */
+  isStale: boolean;
+}
+
+/** Returns the grant of the viewer to an app, if it still holds: not for another owner, nor another release if that counts. */
+async function loadGrant({ query, viewer }: Context, app: RunningApp): Promise<GrantRow | null> {
+  const [grant] = await query<GrantRow>({
+    text: `
+      select id, scopes, hosts, release_id as "releaseId",
+        coalesce(last_used_at < now() - interval '1 minute', true) as "isStale"
+      from dws.app_grant
+      where tenant_id = $1 and app_id = $2 and user_id = $3 and owner_id = $4`,
+    values: [viewer.tenantId, app.id, viewer.userId, app.ownerId],
+  });
+  return grant && (grant.releaseId === app.releaseId || !hasGlobalPermissions(viewer)) ? grant : null;
+}
+
+/** Returns what the viewer has granted to an app: nothing without a grant that holds. */
+export const findGrant = async (ctx: Context, app: RunningApp): Promise<GrantedAccess> =>
+  (await loadGrant(ctx, app)) ?? NONE;
+
+/**
+ * Returns what limits an app that the viewer calls: what they have granted, as far as the grant still holds. Null for the
+ * user or the team that owns the app. Notes the use of a grant.
+ */
+export async function loadLimit(ctx: Context, app: RunningApp, declared: DeclaredAccess): Promise<AppLimit | null> {
+  if (app.ownerId === actingPrincipal(ctx.viewer)) return null;
+  const grant = await loadGrant(ctx, app);
+  if (grant?.isStale) await noteUse(ctx, grant.id);
+  return {
+    appId: app.id,
+    url: grantUrl(ctx.platform, app.id),
+    declared,
+    granted: grant ? effectiveAccess(declared, grant) : NONE,
+    received: { isSet: false },
+  };
+}
+
+/** Returns whether a viewer may do more than a new user: the code of an app may change after they agreed. */
+const hasGlobalPermissions = ({ superuser, permissions }: Viewer): boolean =>
+  superuser || [...permissions].some((permission) => !NEW_USER.has(permission));
+
+/** Does not count as a change of the grant. */
+const noteUse = ({ query, viewer }: Context, id: string): Promise<unknown> =>
+  query({
+    text: `update dws.app_grant set last_used_at = now() where tenant_id = $1 and id = $2`,
+    values: [viewer.tenantId, id],
+  });
