@@ -1,5 +1,4 @@
 import type { GraphQLError } from 'graphql';
-import { isConnectionLoss } from './connection-loss.ts';
 import { isDiskFull } from './disk-full.ts';
 import { badInput, ApiError, diskFull, unavailable, type ErrorCode } from './errors.ts';
 
@@ -24,8 +23,7 @@ const MAX_CAUSES = 6;
 
 /**
  * Returns the `ApiError` that the client may see for a thrown value: the value itself, the error that GraphQL wrapped,
- * 503 for a lost database connection or a full disk, or Fastify's error for an invalid request. Returns undefined for
- * an unexpected exception.
+ * 503 for a full disk, or Fastify's error for an invalid request. Returns undefined for an unexpected exception.
  */
 export function toApiError(error: unknown): ApiError | undefined {
   let cause = error;
@@ -49,7 +47,6 @@ const fromDisk = (error: Error): ApiError | undefined =>
 
 /** Converts errors of Postgres that our own checks cannot prevent. */
 function fromDatabase(error: Error): ApiError | undefined {
-  if (isConnectionLoss(error)) return unavailable('The database does not respond', { headers: { 'retry-after': '2' } });
   const { code } = error as { code?: unknown };
   if (code === '22021' || code === '22P05') return badInput('Text must not contain the character U+0000');
   // JSON.stringify escapes a lone surrogate; Postgres refuses it. Otherwise our JSON is well-formed.

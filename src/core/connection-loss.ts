@@ -1,4 +1,13 @@
-const NETWORK_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH']);
+const NETWORK_CODES = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
 
 /** Class 08, and 57P01 to 57P03: shutdown, crash, cannot connect now. */
 const SQL_STATES = /^(08|57P0[1-3])/;
@@ -15,7 +24,10 @@ const MESSAGES = new RegExp(
   ].join('|'),
 );
 
-/** Returns whether Postgres is unavailable (restarting, shut down, unreachable), as opposed to a statement's error. */
+/**
+ * Returns whether a connection failed or was lost: its server is restarting, shut down or unreachable, as opposed to the
+ * error of a statement. Pass it errors of a known connection only: a network error does not name its host.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = String((error as { code?: unknown }).code ?? '');

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
-import { isConnectionLoss } from '../core/connection-loss.ts';
+import { DatabaseUnavailable } from '../core/database-unavailable.ts';
 import { isDiskFull } from '../core/disk-full.ts';
 import { cancelled, ApiError } from '../core/errors.ts';
 import { observeOperation } from '../core/metrics.ts';
@@ -166,7 +166,7 @@ function recorderOf(
   }
   if (reason instanceof ApiError && reason.code === 'CANCELLED')
     return () => recordOutcome(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
-  if (reason instanceof Interrupted || isOwnDatabaseUnavailable(reason)) {
+  if (reason instanceof Interrupted || reason instanceof DatabaseUnavailable) {
     log.warn({ err: reason }, 'An operation was interrupted');
     return () => retryOrFail(platform, handlers, claim);
   }
@@ -184,12 +184,10 @@ async function retryWhileUnavailable(record: () => Promise<void>, isStopping: ()
     try {
       return await record();
     } catch (error) {
-      const canPass = isOwnDatabaseUnavailable(error) || isDiskFull(error);
+      const canPass = error instanceof DatabaseUnavailable || isDiskFull(error);
       if (!canPass || isStopping() || tries === MAX_RECORD_TRIES) throw error;
       await setTimeout(RECORD_RETRY_MS);
     }
   }
 }
 
-const isOwnDatabaseUnavailable = (error: unknown): boolean =>
-  isConnectionLoss(error) || (error instanceof ApiError && error.status === 503 && isConnectionLoss(error.cause));

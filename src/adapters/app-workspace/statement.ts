@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { SqlFailure, type WorkspaceRow } from '../../core/app-workspace.ts';
 import { isConnectionLoss } from '../../core/connection-loss.ts';
-import { ApiError, unavailable } from '../../core/errors.ts';
+import { DatabaseUnavailable } from '../../core/database-unavailable.ts';
+import { ApiError } from '../../core/errors.ts';
 import { valueReader } from './row-values.ts';
 
 /** Lets pg return values as the text that Postgres wrote. */
@@ -76,4 +77,4 @@ export function toFailure(error: Error): Error {
 
 /** Returns the error for a database of the apps that does not respond. */
 export const workspacesUnavailable = (cause: unknown): ApiError =>
-  unavailable("The apps' database does not respond", { cause, headers: { 'retry-after': '2' } });
+  new DatabaseUnavailable(cause, "The apps' database does not respond");

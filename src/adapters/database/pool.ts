@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { isConnectionLoss } from '../../core/connection-loss.ts';
+import { DatabaseUnavailable } from '../../core/database-unavailable.ts';
 import type { Statement, SqlRow } from '../../core/database.ts';
-import { unavailable } from '../../core/errors.ts';
 import { reportPool } from '../../core/metrics.ts';
 import { endSilentConnection } from './silent-connection.ts';
 import { runBatch } from './statement-batch.ts';
@@ -75,8 +75,6 @@ export const breaksConnection = (error: unknown): boolean =>
   error != null &&
   (!(error instanceof pg.DatabaseError) || isConnectionLoss(error) || STALE_STATEMENT.has(error.code ?? ''));
 
-/** Returns UNAVAILABLE for a lost connection, other errors as they are. */
+/** Returns `DatabaseUnavailable` for a lost connection, other errors as they are. */
 export const databaseError = (error: unknown): unknown =>
-  isConnectionLoss(error)
-    ? unavailable('The database does not respond', { cause: error, headers: { 'retry-after': '2' } })
-    : error;
+  isConnectionLoss(error) ? new DatabaseUnavailable(error) : error;

@@ -1,6 +1,7 @@
 import type { Context } from '../../core/context.ts';
 import type { RenderedTemplate } from '../../core/template-engine.ts';
 import type { Progress } from '../operation/operation-repository.ts';
+import { checkFrames } from './frame-mistakes.ts';
 import { runInRenderPlace } from './render-gate.ts';
 import type { RenderPlan } from './render-plan.ts';
 import { loadTemplateData } from './template-data.ts';
@@ -38,6 +39,7 @@ export interface RenderJob {
 export const renderDocument = (ctx: Context, plan: RenderPlan, job: RenderJob): Promise<RenderedDocument> =>
   runInRenderPlace(ctx, RENDER_TIMEOUT_MS, job.signal, async (signal) => {
     const { handler, filename } = plan;
+    if (handler.id === 'pdf') checkFrames(plan.settings);
     const rendered = await renderFiles(ctx, plan, { ...job, signal });
     const printed = handler.id === 'pdf' ? await print(ctx, plan, rendered, { ...job, signal }) : null;
     job.progress({ message: 'Saving', percent: SAVING_PERCENT });
@@ -89,6 +91,8 @@ async function print(
   { content, header, footer }: RenderedTemplate,
   { signal, progress }: RenderJob,
 ) {
+  // They may get styles by files and data.
+  checkFrames({ header, footer }, { isRendered: true });
   progress({ message: 'Printing', percent: PRINTING_PERCENT });
   const letterhead = files.find(({ id }) => id === template.letterheadId);
   return ctx.platform.pdfPrinter.print({

@@ -1,6 +1,7 @@
 import { TEMPLATE } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
+import { findFrameMistakes } from './frame-mistakes.ts';
 import { runInRenderPlace } from './render-gate.ts';
 import { loadFiles } from './render-plan.ts';
 import { loadRenderUser } from './render-user.ts';
@@ -31,6 +32,6 @@ export async function check(ctx: Context, templateId: string): Promise<TemplateC
     const { templates, dataFiles } = await loadSources(ctx, files, signal);
     return engine.check({ caller: ctx.viewer, templates, dataFiles, handler: handler.id, header, footer, signal });
   });
-  const problems = toProblems(mistakes);
+  const problems = toProblems([...mistakes, ...findFrameMistakes(settings)]);
   return { ok: problems.length === 0, problems };
 }

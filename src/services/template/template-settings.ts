@@ -5,6 +5,7 @@ import { checkJsonBounds, invalid } from '../../core/input-checks.ts';
 import type { PageSettings } from '../../core/pdf-printer.ts';
 import type { RenderSettings } from '../../core/template-engine.ts';
 import { isTimezone } from '../../core/time-zone.ts';
+import { checkFrames } from './frame-mistakes.ts';
 import { loadAtVersion } from './template-data-parts.ts';
 import { DEFAULT_PAGE, parsePage } from './template-settings-page.ts';
 
@@ -36,6 +37,7 @@ export function setSettings(ctx: Context, templateId: string, settings: Record<s
 export function checkSettings<T extends Settings>(settings: T): T {
   checkJsonBounds(settings, 'settings', BOUNDS);
   for (const key of Object.keys(READERS) as (keyof typeof READERS)[]) READERS[key](settings[key]);
+  checkFrames({ header: READERS.header(settings['header']), footer: READERS.footer(settings['footer']) });
   return settings;
 }
 
