@@ -1,5 +1,5 @@
 import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
-import { Field, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, Float, ID, ObjectType, registerEnumType } from 'type-graphql';
 import { AUDIT_OUTCOMES, AUDIT_CHANNELS, type AuditOutcome, type AuditChannel } from '../src/core/audit.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
@@ -23,26 +23,31 @@ registerEnumType(AuditChannelEnum, {
   },
 });
 
-export const AuditOutcomeEnum = { SUCCEEDED: 'succeeded', DENIED: 'denied' } as const satisfies Record<
-  string,
-  AuditOutcome
->;
+export const AuditOutcomeEnum = {
+  SUCCEEDED: 'succeeded',
+  DENIED: 'denied',
+  STARTED: 'started',
+  ABORTED: 'aborted',
+} as const satisfies Record<string, AuditOutcome>;
 registerEnumType(AuditOutcomeEnum, {
   name: 'AuditOutcome',
   description: 'Outcome of an audited call.',
   valuesConfig: {
     SUCCEEDED: { description: 'The call succeeded. An operation that it started may have failed later.' },
     DENIED: { description: 'The call was refused: the caller lacked a permission, or a password was wrong.' },
+    STARTED: { description: 'The download has begun. It stays so if the process ended before the download did.' },
+    ABORTED: { description: 'The download failed, or its client ended it.' },
   },
 });
 
 /**
- * One mutation that succeeded or was refused, without the values of its arguments. Rows are never updated; they are
- * deleted after 400 days. See docs/contract.md#audit-log.
+ * One mutation that succeeded or was refused, or one download, without the values of its arguments. Only the end of a
+ * download updates its row; rows are deleted after 400 days. See docs/contract.md#audit-log.
  */
 @ObjectType({
   description:
-    'A call of a GraphQL mutation, through any channel, that succeeded or was refused. Deleted after 400 days.',
+    'A call of a GraphQL mutation that succeeded or was refused, or the download of an export, a document or a file, ' +
+    'through any channel. Deleted after 400 days.',
   implements: Node,
 })
 @Entity()
@@ -108,4 +113,25 @@ export class AuditEvent extends TenantRow {
   @Field(() => String, { description: '`x-request-id` of the call.' })
   @Property({ type: 'text' })
   requestId!: string;
+
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Names of the arguments of a download, without their values. Null for mutations.',
+  })
+  @Property({ type: 'json', nullable: true })
+  parameters?: string[] | null;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Number of rows that were read for a download. Null for mutations, files, and until it ends.',
+  })
+  @Property({ type: 'double', nullable: true })
+  rows?: number | null;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Size of what was sent of a download, in bytes. Null for mutations, and until it ends.',
+  })
+  @Property({ type: 'double', nullable: true })
+  bytes?: number | null;
 }

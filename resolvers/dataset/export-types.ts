@@ -47,7 +47,7 @@ registerEnumType(ChunkEncodingEnum, {
 
 /** A chunk of an exported file. */
 @ObjectType({ description: 'A chunk of an exported file. Chunks arrive in order.' })
-export class ExportChunk implements ExportChunkShape {
+export class ExportChunk implements Omit<ExportChunkShape, 'rows' | 'resourceId'> {
   @Field(() => String, {
     description:
       'Content: plain text for text formats; for `XLSX` and `PARQUET`, bytes in Base64, to be decoded chunk by chunk.',

@@ -26,8 +26,8 @@ export class AuditResolver {
   @Can('tenant:superuser')
   @Query(() => AuditEventPage, {
     description:
-      'Lists the audit log of the tenant, latest first: every mutation that succeeded or was refused, through any ' +
-      'channel, including failed logins. Events are deleted after 400 days.',
+      'Lists the audit log of the tenant, latest first: every mutation that succeeded or was refused, including failed ' +
+      'logins, and every download, through any channel. Events are deleted after 400 days.',
   })
   auditEvents(@Ctx() ctx: Context, @Args(() => AuditPageArgs) page: AuditPageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(AuditEvent, page, info);

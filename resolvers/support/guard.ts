@@ -13,6 +13,7 @@ import { isGlobalPermission, type Permission } from '../../src/core/permissions.
 import type { Viewer } from '../../src/core/viewer.ts';
 import { refusesApps } from './app-refusals.ts';
 import { withAudit } from './with-audit.ts';
+import { emitsFile, withReadAudit } from './with-read-audit.ts';
 
 const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
 
@@ -45,7 +46,8 @@ export const rootTypes = (schema: GraphQLSchema) =>
 
 /**
  * Wraps every root field of a schema in one synchronous check of credentials, token scope, global permission and what
- * apps may do, and every mutation, public ones included, in its audit. Throws if a root field declares neither `@Can` nor `@Public`.
+ * apps may do, and every mutation, public ones included, and every download in its audit. Throws if a root field declares
+ * neither `@Can` nor `@Public`.
  */
 export function guard(schema: GraphQLSchema): GraphQLSchema {
   for (const [scope, type] of rootTypes(schema)) {
@@ -56,6 +58,7 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
       if (check && field.resolve) field.resolve = withCheck(check, field.resolve);
       if (check && field.subscribe) field.subscribe = withCheck(check, field.subscribe);
       if (scope === 'write' && field.resolve) field.resolve = withAudit(field, permission, field.resolve);
+      if (field.subscribe && emitsFile(field)) field.subscribe = withReadAudit(field, permission, field.subscribe);
     }
   }
   return schema;

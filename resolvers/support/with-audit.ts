@@ -30,10 +30,10 @@ function phrasesOf(name: string): string[] {
 }
 
 /**
- * Returns the kind of resource that a mutation changes: that of its permission if an argument identifies it, else the
+ * Returns the kind of resource that a mutation changes, or a download reads: that of its permission if an argument identifies it, else the
  * first kind in its name (`deleteToken`, `createAgent`), else `user` if it has an argument `username`.
  */
-function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission: string): string | null {
+export function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission: string): string | null {
   const [ability = ''] = permission.split(':');
   const hasArgument = (...names: string[]) => args.some((argument) => names.includes(argument.name));
   const ofPermission = ability in ABILITIES ? [ability] : [];
@@ -49,7 +49,7 @@ function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission
  * Returns the argument that identifies the resource; for a child this is its parent's id. No other argument is ever
  * logged.
  */
-function keyOf(kind: string | null, args: Record<string, unknown>): string | null {
+export function keyOf(kind: string | null, args: Record<string, unknown>): string | null {
   const key = args[`${kind}Id`] ?? args['id'] ?? args['username'];
   return typeof key === 'string' ? key : null;
 }

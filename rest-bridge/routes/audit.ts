@@ -3,7 +3,8 @@ import { collection, resource, value } from '../present.ts';
 import { get } from '../route.ts';
 
 const event = resource<{ userId: string | null }>(
-  'id createdAt userId username action kind resourceId outcome channel address tokenId sessionId requestId',
+  'id createdAt userId username action kind resourceId outcome channel address tokenId sessionId requestId ' +
+    'parameters rows bytes',
   ({ userId }) => ({ 'svc:user': userId ? `/users/${userId}` : undefined }),
 );
 

@@ -5,7 +5,7 @@
 export const AUDIT_CHANNELS = ['graphql', 'rest', 'websocket', 'cli', 'app'] as const;
 export type AuditChannel = (typeof AUDIT_CHANNELS)[number];
 
-export const AUDIT_OUTCOMES = ['succeeded', 'denied'] as const;
+export const AUDIT_OUTCOMES = ['succeeded', 'denied', 'started', 'aborted'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
 /** The caller as the audit log records them. */
@@ -28,6 +28,8 @@ export interface AuditedMutation {
   key: string | null;
   /** Id of the resource, once it is known. */
   resourceId: string | null;
+  /** Names of the arguments of a download, without their values. Absent for mutations. */
+  parameters?: readonly string[];
   /** The actor if it is not the viewer of the request: logins and mailed links. */
   actor?: AuditActor;
   /** Whether a failure with any status is recorded as a refusal. */

@@ -35,6 +35,9 @@ describe('the audit log', () => {
       tokenId: expect.any(String),
       sessionId: null,
       requestId: expect.any(String),
+      parameters: null,
+      rows: null,
+      bytes: null,
       _links: { 'svc:user': { href: `/api/users/${admin.id}` }, 'svc:resource': { href: `/api/reports/${id}` } },
     });
     expect(
@@ -109,10 +112,11 @@ describe('the export of the audit log', () => {
       .trimEnd()
       .split('\r\n');
     expect(csv[0]).toBe(
-      'createdAt,id,userId,username,action,kind,resourceId,outcome,channel,address,tokenId,sessionId,requestId',
+      'createdAt,id,userId,username,action,kind,resourceId,outcome,channel,address,tokenId,sessionId,requestId,' +
+        'parameters,rows,bytes',
     );
     expect(csv[1]).toMatch(
-      /^2026-01-01T00:00:00.000Z,[0-9a-f-]{36},,"many, ""quoted""",exported,,,succeeded,rest,,,,\d+$/,
+      /^2026-01-01T00:00:00.000Z,[0-9a-f-]{36},,"many, ""quoted""",exported,,,succeeded,rest,,,,\d+,,,$/,
     );
     expect(csv.length).toBe(EVENTS + 1);
     await expectStatus(admin.get('/audit/export?format=pdf'), 400);

@@ -22,7 +22,7 @@ export async function exportRows(
   const view = await viewOf(ctx, dataset);
   const { fields, ...rows } = await parseRowQuery(ctx, view, query);
   const search = view.generation && { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
-  return exportFile(format, { filename, title: dataset.name }, fields, (signal) =>
+  return exportFile(format, { filename, title: dataset.name, resourceId: dataset.id }, fields, (signal) =>
     search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : yieldRows([]),
   );
 }

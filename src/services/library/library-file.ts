@@ -26,7 +26,8 @@ export async function findFile(
 ): Promise<ReadRow<LibraryFile>> {
   const file = isUuid(id) ? await ctx.read.find(LibraryFile, { id: id.toLowerCase(), libraryId }, source) : null;
   if (!file) throw notFound({ what: FILE_NOUN, id });
-  const sent = await sendStoredContents(ctx, { what: FILE_NOUN, id }, () => loadContents(ctx, file.id));
+  const audited = { action: 'libraryFile', kind: 'library', key: null, resourceId: libraryId, parameters: ['id'] };
+  const sent = await sendStoredContents(ctx, { what: FILE_NOUN, id, audited }, () => loadContents(ctx, file.id));
   return { ...file, ...(sent && { sha256: sent.sha256 }) };
 }
 

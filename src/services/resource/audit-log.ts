@@ -42,12 +42,15 @@ const EXPORT_COLUMNS = [
   'tokenId',
   'sessionId',
   'requestId',
+  'parameters',
+  'rows',
+  'bytes',
 ] as const;
 
 const EXPORT_FIELDS: Field[] = EXPORT_COLUMNS.map((name) => ({
   name,
   label: name,
-  type: name === 'createdAt' ? 'datetime' : 'string',
+  type: name === 'createdAt' ? 'datetime' : name === 'rows' || name === 'bytes' ? 'number' : 'string',
 }));
 
 /** Events that an export reads with one statement. */
@@ -79,7 +82,10 @@ async function* readBatches(
       last === undefined ? undefined : olderThan(last),
       { ...filter, limit: EXPORT_BATCH_EVENTS } as ListArguments,
     );
-    yield events.map((event) => Object.fromEntries(EXPORT_COLUMNS.map((column) => [column, event[column] ?? null])));
+    yield events.map((event) => ({
+      ...Object.fromEntries(EXPORT_COLUMNS.map((column) => [column, event[column] ?? null])),
+      parameters: event.parameters?.join(' ') ?? null,
+    }));
     last = events.at(-1)?.id;
     count = events.length;
   }

@@ -10,6 +10,10 @@ export interface ExportChunk {
   encoding: 'utf8' | 'base64';
   filename: string;
   contentType: string;
+  /** Number of rows that were read for this chunk and those before it. */
+  rows: number;
+  /** Id of the resource that is exported. Absent for the audit log. */
+  resourceId?: string;
 }
 
 /**
@@ -29,29 +33,44 @@ const HIGH_SURROGATE = 0xd800 >>> 10;
  */
 export function exportFile(
   format: ExportFormat,
-  { filename, title }: { filename: string; title: string },
+  { filename, title, resourceId }: { filename: string; title: string; resourceId?: string },
   fields: readonly Field[],
   scan: (signal: AbortSignal) => AsyncIterable<Row[]>,
 ): AsyncGenerator<ExportChunk, void, undefined> {
   const encoder = EXPORT_ENCODERS[format];
   encoder.check?.(fields);
-  return toChunks(encodeRows(encoder, fields, scan, title), {
-    filename: `${filename}.${format}`,
-    contentType: encoder.contentType,
-  });
+  const read = { rows: 0 };
+  return toChunks(
+    encodeRows(encoder, fields, (signal) => countRows(scan(signal), read), title),
+    read,
+    {
+      filename: `${filename}.${format}`,
+      contentType: encoder.contentType,
+      ...(resourceId !== undefined && { resourceId }),
+    },
+  );
+}
+
+async function* countRows(batches: AsyncIterable<Row[]>, read: { rows: number }): AsyncGenerator<Row[]> {
+  for await (const batch of batches) {
+    read.rows += batch.length;
+    yield batch;
+  }
 }
 
 async function* toChunks(
   pieces: AsyncIterable<string | Uint8Array>,
-  file: Pick<ExportChunk, 'filename' | 'contentType'>,
+  read: { readonly rows: number },
+  file: Pick<ExportChunk, 'filename' | 'contentType' | 'resourceId'>,
 ): AsyncGenerator<ExportChunk, void, undefined> {
   for await (const piece of splitEvenly(pieces)) {
-    if (typeof piece === 'string') yield { text: piece, encoding: 'utf8', ...file };
+    if (typeof piece === 'string') yield { text: piece, encoding: 'utf8', rows: read.rows, ...file };
     else
       for (let start = 0; start < piece.length; start += CHUNK_BYTES)
         yield {
           text: Buffer.from(piece.subarray(start, start + CHUNK_BYTES)).toString('base64'),
           encoding: 'base64',
+          rows: read.rows,
           ...file,
         };
   }

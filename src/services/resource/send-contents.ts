@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
+import { auditContent, type AuditedRead } from './audit-read.ts';
 
 /** What identifies contents, and where they are; a `fileId` of null stands for no bytes. */
 export interface StoredContents {
@@ -14,11 +15,11 @@ const MAX_LOOKUPS = 5;
 
 /**
  * Passes contents to the response of a request for their bytes. `find` finds them, and `what` names them in an error.
- * Returns which ones these are; null for other requests.
+ * Returns which ones these are; null for other requests. `audited` is their event in the audit log, if they have one.
  */
 export async function sendStoredContents(
   ctx: Context,
-  { what, id }: { what: string; id: string },
+  { what, id, audited }: { what: string; id: string; audited?: AuditedRead },
   find: () => Promise<StoredContents>,
 ): Promise<Pick<StoredContents, 'size' | 'sha256'> | null> {
   if (!ctx.sendFile) return null;
@@ -28,7 +29,7 @@ export async function sendStoredContents(
     const range = ctx.selectRange?.(size, sha256);
     const content = fileId ? await ctx.platform.files.open(fileId, range) : Readable.from([]);
     if (content) {
-      ctx.sendFile(content, size);
+      ctx.sendFile(audited ? await auditContent(ctx, audited, content) : content, size);
       return { size, sha256 };
     }
   }

@@ -6,6 +6,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import type { ReadRow } from '../../core/read/reader.ts';
 import type { Viewer } from '../../core/viewer.ts';
+import { auditContent, auditText, type AuditedRead } from '../resource/audit-read.ts';
 import { checkQuota, loadBytesLeft } from '../resource/quota.ts';
 import { insertStoredFile } from '../resource/stored-file.ts';
 import type { RenderedDocument } from './render-document.ts';
@@ -107,22 +108,31 @@ const deleteOldest = (tx: Transaction, tenantId: string, userId: string, addedBy
   });
 
 /** What is read of a rendition to send its contents. */
-export const CONTENT_COLUMNS = ['size', 'sha256', 'contentType', 'fileId'] as const;
-type ReadableContents = Pick<ReadRow<Rendition>, 'id' | (typeof CONTENT_COLUMNS)[number]>;
+export const CONTENT_COLUMNS = ['templateId', 'size', 'sha256', 'contentType', 'fileId'] as const;
+type ReadableContents = Pick<ReadRow<Rendition>, 'id' | 'templateId' | (typeof CONTENT_COLUMNS)[number]>;
 
 /**
  * Sends the contents of a rendition, in a request for its bytes, unless the client has them. Throws NOT_FOUND if they were
  * deleted meanwhile.
  */
 export async function sendRendition(
-  ctx: Pick<Context, 'platform' | 'sendFile' | 'revalidate'>,
-  { id, size, sha256, fileId }: ReadableContents,
+  ctx: Pick<Context, 'platform' | 'request' | 'viewer' | 'sendFile' | 'revalidate'>,
+  { id, templateId, size, sha256, fileId }: ReadableContents,
 ): Promise<void> {
   if (!ctx.sendFile || ctx.revalidate?.(sha256)) return;
   const content = await ctx.platform.files.open(fileId);
   if (!content) throw notFound({ what: 'rendition', id });
-  ctx.sendFile(content, size);
+  ctx.sendFile(await auditContent(ctx, readOf(templateId), content), size);
 }
+
+/** Returns the download of a document of a template, for the audit log. */
+const readOf = (templateId: string): AuditedRead => ({
+  action: 'rendition',
+  kind: 'template',
+  key: null,
+  resourceId: templateId,
+  parameters: ['renditionId'],
+});
 
 /** Maximum size of the texts that one request returns, in bytes. Larger documents are read by `contentsUrl`. */
 const MAX_TEXT_BYTES = 5_000_000;
@@ -133,8 +143,8 @@ const textBytes = new WeakMap<object, number>();
 
 /** Returns a document as text, null for other formats. Throws 413 beyond 5 MB for all texts of a request. */
 export async function readText(
-  ctx: Pick<Context, 'platform'>,
-  { id, size, contentType, fileId }: ReadableContents,
+  ctx: Pick<Context, 'platform' | 'request' | 'viewer'>,
+  { id, templateId, size, contentType, fileId }: ReadableContents,
 ): Promise<string | null> {
   if (!TEXT_TYPES.test(contentType)) return null;
   const bytes = (textBytes.get(ctx) ?? 0) + size;
@@ -143,5 +153,6 @@ export async function readText(
   textBytes.set(ctx, bytes);
   const content = await ctx.platform.files.read(fileId);
   if (!content) throw notFound({ what: 'rendition', id });
+  await auditText(ctx, readOf(templateId), size);
   return content.toString('utf8');
 }
