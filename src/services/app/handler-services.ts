@@ -1,6 +1,7 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { HandlerServices, HandlerTask } from '../../core/app-run.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
+import { checkStorage } from '../resource/storage-limit.ts';
 import { emitEvent } from './handler-event.ts';
 import { fetchForHandler } from './handler-fetch.ts';
 import { sendMail } from './handler-mail.ts';
@@ -12,15 +13,19 @@ import { notifyReaders } from './handler-notify.ts';
  */
 export const createHandlerServices = (task: Pick<HandlerTask, 'app' | 'ctx' | 'depth'>): HandlerServices => ({
   fetch: (request, signal) => withSentence(() => fetchForHandler(task, request, signal)),
-  emit: (name, payload) => fromSameOrigin(task, () => emitEvent(task, name, payload)),
-  notify: (principals, notification) => fromSameOrigin(task, () => notifyReaders(task, principals, notification)),
-  email: (mail) => fromSameOrigin(task, () => sendMail(task, mail)),
+  emit: (name, payload) => toStore(task, () => emitEvent(task, name, payload)),
+  notify: (principals, notification) => toStore(task, () => notifyReaders(task, principals, notification)),
+  email: (mail) => toStore(task, () => sendMail(task, mail)),
 });
 
-/** Does work that changes something. Throws 403 if the request for which the handler runs may not change anything. */
-const fromSameOrigin = <T>({ ctx }: Pick<HandlerTask, 'ctx'>, work: () => Promise<T>): Promise<T> =>
+/**
+ * Does work that stores something. Throws 403 if the request for which the handler runs may not change anything, and 413
+ * if the storage of the app is used up.
+ */
+const toStore = <T>({ app, ctx }: Pick<HandlerTask, 'app' | 'ctx'>, work: () => Promise<T>): Promise<T> =>
   withSentence(async () => {
     checkOrigin(ctx.request);
+    await checkStorage(ctx.platform, app.tenantId, app.id);
     return work();
   });
 
