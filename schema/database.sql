@@ -2479,6 +2479,24 @@ CREATE TRIGGER unshare_datasource AFTER DELETE ON dws.share FOR EACH ROW WHEN ((
 grant delete, insert, select, update on dws.share to dws_app;
 grant delete, insert, select, update on dws.share to dws_system;
 
+create table dws.store_size (
+  app_id uuid,
+  bytes bigint not null,
+  measured_at timestamp with time zone not null default now(),
+  store text not null,
+  tenant_id uuid not null
+);
+alter table dws.store_size enable row level security;
+alter table dws.store_size force row level security;
+alter table dws.store_size add constraint store_size_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.store_size add constraint store_size_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+alter table dws.store_size add constraint store_size_tenant_id_store_app_id_key UNIQUE NULLS NOT DISTINCT (tenant_id, store, app_id);
+CREATE INDEX store_size_app ON dws.store_size USING btree (app_id) WHERE (app_id IS NOT NULL);
+create policy system on dws.store_size for all to dws_system using (true) with check (true);
+create policy tenant on dws.store_size for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.store_size to dws_app;
+grant delete, insert, select, update on dws.store_size to dws_system;
+
 create table dws.stored_file (
   content_type text not null,
   created_at timestamp with time zone not null default now(),
@@ -3104,7 +3122,7 @@ create table dws.webhook_reply (
   created_at timestamp with time zone not null default now(),
   key text not null,
   request text not null,
-  response text,
+  response bytea,
   run_id uuid not null,
   running_until timestamp with time zone not null,
   tenant_id uuid not null

@@ -14,6 +14,7 @@ import type { Viewer } from '../../src/core/viewer.ts';
 import { refusesApps } from './app-refusals.ts';
 import { withAudit } from './with-audit.ts';
 import { emitsFile, withReadAudit } from './with-read-audit.ts';
+import { withStorage } from './with-storage.ts';
 
 const readOnlyToken = defineError(403, 'FORBIDDEN', (scope: string) => `This token lacks the scope ${scope}`);
 
@@ -46,8 +47,9 @@ export const rootTypes = (schema: GraphQLSchema) =>
 
 /**
  * Wraps every root field of a schema in one synchronous check of credentials, token scope, global permission and what
- * apps may do, and every mutation, public ones included, and every download in its audit. Throws if a root field declares
- * neither `@Can` nor `@Public`.
+ * Wraps every root field of a schema in one synchronous check of credentials, token scope, global permission and what
+ * apps may do, every mutation that stores more in the check of its tenant's storage, and every mutation, public ones
+ * included, and every download in its audit. Throws if a root field declares neither `@Can` nor `@Public`.
  */
 export function guard(schema: GraphQLSchema): GraphQLSchema {
   for (const [scope, type] of rootTypes(schema)) {
@@ -55,6 +57,7 @@ export function guard(schema: GraphQLSchema): GraphQLSchema {
       const permission = permissionOf(field);
       if (!permission) throw new Error(`${type!.name}.${field.name} has no permission: put @Can or @Public above it`);
       const check = permission === 'public' ? createPublicCheck(field, scope) : createCheck(field, permission, scope);
+      if (scope === 'write' && field.resolve) field.resolve = withStorage(field.name, field.resolve);
       if (check && field.resolve) field.resolve = withCheck(check, field.resolve);
       if (check && field.subscribe) field.subscribe = withCheck(check, field.subscribe);
       if (scope === 'write' && field.resolve) field.resolve = withAudit(field, permission, field.resolve);

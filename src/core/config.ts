@@ -125,6 +125,7 @@ const variables = z.object({
   MAX_UPLOAD_BYTES: count(100_000_000),
   MAX_DATASET_ROWS: count(0),
   TENANT_QUOTA_BYTES: count(0),
+  TENANT_DATABASE_BYTES: count(5_000_000_000),
   APP_QUOTA_BYTES: count(1_000_000_000),
   APPS_MEMORY_BYTES: count(QUARTER_OF_MEMORY),
   RATE_LIMIT_API: count(1200),

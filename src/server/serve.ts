@@ -12,6 +12,9 @@ import { openPlatform } from './platform.ts';
 import { listenFailure, prepareStart } from './start-checks.ts';
 import { startTracing } from './tracing.ts';
 
+/** Pause between two measurements of what is stored. */
+const STORE_SIZES_INTERVAL_MS = 60_000;
+
 /** A running process of the service. */
 interface RunningService {
   /** URL where it listens. */
@@ -60,6 +63,9 @@ export async function serve(config: Config): Promise<RunningService> {
       const { startWorker } = await import('./worker.ts');
       const worker = await startWorker(opened);
       closers.push(() => worker.stop());
+      const { startStoreSizes } = await import('../operations/store-sizes.ts');
+      const sizes = startStoreSizes(platform, { interval: STORE_SIZES_INTERVAL_MS });
+      closers.push(() => sizes.stop());
     }
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${host}:${port}`;

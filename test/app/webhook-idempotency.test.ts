@@ -212,7 +212,7 @@ describe('a response that is kept', () => {
   test('is encrypted, and kept for 24 hours', async ({ admin, service }) => {
     const app = await deployApp(admin, 'Kept', FILES);
     await once(service, app, {}, responseOf('a secret'));
-    const rows = await systemQuery<{ key: string; request: string; response: string }>(
+    const rows = await systemQuery<{ key: string; request: string; response: Buffer }>(
       service,
       `select key, request, response from dws.webhook_reply where app_id = $1`,
       app,
@@ -222,7 +222,8 @@ describe('a response that is kept', () => {
       key: expect.stringMatching(/^[\da-f]{64}$/),
       request: expect.stringMatching(/^[\da-f]{64}$/),
     });
-    expect(rows[0]!.response).toMatch(/^v1\./);
+    expect(rows[0]!.response.includes('a secret')).toBe(false);
+    expect(service.platform.secrets.openBytes(rows[0]!.response, 'the response').toString()).toMatch(/^\{"status":200,.*\}\na secret$/);
     const age = (interval: string) =>
       systemQuery(
         service,
@@ -251,6 +252,47 @@ describe('a response that is kept', () => {
       status: 409,
       message: 'The call was processed before; its response was too large to be kept',
     });
+  });
+
+  test('has 100 MB with the others of the app; past them a repetition is 409, and not a second run', async ({
+    admin,
+    service,
+  }) => {
+    const [app, other] = [await deployApp(admin, 'Full', FILES), await deployApp(admin, 'Empty', FILES)];
+    const request = (key: string) => ({ headers: { 'x-delivery': key } });
+    const body = 'x'.repeat(980_000);
+    await once(service, app, request('a'), responseOf(body));
+    const bytesOf = async (id: string) =>
+      Number(
+        (
+          await systemQuery<{ bytes: number }>(
+            service,
+            `select sum(octet_length(response))::int as bytes from dws.webhook_reply where app_id = $1`,
+            id,
+          )
+        )[0]!.bytes,
+      );
+    const one = await bytesOf(app);
+    // Not in Base64, and not by JSON.
+    expect(one - body.length).toBeLessThan(200);
+    await systemQuery(
+      service,
+      `insert into dws.webhook_reply (tenant_id, app_id, key, request, run_id, running_until, response)
+       select tenant_id, app_id, 'k' || n, request, run_id, now(), response
+       from dws.webhook_reply, generate_series(1, $2) n where app_id = $1`,
+      app,
+      Math.floor(100_000_000 / one) - 1,
+    );
+    await once(service, app, request('b'), responseOf(body));
+    expect(await bytesOf(app)).toBeLessThan(100_000_000);
+    await expect(once(service, app, request('b'), neverRun)).rejects.toMatchObject({
+      status: 409,
+      message: 'The call was processed before; its response was too large to be kept',
+    });
+    expect(await once(service, app, request('a'), neverRun)).toMatchObject({ response: { body: Buffer.from(body) } });
+    // Others are kept.
+    await once(service, other, request('b'), responseOf(body));
+    expect(await once(service, other, request('b'), neverRun)).toMatchObject({ response: { body: Buffer.from(body) } });
   });
 
   test('is deleted with the app, and when the app has more than 10,000', async ({ admin, service }) => {

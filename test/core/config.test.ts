@@ -63,6 +63,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
   MAX_DATASET_ROWS: ['must be a whole number from 0 to 9007199254740991', 'all'],
   APP_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1GB', '-1'],
   APPS_MEMORY_BYTES: ['must be a whole number from 0 to 9007199254740991', '1G', '0.5'],
+  TENANT_DATABASE_BYTES: ['must be a whole number from 0 to 9007199254740991', '5GB'],
   TENANT_QUOTA_BYTES: ['must be a whole number from 0 to 9007199254740991', '1e9'],
   RATE_LIMIT_API: ['must be a whole number from 0 to 9007199254740991', 'off'],
   RATE_LIMIT_LOGIN: ['must be a whole number from 0 to 9007199254740991', 'off'],
@@ -124,6 +125,7 @@ describe('the table of variables in the README', () => {
     '`no-reply@` and the host of `PUBLIC_URL`': undefined,
     '100 MB': 100_000_000,
     '1 GB': 1_000_000_000,
+    '5 GB': 5_000_000_000,
     'a quarter of the memory': String(Math.floor(Math.min(process.constrainedMemory() || Infinity, totalmem()) / 4)),
     '`.data`': resolve('.data'),
   };

@@ -212,7 +212,7 @@ describe('the file of an export', () => {
       // The draft has the former file too, so that it would stay beside the new one.
       await expectStatus(ann.post(`${action.job.path}/_edit`, {}), 201);
       config.TENANT_QUOTA_BYTES = used;
-      expect((await run(ann, action)).error).toMatch(/^Datasets and files would use \d+ bytes/);
+      expect((await run(ann, action)).error).toMatch(/^The tenant would use \d+ bytes/);
     } finally {
       config.TENANT_QUOTA_BYTES = 0;
     }

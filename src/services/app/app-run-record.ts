@@ -1,9 +1,10 @@
 import type { EndedRun } from '../../core/app-run.ts';
 import { perPlatform } from '../../core/per-platform.ts';
 import type { Platform } from '../../core/platform.ts';
+import { isStorageFull } from '../resource/storage-limit.ts';
 import { meter } from '../usage/usage-meter.ts';
 import { AppRecordPruner } from './app-record-pruner.ts';
-import { insertRecords, toRecord, type RunRecord } from './app-run-rows.ts';
+import { insertRecords, toRecord, withoutContent, type RunRecord } from './app-run-rows.ts';
 import { ComputeCharger } from './app-run-usage.ts';
 
 /** Maximum number of runs that one transaction records, and the size at which it ends before, in bytes. */
@@ -57,10 +58,13 @@ class RunRecorder {
     this.#waiting.delete(tenantId);
   }
 
-  #write(tenantId: string, records: readonly RunRecord[]): Promise<void> {
-    return this.#platform.database.transaction(tenantId, async (tx) => {
+  async #write(tenantId: string, records: readonly RunRecord[]): Promise<void> {
+    const stored: RunRecord[] = [];
+    for (const record of records)
+      stored.push((await isStorageFull(this.#platform, tenantId, record.appId)) ? withoutContent(record) : record);
+    await this.#platform.database.transaction(tenantId, async (tx) => {
       const usage = await this.#charger.usageOf(tx, tenantId, records);
-      insertRecords(tx, tenantId, records);
+      insertRecords(tx, tenantId, stored);
       meter({ tenantId }, tx, usage);
     });
   }

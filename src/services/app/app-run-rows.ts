@@ -79,6 +79,13 @@ export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
   };
 }
 
+/** Returns a record of an app whose storage is used up: that it ran and what it cost, without log and request. */
+export const withoutContent = (record: RunRecord): RunRecord => ({
+  ...record,
+  lines: [],
+  call: record.call && { ...record.call, request: null },
+});
+
 /** Locks apps against deletion, in one order. Those that were deleted are missing. */
 const LIVE_APPS = `live as materialized (
   select id from dws.app where tenant_id = $1 and id = any($2::uuid[]) order by id for key share

@@ -1,6 +1,7 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { HandlerServices, HandlerTask } from '../../core/app-run.ts';
 import { sendingIssue } from '../../core/authority.ts';
+import { checkStorage } from '../resource/storage-limit.ts';
 import { emitEvent } from './handler-event.ts';
 import { fetchForHandler } from './handler-fetch.ts';
 import { sendMail } from './handler-mail.ts';
@@ -19,15 +20,16 @@ export const createHandlerServices = (
   email: (mail) => send(task, 'email', () => sendMail(task, mail)),
 });
 
-/** Sends something. Throws 403 if the run has no authority to do so. */
+/** Sends something. Throws 403 if the run has no authority to do so, and 413 if the storage of the app is used up. */
 const send = <T>(
-  { authority }: Pick<HandlerTask, 'authority'>,
+  { app, ctx, authority }: Pick<HandlerTask, 'app' | 'ctx' | 'authority'>,
   service: 'emit' | 'notify' | 'email',
   work: () => Promise<T>,
 ): Promise<T> =>
   withSentence(async () => {
     const refusal = sendingIssue(authority, service);
     if (refusal) throw refusal;
+    await checkStorage(ctx.platform, app.tenantId, app.id);
     return work();
   });
 

@@ -3,6 +3,7 @@ import type { AppRequest, AppResponse, HandlerRoute, RunningApp } from '../../co
 import { badInput, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
+import { isStorageFull } from '../resource/storage-limit.ts';
 import { noRouteFor } from './app-route-match.ts';
 
 /** The `config.idempotency` of a webhook. */
@@ -16,6 +17,8 @@ export const REPLY_RETENTION = '24 hours';
 /** A run that has not ended by then was killed: it is longer than a handler may wait and run. */
 const MAX_RUN = '3 minutes';
 const MAX_BODY_BYTES = 1_000_000;
+/** Bytes of the responses that are kept of an app. */
+const MAX_APP_BYTES = 100_000_000;
 /** Maximum number of attempts to claim a key. */
 const MAX_TRIES = 3;
 
@@ -24,15 +27,8 @@ interface Claim extends Record<string, unknown> {
   runId: string;
   /** Digest of its request. */
   request: string;
-  /** The encrypted response; null while it runs. */
-  response: string | null;
-}
-
-/** A response as it is encrypted. Its body is Base64, and null if it is too large. */
-interface StoredResponse {
-  status: number;
-  headers: Record<string, string>;
-  body: string | null;
+  /** The encrypted response (`toStored`), empty if it is not kept; null while it runs. */
+  response: Buffer | null;
 }
 
 const digestOf = (...parts: (string | Uint8Array)[]): string =>
@@ -45,10 +41,11 @@ const digestOf = (...parts: (string | Uint8Array)[]): string =>
  * with the same key, and NOT_FOUND for an app that was deleted meanwhile.
  */
 export async function runOnce<T extends { response: AppResponse } | { failure: { status: number } }>(
-  { database, secrets }: Pick<Platform, 'database' | 'secrets'>,
+  platform: Platform,
   { app, route, request, header }: { app: RunningApp; route: HandlerRoute; request: AppRequest; header: string },
   run: () => Promise<T>,
 ): Promise<T | { response: AppResponse }> {
+  const { database, secrets } = platform;
   const value = request.headers[header.toLowerCase()];
   if (!value) return run();
   const query: Platform['system']['query'] = (statement) => database.query(app.tenantId, statement);
@@ -73,18 +70,26 @@ export async function runOnce<T extends { response: AppResponse } | { failure: {
   else
     await query({
       text: `
-        update dws.webhook_reply set response = $5
+        update dws.webhook_reply
+        set response = case when octet_length($5::bytea) + (${APP_BYTES}) <= $6 then $5 else '' end
         where tenant_id = $1 and app_id = $2 and key = $3 and run_id = $4`,
-      values: [...own, secrets.seal(JSON.stringify(toStored(result.response)))],
+      values: [
+        ...own,
+        (await isStorageFull(platform, app.tenantId, app.id)) ? Buffer.alloc(0) : toStored(result.response, secrets),
+        MAX_APP_BYTES,
+      ],
     });
   return result;
 }
 
-const toStored = ({ status, headers, body }: AppResponse): StoredResponse => ({
-  status,
-  headers,
-  body: body.length > MAX_BODY_BYTES ? null : Buffer.from(body).toString('base64'),
-});
+/** SQL for the bytes of the responses of an app. It reads their lengths only, of about 10,000 rows at most. */
+const APP_BYTES = `select coalesce(sum(octet_length(response)), 0) from dws.webhook_reply where app_id = $2`;
+
+/** Returns a response as it is encrypted: status and headers as a line of JSON, then the body. Empty if it is too large. */
+const toStored = ({ status, headers, body }: AppResponse, secrets: Platform['secrets']): Buffer =>
+  body.length > MAX_BODY_BYTES
+    ? Buffer.alloc(0)
+    : secrets.sealBytes(Buffer.concat([Buffer.from(`${JSON.stringify({ status, headers })}\n`), body]));
 
 /** Takes a key for a run, unless another run has it. Returns the claim of the run that has it; null without the app. */
 async function take(
@@ -133,7 +138,9 @@ function responseOf(
 ): AppResponse {
   if (request !== digest) throw badInput(`The value of the header ${header} was used for another request`);
   if (response === null) throw stillRuns();
-  const { body, ...rest } = JSON.parse(secrets.open(response, 'the response of the first call')) as StoredResponse;
-  if (body === null) throw conflict('The call was processed before; its response was too large to be kept');
-  return { ...rest, body: Buffer.from(body, 'base64') };
+  if (response.length === 0) throw conflict('The call was processed before; its response was too large to be kept');
+  const stored = secrets.openBytes(response, 'the response of the first call');
+  const end = stored.indexOf('\n');
+  const { status, headers } = JSON.parse(stored.toString('utf8', 0, end)) as Pick<AppResponse, 'status' | 'headers'>;
+  return { status, headers, body: stored.subarray(end + 1) };
 }

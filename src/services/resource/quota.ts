@@ -1,9 +1,12 @@
 import type { Query } from '../../core/database.ts';
 import { tooLarge } from '../../core/errors.ts';
 
+/** SQL for the bytes of a tenant `$1` in the database and in the tables of its apps, which workers measure. */
+const MEASURED = `(select coalesce(sum(bytes), 0) from dws.store_size where tenant_id = $1)`;
+
 /**
- * Returns the bytes that the datasets and files of a tenant use, without the dataset whose rows are about to be
- * replaced.
+ * Returns the bytes that a tenant uses, without the dataset whose rows are about to be replaced: datasets and files are
+ * exact, all other stores (`stores.ts`) as a worker has measured them.
  */
 export async function loadBytesUsed(
   tx: { query: Query },
@@ -15,6 +18,7 @@ export async function loadBytesUsed(
       select (
         (select coalesce(sum(size), 0) from dws.dataset where tenant_id = $1 and id is distinct from $2)
         + (select coalesce(sum(size), 0) from dws.stored_file where tenant_id = $1)
+        + ${MEASURED}
       )::bigint as size`,
     values: [tenantId, exceptDataset],
   });
@@ -47,5 +51,5 @@ export async function checkQuota(
 ): Promise<void> {
   if (quota === 0) return;
   const total = (await loadBytesUsed(tx, tenantId, exceptDataset)) + addedBytes;
-  if (total > quota) throw tooLarge(`Datasets and files would use ${total} bytes; the quota is ${quota}`);
+  if (total > quota) throw tooLarge(`The tenant would use ${total} bytes; the quota is ${quota}`);
 }

@@ -1,0 +1,216 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { addsContent } from '../../resolvers/support/with-storage.ts';
+import type { HandlerRoute, RunningApp } from '../../src/core/app-run.ts';
+import { measureStores } from '../../src/operations/store-sizes.ts';
+import { finishRunRecords, recordRun } from '../../src/services/app/app-run-record.ts';
+import { runOnce } from '../../src/services/app/webhook-idempotency.ts';
+import { loadBytesUsed } from '../../src/services/resource/quota.ts';
+import { forgetStorage, isStorageFull } from '../../src/services/resource/storage-limit.ts';
+import { STORES } from '../../src/services/resource/stores.ts';
+import { createApp } from '../app/app-fixture.ts';
+import { appOf, callOf, requestOf } from '../app/record-fixture.ts';
+import { expectError, expectStatus } from '../support/expect.ts';
+import { runSql } from '../support/run-sql.ts';
+import { startService, type Service } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
+import { withService } from '../support/upload-form.ts';
+
+/** What contains nothing that users wrote, and why. */
+const WITHOUT_CONTENT: Record<string, string> = {
+  'dws.tenant': 'created by operators',
+  'dws.setting': 'of the installation',
+  'dws.migration': 'of the installation',
+  'dws.store_size': 'the sizes themselves',
+  'dws.session': 'credentials: logins must work on a full disk, and their number is limited',
+  'dws.api_token': 'credentials: their number is limited',
+  'dws.password_reset': 'credentials: they expire',
+  'dws.user_identity': 'one small row for a user and provider',
+  'dws.rate_count': 'numbers, deleted after minutes',
+  'dws.login_attempt': 'digests and times, deleted after minutes',
+  'dws.known_address': 'digests and times',
+  'dws.used_login': 'digests and times',
+  'dws.oauth_state': 'logins at providers: they expire',
+  'dws.oauth_registration': 'of the service at a provider',
+  'dws.usage_event': 'the ledger, which must record what happened',
+  'dws.usage_day': 'the ledger',
+  'dws.credit_reservation': 'the ledger',
+  'dws.credit_sync': 'the ledger',
+  'dws.budget_warning': 'the ledger',
+  dws_jobs: 'the queue: ids of operations',
+};
+
+/** Files and folders of `DATA_DIR` that contain nothing that users wrote, or a database with the tables above. */
+const OWN_FILES = ['postgres', 'postgres.json', 'postgres.lock', 'postgres.log', 'secret'];
+
+async function tenantOf(service: Service): Promise<string> {
+  const [tenant] = await systemQuery<{ id: string }>(service, `select id from dws.tenant where slug = 'default'`);
+  return tenant!.id;
+}
+
+const sizesOf = (service: Service, appId: string): Promise<{ store: string; bytes: number }[]> =>
+  systemQuery(
+    service,
+    'select store, bytes::float8 as bytes from dws.store_size where app_id = $1 order by store',
+    appId,
+  );
+
+/** Calls a webhook with an idempotency key and returns the body of the response. The second call runs nothing. */
+async function replyOf(service: Service, appId: string): Promise<string> {
+  const app = (await appOf(service, appId)) as RunningApp;
+  const request = requestOf('', { headers: { 'x-key': 'a' } });
+  const route = { path: '/', params: [], methods: [], config: {}, file: '' } as unknown as HandlerRoute;
+  const result = await runOnce(service.platform, { app, route, request, header: 'X-Key' }, async () => ({
+    response: { status: 200, headers: {}, body: Buffer.from('a response') },
+  }));
+  return Buffer.from(result.response.body).toString();
+}
+
+/** Measures, and lets the process read the sizes again. */
+async function measure(service: Service): Promise<void> {
+  await measureStores(service.platform, new AbortController().signal);
+  forgetStorage(service.platform, await tenantOf(service));
+}
+
+test('every table and every folder is in the list of stores, or is known to have no content of users', async () => {
+  await withService({}, async (service) => {
+    const tables = await runSql(
+      service.databaseUrl,
+      `select case table_schema when 'dws_jobs' then table_schema else table_schema || '.' || table_name end as name
+       from information_schema.tables
+       where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
+    );
+    const known = [
+      ...STORES.filter(({ measure: how }) => how === 'rows').map(({ name }) => `dws.${name}`),
+      ...Object.keys(WITHOUT_CONTENT),
+    ];
+    expect(known).toEqual([...new Set(known)]);
+    expect([...new Set(tables.map(({ name }) => String(name)))].toSorted()).toEqual(known.toSorted());
+    const folders = STORES.filter(({ name }) => name.endsWith('/')).map(({ name }) => name.slice(0, -1));
+    for (const name of readdirSync(service.platform.config.DATA_DIR))
+      expect([...folders, ...OWN_FILES]).toContain(name);
+  });
+});
+
+test('stores are measured by tenant and app, and the quota of the tenant counts them', async () => {
+  await withService({}, async (service) => {
+    const admin = await service.user('admin', { superuser: true });
+    const [id, other] = [await createApp(admin, 'Large'), await createApp(admin, 'Small')];
+    await measure(service);
+    expect(await sizesOf(service, id)).toEqual([]);
+    const tenantId = await tenantOf(service);
+    const used = () => loadBytesUsed(service.platform.system, tenantId);
+    const before = await used();
+    expect(before).toBeGreaterThan(0);
+    await systemQuery(
+      service,
+      `insert into dws.webhook_reply (tenant_id, app_id, key, request, run_id, running_until, response)
+       select tenant_id, id, 'k' || n, '', id, now(), decode(repeat('ff', 100000), 'hex')
+       from dws.app, generate_series(1, 10) n where id = $1`,
+      id,
+    );
+    await systemQuery(
+      service,
+      `insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
+       select gen_random_uuid(), tenant_id, id, 'order', '{}', '', 0 from dws.app where id = $1`,
+      other,
+    );
+    expect(await used()).toBe(before);
+    await measure(service);
+    const [replies, ...others] = await sizesOf(service, id);
+    expect(others).toEqual([]);
+    expect(replies!.store).toBe('webhook_reply');
+    expect(Math.round(replies!.bytes / 10_000)).toBe(100);
+    expect((await sizesOf(service, other)).map(({ store }) => store)).toEqual(['app_event']);
+    expect((await used()) - before).toBeGreaterThan(1_000_000);
+    await systemQuery(service, 'delete from dws.webhook_reply');
+    await measure(service);
+    expect(await sizesOf(service, id)).toEqual([]);
+    expect((await used()) - before).toBeLessThan(10_000);
+    await admin.delete(`/apps/${other}`);
+    expect(await sizesOf(service, other)).toEqual([]);
+  });
+});
+
+test.each([
+  ['TENANT_DATABASE_BYTES', 'The tenant stores more than 500000 bytes in the database'],
+  ['TENANT_QUOTA_BYTES', 'The quota of 500000 bytes is used up'],
+])('past %s, what stores more is refused in both APIs', async (variable, message) => {
+  await withService({ [variable]: '500000' }, async (service) => {
+    const ann = await service.user('ann');
+    const bob = await service.user('bob', { tenant: 'other' });
+    const { id } = await ann.creates('/reports', { name: 'Before' });
+    const fill = `insert into dws.audit_event (id, tenant_id, username, action, outcome, channel, request_id)
+      select gen_random_uuid(), id, repeat('x', 1000), 'test', 'succeeded', 'rest', '' from dws.tenant, generate_series(1, 600)
+      where slug = 'default'`;
+    await systemQuery(service, fill);
+    await measure(service);
+    await expectError(ann.post('/reports', { name: 'More' }), 413, message);
+    const { errors } = await ann.gql('mutation { createReport(input: {name: "More"}) { id } }');
+    expect(errors).toMatchObject([{ message, extensions: { code: 'PAYLOAD_TOO_LARGE' } }]);
+    // Reads, changes, logins and deletions work, and other tenants.
+    await expectStatus(ann.get(`/reports/${id}`), 200);
+    await expectStatus(ann.put(`/reports/${id}`, { name: 'After' }), 200);
+    await service.login('ann');
+    await expectStatus(bob.post('/reports', { name: 'Other' }), 201);
+    await expectStatus(ann.delete(`/reports/${id}`), 204);
+    await systemQuery(service, `delete from dws.audit_event where action = 'test'`);
+    await measure(service);
+    await expectStatus(ann.post('/reports', { name: 'More' }), 201);
+  });
+});
+
+test('past its quota, calls of an app are recorded without request and log, and no response is kept', async () => {
+  const service = await startService({ APP_QUOTA_BYTES: '100000' });
+  try {
+    const admin = await service.user('admin', { superuser: true });
+    const [id, other] = [await createApp(admin, 'Full'), await createApp(admin, 'Empty')];
+    const record = async (appId: string, requestId: string) => {
+      const app = await appOf(service, appId);
+      const logs = [{ level: 'info' as const, text: 'x'.repeat(2000) }];
+      await recordRun(service.platform, callOf(app, { request: requestOf() }, { requestId, logs }));
+      await finishRunRecords(service.platform);
+      const count = `select (select count(*)::int from dws.app_log where request_id = $1) as lines,
+        (select count(*)::int from dws.webhook_call where request_id = $1) as calls,
+        (select count(request)::int from dws.webhook_call where request_id = $1) as requests`;
+      return (await systemQuery(service, count, requestId))[0];
+    };
+    expect(await record(id, 'first')).toMatchObject({ calls: 1, lines: 1, requests: 1 });
+    await systemQuery(
+      service,
+      `insert into dws.app_log (id, tenant_id, app_id, at, level, message, request_id)
+       select gen_random_uuid(), tenant_id, id, now(), 'info', repeat('x', 1000), '' from dws.app, generate_series(1, 100)
+       where id = $1`,
+      id,
+    );
+    await measure(service);
+    const tenantId = await tenantOf(service);
+    expect(await isStorageFull(service.platform, tenantId, id)).toBe(true);
+    expect(await isStorageFull(service.platform, tenantId, other)).toBe(false);
+    expect(await isStorageFull(service.platform, tenantId)).toBe(false);
+    expect(await record(id, 'second')).toEqual({ calls: 1, lines: 0, requests: 0 });
+    expect(await record(other, 'third')).toMatchObject({ calls: 1, lines: 1, requests: 1 });
+    const [response, again] = [await replyOf(service, id), await replyOf(service, id).catch((error: Error) => error)];
+    expect(response).toBe('a response');
+    expect(again).toMatchObject({ status: 409, message: expect.stringContaining('too large to be kept') });
+    expect([await replyOf(service, other), await replyOf(service, other)]).toEqual(['a response', 'a response']);
+  } finally {
+    await service.close();
+  }
+});
+
+test('what stores more is known by the name of the mutation', () => {
+  const names = ['createReport', 'uploadDataset', 'runAgent', 'copyDataset', 'setAppFile', 'syncLibrary'];
+  expect(names.filter((name) => !addsContent(name))).toEqual([]);
+  const others = [
+    'login',
+    'createToken',
+    'deleteReport',
+    'updateReport',
+    'migrateApp',
+    'logout',
+    'setTheme',
+    'refresh',
+  ];
+  expect(others.filter(addsContent)).toEqual([]);
+});
