@@ -42,6 +42,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'migrateApp',
   'rollbackApp',
   'replayWebhookCall',
+  'rotateHookToken',
   'createJob',
   'updateJob',
   'editJob',

@@ -98,6 +98,10 @@ const variables = z.object({
     'must list IP addresses, CIDR ranges, loopback, linklocal or uniquelocal, separated by commas',
   ),
   CORS_ORIGINS: commaSeparated(isOrigin, 'must list origins like https://app.example.com, separated by commas'),
+  REDIRECT_HOSTS: commaSeparated(
+    (part) => hostSchema.safeParse(part).success,
+    'must list host names and IP addresses, separated by commas',
+  ),
   OUTBOUND_ALLOW: commaSeparated(
     (part) => allowedHostSchema.safeParse(part).success,
     'must list host names, IP addresses and CIDR ranges, separated by commas',

@@ -38,6 +38,12 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
     'https://app.example.com/',
     'https://app.example.com,https://b.example.com/path',
   ],
+  REDIRECT_HOSTS: [
+    'must list host names and IP addresses, separated by commas',
+    'https://pay.example.com',
+    '*',
+    'a:80',
+  ],
   OUTBOUND_ALLOW: [
     'must list host names, IP addresses and CIDR ranges, separated by commas',
     '*',

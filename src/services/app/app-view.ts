@@ -1,7 +1,6 @@
 import type { AppRequest, AppResponse, AppRole, HandlerUser } from '../../core/app-run.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
-import { toPrivateCacheControl } from '../../core/http-headers.ts';
 import { levelAllows, type Level } from '../../core/permissions.ts';
 import { actingUserId, type Viewer } from '../../core/viewer.ts';
 import { matchRoute, maxBodyOf, noRouteFor } from './app-route-match.ts';
@@ -47,15 +46,8 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     logs,
     error: 'failure' in result ? result.failure.message : null,
   });
-  if ('response' in result) return withPrivateCache(result.response);
+  if ('response' in result) return result.response;
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
-}
-
-/** Returns a response as only its caller may store it. */
-function withPrivateCache({ headers, ...response }: AppResponse): AppResponse {
-  const given = headers['cache-control'];
-  if (given === undefined) return { ...response, headers };
-  return { ...response, headers: { ...headers, 'cache-control': toPrivateCacheControl(given) } };
 }
 
 /** Returns the user of a request as handlers get it. A team is the caller when a webhook of its app calls a view route. */

@@ -16,6 +16,7 @@ import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { concurrencyKeyOf, loadForMigrations } from './app-part.ts';
+import { insertHookToken } from './hook-token.ts';
 
 type Env = ReadonlyMap<string, string>;
 
@@ -26,7 +27,9 @@ export async function create(ctx: Context, { env, monthlyBudget, ...input }: Cre
   return ctx.transaction(async (tx) => {
     const ownerId = input.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, input.ownerId) : undefined;
     content.accepted = !ownerId || !isOtherUser(ctx.viewer, ownerId);
-    return (await createOwned(ctx, tx, APP, { ...input, ownerId }, content)).id;
+    const app = await createOwned(ctx, tx, APP, { ...input, ownerId }, content);
+    insertHookToken(ctx.platform.secrets, tx, app);
+    return app.id;
   });
 }
 

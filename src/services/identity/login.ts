@@ -1,4 +1,5 @@
 import { MAX_PASSWORD_LENGTH, isAccountName } from '../../core/account-rules.ts';
+import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, wrongCredentials } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
@@ -40,7 +41,7 @@ interface Account extends Record<string, unknown> {
 export async function login(ctx: PublicContext, input: LoginInput): Promise<{ viewer: Viewer; expiresAt: Date }> {
   const { platform, request } = ctx;
   const tenant = tenantOrDefault(input.tenant);
-  await countLoginAttempt(platform, `${tenant}/${input.username.toLowerCase()}/${request.address}`);
+  await countLoginAttempt(platform, `${tenant}/${input.username.toLowerCase()}/${addressRange(request.address)}`);
 
   const account = isWellFormed(tenant, input) ? await findAccount(platform, tenant, input, request.address) : undefined;
   const mayLogIn =
