@@ -60,7 +60,7 @@ describe('wrong signatures of one address', () => {
     const elsewhere = callerOf(new Client(second.url, {}), app);
     expect(await elsewhere.forge('203.0.113.2')).toBe(401);
     await second.close();
-    expect(await recordedCalls(admin, app)).toHaveLength(refused + 2);
+    expect((await admin.get(`/apps/${app}/webhooks/calls?limit=1`)).body.total).toBe(refused + 2);
     const signatures = async () =>
       (await refusedOf(admin, app)).find(({ path }) => path === '/signed')?.refused as {
         reason: string;
