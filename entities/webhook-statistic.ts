@@ -76,7 +76,7 @@ export class WebhookStatistic {
 /** The token by which the webhooks of an app are called. */
 @ObjectType({ description: 'The token by which the webhooks of an app are called at `/api/hooks/{token}/{path}`.' })
 export class AppHookToken {
-  @Field(() => String, { description: 'Secret of 22 characters. Whoever knows it can call the webhooks of the app.' })
+  @Field(() => String, { description: 'Secret of 22 characters. It suffices to call the webhooks of the app.' })
   token!: string;
 
   @Field(() => String, { description: 'URL of the webhooks; their paths follow.' })

@@ -57,7 +57,7 @@ const UNCOUNTED_STEPS: ReadonlySet<WebhookStep> = new Set(['address', 'limit']);
 
 /**
  * Creates the function that runs webhooks for any caller. What an unproven caller does is counted to its address, and only
- * accepted calls to the app, so that nobody without a signature stops the calls of others.
+ * accepted calls to the app, so that a caller without a signature cannot stop others.
  */
 export function createWebhookRunner(options: WebhookOptions) {
   const { platform, limiter } = options;

@@ -54,7 +54,7 @@ describe('wrong signatures of one address', () => {
     const refused = statuses.filter((status) => status === 401).length;
     expect(refused).toBeGreaterThanOrEqual(60);
     expect(statuses).toHaveLength(refused + 1);
-    // The address is refused, and nobody else.
+    // Only the address is refused.
     expect(await send('203.0.113.2')).toBe(200);
     const second = await startSecond(service);
     const elsewhere = callerOf(new Client(second.url, {}), app);

@@ -23,7 +23,7 @@ test('a caller has an eighth of the memory, or one body', () => {
   second.receive(10);
   const third = open(bodies, 'a');
   expect(() => third.receive(1)).toThrow('Too many bodies of this caller');
-  // A body whose sender is proven counts to nobody.
+  // A body whose sender is proven counts to no caller.
   second.prove();
   third.receive(10);
 });
