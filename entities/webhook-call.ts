@@ -36,8 +36,7 @@ export class WebhookCall {
 
   @Field(() => String, {
     nullable: true,
-    description:
-      'Path of the route, e.g. `/orders/:id`. Null if no route has the path and method. Such calls are not counted.',
+    description: 'Path of the route, e.g. `/orders/:id`. Null if no route has the path and method.',
   })
   @Property({ type: 'text', nullable: true })
   route?: string | null;

@@ -1,12 +1,13 @@
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppRequest, AppResponse, ReceiveBody } from '../src/core/app-run.ts';
+import type { AppRequest, AppResponse, BodyReceipt } from '../src/core/app-run.ts';
 import { ApiError, badInput, refused, tooLarge } from '../src/core/errors.ts';
-import { isHiddenFromApps } from '../src/core/http-headers.ts';
+import { isHiddenFromApps, toPrivateCacheControl } from '../src/core/http-headers.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
 
-/** Number of segments before the path below `view` or `_hook`: `/api/apps/<id>/view`. */
-const SEGMENTS_BEFORE = 5;
+/** Number of segments before the path of the app: of `/api/apps/<id>/view`, and of `/api/hooks/<token>`. */
+const SEGMENTS = { id: 5, token: 4 };
 /** What a response of an app may do when it is opened in a browser: show itself, with no rights of the origin. */
 const HEADERS = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
 
@@ -17,21 +18,28 @@ const CODE: ReadonlySet<string> = new Set(
 
 /** Passes a request below `view` or `_hook` to the handler of an app, and sends its response. */
 export async function passToApp({ context, request, reply, params }: AdapterCall): Promise<FastifyReply> {
-  const { runApp } = context as BridgeContext;
+  const { runApp, sendRedirectPage } = context as BridgeContext;
   if (CODE.has(String(request.headers['sec-fetch-dest'])))
     throw refused('A response of an app is never a script, style or worker of a page');
-  const response = await runApp!(params['id']!, toAppRequest(request), (maxBytes) => receiveBody(request, maxBytes));
+  const { id, token } = params;
+  const segments = token === undefined ? SEGMENTS.id : SEGMENTS.token;
+  const response = await runApp!(token ?? id!, toAppRequest(request, segments), (maxBytes, receipt) =>
+    receiveBody(request, maxBytes, receipt),
+  );
+  const { location } = response.headers;
+  const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
+  if (isRedirect && sendRedirectPage?.(request, reply, location)) return reply;
   return sendAppResponse(reply, response);
 }
 
 /** Returns a request as handlers get it, without its body. Throws BAD_USER_INPUT for malformed percent-encoding. */
-function toAppRequest({ method, url, headers, query }: FastifyRequest): AppRequest {
+function toAppRequest({ method, url, headers, query }: FastifyRequest, segments: number): AppRequest {
   const shown = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined || isHiddenFromApps(name) ? [] : [[name, [value].flat().join(', ')] as const],
   );
   return {
     method: method.toLowerCase(),
-    path: pathOf(url),
+    path: pathOf(url, segments),
     query: query as AppRequest['query'],
     // Without a prototype: apps name headers, which may be called `constructor`.
     headers: Object.assign(Object.create(null), Object.fromEntries(shown)) as Record<string, string>,
@@ -39,8 +47,8 @@ function toAppRequest({ method, url, headers, query }: FastifyRequest): AppReque
   };
 }
 
-function pathOf(url: string): string {
-  const segments = url.split('?', 1)[0]!.split('/').slice(SEGMENTS_BEFORE);
+function pathOf(url: string, segmentsBefore: number): string {
+  const segments = url.split('?', 1)[0]!.split('/').slice(segmentsBefore);
   if (segments.at(-1) === '') segments.pop();
   try {
     const decoded = segments.map((segment) =>
@@ -55,31 +63,67 @@ function pathOf(url: string): string {
 const bodyTooLarge = (maxBytes: number) => tooLarge(`The body is larger than the maximum of ${maxBytes} bytes`);
 
 /** Receives a body. After an error the rest of it is discarded, so that the client can read the response. */
-async function receiveBody(request: FastifyRequest, maxBytes: Parameters<ReceiveBody>[0]): Promise<Uint8Array> {
-  const { raw, body, headers } = request;
+async function receiveBody(
+  { raw, body, headers }: FastifyRequest,
+  maxBytes: number,
+  receipt: BodyReceipt,
+): Promise<Uint8Array> {
   const stream = body instanceof Readable ? body : raw;
   try {
     if (Number(headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
-    const parts: Uint8Array[] = [];
-    let size = 0;
-    for await (const part of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
-      size += part.length;
-      if (size > maxBytes) throw bodyTooLarge(maxBytes);
-      parts.push(part);
-    }
-    return Buffer.concat(parts);
+    const received = await readBody(stream, maxBytes, receipt);
+    receipt.complete();
+    return received;
   } catch (error) {
     stream.resume();
+    if (error instanceof ApiError && error.status !== 413) closeLater(raw.socket, stream, receipt.closeMs);
     throw error instanceof ApiError ? error : badInput('The body was not received completely', { cause: error });
   }
 }
 
-/** Sends the response of a handler. Headers that the service has set stay. */
+/** Reads a stream until its end, or until the receipt stops it. */
+function readBody(stream: Readable, maxBytes: number, receipt: BodyReceipt): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  const fail = (error: Error) => {
+    stream.off('data', add);
+    parts = [];
+    reject(error);
+  };
+  const add = (part: Uint8Array) => {
+    try {
+      size += part.length;
+      if (size > maxBytes) throw bodyTooLarge(maxBytes);
+      receipt.received(part.length);
+      parts.push(part);
+    } catch (error) {
+      fail(error as Error);
+    }
+  };
+  const incomplete = () => fail(new Error('The connection was closed'));
+  receipt.onStop(fail);
+  stream.once('end', () => resolve(Buffer.concat(parts)));
+  stream.on('error', fail).once('close', incomplete);
+  if (stream.readableEnded) resolve(Buffer.concat(parts));
+  else if (stream.destroyed) incomplete();
+  else stream.on('data', add);
+  return promise;
+}
+
+/** Destroys a connection after some time, whatever its client reads, unless the rest of the body has arrived by then. */
+function closeLater(socket: Socket, stream: Readable, closeMs: number): void {
+  const timer = setTimeout(() => socket.destroy(), closeMs).unref();
+  for (const event of ['end', 'close']) stream.once(event, () => clearTimeout(timer));
+}
+
+/** Sends the response of a handler, as only its caller may store it. Headers that the service has set stay. */
 function sendAppResponse(reply: FastifyReply, { status, headers, body }: AppResponse): FastifyReply {
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase();
     if (key === 'vary') void reply.header(key, [reply.getHeader(key) ?? [], value].flat().join(', '));
-    else if (!reply.hasHeader(key)) void reply.header(key, value);
+    else if (!reply.hasHeader(key))
+      void reply.header(key, key === 'cache-control' ? toPrivateCacheControl(value) : value);
   }
   if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
   void reply.code(status).headers(HEADERS);

@@ -4,8 +4,8 @@ import type { AppRequest, AppResponse, ReceiveBody } from '../src/core/app-run.t
 import type { ByteRange } from '../src/core/files.ts';
 import type { LinkViewer } from './links.ts';
 
-/** Runs the handler of an app for a request, whose body it receives. Throws `ApiError`s. */
-export type RunApp = (id: string, request: AppRequest, receive: ReceiveBody) => Promise<AppResponse>;
+/** Runs the handler of an app for a request, whose body it receives. `key` is an id or a hook token. Throws `ApiError`s. */
+export type RunApp = (key: string, request: AppRequest, receive: ReceiveBody) => Promise<AppResponse>;
 
 /** The part of the resolvers' context that the bridge uses. The server creates the context. */
 export interface BridgeContext {
@@ -21,8 +21,10 @@ export interface BridgeContext {
   sendFile?: (content: Readable, size: number) => void;
   /** Returns the part of the bytes that the request asks for, by their size and digest. Set like `sendFile`. */
   selectRange?: (size: number, digest: string) => ByteRange | undefined;
-  /** Runs a handler of an app, by the id in the path. Set for rows with `runsApp`. */
+  /** Runs a handler of an app, by the id or token in the path. Set for rows with `runsApp`. */
   runApp?: RunApp;
+  /** Sends a page in place of a redirect of an app that leaves the service. Returns false if the client gets the redirect. */
+  sendRedirectPage?: (request: FastifyRequest, reply: FastifyReply, location: string) => boolean;
   /** The caller; null without credentials. */
   viewer?: LinkViewer | null;
 }

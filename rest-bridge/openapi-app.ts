@@ -8,10 +8,17 @@ const DESCRIPTIONS = {
   webhook:
     'The handler in the folder `webhooks` of the app decides about query, body and response. It acts as the owner of the ' +
     'app; credentials of the request are ignored. `id` is the UUID or the natural id of the app.',
+  hook:
+    'Calls a webhook of the app with this hook token. Such calls count neither to the address of the caller nor to the ' +
+    'limit of other calls, and may call routes with `config.token`.',
 };
 
 /** Examples of the parameters in the path. */
-const PARAMETERS: Readonly<Record<string, string>> = { id: 'default:order-inbox', path: 'orders' };
+const PARAMETERS: Readonly<Record<string, string>> = {
+  id: 'default:order-inbox',
+  path: 'orders',
+  token: 'q3Zc1n0vT8mYkLw2RtXb5A',
+};
 /** A body, which may have any type. */
 export const APP_BODY_EXAMPLE = '{"number": "A-1042", "status": "open"}';
 
@@ -27,7 +34,7 @@ export function namesOfAppRow({
   if (!runsApp) return undefined;
   return {
     id: `${method.toLowerCase()}App${capitalize(runsApp)}`,
-    summary: `Calls a ${method} ${runsApp === 'view' ? 'route' : 'webhook'} of an app`,
+    summary: `Calls a ${method} ${runsApp === 'view' ? 'route' : 'webhook'} of an app${runsApp === 'hook' ? ' by its token' : ''}`,
     description: DESCRIPTIONS[runsApp],
   };
 }

@@ -56,8 +56,11 @@ export interface RouteOptions {
   opensPage?: boolean;
   /** Whether a last parameter `:name*` may be empty, without the slash before it. */
   optionalRest?: boolean;
-  /** Which routes of apps the row passes requests to: those below `view`, or public ones below `_hook`. */
-  runsApp?: 'view' | 'webhook';
+  /**
+   * Which routes of apps the row passes requests to: those below `view`, or webhooks, of the app with the id in the path
+   * (`webhook`) or with the hook token there (`hook`).
+   */
+  runsApp?: 'view' | 'webhook' | 'hook';
   /** Handler of the row's own, for requests or responses that are not JSON. */
   handler?: Handler;
 }

@@ -1,14 +1,15 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Args, ArgsType, Ctx, Field, FieldResolver, Info, Int, Mutation, Resolver, Root } from 'type-graphql';
+import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Info, Int, Mutation, Resolver, Root } from 'type-graphql';
 import { App } from '../../entities/app.ts';
 import { WebhookCall } from '../../entities/webhook-call.ts';
-import { AppWebhooks } from '../../entities/webhook-statistic.ts';
+import { AppHookToken, AppWebhooks } from '../../entities/webhook-statistic.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
 import { invalid } from '../../src/core/input-checks.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { checkMayWrite } from '../../src/services/app/app-part.ts';
 import { ROUTE_METHODS } from '../../src/services/app/app-route-path.ts';
+import { loadHookToken, rotateHookToken } from '../../src/services/app/hook-token.ts';
 import { replayWebhookCall } from '../../src/services/app/webhook-call-replay.ts';
 import { summarizeWebhooks } from '../../src/services/app/webhook-overview.ts';
 import { Id, Key } from '../support/arguments.ts';
@@ -50,7 +51,7 @@ export class AppWebhooksResolver {
   @FieldResolver(() => AppWebhooks, { description: 'Webhooks and their calls by day. Requires `app:write`.' })
   async webhooks(@Ctx() ctx: Context, @Root() app: AppRow): Promise<AppWebhooks> {
     await checkMayWrite(ctx, app);
-    return summarizeWebhooks(ctx, app);
+    return { ...(await summarizeWebhooks(ctx, app)), hookToken: await loadHookToken(ctx, app) };
   }
 
   @Requires('id', 'ownerId')
@@ -81,6 +82,26 @@ export class AppWebhooksResolver {
     const found = await ctx.read.find(WebhookCall, { id, appId: app.id }, info);
     if (!found) throw notFound({ what: 'call of a webhook', id });
     return found;
+  }
+}
+
+@Resolver(() => AppHookToken)
+export class AppHookTokenResolver {
+  @Can('app:write')
+  @Mutation(() => AppHookToken, {
+    description:
+      'Replaces the hook token of an app. The former one stays valid for `keepOldSeconds`, in place of the one before it.',
+  })
+  rotateHookToken(
+    @Ctx() ctx: Context,
+    @Key('app') id: string,
+    @Arg('keepOldSeconds', () => Int, {
+      nullable: true,
+      description: 'Seconds for which the former token stays valid, 0 to 604,800. Default 0.',
+    })
+    keepOldSeconds?: number | null,
+  ): Promise<AppHookToken> {
+    return rotateHookToken(ctx, id, keepOldSeconds ?? 0);
   }
 }
 

@@ -44,6 +44,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'replayWebhookCall',
   'setAppGrant',
   'deleteAppGrant',
+  'rotateHookToken',
   'createJob',
   'updateJob',
   'editJob',

@@ -15,7 +15,9 @@ const line = resource<{ appId: string }>('id at level message route requestId', 
 }));
 
 const webhooks = value(
-  'routes { method path handlerPath config } stats { method path date count avgDuration errorCount }',
+  'routes { method path handlerPath config } ' +
+    'stats { method path date count avgDuration errorCount refused { reason count } } ' +
+    'hookToken { token url formerUntil }',
 );
 
 const single = '/apps/:appId/webhooks/calls/:callId';
@@ -24,6 +26,7 @@ const FOR_AUTHORS: RouteOptions = { permission: 'app:write' };
 /** Records of what apps do: calls of their webhooks, and logs. */
 export const appRecords = [
   get('/apps/:id/webhooks', 'app.webhooks', webhooks, FOR_AUTHORS),
+  post('/apps/:id/_rotate-hook-token', 'rotateHookToken', value('token url formerUntil'), { status: 200 }),
   get('/apps/:id/webhooks/calls', 'app.webhookCalls', collection('webhook-call', call), FOR_AUTHORS),
   get(single, 'app.webhookCall', call, FOR_AUTHORS),
   post(`${single}/_replay`, 'replayWebhookCall', call),

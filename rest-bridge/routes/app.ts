@@ -50,9 +50,11 @@ const release = resource<{ appId: string }>(
 
 const view = '/apps/:id/view/:path*';
 const webhook = '/apps/:id/_hook/:path*';
+const hook = '/hooks/:token/:path*';
 const HANDLED: RouteOptions = { handler: passToApp, consumes: 'bytes', produces: '*/*', optionalRest: true };
 const VIEW: RouteOptions = { ...HANDLED, runsApp: 'view', opensPage: true, permission: 'app:read' };
 const WEBHOOK: RouteOptions = { ...HANDLED, runsApp: 'webhook', permission: 'public' };
+const HOOK: RouteOptions = { ...WEBHOOK, runsApp: 'hook' };
 
 const file = '/apps/:appId/files/:path*';
 
@@ -88,4 +90,5 @@ export default [
   ...appRecords,
   ...[get, post, put, patch, del].map((verb) => verb(view, null, undefined, VIEW)),
   ...[get, post, put].map((verb) => verb(webhook, null, undefined, WEBHOOK)),
+  ...[get, post, put].map((verb) => verb(hook, null, undefined, HOOK)),
 ];

@@ -18,11 +18,23 @@ export interface AppRequest {
   body: Uint8Array;
 }
 
+/** Counts a body while it arrives, and stops it. */
+export interface BodyReceipt {
+  /** Milliseconds after which the connection of a body that was stopped is destroyed, unless the rest has arrived. */
+  readonly closeMs: number;
+  /** Sets what ends the body early. */
+  onStop(stop: (error: ApiError) => void): void;
+  /** Counts bytes that have arrived. Throws UNAVAILABLE if there is no memory for them. */
+  received(bytes: number): void;
+  /** Ends the checks of time: everything has arrived. */
+  complete(): void;
+}
+
 /**
  * Receives the body of a request. Throws PAYLOAD_TOO_LARGE as soon as it exceeds `maxBytes`, while the rest of it still
- * arrives.
+ * arrives, and what stops the receipt.
  */
-export type ReceiveBody = (maxBytes: number) => Promise<Uint8Array>;
+export type ReceiveBody = (maxBytes: number, receipt: BodyReceipt) => Promise<Uint8Array>;
 
 /** What a handler responds with. */
 export interface AppResponse {
@@ -83,6 +95,8 @@ export interface HandlerTask {
   roles: readonly AppRole[];
   /** How many handlers called each other to get here: 0 for a request from outside. */
   depth: number;
+  /** How the request came: to a webhook, or to one by the hook token. Each has places of its own. Default: a route below `view`. */
+  entrance?: 'webhook' | 'hook';
 }
 
 /** How a handler ended: with a response, or with a failure that has a message for authors. */

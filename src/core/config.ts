@@ -103,6 +103,10 @@ const variables = z.object({
   ),
   CORS_ORIGINS: commaSeparated(isOrigin, 'must list origins like https://app.example.com, separated by commas'),
   COOKIE_SAME_SITE: oneOf('lax', 'none').default('lax'),
+  REDIRECT_HOSTS: commaSeparated(
+    (part) => hostSchema.safeParse(part).success,
+    'must list host names and IP addresses, separated by commas',
+  ),
   OUTBOUND_ALLOW: commaSeparated(
     (part) => allowedHostSchema.safeParse(part).success,
     'must list host names, IP addresses and CIDR ranges, separated by commas',

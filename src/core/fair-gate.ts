@@ -5,6 +5,8 @@ import { reportPlaces } from './metrics.ts';
 export interface Caller {
   readonly tenantId: string;
   readonly userId: string;
+  /** Part of the places of a caller that it may occupy, at least one. Default: all of them. */
+  readonly share?: number;
 }
 
 /** Returns the caller that stands for the unknown users of an address. */
@@ -23,7 +25,7 @@ interface WaitingTask {
   refuse(error: Error): void;
 }
 
-type CallerUsage = Usage & { queue: WaitingTask[] };
+type CallerUsage = Usage & { queue: WaitingTask[]; max: number };
 type TenantUsage = Usage & { callers: Map<string, CallerUsage> };
 
 interface GateOptions {
@@ -94,7 +96,11 @@ export class FairGate {
     signal.throwIfAborted();
     const tenant = this.#tenants.get(caller.tenantId) ?? { ...emptyUsage(), callers: new Map() };
     this.#tenants.set(caller.tenantId, tenant);
-    const usage = tenant.callers.get(caller.userId) ?? { ...emptyUsage(), queue: [] };
+    const usage = tenant.callers.get(caller.userId) ?? {
+      ...emptyUsage(),
+      queue: [],
+      max: Math.max(1, Math.floor(this.#maxPerCaller * (caller.share ?? 1))),
+    };
     tenant.callers.set(caller.userId, usage);
     await this.#wait(caller, tenant, usage, signal, maxWaitMs).catch((error: unknown) => {
       this.#forgetIdle(caller, tenant, usage);
@@ -164,7 +170,7 @@ export class FairGate {
       if (!mayStart || (next && !precedes(tenant, next.tenant))) continue;
       let first: CallerUsage | undefined;
       for (const usage of tenant.callers.values()) {
-        const isNext = usage.waiting > 0 && usage.running < this.#maxPerCaller;
+        const isNext = usage.waiting > 0 && usage.running < usage.max;
         if (isNext && (!first || precedes(usage, first))) first = usage;
       }
       if (first) next = { tenant, usage: first };
@@ -181,7 +187,7 @@ export class FairGate {
 
   /** Refuses a waiting task. */
   #refuse(tenant: TenantUsage, usage: CallerUsage, task: WaitingTask): void {
-    const seconds = Math.max(1, Math.ceil((this.#meanDuration * usage.waiting) / this.#maxPerCaller / 1000));
+    const seconds = Math.max(1, Math.ceil((this.#meanDuration * usage.waiting) / usage.max / 1000));
     this.#remove(tenant, usage, task);
     task.refuse(
       unavailable(`Too many ${this.#taskNoun} are waiting. Try again in ${seconds} s`, {

@@ -17,38 +17,39 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 /** Returns whether a header, in lower case, must not be copied from one message to another. */
 export const isOfConnection = (name: string): boolean => CONNECTION_HEADERS.has(name);
 
-/** Headers of responses that concern other routes of the service, its sessions or the whole origin, or act in browsers. */
-const SERVICE_HEADERS: ReadonlySet<string> = new Set([
-  'alt-svc',
-  'clear-site-data',
-  'content-security-policy',
-  'content-security-policy-report-only',
-  'date',
-  'nel',
-  'origin-agent-cluster',
-  'public-key-pins',
-  'refresh',
-  'report-to',
-  'reporting-endpoints',
-  'server',
-  'service-worker-allowed',
-  'set-cookie',
-  'set-cookie2',
-  'speculation-rules',
-  'strict-transport-security',
-  'via',
-  'www-authenticate',
-  'x-content-type-options',
-  'x-request-id',
+/** Headers of responses that concern nothing but the response, and its storage by the one client that gets it. */
+const APP_HEADERS: ReadonlySet<string> = new Set([
+  'accept-ranges',
+  'allow',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-range',
+  'content-type',
+  'deprecation',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'sunset',
+  'vary',
 ]);
 
-/** CORS, and headers by which proxies authenticate, send files of their own, or change how they buffer and cache. */
-const PROXY_HEADERS =
-  /^(?:access-control-.*|proxy-.*|x-accel-.*|x-lighttpd-.*|x-sendfile.*|surrogate-.*|(?:.*-)?cdn-cache-control)$/;
+/** Names without a standard, and those of WebHooks in HTTP, by which receivers of events prove themselves. */
+const CUSTOM_HEADERS = /^(?:x-|webhook-)/;
+/** Names with `x-` by which browsers, proxies and servers act, or which the service sets. */
+const ACTING_WORDS =
+  'accel cache content dns download edge envoy forwarded frame litespeed lighttpd original permitted powered real ' +
+  'reproxy request rewrite robots sendfile served ua varnish webkit xss';
+const ACTING_HEADERS = new RegExp(`^x-(?:${ACTING_WORDS.replaceAll(' ', '|')})(?:-|$)`);
 
-/** Returns whether a header of a response, in lower case, is set only by the service, and never by an app. */
-export const isReservedForService = (name: string): boolean =>
-  isOfConnection(name) || SERVICE_HEADERS.has(name) || PROXY_HEADERS.test(name);
+/** Returns whether a header of a response, in lower case, may be set by an app. All others are left out. */
+export const isAllowedFromApps = (name: string): boolean =>
+  APP_HEADERS.has(name) || (CUSTOM_HEADERS.test(name) && !ACTING_HEADERS.test(name));
 
 /** Returns a value of `Cache-Control` with which shared caches do not store a response. */
 export function toPrivateCacheControl(value: string): string {

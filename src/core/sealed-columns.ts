@@ -1,6 +1,6 @@
 /**
  * Every place of the database with sealed values, as `<table>.<column>`, or `<table>.<column>.<key>` for a key of a JSON
- * object. A column is a text (`SecretBox.seal`) or bytes (`SecretBox.sealBytes`). What is not listed here is lost when its
+ * object, also a nested one (`<key>.<key>`). A column is a text (`SecretBox.seal`) or bytes (`SecretBox.sealBytes`). What is not listed here is lost when its
  * key is removed from `APP_SECRET`: a test finds what is missing. Sealed values outside of the database must expire by
  * themselves. See docs/contract.md#keys.
  */
@@ -8,8 +8,10 @@ export const SEALED_COLUMNS = [
   'ai_call.sealed_prompt',
   'ai_provider.sealed_api_key',
   'app.env',
+  'app_hook_token.sealed',
   'connection.sealed_client',
   'connection.sealed_tokens',
+  'credit_reservation.call.record.sealedPrompt',
   'datasource.secrets',
   'identity_provider.sealed_client_secret',
   'image.sealed_prompt',

@@ -94,7 +94,8 @@ export async function sweepRecords(query: Query): Promise<void> {
 export async function sweepAppRecords(query: Query): Promise<void> {
   await query({ text: `delete from dws.app_log where at < now() - interval '7 days'` });
   await query({ text: `delete from dws.webhook_call where at < now() - interval '30 days'` });
-  await query({ text: `delete from dws.webhook_day where day < (now() at time zone 'UTC')::date - 30` });
+  for (const table of ['webhook_day', 'webhook_refusal_day'])
+    await query({ text: `delete from dws.${table} where day < (now() at time zone 'UTC')::date - 30` });
 }
 
 /** Deletes usage events after their retention, and the totals of their days. Call it in one transaction. */

@@ -1,6 +1,7 @@
 import type { Platform } from '../core/platform.ts';
 import { recoverAgentRuns } from '../services/agent/agent-recovery.ts';
 import { endLostCalls } from '../services/ai/sent-call.ts';
+import { fillHookTokens } from '../services/app/hook-token.ts';
 import { sweepAuthorizations } from '../services/connection/authorization-state.ts';
 import { deleteExpiredCredentials } from '../services/identity/credential-cleanup.ts';
 import { recoverJobs } from '../services/job/job-recovery.ts';
@@ -84,6 +85,7 @@ export async function reconcile(platform: Platform, handlers: Handlers, options:
     await sweepAiCalls(query);
     await sweepAuthorizations(query);
     await sweepWebhookReplies(query);
+    await fillHookTokens(query, platform.secrets);
     await sweepFiles(platform, options.fileAge);
     await deleteExpiredCredentials(platform.system);
   });

@@ -16,8 +16,10 @@ import { unauthenticated } from '../core/errors.ts';
 import { parseInOwnTurn } from '../core/large-json.ts';
 import type { Platform } from '../core/platform.ts';
 import { finishRunRecords } from '../services/app/app-run-record.ts';
+import { finishRefusals } from '../services/app/webhook-refusal.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
-import { createViewRunner, createWebhookRunner } from './app-calls.ts';
+import type { BodyLimits } from './app-bodies.ts';
+import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { permissionNames } from './graphql/sdl.ts';
@@ -26,6 +28,7 @@ import { createInternalApi, InternalCalls } from './internal-api.ts';
 import { sendErrorPage } from './pages/error-page.ts';
 import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
+import { createRedirectPage, type SendRedirectPage } from './pages/redirect-page.ts';
 import { registerRelationPages } from './pages/relation-page.ts';
 import { queuePipelinedRequests } from './pipelined-requests.ts';
 import { RateLimiter } from './rate-limit.ts';
@@ -48,17 +51,26 @@ const GOING_AWAY = 1001;
 /** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
-/** Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract.md#running-it. */
-export async function createHttpServer(platform: Platform, schema: GraphQLSchema): Promise<FastifyInstance> {
+/**
+ * Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract.md#running-it. `bodyLimits`
+ * are those of the bodies of apps.
+ */
+export async function createHttpServer(
+  platform: Platform,
+  schema: GraphQLSchema,
+  bodyLimits?: BodyLimits,
+): Promise<FastifyInstance> {
   const app = await createServer(platform);
   await registerHealthRoutes(app, { platform });
 
   const authenticator = new Authenticator(platform);
-  const limiter = new RateLimiter(platform);
+  const { RATE_LIMIT_API, RATE_LIMIT_WEBHOOK } = platform.config;
+  const limiter = new RateLimiter(platform, { name: 'api', limit: RATE_LIMIT_API });
   const closing = createClosingSignal(app);
-  const webhookLimiter = new RateLimiter(platform, 'webhook');
-  app.addHook('onClose', async () => [limiter, webhookLimiter].forEach((one) => one.close()));
-  app.addHook('onClose', () => finishRunRecords(platform));
+  const webhookLimiter = new RateLimiter(platform, { name: 'webhook', limit: RATE_LIMIT_WEBHOOK });
+  const refusedLimiter = new RateLimiter(platform, { name: 'refused', limit: MAX_REFUSED_CALLS });
+  app.addHook('onClose', async () => [limiter, webhookLimiter, refusedLimiter].forEach((one) => one.close()));
+  app.addHook('onClose', () => Promise.all([finishRunRecords(platform), finishRefusals(platform)]));
   const internalCalls = new InternalCalls();
   platform.internalApi = createInternalApi(app, internalCalls, platform.publicUrl);
   const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
@@ -78,8 +90,9 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
     permissionOf: permissionNames(schema),
     sendErrorPage,
     contextFor: createRestContextFactory(createContext, {
-      runView: createViewRunner(),
-      runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter }),
+      sendRedirectPage: createRedirectPage(platform),
+      runView: createViewRunner(bodyLimits),
+      runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter, refusedLimiter, bodyLimits }),
     }),
   });
   registerRelationPages(app, { endpoints, platform, createContext });
@@ -87,25 +100,29 @@ export async function createHttpServer(platform: Platform, schema: GraphQLSchema
   return app;
 }
 
-/** The functions that run handlers of apps. */
+/** The functions that run handlers of apps and send their redirects. */
 interface AppRunners {
+  sendRedirectPage: SendRedirectPage;
   runView: ReturnType<typeof createViewRunner>;
   runWebhook: ReturnType<typeof createWebhookRunner>;
 }
 
 /** Creates the factory of the contexts of REST requests. It throws 401 and 403 before the body is received. */
 const createRestContextFactory =
-  (createContext: CreateContext, { runView, runWebhook }: AppRunners): RestOptions['contextFor'] =>
+  (createContext: CreateContext, { sendRedirectPage, runView, runWebhook }: AppRunners): RestOptions['contextFor'] =>
   async (request, reply, endpoint): Promise<PublicContext & BridgeContext> => {
     const { runsApp } = endpoint.row.options;
-    if (runsApp === 'webhook') {
+    if (runsApp === 'webhook' || runsApp === 'hook') {
       const context = createContext.anonymous(request, reply, 'rest');
-      return { ...context, runApp: runWebhook(context.request) };
+      const runApp = runWebhook(context.request, runsApp === 'hook');
+      return { ...context, runApp, ...(!context.request.appDepth && { sendRedirectPage }) };
     }
     const context = await createContext(request, reply, 'rest');
     if (!context.viewer && !endpoint.public) throw unauthenticated(context.request.cookieRefusal);
     if (endpoint.row.method !== 'GET') checkOrigin(context.request);
-    return runsApp === 'view' ? { ...context, runApp: runView(context as Context) } : context;
+    if (runsApp !== 'view') return context;
+    const runApp = runView(context as Context);
+    return { ...context, runApp, ...(!context.request.appDepth && { sendRedirectPage }) };
   };
 
 /**

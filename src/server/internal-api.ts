@@ -9,7 +9,7 @@ import { currentTraceparent } from '../core/tracing.ts';
 import { generateSecret } from '../services/identity/credential.ts';
 
 /** Routes that run handlers or templates, as Fastify names them. */
-const NESTING_ROUTE = /^\/api\/(?:apps\/:\w+\/(?:view|_hook)(?:\/|$)|templates\/:\w+\/_render$)/;
+const NESTING_ROUTE = /^\/api\/(?:apps\/:\w+\/(?:view|_hook)(?:\/|$)|hooks\/:\w+(?:\/|$)|templates\/:\w+\/_render$)/;
 /** Header with the key of a call. Keys are random, and each is for one request of this process. */
 const KEY_HEADER = 'dws-internal-call';
 

@@ -3,13 +3,19 @@ import type { Platform } from '../core/platform.ts';
 
 const WINDOW_MS = 60_000;
 
+/** What is limited, and to how many calls a minute. 0 is no limit. */
+interface RatePolicy {
+  name: 'api' | 'webhook' | 'refused';
+  limit: number;
+}
+
 /**
- * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it), or those of the webhooks of
- * an app (`RATE_LIMIT_WEBHOOK`). Calls are counted in the process, and shared with other processes through Postgres every
- * second, so that no request waits for a query.
+ * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it), and the accepted and the
+ * refused ones of the webhooks of an app (docs/contract.md#webhooks-of-apps). Calls are counted in the process, and shared
+ * with other processes through Postgres every second, so that no request waits for a query.
  */
 export class RateLimiter {
-  readonly #policy: 'api' | 'webhook';
+  readonly #policy: string;
   readonly #limit: number;
   readonly #platform: Pick<Platform, 'system' | 'log'>;
   #window = 0;
@@ -17,41 +23,52 @@ export class RateLimiter {
   #calls = new Map<string, { seen: number; unshared: number }>();
   readonly #timer: NodeJS.Timeout | undefined;
 
-  constructor(platform: Pick<Platform, 'config' | 'system' | 'log'>, policy: 'api' | 'webhook' = 'api') {
+  constructor(platform: Pick<Platform, 'system' | 'log'>, { name, limit }: RatePolicy) {
     this.#platform = platform;
-    this.#policy = policy;
-    this.#limit = platform.config[policy === 'api' ? 'RATE_LIMIT_API' : 'RATE_LIMIT_WEBHOOK'];
+    this.#policy = name;
+    this.#limit = limit;
     if (this.#limit > 0) this.#timer = setInterval(() => void this.#reconcile(), 1000).unref();
   }
 
-  /** Counts a call. Throws 429 above the limit. */
-  count(caller: string): void {
+  /** Counts a call. Throws 429 above the limit, of which the caller may use a `share`. */
+  count(caller: string, share = 1): void {
+    this.check(caller, share);
+    this.add(caller);
+  }
+
+  /** Counts a call, also above the limit. */
+  add(caller: string): void {
     if (this.#limit === 0) return;
-    this.check(caller);
+    this.#startWindow(Date.now());
     const calls = this.#calls.get(caller);
     if (calls) calls.unshared++;
     else this.#calls.set(caller, { seen: 0, unshared: 1 });
   }
 
-  /** Throws 429 when the caller has reached the limit. Does not count the call. */
-  check(caller: string): void {
+  /** Throws 429 when the caller has reached a `share` of the limit, at least one call. Does not count the call. */
+  check(caller: string, share = 1): void {
     if (this.#limit === 0) return;
+    const limit = Math.max(1, Math.floor(this.#limit * share));
     const now = Date.now();
-    const window = now - (now % WINDOW_MS);
-    if (window !== this.#window) {
-      this.#window = window;
-      this.#calls = new Map();
-    }
+    this.#startWindow(now);
     const calls = this.#calls.get(caller);
-    if (!calls || calls.seen + calls.unshared < this.#limit) return;
-    const seconds = Math.max(1, Math.ceil((window + WINDOW_MS - now) / 1000));
+    if (!calls || calls.seen + calls.unshared < limit) return;
+    const seconds = Math.max(1, Math.ceil((this.#window + WINDOW_MS - now) / 1000));
     throw rateLimited(undefined, {
       headers: {
         'retry-after': String(seconds),
-        'ratelimit-policy': `"${this.#policy}";q=${this.#limit};w=60`,
+        'ratelimit-policy': `"${this.#policy}";q=${limit};w=60`,
         ratelimit: `"${this.#policy}";r=0;t=${seconds}`,
       },
     });
+  }
+
+  /** Forgets the counts of the former window when another one has begun. */
+  #startWindow(now: number): void {
+    const window = now - (now % WINDOW_MS);
+    if (window === this.#window) return;
+    this.#window = window;
+    this.#calls = new Map();
   }
 
   /** Adds our calls to the shared counts, and reads those of all processes. */

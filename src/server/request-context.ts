@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressRange } from '../core/address-range.ts';
 import type { AuditChannel } from '../core/audit.ts';
 import { keepingIssue } from '../core/authority.ts';
 import type { PublicContext } from '../core/context.ts';
@@ -80,7 +81,7 @@ export function createContextFactory({
     if (call) return createAppContext(request, reply, call);
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
-    limiter.count(viewer ? viewer.userId : request.ip);
+    limiter.count(viewer ? viewer.userId : addressRange(request.ip));
     if (viewer) assignResponse(reply.raw, viewer.userId);
     const crossSite = viewer?.authMethod === 'session' && isCrossSite(request, CORS_ORIGINS);
     const appDepth = chainDepthOf(request);
@@ -127,7 +128,7 @@ export async function identify(
   authenticator: Authenticator,
   limiter: RateLimiter,
 ): Promise<Viewer | null> {
-  const guesses = `guesses ${address}`;
+  const guesses = `guesses ${addressRange(address)}`;
   const viewer = await authenticator.authenticate(credential, () => limiter.check(guesses));
   if (!viewer) limiter.count(guesses);
   return viewer;

@@ -16,8 +16,18 @@ const ERRORS: Record<string, ApiError> = {
   }),
 };
 
-/** Responds to bytes that are no HTTP request, as to other errors, and closes the connection. */
-export function respondToUnparsable({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+/** How long a connection stays open for its client to read the response. */
+const CLOSE_MS = 5000;
+
+/**
+ * Responds to bytes that are no HTTP request, as to other errors, and closes the connection. After `closeMs` it is
+ * destroyed, whatever the client reads.
+ */
+export function respondToUnparsable(
+  { code = '' }: NodeJS.ErrnoException,
+  socket: Socket,
+  closeMs: number = CLOSE_MS,
+): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -35,4 +45,6 @@ export function respondToUnparsable({ code = '' }: NodeJS.ErrnoException, socket
   };
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${json}`);
+  const timer = setTimeout(() => socket.destroy(), closeMs).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -100,20 +100,33 @@ export const sendRaw = (
     if (!unfinished) request.end();
   });
 
-/** Begins requests with bodies of 10 MB that never arrive. Returns the status of the first response. */
-export function openBodies(client: Client, path: string, count: number) {
+/**
+ * Begins requests with bodies of 10 MB, of which only the first `bytes` arrive. The headers of each are those of the client
+ * and its own.
+ */
+export function openBodies(
+  client: Client,
+  path: string,
+  {
+    count,
+    bytes = 1,
+    headersOf = () => ({}),
+  }: { count: number; bytes?: number; headersOf?: (n: number) => Record<string, string> },
+) {
   const { hostname, port } = new URL(client.url);
-  const requests = Array.from({ length: count }, () => {
-    const headers = { ...client.headers, 'content-length': '10000000' };
+  const requests = Array.from({ length: count }, (_, n) => {
+    const headers = { ...client.headers, ...headersOf(n), 'content-length': '10000000' };
     const request = httpRequest({ hostname, port, path: `/api${path}`, method: 'POST', headers });
     request.on('error', () => {});
-    request.write('x');
+    request.write(Buffer.alloc(bytes));
     return request;
   });
   const statusOf = (request: ClientRequest) =>
     new Promise((resolve) => request.once('response', ({ statusCode }) => resolve(statusCode)));
   return {
     firstStatus: Promise.race(requests.map(statusOf)),
+    /** Resolves when the server has closed all connections. */
+    closed: Promise.all(requests.map((request) => new Promise((resolve) => request.once('close', resolve)))),
     close: () => requests.forEach((request) => request.destroy()),
   };
 }

@@ -91,7 +91,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 /** Operations of handlers of apps, which take any query and body. Those of these tests change nothing. */
-const takesAnything = ({ path }: Operation): boolean => /^\/api\/apps\/\{id\}\/(?:view|_hook)\//.test(path);
+const takesAnything = ({ path }: Operation): boolean =>
+  /^\/api\/(?:apps\/\{id\}\/(?:view|_hook)|hooks\/\{token\})\//.test(path);
 
 /** Webhooks need the app whose owner nothing changes, since a new owner has not accepted it. */
 function resourcesOf(operation: Operation): Resources {

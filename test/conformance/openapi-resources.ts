@@ -115,9 +115,11 @@ async function createAppParts(admin: Client, appId: string): Promise<Record<stri
   const { body: release } = await admin.post(`/apps/${appId}/_deploy`);
   await admin.post(`/apps/${appId}/_hook/ping`, {});
   const { body: calls } = await admin.get(`/apps/${appId}/webhooks/calls`);
+  const { hookToken } = (await admin.get(`/apps/${appId}/webhooks`)).body;
   return {
     '/view/': 'ping',
     '/_hook/': 'ping',
+    '/hooks/': hookToken.token,
     '/releases/': release.releaseId,
     '/calls/': calls._embedded['svc:webhook-call'][0].id,
   };

@@ -40,6 +40,12 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
     'https://app.example.com,https://b.example.com/path',
   ],
   COOKIE_SAME_SITE: ['must be lax or none', 'strict', 'None'],
+  REDIRECT_HOSTS: [
+    'must list host names and IP addresses, separated by commas',
+    'https://pay.example.com',
+    '*',
+    'a:80',
+  ],
   OUTBOUND_ALLOW: [
     'must list host names, IP addresses and CIDR ranges, separated by commas',
     '*',

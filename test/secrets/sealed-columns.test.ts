@@ -10,8 +10,9 @@ import { findUnregistered } from '../support/sealed-values.ts';
 const SEALERS: Record<string, readonly string[]> = {
   'src/operations/reseal.ts': [],
   'src/services/ai/ai-provider.ts': ['ai_provider.sealed_api_key'],
-  'src/services/ai/record-ai-call.ts': ['ai_call.sealed_prompt'],
+  'src/services/ai/record-ai-call.ts': ['ai_call.sealed_prompt', 'credit_reservation.call.record.sealedPrompt'],
   'src/services/app/app.ts': ['app.env'],
+  'src/services/app/hook-token.ts': ['app_hook_token.sealed'],
   'src/services/app/webhook-call-request.ts': ['webhook_call.request'],
   'src/services/app/webhook-idempotency.ts': ['webhook_reply.response'],
   'src/services/connection/authorization-state.ts': ['oauth_state.sealed'],
@@ -25,7 +26,11 @@ const SEALERS: Record<string, readonly string[]> = {
   'src/services/identity/identity-provider.ts': ['identity_provider.sealed_client_secret'],
   // The cookie of a login.
   'src/services/identity/provider-login-state.ts': [],
-  'src/services/image/image-request.ts': ['operation.input.sealedPrompt', 'image.sealed_prompt'],
+  'src/services/image/image-request.ts': [
+    'operation.input.sealedPrompt',
+    'image.sealed_prompt',
+    'credit_reservation.call.record.sealedPrompt',
+  ],
   'src/services/job/job-action-data.ts': ['job_action.secrets'],
   'src/services/library/integration.ts': ['integration.sealed_client_secret'],
   'src/services/resource/mail.ts': ['mail.sealed_text', 'mail.sealed_html'],

@@ -109,26 +109,35 @@ async function storeRows(service: Service, admin: Client, { app, toolkit, librar
        values ('${newId()}', ${tenant}, '${app}', now(), 'POST', '/orders', 200, 1, 1, 'r', $1)`,
       '{"body":"a call"}',
     ],
-    reply: [
-      `insert into dws.webhook_reply (tenant_id, app_id, key, request, run_id, running_until, response)
-       values (${tenant}, '${app}', 'key', 'digest', '${newId()}', now(), $1)`,
-      '{"body":"a reply"}',
+    sent: [
+      `insert into dws.credit_reservation (tenant_id, id, actor, credits, expires_at, sent_at, work_id, call)
+       values (${tenant}, '${newId()}', '${admin.id}', 0, now(), now(), '${newId()}',
+         jsonb_build_object('record', jsonb_build_object('sealedPrompt', $1::text)))`,
+      'a prompt that was sent',
     ],
   };
   for (const [text, ...values] of Object.values(rows))
     await systemQuery(service, text, ...values.map((value) => secrets.seal(value)));
+  await systemQuery(
+    service,
+    `insert into dws.webhook_reply (tenant_id, app_id, key, request, run_id, running_until, response)
+     values (${tenant}, '${app}', 'key', 'digest', '${newId()}', now(), $1)`,
+    secrets.sealBytes(Buffer.from('a reply')),
+  );
 }
 
 /** Returns all values by their place, decrypted and in order. */
 export async function openAll(service: Service): Promise<Record<string, string[]>> {
   const { system, secrets } = service.platform;
   const opened: Record<string, string[]> = {};
-  for (const { name, table, value, fingerprint } of await findPlaces((statement) => system.query(statement))) {
+  for (const { name, table, isBytes, value, fingerprint } of await findPlaces((statement) => system.query(statement))) {
     const rows = await systemQuery<{ value: string }>(
       service,
       `select ${value} as value from dws.${table} r where ${fingerprint} is not null`,
     );
-    opened[name] = rows.map((row) => secrets.open(row.value, name)).toSorted();
+    const open = (sealed: string) =>
+      isBytes ? String(secrets.openBytes(Buffer.from(sealed, 'base64'), name)) : secrets.open(sealed, name);
+    opened[name] = rows.map((row) => open(row.value)).toSorted();
   }
   return opened;
 }

@@ -51,6 +51,20 @@ describe('the limit of calls per minute', () => {
     }
   });
 
+  test('counts the addresses of a network of IPv6 as one', async () => {
+    const service = await startService({ RATE_LIMIT_API: '5', TRUST_PROXY: 'loopback' });
+    try {
+      const statusAt = (address: string) => getStatus(new Client(service.url, { 'x-forwarded-for': address }));
+      const statuses: number[] = [];
+      for (let n = 1; n < 20; n++) statuses.push(await statusAt(`2001:db8:1:2::${n}`));
+      // The minute may end in between.
+      expect(statuses).toContain(429);
+      expect(await statusAt('2001:db8:1:3::1')).toBe(401);
+    } finally {
+      await service.close();
+    }
+  });
+
   test('applies to an address with many invalid credentials, but not to valid callers at that address', async () => {
     const service = await startService({ RATE_LIMIT_API: String(LIMIT) });
     try {

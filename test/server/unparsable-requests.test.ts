@@ -1,6 +1,8 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
+import { respondToUnparsable } from '../../src/server/unparsable-requests.ts';
 import { test } from '../support/fixture.ts';
 
 test.for([
@@ -15,4 +17,20 @@ test.for([
   expect(head).toMatch(/\r\nx-request-id: [\w-]{36}\r\n/);
   expect(head!.includes('allow: ')).toBe(status === 405);
   expect(JSON.parse(body!)).toMatchObject({ statusCode: status, code });
+});
+
+test('a connection whose client does not end it is destroyed', async () => {
+  const server = createServer({ allowHalfOpen: true }, (socket) =>
+    respondToUnparsable(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket, 50),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connected = once(server, 'connection');
+  const client = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+  const [accepted] = await connected;
+  client.on('error', () => {});
+  expect(await text(client)).toMatch(/^HTTP\/1.1 408 /);
+  if (!accepted.destroyed) await once(accepted, 'close');
+  client.destroy();
+  server.close();
 });

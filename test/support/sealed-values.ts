@@ -11,7 +11,7 @@ interface Column extends Record<string, unknown> {
 
 /**
  * Returns the columns of a database with sealed values that `SEALED_COLUMNS` lacks, as it names them. Of JSON, the keys of
- * objects.
+ * objects, which are registered when a key below them is.
  */
 export async function findUnregistered(databaseUrl: string): Promise<string[]> {
   const columns = (await runSql(
@@ -23,8 +23,8 @@ export async function findUnregistered(databaseUrl: string): Promise<string[]> {
        and a.atttypid in ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype, 'json'::regtype, 'bytea'::regtype)`,
   )) as Column[];
   const found = (await runSql(databaseUrl, columns.map(placesOf).join(' union all '))) as { place: string }[];
-  const registered = new Set<string>(SEALED_COLUMNS);
-  return [...new Set(found.map(({ place }) => place))].filter((place) => !registered.has(place)).toSorted();
+  const isRegistered = (place: string) => SEALED_COLUMNS.some((one) => `${one}.`.startsWith(`${place}.`));
+  return [...new Set(found.map(({ place }) => place))].filter((place) => !isRegistered(place)).toSorted();
 }
 
 /** Returns SQL for the places of a column that have sealed values. */

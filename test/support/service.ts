@@ -7,6 +7,7 @@ import type { DestinationStream } from 'pino';
 import { readConfig } from '../../src/core/config.ts';
 import { newId } from '../../src/core/id.ts';
 import type { Platform } from '../../src/core/platform.ts';
+import { BODY_LIMITS, type BodyLimits } from '../../src/server/app-bodies.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { createHttpServer } from '../../src/server/http.ts';
 import { createLogger } from '../../src/server/logger.ts';
@@ -44,12 +45,14 @@ export interface ServiceOptions {
   databaseUrl?: string;
   /** Receives the log. */
   log?: DestinationStream;
+  /** Bounds of the bodies of apps, where they differ from those of a service. */
+  bodyLimits?: Partial<BodyLimits>;
 }
 
 /** Starts a service; `variables` are those of docs/contract.md#running-it. */
 export async function startService(
   variables: Record<string, string> = {},
-  { databaseUrl, log }: ServiceOptions = {},
+  { databaseUrl, log, bodyLimits }: ServiceOptions = {},
 ): Promise<Service> {
   // As in src/server/main.ts.
   process.umask(0o077);
@@ -71,7 +74,7 @@ export async function startService(
     createLogger(config.LOG_LEVEL, log),
     config.PUBLIC_URL ?? 'http://127.0.0.1',
   );
-  const app = await createHttpServer(opened.platform, await createSchema());
+  const app = await createHttpServer(opened.platform, await createSchema(), { ...BODY_LIMITS, ...bodyLimits });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const worker = config.ROLE === 'web' ? null : await startWorker(opened);
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -39,6 +39,7 @@ const SHAPES: Record<RouteFolder, Shape> = {
       toleranceSeconds: integer(1, 86_400),
     },
     idempotency: { header: HEADER },
+    token: (value) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
   },
 };
 /** Keys without which an object is invalid. */

@@ -4,7 +4,6 @@ import type { AppRequest, AppResponse, AppRole, HandlerOutcome, HandlerUser } fr
 import { authorityOf, ConsentRequired, intersect, keepingIssue, type Authority } from '../../core/authority.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
-import { toPrivateCacheControl } from '../../core/http-headers.ts';
 import { levelAllows, type Level } from '../../core/permissions.ts';
 import { actingUserId, type Viewer } from '../../core/viewer.ts';
 import { loadLimit } from './app-grant.ts';
@@ -57,7 +56,7 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     memoryBytes,
     ...keptOf(authority, logs, 'failure' in result ? result.failure.message : null),
   });
-  if ('response' in result) return withPrivateCache(result.response);
+  if ('response' in result) return result.response;
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
 }
 
@@ -79,13 +78,6 @@ function keptOf(
 ): Pick<HandlerOutcome, 'logs'> & { error: string | null } {
   if (!keepingIssue(authority)) return { logs, error };
   return { logs: logs.length > 0 ? [{ ...logs[0]!, text: NOT_KEPT }] : [], error: error === null ? null : NOT_KEPT };
-}
-
-/** Returns a response as only its caller may store it. */
-function withPrivateCache({ headers, ...response }: AppResponse): AppResponse {
-  const given = headers['cache-control'];
-  if (given === undefined) return { ...response, headers };
-  return { ...response, headers: { ...headers, 'cache-control': toPrivateCacheControl(given) } };
 }
 
 /** Returns the user of a request as handlers get it. A team is the caller when a webhook of its app calls a view route. */

@@ -1,5 +1,5 @@
 import { toApiError } from '../../core/api-error.ts';
-import type { AppRequest, AppResponse, EndedRun, HandlerOutcome, ReceiveBody } from '../../core/app-run.ts';
+import type { AppRequest, AppResponse, EndedRun, HandlerOutcome, HandlerRoute } from '../../core/app-run.ts';
 import { authorityOf } from '../../core/authority.ts';
 import type { RequestInfo } from '../../core/context.ts';
 import { defineError, unavailable, upstreamFailed, type ApiError } from '../../core/errors.ts';
@@ -13,14 +13,33 @@ import { disconnected } from './handler-failure.ts';
 import { runRoute, withoutDetails } from './handler-route.ts';
 import { runOnce, type IdempotencyConfig } from './webhook-idempotency.ts';
 import { createWebhookContext } from './webhook-owner.ts';
+import { countRefusal, refusalReason, type WebhookStep } from './webhook-refusal.ts';
 import { isSigned, type VerifyConfig } from './webhook-verify.ts';
+
+/** Limits a call from outside. The methods are called in their order, and throw what refuses the call. */
+export interface WebhookGate {
+  /** Whether the call has the hook token of the app. */
+  readonly hasToken: boolean;
+  /** Counts the call to its address. Called before its route is known. */
+  enter(): void;
+  /** Counts the call to its address and route, until it is proven or ends. */
+  open(route: HandlerRoute): void;
+  /** Receives the body. */
+  receive(maxBytes: number): Promise<Uint8Array>;
+  /** Ends what is counted to the address: the call has a right signature. */
+  prove(): void;
+  /** Counts the call to the app. */
+  accept(): void;
+  /** Counts to the address that the call was refused in a step. */
+  refuse(step: WebhookStep): void;
+}
 
 /** A call of a webhook. */
 export interface WebhookCall {
   app: WebhookApp;
   request: AppRequest;
-  /** Receives the body when the route is known. Default: the body of `request`. */
-  receive?: ReceiveBody;
+  /** What limits the call; null for a call that is repeated, whose `request` has the body. */
+  gate: WebhookGate | null;
   /** Id of the call that is repeated; null for a call from outside. Signature and idempotency key do not count then. */
   replayOf: string | null;
   /** The request by which the call came. Its signal ends the run. */
@@ -28,26 +47,32 @@ export interface WebhookCall {
 }
 
 const wrongSignature = defineError(401, 'UNAUTHENTICATED', () => 'The signature is wrong');
+const tokenRequired = defineError(401, 'UNAUTHENTICATED', () => 'The route requires the hook token of the app');
 const noOwner = () => unavailable('The app has no owner who can act');
 /** Status that is recorded for a caller who disconnected, who gets no response. */
 const CLIENT_CLOSED_REQUEST = 499;
+const RATE_LIMITED = 429;
 
 /** The record of a call. Each step of the call adds what it knows. */
-type CallRecord = Omit<EndedRun, 'call'> & { call: NonNullable<EndedRun['call']> };
+type CallRecord = Omit<EndedRun, 'call'> & {
+  call: NonNullable<EndedRun['call']>;
+  /** What the call has reached; null when its app has accepted it. */
+  step: WebhookStep | null;
+};
 
 /** What a caller of a webhook gets: its failure has no details. */
 interface WebhookResult {
   result: HandlerOutcome['result'];
-  /** Id of the recorded call; null if it could not be recorded. */
+  /** Id of the recorded call; null if it could not be recorded, or was above a limit. */
   callId: string | null;
 }
 
 /**
  * Runs a webhook of an app as its owner, and records the call before it returns. The message for authors of a failure is
- * in the record.
+ * in the record. Calls above a limit are only counted: a record of each would be the load that the limit prevents.
  */
 export async function callWebhook(platform: Platform, call: WebhookCall): Promise<WebhookResult> {
-  const { app: found, request, replayOf, info } = call;
+  const { app: found, request, replayOf, info, gate } = call;
   const startedAt = performance.now();
   const { method, path } = request;
   const record: CallRecord = {
@@ -61,8 +86,16 @@ export async function callWebhook(platform: Platform, call: WebhookCall): Promis
     logs: [],
     error: null,
     call: { id: newId(), method, path, status: 0, request: null, replayOf },
+    step: 'address',
   };
   const result = await takeSteps(platform, call, record).catch((error: unknown) => failed(error, record, info));
+  const { step, route } = record;
+  if (step && gate && 'failure' in result) {
+    const reason = refusalReason(step, result.failure);
+    if (reason) countRefusal(platform, { app: found.app, method, route, reason });
+    gate.refuse(step);
+    if (result.failure.status === RATE_LIMITED) return { result, callId: null };
+  }
   record.durationMs = performance.now() - startedAt;
   record.call.status = statusOf(result);
   const isRecorded = await recordRun(platform, record);
@@ -84,16 +117,30 @@ function failed(error: unknown, record: CallRecord, { signal }: RequestInfo): { 
 
 /** Takes the steps of a call in their order. Throws the failures of those before the handler runs. */
 async function takeSteps(platform: Platform, call: WebhookCall, record: CallRecord): Promise<HandlerOutcome['result']> {
-  const { app: found, replayOf } = call;
+  const { app: found, gate } = call;
+  gate?.enter();
+  record.step = 'route';
   const match = matchRoute(found.webhooks, call.request);
   record.route = match.route.path;
-  const body = call.receive ? await call.receive(maxBodyOf(match.route)) : call.request.body;
+  record.step = 'address';
+  gate?.open(match.route);
+  record.step = 'token';
+  if (gate && !gate.hasToken && match.route.config['token'] === true) throw tokenRequired();
+  record.step = 'body';
+  const body = gate ? await gate.receive(maxBodyOf(match.route)) : call.request.body;
   const request = { ...call.request, body };
   const { verify, idempotency } = match.route.config as { verify?: VerifyConfig; idempotency?: IdempotencyConfig };
-  if (verify && replayOf === null) checkSignature(platform, found, verify, request, record);
+  record.step = 'signature';
+  if (verify && gate) {
+    checkSignature(platform, found, verify, request, record);
+    gate.prove();
+  }
+  record.step = 'limit';
+  gate?.accept();
+  record.step = null;
   record.call.request = request;
   const run = () => runAsOwner(platform, { ...call, request }, match, record);
-  if (!idempotency || replayOf !== null) return run();
+  if (!idempotency || !gate) return run();
   return runOnce(platform, { app: found.app, route: match.route, request, header: idempotency.header }, run);
 }
 
@@ -115,7 +162,7 @@ function checkSignature(
 
 async function runAsOwner(
   platform: Platform,
-  { app: { app, owner }, request, info }: WebhookCall,
+  { app: { app, owner }, request, info, gate }: WebhookCall,
   { route, params }: RouteMatch,
   record: CallRecord,
 ): Promise<{ response: AppResponse } | { failure: ApiError }> {
@@ -134,6 +181,7 @@ async function runAsOwner(
     user: owner,
     roles: [],
     depth: info.appDepth ?? 0,
+    entrance: gate?.hasToken ? 'hook' : 'webhook',
   });
   const { result, logs, memoryBytes, durationMs: computeMs } = outcome;
   Object.assign(record, { logs, memoryBytes, computeMs, error: 'failure' in result ? result.failure.message : null });

@@ -18,6 +18,7 @@ import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { readAccess } from './app-access.ts';
 import { concurrencyKeyOf, loadForMigrations } from './app-part.ts';
 import { openEnv } from './find-running-app.ts';
+import { insertHookToken } from './hook-token.ts';
 
 type Env = ReadonlyMap<string, string>;
 
@@ -29,7 +30,9 @@ export async function create(ctx: Context, { env, access, monthlyBudget, ...inpu
   return ctx.transaction(async (tx) => {
     const ownerId = input.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, input.ownerId) : undefined;
     content.accepted = !ownerId || !isOtherUser(ctx.viewer, ownerId);
-    return (await createOwned(ctx, tx, APP, { ...input, ownerId }, content)).id;
+    const app = await createOwned(ctx, tx, APP, { ...input, ownerId }, content);
+    insertHookToken(ctx.platform.secrets, tx, app);
+    return app.id;
   });
 }
 

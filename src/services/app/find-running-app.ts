@@ -4,6 +4,7 @@ import type { Context } from '../../core/context.ts';
 import { isUuid } from '../../core/id.ts';
 import { LEVEL, type Level } from '../../core/permissions.ts';
 import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
+import { digest } from '../identity/credential.ts';
 import { accessLevel } from '../resource/access-level.ts';
 import { isActive } from '../resource/active-user.ts';
 import { resourceKey } from '../resource/load-resource.ts';
@@ -74,13 +75,27 @@ export async function findViewedApp(ctx: Context, key: string): Promise<ViewedAp
 /** Returns an app of any tenant by its id or natural id. Null if it is not deployed. */
 export async function findWebhookApp(system: SystemDatabase, key: string): Promise<WebhookApp | null> {
   const [, tenant, slug] = NATURAL_ID.exec(key) ?? [];
-  if (tenant === undefined && !isUuid(key)) return null;
+  if (tenant !== undefined) return findDeployed(system, 't.slug = $1 and a.slug = $2', [tenant, slug]);
+  return isUuid(key) ? findDeployed(system, 'a.id = $1', [key.toLowerCase()]) : null;
+}
+
+/** Returns an app of any tenant by its hook token, or by its former one while that is valid. Null if it is not deployed. */
+export const findAppByToken = (system: SystemDatabase, token: string): Promise<WebhookApp | null> =>
+  findDeployed(
+    system,
+    `a.id in (
+      select app_id from dws.app_hook_token where digest = $1 or (former_digest = $1 and former_until > now())
+    )`,
+    [digest(token)],
+  );
+
+async function findDeployed(system: SystemDatabase, where: string, values: unknown[]): Promise<WebhookApp | null> {
   const [row] = await system.query<AppRow & { webhooks: HandlerRoute[]; ownerName: string | null }>({
     text: `
       select ${COLUMNS}, r.webhooks, ${OWNER_NAME} as "ownerName"
       from ${DEPLOYED}
-      where ${tenant === undefined ? 'a.id = $1' : 't.slug = $1 and a.slug = $2'}`,
-    values: tenant === undefined ? [key.toLowerCase()] : [tenant, slug],
+      where ${where}`,
+    values,
   });
   if (!row) return null;
   const { webhooks, ownerName, ...app } = row;

@@ -1,6 +1,6 @@
 import type { AppResponse } from '../../core/app-run.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { headerIssue, isReservedForService } from '../../core/http-headers.ts';
+import { headerIssue, isAllowedFromApps } from '../../core/http-headers.ts';
 
 const MAX_HEADERS = 100;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -44,7 +44,7 @@ function readHeaders(headers: unknown): Record<string, string> {
     if (bytes > MAX_HEADER_BYTES)
       throw upstreamFailed(`The response has more than ${MAX_HEADER_BYTES} bytes of headers`);
     const key = name.toLowerCase();
-    if (!isReservedForService(key) && key !== '__proto__') read[key] = text;
+    if (isAllowedFromApps(key) && !(key === 'vary' && text.includes('*'))) read[key] = text;
   }
   return read;
 }

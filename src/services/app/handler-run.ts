@@ -1,6 +1,7 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { HandlerOutcome, HandlerTask } from '../../core/app-run.ts';
 import { ApiError } from '../../core/errors.ts';
+import type { Caller } from '../../core/fair-gate.ts';
 import { handlersTooDeep, MAX_HANDLER_DEPTH } from '../../core/handler-depth.ts';
 import type { Platform } from '../../core/platform.ts';
 import { SandboxFailure, type SandboxLimits, type SandboxPurpose } from '../../core/sandbox.ts';
@@ -13,6 +14,8 @@ import { createHostCalls } from './handler-host.ts';
 import { readResponse } from './handler-response.ts';
 
 const MEBIBYTE = 1024 ** 2;
+/** Part of the places of an app that calls of webhooks have, and as many calls by token. */
+const WEBHOOK_SHARE = 1 / 2;
 const DEFAULT_TIMEOUT_MS = 30_000;
 const LIMITS: Omit<SandboxLimits, 'timeoutMs'> = {
   memoryBytes: 128 * MEBIBYTE,
@@ -50,7 +53,7 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
     });
     try {
       const ended = await platform.sandbox.run({
-        caller: { tenantId: app.tenantId, userId: app.id },
+        caller: callerOf(task),
         purpose: PURPOSES[depth]!,
         isHandler: true,
         modules: handlerModules(code, route.handlerPath, route.method),
@@ -72,6 +75,11 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
       return endWith({ failure: toApiError(signal.reason) ?? disconnected() });
     }
   });
+}
+
+/** Returns who occupies the places of a handler: the webhooks of an app do not take those of its views. */
+function callerOf({ app: { id, tenantId }, entrance }: HandlerTask): Caller {
+  return entrance ? { tenantId, userId: `${id} ${entrance}`, share: WEBHOOK_SHARE } : { tenantId, userId: id };
 }
 
 /** Returns what crosses to the handler: all that its argument contains as values. */

@@ -31,6 +31,7 @@ export async function replayWebhookCall(ctx: Context, appId: string, callId: str
   const { callId: replayedId } = await callWebhook(platform, {
     app: deployed,
     request: openRequest(platform.secrets, sealed),
+    gate: null,
     replayOf: callId,
     info: outer,
   });

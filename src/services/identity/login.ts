@@ -1,4 +1,5 @@
 import { MAX_PASSWORD_LENGTH, isAccountName } from '../../core/account-rules.ts';
+import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, refused, wrongCredentials } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
@@ -44,7 +45,7 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
   const { platform, request } = ctx;
   if (request.cookieRefusal) throw refused(request.cookieRefusal);
   const tenant = tenantOrDefault(input.tenant);
-  await countLoginAttempt(platform, `${tenant}/${input.username.toLowerCase()}/${request.address}`);
+  await countLoginAttempt(platform, `${tenant}/${input.username.toLowerCase()}/${addressRange(request.address)}`);
 
   const account = isWellFormed(tenant, input) ? await findAccount(platform, tenant, input, request.address) : undefined;
   const mayLogIn =

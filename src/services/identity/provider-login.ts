@@ -1,5 +1,6 @@
 import type { LoginChecks, OidcRegistration } from '../../adapters/oidc/oidc-client.ts';
 import { isAccountName } from '../../core/account-rules.ts';
+import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { ApiError, defineError, notFound } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
@@ -82,7 +83,7 @@ export async function startLogin(
   { tenant, returnTo }: { tenant?: string | null | undefined; returnTo?: string | null | undefined },
 ): Promise<string> {
   const path = checkReturnPath(returnTo || '/');
-  await countLoginAttempt(ctx.platform, `start/${ctx.request.address}`, STARTS_PER_ATTEMPT);
+  await countLoginAttempt(ctx.platform, `start/${addressRange(ctx.request.address)}`, STARTS_PER_ATTEMPT);
   const slug = tenantOrDefault(tenant);
   const provider = isSlug(slug) && isAccountName(domain) ? await findProvider(ctx.platform, slug, domain) : undefined;
   if (!provider) throw notFound({ what: 'identity provider of the domain', id: domain });

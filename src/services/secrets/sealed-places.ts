@@ -56,12 +56,12 @@ export async function findPlaces(query: Query, names: readonly string[] = SEALED
       order by c.relname, array_position(i.indkey::int2[], a.attnum)`,
     values: [tables],
   });
-  return wanted.flatMap(({ name, path: [table = '', column = '', key] }) => {
+  return wanted.flatMap(({ name, path: [table = '', column = '', ...path] }) => {
     const found = columns.find((one) => one.table === table && one.name === column);
     return found
       ? [
           placeOf(
-            { name, table, column, key },
+            { name, table, column, path },
             found.type,
             keys.filter((one) => one.table === table),
           ),
@@ -71,13 +71,15 @@ export async function findPlaces(query: Query, names: readonly string[] = SEALED
 }
 
 function placeOf(
-  { name, table, column, key }: { name: string; table: string; column: string; key: string | undefined },
+  { name, table, column, path }: { name: string; table: string; column: string; path: string[] },
   type: string,
   keys: readonly KeyColumn[],
 ): SealedPlace {
   const stored = `r.${column}`;
   const isBytes = type === 'bytea';
-  const value = isBytes ? `encode(${stored}, 'base64')` : key === undefined ? stored : `${stored} ->> '${key}'`;
+  const isJson = path.length > 0;
+  const pathText = `'{${path.join(',')}}'`;
+  const value = isBytes ? `encode(${stored}, 'base64')` : isJson ? `${stored} #>> ${pathText}` : stored;
   return {
     name,
     table,
@@ -87,10 +89,10 @@ function placeOf(
     fingerprint: isBytes
       ? `case when encode(substring(${stored} from 1 for 1), 'hex') = '01' then encode(substring(${stored} from 2 for 8), 'hex') end`
       : `substring(left(${value}, 20) from '^v1[.]([0-9a-f]{16})[.]$')`,
-    bytes: `octet_length(${key === undefined ? stored : value})`,
+    bytes: `octet_length(${isJson ? value : stored})`,
     assign: (to) => {
       if (isBytes) return `${column} = decode(${to}, 'base64')`;
-      return `${column} = ${key === undefined ? to : `jsonb_set(${stored}, '{${key}}', to_jsonb(${to}))`}`;
+      return `${column} = ${isJson ? `jsonb_set(${stored}, ${pathText}, to_jsonb(${to}))` : to}`;
     },
   };
 }
