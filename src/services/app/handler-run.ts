@@ -4,6 +4,7 @@ import { ApiError } from '../../core/errors.ts';
 import { handlersTooDeep, MAX_HANDLER_DEPTH } from '../../core/handler-depth.ts';
 import type { Platform } from '../../core/platform.ts';
 import { SandboxFailure, type SandboxLimits, type SandboxPurpose } from '../../core/sandbox.ts';
+import { idOfPrincipal } from '../../core/viewer.ts';
 import { HANDLER_ENTRY, handlerModules, loadReleaseCode } from './app-code-cache.ts';
 import { MAX_LOG_BYTES } from './app-log-lines.ts';
 import { openEnv } from './find-running-app.ts';
@@ -50,7 +51,7 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
     });
     try {
       const ended = await platform.sandbox.run({
-        caller: { tenantId: app.tenantId, userId: app.id },
+        caller: { tenantId: app.tenantId, userId: idOfPrincipal(app.ownerId) },
         purpose: PURPOSES[depth]!,
         isHandler: true,
         modules: handlerModules(code, route.handlerPath, route.method),
