@@ -29,7 +29,7 @@ export interface RunPlan {
 }
 
 /** A task between two attempts. */
-export interface PausedTask {
+interface PausedTask {
   key: string;
   /** Time at which the task began. */
   startedAt: string;

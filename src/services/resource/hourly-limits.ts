@@ -4,7 +4,7 @@ import { lockKey } from './lock-key.ts';
 import type { AddressedMail } from './mail.ts';
 
 /** A job or an app that sends messages for its owner. Their notifications have the type `<kind>.notification`. */
-export interface Sender {
+interface Sender {
   kind: 'job' | 'app';
   id: string;
   tenantId: string;
