@@ -1,24 +1,23 @@
-import { expect, vi } from 'vitest';
-import { test } from '../support/fixture.ts';
-import { deployApp } from './handler-fixture.ts';
+import { expect, test } from 'vitest';
+import type { HandlerTask } from '../../src/core/app-run.ts';
+import type { WorkspaceKey } from '../../src/core/app-workspace.ts';
+import type { Platform } from '../../src/core/platform.ts';
+import { createHostCalls } from '../../src/services/app/handler-host.ts';
 
-const READ = {
-  'migrations/001.sql': 'create table notes (id int)',
-  'server/read.js': `export const get = async ({ query }) => (await query('select 1 as one'))[0];`,
-};
-
-test('all apps of an owner share the places of that owner, for handlers and connections', async ({
-  service,
-  admin,
-}) => {
-  const other = await service.user('maker', { permissions: ['apps:create'] });
-  const owned = [await deployApp({ admin, service }, 'One', READ), await deployApp({ admin, service }, 'Two', READ)];
-  const apps = [...owned, await deployApp({ admin: other, service }, 'Other', READ)];
-  const runs = vi.spyOn(service.platform.sandbox, 'run');
-  const queries = vi.spyOn(service.platform.workspaces, 'query');
-  for (const app of apps) expect((await app.respond('server/read.js', { method: 'get' })).json).toEqual({ one: 1 });
-  const owners = [admin.id, admin.id, other.id];
-  expect(runs.mock.calls.map(([{ caller }]) => caller.userId)).toEqual(owners);
-  expect(queries.mock.calls.map(([{ ownerId }]) => ownerId)).toEqual(owners);
-  vi.restoreAllMocks();
+test('all apps of an owner share the connections of that owner', async () => {
+  const keys: WorkspaceKey[] = [];
+  const query = async (key: WorkspaceKey) => {
+    keys.push(key);
+    return [];
+  };
+  const platform = { workspaces: { query } } as unknown as Platform;
+  for (const [id, ownerId] of Object.entries({ one: 'user:ann', two: 'user:ann', three: 'team:ops' })) {
+    const task = { app: { id, tenantId: 'tenant', ownerId }, ctx: {} } as unknown as HandlerTask;
+    await createHostCalls(platform, task)['query']!({ sql: 'select 1', params: [] }, new AbortController().signal);
+  }
+  expect(keys.map(({ appId, ownerId }) => [appId, ownerId])).toEqual([
+    ['one', 'ann'],
+    ['two', 'ann'],
+    ['three', 'ops'],
+  ]);
 });
