@@ -128,6 +128,15 @@ export class JobRun extends TenantRow {
   @Property({ type: 'timestamptz', nullable: true })
   dueAt?: Date | null;
 
+  @Field(() => DateTime, {
+    nullable: true,
+    description:
+      'Time of the next attempt of the task that failed and is repeated. Until then the run waits and takes no place. ' +
+      'Null for a run that does not wait for one.',
+  })
+  @Property({ type: 'timestamptz', nullable: true })
+  nextAttemptAt?: Date | null;
+
   @Field(() => Boolean, { description: 'Whether the draft of the job ran.' })
   @Property({ type: 'boolean' })
   isDraft: boolean = false;

@@ -57,6 +57,10 @@ export class Notification extends TenantRow {
   @Property({ type: 'text', nullable: true })
   link?: string | null;
 
+  /** Id of the user or team for whom a job or an app has sent it. */
+  @Property({ type: 'uuid', nullable: true })
+  senderId?: string | null;
+
   /** Kind and id of the resource concerned. The resource may have been deleted since. */
   @Property({ type: 'text', nullable: true })
   resourceKind?: string | null;

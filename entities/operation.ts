@@ -147,6 +147,10 @@ export class Operation extends TenantRow {
   @Property({ type: 'timestamptz', nullable: true })
   heartbeatAt?: Date | null;
 
+  /** Time before which no worker starts the next attempt. */
+  @Property({ type: 'timestamptz', nullable: true })
+  nextAttemptAt?: Date | null;
+
   /** Time of the cancellation. The worker of a running operation then stops. */
   @Property({ type: 'timestamptz', nullable: true })
   cancelledAt?: Date | null;

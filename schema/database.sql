@@ -1829,7 +1829,9 @@ create table dws.job_run (
   is_draft boolean not null default false,
   job_id uuid not null,
   logs jsonb not null default '{}'::jsonb,
+  next_attempt_at timestamp with time zone,
   operation_id uuid,
+  pause jsonb,
   retry_of_id uuid,
   started_at timestamp with time zone,
   status text not null default 'queued'::text,
@@ -1838,7 +1840,8 @@ create table dws.job_run (
   trigger text not null,
   updated_at timestamp with time zone not null default now(),
   user_id uuid,
-  version integer not null default 1
+  version integer not null default 1,
+  waited double precision not null default 0
 );
 alter table dws.job_run enable row level security;
 alter table dws.job_run force row level security;
@@ -2105,6 +2108,7 @@ create table dws.notification (
   read_at timestamp with time zone,
   resource_id uuid,
   resource_kind text,
+  sender_id uuid,
   tenant_id uuid not null,
   type text not null,
   updated_at timestamp with time zone not null default now(),
@@ -2181,6 +2185,7 @@ create table dws.operation (
   id uuid not null,
   input jsonb not null default '{}'::jsonb,
   message text,
+  next_attempt_at timestamp with time zone,
   operation text not null,
   percent double precision,
   progress text,
@@ -2206,6 +2211,7 @@ alter table dws.operation add constraint operation_tenant_id_fkey FOREIGN KEY (t
 CREATE INDEX operation_concurrency ON dws.operation USING btree (concurrency_key, work_id) WHERE (concurrency_key IS NOT NULL);
 CREATE INDEX operation_finished ON dws.operation USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX operation_heartbeat ON dws.operation USING btree (heartbeat_at) WHERE (heartbeat_at IS NOT NULL);
+CREATE INDEX operation_of_agents ON dws.operation USING btree (((input ->> 'ownerId'::text)), created_at) WHERE (operation = 'agent.run'::text);
 CREATE INDEX operation_resource ON dws.operation USING btree (tenant_id, resource_id, created_at);
 CREATE INDEX operation_user ON dws.operation USING btree (tenant_id, user_id, created_at);
 CREATE INDEX operation_waiting ON dws.operation USING btree (tenant_id, user_id) WHERE ((status = 'queued'::text) AND (finished_at IS NULL));

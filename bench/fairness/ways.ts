@@ -13,6 +13,8 @@ const SUBSCRIPTIONS_PER_SOCKET = 100;
 /** Refreshes that wait before the attack goes on to queue more of them. */
 const QUEUED_REFRESHES = 600;
 const QUEUED_PER_SECOND = 40;
+/** Jobs that call a host which does not resolve, and do so again in an hour: more than the places of a tenant. */
+const FAILING_JOBS = 30;
 /** Calls of webhooks at once, and at most in a second. */
 const WEBHOOK_CONNECTIONS = 64;
 const WEBHOOKS_PER_SECOND = 2000;
@@ -170,6 +172,20 @@ const floodWebhook: Way['attack'] = ({ token }, [path]) =>
     WEBHOOKS_PER_SECOND,
   );
 
+/** Starts the runs of jobs that wait to be repeated. Returns the paths of the jobs. */
+const startFailingJobs = ({ token }: Neighbour): Promise<string[]> =>
+  inParallel(
+    times(FAILING_JOBS, (n) => `Failing ${n}`),
+    async (name) => {
+      const { id } = await call(token, '/api/jobs', { body: { name, type: 'actions' } });
+      const path = `/api/jobs/${String(id)}`;
+      const data = { url: 'https://no-such-host.invalid/', retry: { times: 5, delay: 3_600_000 } };
+      await call(token, `${path}/actions`, { body: { type: 'webhook', name: 'Call', data } });
+      await call(token, path, { body: {}, headers: { prefer: 'respond-async' } });
+      return path;
+    },
+  );
+
 export const WAYS: Way[] = [
   {
     key: 'a1',
@@ -254,6 +270,37 @@ export const WAYS: Way[] = [
         QUEUED_PER_SECOND,
       ),
     cleanUp: cancelOperations,
+  },
+  {
+    key: 'h3',
+    title: `${FAILING_JOBS} runs of jobs that are repeated in an hour`,
+    reads: ['job', 'refresh'],
+    prepare: startFailingJobs,
+    attack: ({ token }, paths) => repeat(paths.length, (connection) => send(token, paths[connection]!, { body: {} })),
+    async cleanUp(neighbour, paths) {
+      await cancelOperations(neighbour);
+      await inParallel(paths, (path) => send(neighbour.token, path, { method: 'DELETE' }));
+    },
+  },
+  {
+    key: 'h4',
+    title: '4 datasets of an upload that are refreshed with a slow join',
+    reads: ['refresh'],
+    prepare: ({ token, file }) =>
+      inParallel(
+        times(4, (n) => `Slow ${n}`),
+        async (name) => {
+          const body = { name, datasourceId: file.split('/').pop(), query: CROSS_JOIN };
+          const { id } = await call(token, '/api/datasets', { body });
+          return `/api/datasets/${String(id)}`;
+        },
+      ),
+    attack: ({ token }, paths) =>
+      repeat(paths.length, (connection) => send(token, `${paths[connection]}/_refresh`, { body: {} })),
+    async cleanUp(neighbour, paths) {
+      await cancelOperations(neighbour);
+      await inParallel(paths, (path) => send(neighbour.token, path, { method: 'DELETE' }));
+    },
   },
   {
     key: 'i',

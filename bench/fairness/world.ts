@@ -1,4 +1,4 @@
-/** The people of the measured service and what they own: a victim, a neighbour in its tenant and one in another. */
+/** The people of the measured service and what they own: a victim, a second user of its tenant and one of another. */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { call, createForm } from './client.ts';
@@ -9,7 +9,7 @@ const SMALL_ROWS = 200;
 /** Datasets whose refreshes a neighbour queues. Those of one dataset run one at a time. */
 const QUEUED_DATASETS = 8;
 
-const PERMISSIONS = '["datasets:create", "datasources:create", "apps:create"]';
+const PERMISSIONS = '["datasets:create", "datasources:create", "apps:create", "jobs:create"]';
 
 /** Paths of what the victim reads. */
 export interface Victim {
@@ -19,6 +19,8 @@ export interface Victim {
   unsearched: string;
   source: string;
   file: string;
+  /** A job without actions, whose runs wait for a place alone. */
+  job: string;
 }
 
 /** Paths of what a neighbour uses. */
@@ -100,7 +102,8 @@ async function createVictim(token: string, sourceUrl: string): Promise<Victim> {
   const small = { source, query: `select * from orders limit ${SMALL_ROWS}` };
   const dataset = await createDataset(token, 'Small', small);
   const unsearched = await createDataset(token, 'Unsearched', small);
-  return { token, dataset, unsearched, source, file: await upload(token, 1000) };
+  const { id } = await call(token, '/api/jobs', { body: { name: 'Nothing', type: 'actions' } });
+  return { token, dataset, unsearched, source, file: await upload(token, 1000), job: `/api/jobs/${String(id)}` };
 }
 
 async function createNeighbour(token: string, sourceUrl: string): Promise<Neighbour> {

@@ -10,7 +10,7 @@ interface Run {
   retryOfId: string | null;
 }
 
-const FIELDS = `id jobId trigger status success startedAt finishedAt duration dueAt isDraft userId retryOfId error
+const FIELDS = `id jobId trigger status success startedAt finishedAt duration nextAttemptAt dueAt isDraft userId retryOfId error
   progress { percent current total message }
   history { task { key } result { key success startedAt duration attempts error log } }`;
 

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 export interface WorkspaceKey {
   tenantId: string;
   appId: string;
+  /** Whose share of the connections its statements use: a user or a team. Default: the app. */
+  ownerId?: string;
 }
 
 /** Name of the schema of an app, which is also that of the role that reads and writes its rows. */

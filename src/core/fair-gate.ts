@@ -5,7 +5,7 @@ import { reportPlaces } from './metrics.ts';
 export interface Caller {
   readonly tenantId: string;
   readonly userId: string;
-  /** Part of the places of a caller that it may occupy, at least one. Default: all of them. */
+  /** Part of the places of a caller that it may occupy, rounded up. Default: all of them. */
   readonly share?: number;
 }
 
@@ -31,7 +31,7 @@ type TenantUsage = Usage & { callers: Map<string, CallerUsage> };
 interface GateOptions {
   /** Number of tasks that run at once. */
   places: number;
-  /** Default: half of the places, and at least one. */
+  /** Default: half of the places, and at least one. At most half of `maxPerTenant`, if that is given. */
   maxPerCaller?: number;
   /** Default: all places. */
   maxPerTenant?: number;
@@ -45,7 +45,8 @@ const MEAN_WEIGHT = 0.2;
 
 /**
  * Shares a number of places among tenants and callers. A caller occupies at most half of the places, and at least one; a
- * tenant may have a limit, too, so that the callers of one tenant leave places to the others.
+ * tenant may have a limit, too, so that the callers of one tenant leave places to the others; then a caller occupies at
+ * most half of that.
  * A free place goes to the waiting tenant that occupies the fewest, then to the one whose last turn is the longest ago;
  * likewise among the callers of a tenant. The tasks of a caller start in the order of their arrival. When too many
  * tasks wait, the last task of the caller with the most waiting tasks, in the tenant with the most, is refused. So a
@@ -65,7 +66,8 @@ export class FairGate {
 
   constructor({ places, maxPerCaller, maxPerTenant, maxWaiting, taskNoun }: GateOptions) {
     this.#places = places;
-    this.#maxPerCaller = maxPerCaller ?? Math.max(1, Math.floor(places / 2));
+    const halfOfTenant = maxPerTenant === undefined ? Infinity : halfOf(maxPerTenant);
+    this.#maxPerCaller = Math.min(maxPerCaller ?? halfOf(places), halfOfTenant);
     this.#maxPerTenant = maxPerTenant ?? places;
     this.#maxWaiting = maxWaiting;
     this.#taskNoun = taskNoun;
@@ -99,7 +101,7 @@ export class FairGate {
     const usage = tenant.callers.get(caller.userId) ?? {
       ...emptyUsage(),
       queue: [],
-      max: Math.max(1, Math.floor(this.#maxPerCaller * (caller.share ?? 1))),
+      max: Math.ceil(this.#maxPerCaller * (caller.share ?? 1)),
     };
     tenant.callers.set(caller.userId, usage);
     await this.#wait(caller, tenant, usage, signal, maxWaitMs).catch((error: unknown) => {
@@ -214,6 +216,9 @@ export class FairGate {
     if (isIdle(tenant) && this.#tenants.get(tenantId) === tenant) this.#tenants.delete(tenantId);
   }
 }
+
+/** Returns the share of a user in what a tenant shares, or in all places: half of them, and at least one. */
+export const halfOf = (places: number): number => Math.max(1, Math.floor(places / 2));
 
 /** Returns the share of a tenant that leaves a quarter of the places to others: at least one place to each. */
 export const threeQuartersOf = (places: number): number => Math.max(1, places - Math.max(1, Math.floor(places / 4)));

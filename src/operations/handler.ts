@@ -1,5 +1,6 @@
 import type { OperationFailure, OperationName } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
+import type { Postponement } from '../services/operation/operation-postpone.ts';
 import type { Claim, Progress } from '../services/operation/operation-repository.ts';
 import type { OperationResults } from './operation-results.ts';
 
@@ -47,6 +48,19 @@ export type Handlers = { [N in OperationName]?: Handler<N> };
  * interrupted it. The operation is retried where `takeover` allows.
  */
 export class Interrupted extends Error {}
+
+/**
+ * Thrown by a handler whose next attempt begins later. Until then the operation is queued and takes no place. It does not
+ * count to the attempts of a takeover.
+ */
+export class Postponed extends Error {
+  readonly postponement: Postponement;
+
+  constructor(postponement: Postponement) {
+    super('The operation continues later');
+    this.postponement = postponement;
+  }
+}
 
 /** Limit that ends the retries of an operation whose worker dies each time. */
 const MAX_ATTEMPTS = 3;

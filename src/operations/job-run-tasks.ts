@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JobHistoryEntry } from '../../entities/job-run.ts';
 import type { Context } from '../core/context.ts';
 import { badInput, conflict } from '../core/errors.ts';
 import type { ActionRun, DatasetStep } from '../core/job-drivers.ts';
@@ -8,23 +7,15 @@ import type { Platform } from '../core/platform.ts';
 import { jobActionDriverOf, jobDriverOf } from '../services/job/drivers/driver-registry.ts';
 import { refreshDataset } from '../services/job/drivers/refresh/refresh.ts';
 import { takeSnapshot } from '../services/job/drivers/snapshot/snapshot.ts';
-import { runAttempts } from '../services/job/job-attempts.ts';
+import { runAttempt, type AttemptOutcome } from '../services/job/job-attempts.ts';
 import { createJobContext, createOwnerContext } from '../services/job/job-context.ts';
-import type { PlannedAction, RunPlan } from '../services/job/job-run-plan.ts';
+import { pauseRun, type PlannedAction, type RunPlan } from '../services/job/job-run-plan.ts';
 import { meetsConditions } from '../services/job/run-conditions.ts';
 import { RunLog } from '../services/job/run-log.ts';
 import { usedDatasetIn } from '../services/job/used-dataset.ts';
 import { failureOf } from '../services/operation/operation-repository.ts';
-import type { Job as Work } from './handler.ts';
-
-/** The tasks of a run that have ended. */
-export interface RunTasks {
-  history: JobHistoryEntry[];
-  /** By the keys of the tasks. */
-  logs: Record<string, string>;
-  /** The first failure; null if every task succeeded. */
-  failure: OperationFailure | null;
-}
+import { Postponed, type Job as Work } from './handler.ts';
+import { keptTasks, type RunTasks } from './job-run-kept.ts';
 
 /** One task of a run: a dataset of the job, or an action. */
 interface Task {
@@ -45,12 +36,13 @@ const MAX_RUN_MS = 24 * 3_600_000;
 
 /**
  * Runs the tasks of a run in their order, as the owner of the job. A failed task does not end the run: the conditions of
- * the actions after it decide. Stores each result at once. Throws the reason of the work's signal.
+ * the actions after it decide. Stores each result at once. Throws the reason of the work's signal, and `Postponed` if a
+ * task is repeated later.
  */
 export async function runTasks(platform: Platform, work: Work<'job.run'>, plan: RunPlan): Promise<RunTasks> {
   const tasks = listTasks(platform, plan);
   const { done, next } = keptTasks(plan, tasks, work.input.from);
-  const deadline = Date.now() + MAX_RUN_MS;
+  const deadline = plan.run.startedAt!.getTime() + MAX_RUN_MS;
   for (const [index, task] of tasks.entries()) {
     if (index < next) continue;
     if (Date.now() > deadline) {
@@ -75,26 +67,42 @@ interface RunningTask {
   progress(percent: number): void;
 }
 
-/** Runs a task and adds its result. Returns false if the conditions of the task are not met. */
+/**
+ * Runs a task, or its next attempt, and adds its result. Returns false if the conditions of the task are not met. Throws
+ * `Postponed` if it is repeated later.
+ */
 async function runTask(
   { platform, work, plan, deadline, progress }: RunningTask,
   task: Task,
   done: RunTasks,
 ): Promise<boolean> {
-  const log = new RunLog();
-  const startedAt = new Date();
+  const paused = plan.paused?.key === task.key ? plan.paused : null;
+  const log = new RunLog(paused?.log);
+  const startedAt = paused ? new Date(paused.startedAt) : new Date();
   // Loaded for each attempt, because the owner may lose rights while the run waits.
   const attempt = async (signal: AbortSignal) => {
     const ctx = await createOwnerContext(platform, plan.job, work.input.ownerId, signal);
     return task.work({ ctx, signal, log: log.add, progress });
   };
   const { REFRESH_TIMEOUT_MS: limit } = platform.config;
-  const outcome = await createOwnerContext(platform, plan.job, work.input.ownerId, work.signal)
-    .then((ctx) => task.isDue(ctx, done.failure !== null))
-    .then((isDue) => (isDue ? runAttempts(task.data, { limit, deadline }, work.signal, log.add, attempt) : null))
-    .catch((failure: unknown) => ({ attempts: 0, failure }));
+  const former = paused?.attempts ?? 0;
+  const isDue = async () =>
+    task.isDue(await createOwnerContext(platform, plan.job, work.input.ownerId, work.signal), done.failure !== null);
+  const outcome = await (paused ? Promise.resolve(true) : isDue())
+    .then((due) => (due ? runAttempt(task.data, { limit, deadline, former }, work.signal, log.add, attempt) : null))
+    .catch((failure: unknown): AttemptOutcome => ({ attempts: 0, failure }));
   work.signal.throwIfAborted();
   if (!outcome) return false;
+  const { attempts, retryInMs } = outcome;
+  if (retryInMs !== undefined)
+    throw new Postponed({
+      delayMs: retryInMs,
+      save: (tx, nextAttemptAt) => {
+        const { failure } = done;
+        const state = { key: task.key, startedAt: startedAt.toISOString(), attempts, log: log.toString(), failure };
+        return pauseRun(tx, plan, done, state, nextAttemptAt);
+      },
+    });
   const failure = outcome.failure === null ? null : describeFailure(platform, work, task, outcome.failure);
   if (failure) log.add(failure.message);
   done.failure ??= failure && { ...failure, message: `${task.name}: ${failure.message}` };
@@ -106,7 +114,7 @@ async function runTask(
       success: failure === null,
       startedAt: startedAt.toISOString(),
       duration: Date.now() - startedAt.getTime(),
-      attempts: outcome.attempts,
+      attempts,
       error: failure?.message ?? null,
     },
   });
@@ -199,31 +207,6 @@ async function checkUnchanged(
   });
   const isSame = now && isDeepStrictEqual(now.data, data) && (datasetId === '' || now.datasetId === datasetId);
   if (!isSame) throw conflict('It was changed or deleted after the run had started');
-}
-
-/**
- * Returns the tasks of a continued run that are not repeated: those before the task with the key `from`, without one all
- * that ended.
- */
-function keptTasks({ continued }: RunPlan, tasks: readonly Task[], from?: string): { done: RunTasks; next: number } {
-  const ended = new Set((continued?.history ?? []).map(({ task }) => task.key));
-  const next = from
-    ? Math.max(
-        0,
-        tasks.findIndex(({ key }) => key === from),
-      )
-    : tasks.findLastIndex(({ key }) => ended.has(key)) + 1;
-  const kept = new Set(tasks.slice(0, next).map(({ key }) => key));
-  const history = (continued?.history ?? []).filter(({ task }) => kept.has(task.key));
-  const failed = history.find(({ result }) => !result.success);
-  return {
-    next,
-    done: {
-      history,
-      logs: Object.fromEntries(Object.entries(continued?.logs ?? {}).filter(([key]) => kept.has(key))),
-      failure: failed ? { statusCode: 500, code: 'UPSTREAM_FAILED', message: failed.result.error ?? '' } : null,
-    },
-  };
 }
 
 /** Stores the tasks that have ended, so that the history shows them while the run goes on. */

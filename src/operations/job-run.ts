@@ -6,7 +6,8 @@ import { endRun, RUN_CANCELLED, type EndedRun } from '../services/job/job-run-en
 import { beginRun, type RunPlan } from '../services/job/job-run-plan.ts';
 import { failureOf, type Claim } from '../services/operation/operation-repository.ts';
 import type { Handler, Job as Work } from './handler.ts';
-import { runTasks, type RunTasks } from './job-run-tasks.ts';
+import type { RunTasks } from './job-run-kept.ts';
+import { runTasks } from './job-run-tasks.ts';
 
 /** Interval of the heartbeats of a job that runs, in milliseconds. */
 const HEARTBEAT_MS = 10_000;

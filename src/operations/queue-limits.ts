@@ -1,8 +1,9 @@
 import type { QueueLimits } from '../adapters/queue/pg-boss.ts';
+import { halfOf } from '../core/fair-gate.ts';
 
 /** Returns the limits of the queues of one worker. Of each, a user gets half of what a tenant does. */
 export const queueLimitsOf = (concurrency: number): QueueLimits => ({
-  operations: { concurrency, perTenant: Math.max(1, Math.floor(concurrency / 2)) },
+  operations: { concurrency, perTenant: halfOf(concurrency) },
   // They wait most of the time, and take no place of the operations that they start.
   jobs: { concurrency: 64, perTenant: 16 },
   // The sandbox and the browser have two places each.

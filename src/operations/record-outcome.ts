@@ -2,6 +2,7 @@ import { cancelled } from '../core/errors.ts';
 import { observeOperation } from '../core/metrics.ts';
 import type { OperationName } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
+import { postpone } from '../services/operation/operation-postpone.ts';
 import {
   failureOf,
   finish,
@@ -10,7 +11,7 @@ import {
   type Claim,
   type Outcome,
 } from '../services/operation/operation-repository.ts';
-import { maxAttemptsOf, WORKER_DIED, type Handlers } from './handler.ts';
+import { maxAttemptsOf, WORKER_DIED, type Handlers, type Postponed } from './handler.ts';
 
 const CANCELLED = { status: 'cancelled', error: failureOf(cancelled()) } as const;
 
@@ -35,6 +36,17 @@ export async function recordOutcome<N extends OperationName>(
     return recorded.status;
   });
   if (recordedStatus) observeOperation(claim.operation, recordedStatus, claim.startedAt);
+}
+
+/** Ends an attempt whose operation continues later, or records the operation as cancelled if it was. */
+export async function postponeOrCancel(
+  platform: Platform,
+  handlers: Handlers,
+  claim: Claim,
+  { postponement }: Postponed,
+): Promise<void> {
+  if ((await postpone(platform, claim, postponement)) === 'cancelled')
+    await recordOutcome(platform, handlers, claim, CANCELLED);
 }
 
 /** Queues an operation without a worker again where its handler allows it, else records it as failed. */

@@ -17,9 +17,9 @@ import {
   type Claim,
   type Outcome,
 } from '../services/operation/operation-repository.ts';
-import { Interrupted, type Handlers, type Job, type Prepared } from './handler.ts';
+import { Interrupted, Postponed, type Handlers, type Job, type Prepared } from './handler.ts';
 import { queueLimitsOf } from './queue-limits.ts';
-import { recordOutcome, retryOrFail } from './record-outcome.ts';
+import { postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.ts';
 
 /** Limits the attempts to record an outcome while Postgres is unavailable. */
 const MAX_RECORD_TRIES = 60;
@@ -118,7 +118,7 @@ async function runClaim(
   } catch (error) {
     await lease.release();
     const reason: unknown = lease.signal.aborted ? lease.signal.reason : error;
-    failCurrentSpan(spanCode(reason));
+    if (!(reason instanceof Postponed)) failCurrentSpan(spanCode(reason));
     const record = recorderOf(platform, handlers, claim, reason, log);
     await retryWhileUnavailable(record, isStopping).catch((failure) =>
       log.error({ err: failure }, 'Could not record the outcome of an operation'),
@@ -166,6 +166,7 @@ function recorderOf(
   }
   if (reason instanceof ApiError && reason.code === 'CANCELLED')
     return () => recordOutcome(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
+  if (reason instanceof Postponed) return () => postponeOrCancel(platform, handlers, claim, reason);
   if (reason instanceof Interrupted || reason instanceof DatabaseUnavailable) {
     log.warn({ err: reason }, 'An operation was interrupted');
     return () => retryOrFail(platform, handlers, claim);

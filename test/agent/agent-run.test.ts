@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { expectBody, expectError } from '../support/expect.ts';
+import { expectBody, expectError, expectStatus } from '../support/expect.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { callOf, createAgent, createTools, runAgent, test } from './agent-fixture.ts';
 
@@ -85,6 +85,34 @@ describe('a run', () => {
     const calls = await systemQuery(service, 'select status, credits from dws.ai_call where entity_id = $1', agent.id);
     expect(calls).toEqual([{ status: 'failed', credits: null }]);
     await expectBody(ann.get('/notifications'), 200, { count: 1 });
+  });
+
+  test('is refused past 240 of all agents of an owner in an hour, deleted ones included', async ({
+    ann,
+    eve,
+    service,
+  }) => {
+    const [agent, other] = [await createAgent(ann), await createAgent(eve)];
+    const letAnHourPass = () =>
+      systemQuery(service, `update dws.operation set created_at = created_at - interval '1 hour'`);
+    await letAnHourPass();
+    await systemQuery(
+      service,
+      `insert into dws.operation (
+        id, work_id, tenant_id, user_id, operation, resource_kind, resource_id, input, status, finished_at, created_at
+      )
+      select i, i, tenant_id, owner_id, 'agent.run', 'agent', gen_random_uuid(),
+        jsonb_build_object('ownerId', owner_id), 'succeeded', now(), now() - interval '30 minutes'
+      from (select *, gen_random_uuid() as i from dws.agent, generate_series(1, 239) where dws.agent.id = $1) x`,
+      agent.id,
+    );
+    const outcomes = await Promise.all([1, 2, 3].map(() => ann.post(`${agent.path}/_run`, {})));
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual([200, 429, 429]);
+    const { headers, body } = outcomes.find(({ status }) => status === 429)!;
+    expect(body.message).toBe('The agents of an owner run at most 240 times in an hour');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(1700);
+    await expectStatus(eve.post(`${other.path}/_run`, {}), 200);
+    await letAnHourPass();
   });
 
   test('is refused past 60 in an hour', async ({ ann, ai, service }) => {

@@ -86,6 +86,30 @@ test('an app emits 1,000 events in an hour', async ({ service, admin }) => {
   expect(await eventsOf(service, appId)).toHaveLength(1001);
 });
 
+test('the apps of an owner emit 2,000 events in an hour', async ({ service }) => {
+  const permissions = ['apps:create'];
+  const [ann, bob] = [await service.user('maker', { permissions }), await service.user('other', { permissions })];
+  const apps = [await createApp(ann, 'One'), await createApp(ann, 'Two'), await createApp(ann, 'Three')];
+  const fill = (appId: string, count: number) =>
+    systemQuery(
+      service,
+      `insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
+      select gen_random_uuid(), tenant_id, id, 'x', 'null', owner_id, 0 from dws.app, generate_series(1, $2)
+      where dws.app.id = $1`,
+      appId,
+      count,
+    );
+  await fill(apps[0]!, 999);
+  await fill(apps[1]!, 1000);
+  const { emit } = await servicesFor(service, ann, apps[2]!);
+  await emit('last', null);
+  await expect(emit('late', null)).rejects.toMatchObject({
+    code: 'RATE_LIMITED',
+    message: 'The apps of an owner emit at most 2000 events in an hour',
+  });
+  await (await servicesFor(service, bob, await createApp(bob, 'Other'))).emit('other', null);
+});
+
 test('events are kept for 7 days, and deleted with their app', async ({ service, admin }) => {
   const appId = await createApp(admin, 'Old');
   const { emit } = await servicesFor(service, admin, appId);

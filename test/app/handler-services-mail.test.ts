@@ -50,8 +50,8 @@ test('email reaches users and addresses, and says which app sent it', async ({ s
   await email({ to: 'guest@example.com', subject: 'Text alone', text: 'Grüße', html: null });
   expect(await queuedMails(service, appId)).toMatchObject([
     { to: 'Guest@example.com', userId: null, senderId: admin.id },
-    { to: 'ann@example.com', userId: ann.id, senderId: null },
-    { to: 'bob@example.com', userId: bob.id, senderId: null },
+    { to: 'ann@example.com', userId: ann.id, senderId: admin.id },
+    { to: 'bob@example.com', userId: bob.id, senderId: admin.id },
     { to: 'guest@example.com', userId: null, senderId: admin.id },
   ]);
 
@@ -135,7 +135,7 @@ test('the apps of an owner and of a tenant share limits', async ({ service, admi
     message: 'The apps of an owner send at most 200 mails in an hour to addresses of no user',
   });
   await send(others);
-  await fillOutbox(service, admin, 'app:another:2', 799);
+  await fillOutbox(service, await service.user('third'), 'app:another:2', 799);
   await expect(send(others)).rejects.toMatchObject({
     code: 'RATE_LIMITED',
     message: 'The apps of a tenant send at most 1000 mails in an hour',

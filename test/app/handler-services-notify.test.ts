@@ -5,6 +5,7 @@ import type { Client } from '../support/client.ts';
 import { expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { inTransaction } from '../support/notification-fixture.ts';
+import { systemQuery } from '../support/system-query.ts';
 import { createTeam } from '../support/team-fixture.ts';
 import { createApp } from './app-fixture.ts';
 import { servicesFor } from './handler-services-fixture.ts';
@@ -103,17 +104,22 @@ test('a disabled owner sends nothing', async ({ service, admin }) => {
 });
 
 test('the apps of a tenant send 1,000 notifications in an hour', async ({ service, admin, ann }) => {
-  const { notify } = await servicesFor(service, admin, await createApp(admin, 'Chatty'));
+  await systemQuery(service, `delete from dws.notification`);
+  const appId = await createApp(admin, 'Chatty');
+  await expectStatus(admin.put(`/apps/${appId}/shares/${ann.id}`, { accessLevel: 1 }), 200);
+  const { notify } = await servicesFor(service, admin, appId);
   await inTransaction(service, async (tx, tenantId) => {
     const count = await tx.count(Notification, { type: 'app.notification' });
     for (let number = count; number < 999; number += 1)
       tx.insert(newRow(Notification, { tenantId, userId: ann.id, type: 'app.notification', message: 'x' }));
     tx.insert(newRow(Notification, { tenantId, userId: ann.id, type: 'job.notification', message: 'x' }));
   });
-  expect(await notify('admin', { message: 'The last' })).toBe(1);
-  await expect(notify('admin', { message: 'Too many' })).rejects.toMatchObject({
+  expect(await notify('ann', { message: 'The last' })).toBe(1);
+  await expect(notify('ann', { message: 'Too many' })).rejects.toMatchObject({
     code: 'RATE_LIMITED',
     message: 'The apps of a tenant send at most 1000 notifications in an hour',
   });
-  expect((await listOf(admin))[0].message).toBe('The last');
+  expect((await listOf(ann))[0].message).toBe('The last');
+  // What the app of an owner sends to the owner counts to no one else.
+  expect(await notify('admin', { message: 'To the owner' })).toBe(1);
 });

@@ -66,15 +66,29 @@ describe('places', () => {
   });
 
   test('a tenant with a limit leaves places to others, however many callers it has', async () => {
-    const gate = createGate(4, 100, 3);
-    await enterAll(gate, { ann1: ANN, ann2: ANN, amy1: AMY, amy2: AMY });
-    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1']);
+    const gate = createGate(8, 100, 4);
+    await enterAll(gate, { ann1: ANN, ann2: ANN, ann3: ANN, amy1: AMY, amy2: AMY, amy3: AMY });
+    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1', 'amy2']);
     await enterAll(gate, { ben1: BEN });
-    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1', 'ben1']);
+    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1', 'amy2', 'ben1']);
     await gate.end('ben1');
-    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1']);
+    expect(gate.running).toEqual(['ann1', 'ann2', 'amy1', 'amy2']);
     await gate.end('ann1');
-    expect(gate.running).toEqual(['ann2', 'amy1', 'amy2']);
+    expect(gate.running).toEqual(['ann2', 'amy1', 'amy2', 'ann3']);
+  });
+
+  test.for([
+    { places: 8, maxPerTenant: 6, ofCaller: 3 },
+    { places: 20, maxPerTenant: 15, ofCaller: 7 },
+    { places: 4, maxPerTenant: 2, ofCaller: 1 },
+    { places: 2, maxPerTenant: 1, ofCaller: 1 },
+  ])('a caller occupies at most half of those of a tenant: $ofCaller of $maxPerTenant', async (limits) => {
+    const { places, maxPerTenant, ofCaller } = limits;
+    const gate = createGate(places, 100, maxPerTenant);
+    await enterAll(gate, Object.fromEntries(Array.from({ length: places }, (_, n) => [`ann${n}`, ANN])));
+    expect(gate.running).toHaveLength(ofCaller);
+    await enterAll(gate, { amy: AMY });
+    expect(gate.running.includes('amy')).toBe(ofCaller < maxPerTenant);
   });
 
   test('a tenant gets three quarters of them, and at least one', () => {

@@ -1,20 +1,19 @@
-import { expect } from 'vitest';
-import { Notification } from '../../entities/notification.ts';
-import { newRow } from '../../src/core/new-row.ts';
+import { describe, expect } from 'vitest';
+import { newId } from '../../src/core/id.ts';
 import { queueMails } from '../../src/services/resource/mail.ts';
 import type { Client } from '../support/client.ts';
 import { tenantIdOf } from '../support/mail-fixture.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { attempt, createAction, ownerOf, run } from './driver-fixture.ts';
+import { attempt, createAction, ownerOf, run, type TestAction } from './driver-fixture.ts';
 import { giveAddresses } from './email-fixture.ts';
 import { test } from './job-fixture.ts';
 
-/** Adds mails of a job of a user to the outbox, to plain addresses or to the user. */
-async function queueOfJob(service: Service, user: Client, count: number, isPlain: boolean): Promise<void> {
+/** Adds mails of a job of a user to plain addresses to the outbox. */
+async function queueOfJob(service: Service, user: Client, count: number): Promise<void> {
   const { platform } = service;
   const tenantId = await tenantIdOf(service, user);
-  const mail = { userId: isPlain ? null : user.id, to: 'x@example.com', attachments: [] };
+  const mail = { userId: null, to: 'x@example.com', attachments: [] };
   const content = { tenantId, source: `job:${count}`, senderId: user.id, subject: 'Of a job', text: 'x' };
   await platform.database.transaction(tenantId, (tx) =>
     queueMails(
@@ -41,7 +40,7 @@ const email = (owner: Client, ...recipients: string[]) =>
 
 test('the jobs of an owner send 200 mails in an hour to plain addresses', async ({ service, ann, bob }) => {
   await giveAddresses(ann, bob);
-  await queueOfJob(service, ann, 198, true);
+  await queueOfJob(service, ann, 198);
   const plain = await email(ann, 'a@example.com');
   expect(await run(ann, plain)).toMatchObject({ success: true, log: ['Mails queued: 1'] });
   // Of two at the same time, one is the last.
@@ -62,48 +61,101 @@ test('the jobs of an owner send 200 mails in an hour to plain addresses', async 
   expect(await run(ann, plain)).toMatchObject({ success: true });
 });
 
-test('the jobs of a tenant send 1,000 mails in an hour', async ({ service, ann, bob, stranger }) => {
-  await giveAddresses(ann, bob);
-  await letAnHourPass(service, 'mail');
-  await queueOfJob(service, stranger, 5, false);
-  await queueOfJob(service, ann, 998, false);
-  const [one, two] = [await email(ann, 'ann'), await email(bob, 'ann', 'bob')];
-  const before = await countOf(service, 'mail');
-  const error = 'The jobs of a tenant send at most 1000 mails in an hour';
-  expect(await run(ann, one)).toMatchObject({ success: true });
-  expect(await run(bob, two)).toMatchObject({ success: false, error });
-  expect(await run(ann, one)).toMatchObject({ success: true });
-  expect(await run(ann, one)).toMatchObject({ success: false, error });
-  expect(await countOf(service, 'mail')).toBe(before + 2);
-  await letAnHourPass(service, 'mail');
-  expect(await run(bob, two)).toMatchObject({ success: true });
-});
+type Table = 'mail' | 'notification';
 
-test('the jobs of a tenant send 1,000 notifications in an hour', async ({ service, ann, bob, stranger }) => {
-  const add = async (user: Client, count: number, type: string) => {
-    const tenantId = await tenantIdOf(service, user);
-    await service.platform.database.transaction(tenantId, async (tx) => {
-      for (let n = 0; n < count; n++)
-        tx.insert(newRow(Notification, { tenantId, userId: user.id, type, message: 'x' }));
-    });
+/** Adds messages of jobs of an owner to a user, by default of jobs that were deleted. */
+async function fill(service: Service, table: Table, owner: Client, to: Client, count: number, job?: TestAction) {
+  const tenantId = await tenantIdOf(service, owner);
+  if (table === 'notification') {
+    await systemQuery(
+      service,
+      `insert into dws.notification (id, tenant_id, user_id, sender_id, type, message, resource_kind, resource_id)
+      select gen_random_uuid(), $1, $2, $3, 'job.notification', 'x', 'job', $4 from generate_series(1, $5)`,
+      tenantId,
+      to.id,
+      owner.id,
+      job?.job.id ?? newId(),
+      count,
+    );
+    return;
+  }
+  const runId = newId();
+  if (job)
+    await systemQuery(
+      service,
+      `insert into dws.job_run (id, tenant_id, job_id, trigger, status, finished_at)
+      values ($1, $2, $3, 'manual', 'succeeded', now())`,
+      runId,
+      tenantId,
+      job.job.id,
+    );
+  await systemQuery(
+    service,
+    `insert into dws.mail (id, tenant_id, user_id, recipient, subject, sealed_text, source, sender_id, status)
+    select gen_random_uuid(), $1, $2, 'x@example.com', 'x', '', $3, $4, 'sent' from generate_series(1, $5)`,
+    tenantId,
+    to.id,
+    `job:${runId}:${newId()}`,
+    owner.id,
+    count,
+  );
+}
+
+describe.for(['mail', 'notification'] as const)('of the %ss that jobs of a tenant send in an hour', (table) => {
+  const send = (owner: Client, ...recipients: Client[]) => {
+    const to = recipients.map(({ username }) => username);
+    return table === 'mail' ? email(owner, ...to) : createAction(owner, 'notify', { recipients: to, message: 'Done' });
   };
-  await add(stranger, 5, 'job.notification');
-  await add(ann, 5, 'dataset.filter.broken');
-  await add(ann, 998, 'job.notification');
-  const notify = (owner: Client, ...recipients: string[]) =>
-    createAction(owner, 'notify', { recipients, message: 'Done' });
-  const [one, two] = [await notify(ann, 'ann'), await notify(bob, 'ann', 'bob')];
-  const before = await countOf(service, 'notification');
-  const message = 'The jobs of a tenant send at most 1000 notifications in an hour';
-  expect(await run(ann, one)).toMatchObject({ success: true });
-  expect(await run(bob, two)).toMatchObject({ success: false, error: message });
-  // Of two at the same time, one is the last.
-  const both = await Promise.allSettled([1, 2].map(() => attempt(service, ownerOf(ann), one)));
-  expect(both.toSorted((a, b) => (a.status < b.status ? -1 : 1))).toMatchObject([
-    { status: 'fulfilled' },
-    { status: 'rejected', reason: { code: 'RATE_LIMITED', message } },
-  ]);
-  expect(await countOf(service, 'notification')).toBe(before + 2);
-  await letAnHourPass(service, 'notification');
-  expect(await run(bob, two)).toMatchObject({ success: true });
+  const refusal = (text: string) => ({ success: false, error: text.replace('messages', `${table}s`) });
+
+  test('an owner sends at most half to others, and as much to the owner alone', async ({
+    service,
+    ann,
+    bob,
+    admin,
+  }) => {
+    await giveAddresses(ann, bob, admin);
+    await letAnHourPass(service, table);
+    await fill(service, table, ann, bob, 499);
+    await fill(service, table, ann, ann, 499);
+    const [toBob, toAnn] = [await send(ann, bob), await send(ann, ann)];
+    for (const action of [toBob, toAnn]) expect(await run(ann, action)).toMatchObject({ success: true });
+    const before = await countOf(service, table);
+    const others = refusal('The jobs of an owner send at most 500 messages in an hour to others');
+    const own = refusal('The jobs of an owner send at most 500 messages in an hour to the owner');
+    for (const api of ['GraphQL', 'REST'] as const) {
+      expect(await run(ann, toBob, api)).toMatchObject(others);
+      expect(await run(ann, toAnn, api)).toMatchObject(own);
+    }
+    expect(await countOf(service, table)).toBe(before);
+    // Those of another owner have the other half, which what ann has sent to ann does not use.
+    await fill(service, table, bob, ann, 499);
+    expect(await run(bob, await send(bob, ann))).toMatchObject({ success: true });
+    const late = await send(admin, ann);
+    expect(await run(admin, late)).toMatchObject(refusal('The jobs of a tenant send at most 1000 messages in an hour'));
+    expect(await run(admin, await send(admin, admin))).toMatchObject({ success: true });
+    await letAnHourPass(service, table);
+    expect(await run(admin, late)).toMatchObject({ success: true });
+  });
+
+  test('a job sends at most a quarter', async ({ service, ann, bob }) => {
+    await giveAddresses(ann, bob);
+    await letAnHourPass(service, table);
+    const action = await send(ann, bob);
+    await fill(service, table, ann, bob, 248, action);
+    expect(await run(ann, action)).toMatchObject({ success: true });
+    await fill(service, table, ann, bob, 1, action);
+    const refused = refusal('A job sends at most 250 messages in an hour to others');
+    expect(await run(ann, action)).toMatchObject(refused);
+    expect(await run(ann, await send(ann, bob))).toMatchObject({ success: true });
+  });
+
+  test('of two at the same time, one is the last', async ({ service, ann, bob }) => {
+    await giveAddresses(ann, bob);
+    await letAnHourPass(service, table);
+    await fill(service, table, ann, bob, 499);
+    const action = await send(ann, bob);
+    const both = await Promise.allSettled([1, 2].map(() => attempt(service, ownerOf(ann), action)));
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
 });

@@ -18,6 +18,7 @@ export interface JobCluster {
   caller: Client;
   /** Starts a worker process. It ends with the test at the latest. */
   startWorker(variables?: Record<string, string>): Promise<ServiceProcess>;
+  databaseUrl: string;
   /** Runs SQL in the database of the service. */
   sql(text: string, values?: unknown[]): ReturnType<typeof runSql>;
   /** Calls a function at the end of the test. */
@@ -53,6 +54,7 @@ export const test = base.extend<{ cluster: JobCluster }>({
     await use({
       caller: await byToken(await logIn(web.url)),
       startWorker: (variables) => start({ ROLE: 'worker', ...variables }),
+      databaseUrl: database.url,
       sql: (text, values) => runSql(database.url, text, values),
       onEnd,
     });

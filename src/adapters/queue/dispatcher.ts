@@ -1,3 +1,4 @@
+import { halfOf } from '../../core/fair-gate.ts';
 import type { QueuedWork } from '../../core/operations.ts';
 
 /** Pause after which the queue is read without a notification, as notifications may be lost. */
@@ -43,9 +44,6 @@ interface Usage {
   /** Number of the turn in which the last work item started; 0 before the first. */
   lastTurn: number;
 }
-
-/** Returns how many work items one user may run at once, by the limit of a tenant. */
-export const perUserOf = (perTenant: number): number => Math.max(1, Math.floor(perTenant / 2));
 
 /**
  * Takes work items from the queue and runs several at once. When one ends, the next starts at once: one of the tenant
@@ -140,7 +138,7 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
 
   #mayRun({ tenantId, userId }: WaitingUser): boolean {
     const { perTenant } = this.#options;
-    return this.#usage(tenantId).running < perTenant && this.#usage(userId).running < perUserOf(perTenant);
+    return this.#usage(tenantId).running < perTenant && this.#usage(userId).running < halfOf(perTenant);
   }
 
   #precedes(one: WaitingUser, other: WaitingUser): boolean {

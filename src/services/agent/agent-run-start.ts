@@ -10,6 +10,7 @@ import { actingUserId } from '../../core/viewer.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
+import { lockKey } from '../resource/lock-key.ts';
 import { actsForOwner, requireAccepted } from './agent-acceptance.ts';
 import { MAX_CHAIN } from './agent-chain.ts';
 import { reserveRun, type RunPrice } from './agent-credits.ts';
@@ -19,6 +20,8 @@ import { acceptApps } from './event-bindings.ts';
 
 /** Maximum number of runs of one agent in an hour. */
 export const MAX_RUNS_PER_HOUR = 60;
+/** Maximum number of runs of all agents of one owner in an hour, deleted ones included. */
+const MAX_RUNS_OF_OWNER = 4 * MAX_RUNS_PER_HOUR;
 
 const PAYLOAD_BOUNDS = { maxBytes: 65_536, maxDepth: MAX_JSON_DEPTH };
 
@@ -56,7 +59,7 @@ async function loadForRun(ctx: Context, tx: Transaction, id: string): Promise<Ag
   return agent;
 }
 
-async function checkRate(tx: Transaction, { tenantId, id }: Agent): Promise<void> {
+async function checkRate(tx: Transaction, { tenantId, id, ownerId }: Agent): Promise<void> {
   const [state] = await tx.query<{ runs: number; seconds: number | null }>({
     text: `
       select count(*)::int as runs,
@@ -65,8 +68,27 @@ async function checkRate(tx: Transaction, { tenantId, id }: Agent): Promise<void
       where tenant_id = $1 and agent_id = $2 and created_at > now() - interval '1 hour' and not refused`,
     values: [tenantId, id],
   });
-  if (state!.runs < MAX_RUNS_PER_HOUR) return;
-  throw tooMany(`An agent runs at most ${MAX_RUNS_PER_HOUR} times in an hour`, {
+  if (state!.runs >= MAX_RUNS_PER_HOUR)
+    throw tooMany(`An agent runs at most ${MAX_RUNS_PER_HOUR} times in an hour`, {
+      headers: { 'retry-after': String(state!.seconds ?? 1) },
+    });
+  await checkRateOfOwner(tx, tenantId, ownerId);
+}
+
+/** Counts the operations, which stay when an agent is deleted. Until the transaction ends, other runs of the owner wait. */
+async function checkRateOfOwner(tx: Transaction, tenantId: string, ownerId: string): Promise<void> {
+  lockKey(tx, `agent-runs:${ownerId}`);
+  const [state] = await tx.query<{ runs: number; seconds: number | null }>({
+    text: `
+      select count(*)::int as runs,
+        greatest(ceil(extract(epoch from min(created_at) + interval '1 hour' - now())), 1)::int as seconds
+      from dws.operation
+      where tenant_id = $1 and operation = 'agent.run' and input->>'ownerId' = $2
+        and created_at > now() - interval '1 hour'`,
+    values: [tenantId, ownerId],
+  });
+  if (state!.runs < MAX_RUNS_OF_OWNER) return;
+  throw tooMany(`The agents of an owner run at most ${MAX_RUNS_OF_OWNER} times in an hour`, {
     headers: { 'retry-after': String(state!.seconds ?? 1) },
   });
 }

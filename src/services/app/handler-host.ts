@@ -4,6 +4,7 @@ import { readOnlyReason } from '../../core/authority.ts';
 import { ApiError, badInput } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { HostCallError, type HostCall } from '../../core/sandbox.ts';
+import { idOfPrincipal } from '../../core/viewer.ts';
 import { databaseCalls } from './handler-database.ts';
 import { createHandlerServices } from './handler-services.ts';
 
@@ -12,10 +13,12 @@ const MAX_HEAD_BYTES = 64 * 1024;
 
 /** Returns the host calls of a run of a handler. Their arguments come from the code of the app, and may be anything. */
 export function createHostCalls(platform: Platform, task: HandlerTask): Record<string, HostCall> {
-  const { id: appId, tenantId } = task.app;
+  const { id: appId, tenantId, ownerId } = task.app;
   const services = createHandlerServices(task);
   const calls: Record<string, HostCall> = {
-    ...databaseCalls(platform.workspaces, { tenantId, appId }, () => readOnlyReason(task.authority)),
+    ...databaseCalls(platform.workspaces, { tenantId, appId, ownerId: idOfPrincipal(ownerId) }, () =>
+      readOnlyReason(task.authority),
+    ),
     fetch: async (argument, signal) => {
       const { status, headers, body } = await services.fetch(readFetch(argument), signal);
       return joinFrame({ status, headers }, body);

@@ -4,7 +4,7 @@ import { newId } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { optionalTextRule, textRule, type InputRule } from '../../core/input-rules.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { checkMailLimits, checkMailsOfApp } from '../resource/hourly-limits.ts';
+import { checkMailLimits } from '../resource/hourly-limits.ts';
 import { htmlToText } from '../resource/html-text.ts';
 import { findMailRecipients, lockMailUsers } from '../resource/mail-recipients.ts';
 import { queueMails, type AddressedMail } from '../resource/mail.ts';
@@ -43,8 +43,7 @@ export async function sendMail({ app, ctx }: Pick<HandlerTask, 'app' | 'ctx'>, m
   const footer = `Sent by the app "${app.name}" of ${owner.username}`;
   await ctx.transaction(async (tx) => {
     const mails = await addressMails(tx, app.tenantId, names);
-    await checkMailLimits(tx, 'app', owner, mails);
-    await checkMailsOfApp(tx, app.id, mails.length);
+    await checkMailLimits(tx, { kind: 'app', id: app.id, tenantId: app.tenantId, ownerId: owner.userId }, mails);
     const content = {
       tenantId: app.tenantId,
       source: `app:${app.id}:${newId()}`,

@@ -34,11 +34,12 @@ export async function notifyReaders(
     link: link === undefined || link === null ? null : checkLink(link),
     resource: { kind: 'app', id: app.id },
   };
-  await loadOwner(ctx.platform, app);
+  const { userId: ownerId } = await loadOwner(ctx.platform, app);
   return ctx.transaction(async (tx) => {
     const found = await resolveRecipients(tx, app.tenantId, names, { path: 'principals', addresses: false });
     await checkReaders(tx, app, names, found);
-    return limitNotifications(tx, 'app', app.tenantId, () => notify(tx, app.tenantId, found, content));
+    const sender = { kind: 'app', id: app.id, tenantId: app.tenantId, ownerId } as const;
+    return limitNotifications(tx, sender, () => notify(tx, app.tenantId, found, { ...content, senderId: ownerId }));
   });
 }
 

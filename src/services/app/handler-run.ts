@@ -5,6 +5,7 @@ import type { Caller } from '../../core/fair-gate.ts';
 import { handlersTooDeep, MAX_HANDLER_DEPTH } from '../../core/handler-depth.ts';
 import type { Platform } from '../../core/platform.ts';
 import { SandboxFailure, type SandboxLimits, type SandboxPurpose } from '../../core/sandbox.ts';
+import { idOfPrincipal } from '../../core/viewer.ts';
 import { HANDLER_ENTRY, handlerModules, loadReleaseCode } from './app-code-cache.ts';
 import { MAX_LOG_BYTES } from './app-log-lines.ts';
 import { openEnv } from './find-running-app.ts';
@@ -14,8 +15,8 @@ import { createHostCalls } from './handler-host.ts';
 import { readResponse } from './handler-response.ts';
 
 const MEBIBYTE = 1024 ** 2;
-/** Part of the places of an app that calls of webhooks have, and as many calls by token. */
-const WEBHOOK_SHARE = 1 / 2;
+/** Parts of the places of an owner, by how requests come to the handlers of their apps. */
+const SHARES = { view: 1 / 2, webhook: 1 / 4, hook: 1 / 4 };
 const DEFAULT_TIMEOUT_MS = 30_000;
 const LIMITS: Omit<SandboxLimits, 'timeoutMs'> = {
   memoryBytes: 128 * MEBIBYTE,
@@ -77,9 +78,10 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
   });
 }
 
-/** Returns who occupies the places of a handler: the webhooks of an app do not take those of its views. */
-function callerOf({ app: { id, tenantId }, entrance }: HandlerTask): Caller {
-  return entrance ? { tenantId, userId: `${id} ${entrance}`, share: WEBHOOK_SHARE } : { tenantId, userId: id };
+/** Returns who occupies the place of a handler: the owner of the app, whose webhooks do not take the places of views. */
+function callerOf({ app: { tenantId, ownerId }, entrance }: HandlerTask): Caller {
+  const way = entrance ?? 'view';
+  return { tenantId, userId: `${idOfPrincipal(ownerId)} ${way}`, share: SHARES[way] };
 }
 
 /** Returns what crosses to the handler: all that its argument contains as values. */

@@ -25,7 +25,6 @@ const NEVER_ABORTED = new AbortController().signal;
 /** Refreshes that run at once. Each has a database connection during the call of the provider. */
 const REFRESH_GATE = FairGate.shared({
   places: 4,
-  maxPerCaller: 2,
   maxPerTenant: 2,
   maxWaiting: 1000,
   taskNoun: 'token refreshes',

@@ -15,36 +15,45 @@ interface AttemptSettings {
 const CLEANUP_MS = 10_000;
 const DEFAULT_DELAY_MS = 1000;
 
+/** What came of an attempt. */
+export interface AttemptOutcome {
+  /** Number of attempts so far. */
+  attempts: number;
+  /** Null for a success. */
+  failure: unknown;
+  /** Milliseconds until the next attempt. Absent after the last. */
+  retryInMs?: number;
+}
+
 /**
- * Runs work, and again after a failure as often as `data.retry` says, each attempt for at most `data.timeout` and `limit`
- * milliseconds. After `deadline` none begins. `log` gets the failures before the last. Returns the number of attempts and
- * the last failure, null for a success. Throws the reason of `signal`.
+ * Runs work once, for at most `data.timeout` and `limit` milliseconds. `former` is the number of attempts before. After a
+ * failure another one follows as often as `data.retry` says, but none after `deadline`. `log` gets the failures before the
+ * last. Throws the reason of `signal`.
  */
-export async function runAttempts(
+export async function runAttempt(
   data: JobData,
-  { limit, deadline }: { limit: number; deadline: number },
+  { limit, deadline, former }: { limit: number; deadline: number; former: number },
   signal: AbortSignal,
   log: (line: string) => void,
   work: (signal: AbortSignal) => Promise<void>,
-): Promise<{ attempts: number; failure: unknown }> {
+): Promise<AttemptOutcome> {
   const { retry, timeout = limit } = data as AttemptSettings;
   const milliseconds = Math.min(timeout, limit);
-  for (let attempts = 1; ; attempts++) {
-    try {
-      await withTimeout(
-        milliseconds,
-        () => upstreamFailed(`It took longer than ${milliseconds} ms`),
-        [signal],
-        (limited) => endInTime(work(limited), limited),
-      );
-      return { attempts, failure: null };
-    } catch (failure) {
-      signal.throwIfAborted();
-      const delay = (retry?.delay ?? DEFAULT_DELAY_MS) * 2 ** (attempts - 1);
-      if (attempts > (retry?.times ?? 0) || Date.now() + delay > deadline) return { attempts, failure };
-      log(`Attempt ${attempts} failed: ${failureOf(failure).message}. The next one is in ${delay} ms.`);
-      await sleep(delay, undefined, { signal }).catch(() => signal.throwIfAborted());
-    }
+  const attempts = former + 1;
+  try {
+    await withTimeout(
+      milliseconds,
+      () => upstreamFailed(`It took longer than ${milliseconds} ms`),
+      [signal],
+      (limited) => endInTime(work(limited), limited),
+    );
+    return { attempts, failure: null };
+  } catch (failure) {
+    signal.throwIfAborted();
+    const retryInMs = (retry?.delay ?? DEFAULT_DELAY_MS) * 2 ** former;
+    if (attempts > (retry?.times ?? 0) || Date.now() + retryInMs > deadline) return { attempts, failure };
+    log(`Attempt ${attempts} failed: ${failureOf(failure).message}. The next one is in ${retryInMs} ms.`);
+    return { attempts, failure, retryInMs };
   }
 }
 

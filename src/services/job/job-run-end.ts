@@ -12,6 +12,9 @@ import { meter } from '../usage/usage-meter.ts';
 /** Number of runs that are kept of each job. */
 const MAX_RUNS = 1000;
 
+/** The milliseconds for which a run waits for the next attempt of a task; 0 for one that does not. */
+export const WAITED_MS = `coalesce(extract(epoch from clock_timestamp() - (pause->>'since')::timestamptz) * 1000, 0)`;
+
 /** A run that ends. */
 export interface EndedRun {
   tenantId: string;
@@ -41,7 +44,7 @@ interface EndedRow extends Record<string, unknown> {
   isDraft: boolean;
   /** Milliseconds; null for a run that had not started. */
   duration: number | null;
-  /** The duration in seconds. */
+  /** The duration in seconds, without the waits for attempts. */
   seconds: string | null;
   /** The job, also of a draft, which does not last. */
   chargedId: string;
@@ -127,12 +130,13 @@ async function updateRun(
         update dws.job_run
         set status = $4, success = $4 = 'succeeded', error = $5, finished_at = coalesce($8, clock_timestamp()),
           duration = greatest(extract(epoch from coalesce($8, clock_timestamp()) - started_at) * 1000, 0),
-          history = coalesce($6, history), logs = coalesce($7, logs), version = version + 1, updated_at = now()
+          history = coalesce($6, history), logs = coalesce($7, logs), version = version + 1, updated_at = now(),
+          next_attempt_at = null, pause = null, waited = waited + ${WAITED_MS}
         where tenant_id = $1 and job_id = $2 and id = $3 and status in ('queued', 'running')
-        returning trigger, is_draft, user_id, duration
+        returning trigger, is_draft, user_id, duration, greatest(duration - waited, 0) as worked
       )
       select j.name, j.owner_id as "ownerId", j.data, e.trigger, e.is_draft as "isDraft",
-        round((e.duration / 1000)::numeric, 3)::text as seconds, e.duration, coalesce(j.parent_id, j.id) as "chargedId",
+        round((e.worked / 1000)::numeric, 3)::text as seconds, e.duration, coalesce(j.parent_id, j.id) as "chargedId",
         coalesce(
           case when j.owner_id like 'user:%' then substr(j.owner_id, 6)::uuid else e.user_id end,
           ${teamPayerSql('$1', 'substr(j.owner_id, 6)::uuid')}

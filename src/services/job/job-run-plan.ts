@@ -3,10 +3,12 @@ import { JobAction } from '../../../entities/job-action.ts';
 import { JobDataset } from '../../../entities/job-dataset.ts';
 import { JobRun } from '../../../entities/job-run.ts';
 import { Job } from '../../../entities/job.ts';
+import type { OperationFailure } from '../../core/operations.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { openSecrets } from './job-action-data.ts';
 import type { JobSecrets } from './job-data.ts';
 import { loadConditions } from './job-part.ts';
+import { WAITED_MS } from './job-run-end.ts';
 
 /** An action as a run executes it. */
 export interface PlannedAction extends Pick<JobAction, 'id' | 'name' | 'type' | 'data' | 'datasetId'> {
@@ -22,9 +24,59 @@ export interface RunPlan {
   actions: PlannedAction[];
   /** The run that this one continues. */
   continued: JobRun | null;
+  /** Where the run continues that waited for the next attempt of a task; null for a run that begins. */
+  paused: PausedTask | null;
 }
 
-/** Marks a queued run as running and returns what it does. Returns null if the run or its job was deleted. */
+/** A task between two attempts. */
+interface PausedTask {
+  key: string;
+  /** Time at which the task began. */
+  startedAt: string;
+  attempts: number;
+  log: string;
+  /** The first failure of the tasks before it. */
+  failure: OperationFailure | null;
+}
+
+/**
+ * What a run stores that waits for the next attempt of a task: the plan as it was when the run started, without secrets,
+ * and the task. The tasks before it are in the history of the run.
+ */
+interface RunPause {
+  since: string;
+  datasets: JobDataset[];
+  actions: Omit<PlannedAction, 'secrets'>[];
+  task: PausedTask;
+}
+
+/** Stores that a run waits for the next attempt of a task until `nextAttemptAt`. */
+export const pauseRun = async (
+  tx: Transaction,
+  { run, datasets, actions }: RunPlan,
+  { history, logs }: Pick<JobRun, 'history' | 'logs'>,
+  task: PausedTask,
+  nextAttemptAt: Date,
+): Promise<void> => {
+  const pause: RunPause = {
+    since: new Date().toISOString(),
+    datasets,
+    actions: actions.map(({ secrets: _secrets, ...action }) => action),
+    task,
+  };
+  await tx.query({
+    text: `
+      update dws.job_run
+      set next_attempt_at = $3, pause = $4, history = $5, logs = $6, version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2 and status = 'running'`,
+    values: [run.tenantId, run.id, nextAttemptAt, ...[pause, history, logs].map((value) => JSON.stringify(value))],
+  });
+};
+
+/**
+ * Marks a queued run as running, or one that waited for an attempt as continued, and returns what it does. Returns null if
+ * the run or its job was deleted.
+ */
 export async function beginRun(
   platform: Platform,
   tx: Transaction,
@@ -33,11 +85,17 @@ export async function beginRun(
   const job = await tx.findOne(Job, { id: jobId }, { lock: 'update' });
   if (!job) return null;
   const { tenantId } = job;
+  const [waiting] = await tx.query<{ pause: RunPause | null }>({
+    text: `select pause from dws.job_run where tenant_id = $1 and id = $2`,
+    values: [tenantId, runId],
+  });
+  const pause = waiting?.pause ?? null;
   tx.execute({
     text: `
       update dws.job_run
-      set status = 'running', started_at = now(), version = version + 1, updated_at = now()
-      where tenant_id = $1 and id = $2 and status = 'queued'`,
+      set status = 'running', started_at = coalesce(started_at, now()), next_attempt_at = null, pause = null,
+        waited = waited + ${WAITED_MS}, version = version + 1, updated_at = now()
+      where tenant_id = $1 and id = $2 and (status = 'queued' or pause is not null)`,
     values: [tenantId, runId],
   });
   tx.execute({
@@ -56,19 +114,25 @@ export async function beginRun(
   ]);
   if (!run) return null;
   const sealed = new Map(secrets.map((row) => [row.id, row.secrets]));
-  return {
-    run,
-    job,
-    datasets,
-    actions: actions.map(({ id, name, type, data, datasetId }) => ({
+  const planned =
+    pause?.actions ??
+    actions.map(({ id, name, type, data, datasetId }) => ({
       id,
       name,
       type,
       data,
       datasetId,
-      secrets: openSecrets(platform, { name, secrets: sealed.get(id) ?? null }),
       conditions: conditions.filter(({ jobActionId }) => jobActionId === id),
+    }));
+  return {
+    run,
+    job,
+    datasets: pause?.datasets ?? datasets,
+    actions: planned.map((action) => ({
+      ...action,
+      secrets: openSecrets(platform, { name: action.name, secrets: sealed.get(action.id) ?? null }),
     })),
+    paused: pause?.task ?? null,
     continued: run.retryOfId ? await tx.findOne(JobRun, { id: run.retryOfId }) : null,
   };
 }

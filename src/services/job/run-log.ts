@@ -4,9 +4,16 @@ const CUT = '… The rest of the log was left out.';
 
 /** The log of one task: lines with their times, up to `MAX_LOG_BYTES`. */
 export class RunLog {
-  #text = '';
-  #bytes = 0;
-  #isCut = false;
+  #text: string;
+  #bytes: number;
+  #isCut: boolean;
+
+  /** `text` is what the log has already. */
+  constructor(text = '') {
+    this.#text = text;
+    this.#bytes = Buffer.byteLength(text);
+    this.#isCut = text.endsWith(CUT);
+  }
 
   /** Adds one line, or several. Nothing is added once the log is full. */
   readonly add = (line: string): void => {

@@ -11,11 +11,14 @@ import type { FileOutcome } from './sync-store.ts';
 /** Downloads of one sync at once. */
 export const PLACES_OF_SYNC = 4;
 
-/** Downloads of all syncs of this process. Tenants and libraries take turns; none has more than half of the places. */
+/**
+ * Downloads of all syncs of this process. Tenants and libraries take turns. A tenant has at most half of the places, a
+ * library, of which a user syncs one at a time, half of those.
+ */
 const GATE = FairGate.shared({
-  places: 2 * PLACES_OF_SYNC,
+  places: 4 * PLACES_OF_SYNC,
   maxPerCaller: PLACES_OF_SYNC,
-  maxPerTenant: PLACES_OF_SYNC,
+  maxPerTenant: 2 * PLACES_OF_SYNC,
   maxWaiting: 1000,
   taskNoun: 'downloads of libraries',
 });

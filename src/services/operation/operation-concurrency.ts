@@ -29,8 +29,14 @@ export async function sendNext(
   tenantId: string,
   concurrencyKey: string,
 ): Promise<void> {
-  const [next] = await tx.query<{ workId: string; userId: string; operation: OperationName; status: string }>({
-    text: `select work_id as "workId", user_id as "userId", operation, status
+  const [next] = await tx.query<{
+    workId: string;
+    userId: string;
+    operation: OperationName;
+    status: string;
+    startAfter: Date | null;
+  }>({
+    text: `select work_id as "workId", user_id as "userId", operation, status, next_attempt_at as "startAfter"
       from dws.operation
       where tenant_id = $1 and concurrency_key = $2 and finished_at is null
       order by work_id, id
@@ -38,6 +44,6 @@ export async function sendNext(
     values: [tenantId, concurrencyKey],
   });
   if (next?.status !== 'queued') return;
-  const { workId, userId, operation } = next;
-  await queue.send([{ workId, tenantId, userId, operation }], tx);
+  const { workId, userId, operation, startAfter } = next;
+  await queue.send([{ workId, tenantId, userId, operation, ...(startAfter && { startAfter }) }], tx);
 }

@@ -76,8 +76,9 @@ export function claimWork(
     const [claim] = await tx.query<Claim & Record<string, unknown>>({
       text: `update dws.operation o
         set status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
-          heartbeat_at = now(), updated_at = now(), sequence = sequence + 1
+          heartbeat_at = now(), next_attempt_at = null, updated_at = now(), sequence = sequence + 1
         where tenant_id = $1 and work_id = $2 and status = any($3) and finished_at is null
+          and (next_attempt_at is null or next_attempt_at <= now())
           and not exists (
             select from dws.operation b
             where b.tenant_id = $1 and b.concurrency_key = o.concurrency_key and b.finished_at is null
@@ -232,7 +233,8 @@ export async function findAbandoned(
   const queued = await platform.system.query<QueuedWork & Record<string, unknown>>({
     text: `select distinct on (work_id) work_id as "workId", tenant_id as "tenantId", user_id as "userId", operation
       from dws.operation o
-      where finished_at is null and status = 'queued' and updated_at < now() - $1 * interval '1 ms'
+      where finished_at is null and status = 'queued'
+        and greatest(updated_at, next_attempt_at) < now() - $1 * interval '1 ms'
         and not exists (
           select from dws.operation b
           where b.concurrency_key = o.concurrency_key and b.finished_at is null and b.work_id < o.work_id

@@ -66,7 +66,7 @@ async function checkWaiting(tx: Transaction, { tenantId, userId }: Context['view
   const waiting = await tx.query({
     text: `select
       from dws.operation
-      where tenant_id = $1 and user_id = $2 and status = 'queued' and finished_at is null
+      where tenant_id = $1 and user_id = $2 and status = 'queued' and finished_at is null and next_attempt_at is null
       limit ${MAX_WAITING_OPERATIONS}`,
     values: [tenantId, userId],
   });
@@ -224,7 +224,10 @@ function recordCancelled(tx: Transaction, tenantId: string, id: string): void {
   });
 }
 
-/** Cancels the running operation with a concurrency key, of any user, because its resource is deleted. */
+/**
+ * Cancels the running operation with a concurrency key, of any user, because its resource is deleted. One that waits for
+ * its next attempt ends at once.
+ */
 export const cancelRunning = (tx: Transaction, tenantId: string, concurrencyKey: string): void =>
   tx.execute({
     text: `
@@ -233,7 +236,13 @@ export const cancelRunning = (tx: Transaction, tenantId: string, concurrencyKey:
         set cancelled_at = coalesce(cancelled_at, now())
         where tenant_id = $1 and concurrency_key = $2 and status = 'running' and finished_at is null
         returning work_id
+      ), ended as (
+        update dws.operation
+        set status = 'cancelled', error = $3, cancelled_at = now(), finished_at = now(), updated_at = now(),
+          sequence = sequence + 1
+        where tenant_id = $1 and concurrency_key = $2 and status = 'queued' and next_attempt_at is not null
+          and finished_at is null
       )
       select pg_notify('${CHANNELS.cancel}', work_id::text) from (select distinct work_id from stopped) works`,
-    values: [tenantId, concurrencyKey],
+    values: [tenantId, concurrencyKey, JSON.stringify(failureOf(cancelled()))],
   });

@@ -1,53 +1,99 @@
-import { Mail } from '../../../entities/mail.ts';
-import { Notification } from '../../../entities/notification.ts';
 import { tooMany } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
-import type { Viewer } from '../../core/viewer.ts';
 import { lockKey } from './lock-key.ts';
 import type { AddressedMail } from './mail.ts';
 
-/** What sends messages for its owner. Their notifications have the type `<sender>.notification`. */
-type Sender = 'job' | 'app';
+/** A job or an app that sends messages for its owner. Their notifications have the type `<kind>.notification`. */
+interface Sender {
+  kind: 'job' | 'app';
+  id: string;
+  tenantId: string;
+  /** Id of the owner, a user or a team. */
+  ownerId: string;
+}
 
-/** What the jobs of a tenant may send in an hour, and as much its apps. */
-const [MAX_MAILS, MAX_NOTIFICATIONS] = [1000, 1000];
+/** What the jobs of a tenant may send in an hour, and as much its apps: mails, and as many notifications. */
+const MAX_OF_TENANT = 1000;
+/** What those of one owner may send to others, and as much to the owner, which counts to the owner alone. */
+const MAX_OF_OWNER = MAX_OF_TENANT / 2;
+/** What one job or app may send to others. */
+const MAX_OF_ONE = MAX_OF_TENANT / 4;
 /** Mails that the jobs, or the apps, of one owner may send in an hour to addresses that are of no user. */
 const MAX_PLAIN_MAILS = 200;
 /** Mails that one app may send in an hour. */
 const MAX_APP_MAILS = 100;
+
+/** What was sent in the last hour, or is to be sent. */
+interface Counts extends Record<string, unknown> {
+  /** By all jobs, or apps, of the tenant. Here as in the next two without what owners send to themselves. */
+  ofTenant: number;
+  /** By those of the owner. */
+  ofOwner: number;
+  /** By the sender. */
+  ofOne: number;
+  /** By those of the owner, to the owner. */
+  toOwner: number;
+}
+
+/** The counts of `table`, whose parameters are the tenant, the owner and the sender; `isOfOne` matches what the sender sent. */
+const countsOf = (isOfOne: string): string => `
+  count(*) filter (where user_id is distinct from sender_id)::int as "ofTenant",
+  count(*) filter (where sender_id = $2 and user_id is distinct from sender_id)::int as "ofOwner",
+  count(*) filter (where user_id is distinct from sender_id and ${isOfOne})::int as "ofOne",
+  count(*) filter (where sender_id = $2 and user_id = $2)::int as "toOwner"`;
+
 const LAST_HOUR = `created_at > now() - interval '1 hour'`;
 
-/** Counts the mails of the last hour whose source begins with a text, and whose sender it is if one is given. */
-const countMails = (tx: Transaction, source: string, senderId?: string): Promise<number> =>
-  tx.count(Mail, {
-    sql: `r.source is not null and r.source like ? and r.${LAST_HOUR}${senderId === undefined ? '' : ' and r.sender_id = ?'}`,
-    params: [`${source}:%`, ...(senderId === undefined ? [] : [senderId])],
-  });
+/** Throws RATE_LIMITED if the messages of an hour are too many. */
+function checkShares({ kind }: Sender, noun: string, { ofTenant, ofOwner, ofOne, toOwner }: Counts): void {
+  const one = kind === 'job' ? 'A job' : 'An app';
+  const refuse = (who: string, max: number, whom = '') => {
+    throw tooMany(`${who} at most ${max} ${noun} in an hour${whom}`);
+  };
+  if (toOwner > MAX_OF_OWNER) refuse(`The ${kind}s of an owner send`, MAX_OF_OWNER, ' to the owner');
+  if (ofOne > MAX_OF_ONE) refuse(`${one} sends`, MAX_OF_ONE, ' to others');
+  if (ofOwner > MAX_OF_OWNER) refuse(`The ${kind}s of an owner send`, MAX_OF_OWNER, ' to others');
+  if (ofTenant > MAX_OF_TENANT) refuse(`The ${kind}s of a tenant send`, MAX_OF_TENANT);
+}
 
 /**
- * Checks the mails that a job or an app is to send for its owner, whose id is `userId`. Until the transaction ends, other
- * senders of the tenant wait. Throws RATE_LIMITED if they are too many together with those of the last hour.
+ * Checks the mails that a job or an app is to send for its owner. Until the transaction ends, other senders of the tenant
+ * wait. Throws RATE_LIMITED if they are too many together with those of the last hour.
  */
 export async function checkMailLimits(
   tx: Transaction,
   sender: Sender,
-  { tenantId, userId }: Pick<Viewer, 'tenantId' | 'userId'>,
   mails: readonly Pick<AddressedMail, 'userId'>[],
 ): Promise<void> {
-  lockKey(tx, `${sender}-mails:${tenantId}`);
-  const sent = await countMails(tx, sender);
-  if (sent + mails.length > MAX_MAILS)
-    throw tooMany(`The ${sender}s of a tenant send at most ${MAX_MAILS} mails in an hour`);
-  const plain = mails.filter((mail) => mail.userId === null).length;
-  if (plain > 0 && (await countMails(tx, sender, userId)) + plain > MAX_PLAIN_MAILS)
-    throw tooMany(
-      `The ${sender}s of an owner send at most ${MAX_PLAIN_MAILS} mails in an hour to addresses of no user`,
-    );
-}
-
-/** Checks the number of mails that an app is to send, after `checkMailLimits`. Throws RATE_LIMITED if they are too many. */
-export async function checkMailsOfApp(tx: Transaction, appId: string, count: number): Promise<void> {
-  if ((await countMails(tx, `app:${appId}`)) + count > MAX_APP_MAILS)
+  const { kind, id, tenantId, ownerId } = sender;
+  lockKey(tx, `${kind}-mails:${tenantId}`);
+  // The source of a mail names the app, or the run of the job.
+  const isOfOne =
+    kind === 'app'
+      ? `split_part(source, ':', 2) = $3::text`
+      : `split_part(source, ':', 2) in (select id::text from dws.job_run where tenant_id = $1 and job_id = $3::uuid)`;
+  const [sent] = await tx.query<Counts & { plain: number; allOfOne: number }>({
+    text: `
+      select ${countsOf(isOfOne)},
+        count(*) filter (where sender_id = $2 and user_id is null)::int as plain,
+        count(*) filter (where ${isOfOne})::int as "allOfOne"
+      from dws.mail
+      where tenant_id = $1 and source is not null and source like '${kind}:%' and ${LAST_HOUR}`,
+    values: [tenantId, ownerId, id],
+  });
+  const { ofTenant, ofOwner, ofOne, toOwner, plain, allOfOne } = sent!;
+  const own = mails.filter(({ userId }) => userId === ownerId).length;
+  const others = mails.length - own;
+  checkShares(sender, 'mails', {
+    ofTenant: ofTenant + others,
+    ofOwner: ofOwner + others,
+    ofOne: ofOne + others,
+    toOwner: toOwner + own,
+  });
+  const plainMails = mails.filter(({ userId }) => userId === null).length;
+  if (plainMails > 0 && plain + plainMails > MAX_PLAIN_MAILS)
+    throw tooMany(`The ${kind}s of an owner send at most ${MAX_PLAIN_MAILS} mails in an hour to addresses of no user`);
+  if (kind === 'app' && allOfOne + mails.length > MAX_APP_MAILS)
     throw tooMany(`An app sends at most ${MAX_APP_MAILS} mails in an hour`);
 }
 
@@ -58,16 +104,18 @@ export async function checkMailsOfApp(tx: Transaction, appId: string, count: num
 export async function limitNotifications(
   tx: Transaction,
   sender: Sender,
-  tenantId: string,
   send: () => Promise<number>,
 ): Promise<number> {
-  lockKey(tx, `${sender}-notifications:${tenantId}`);
-  const sent = await tx.count(Notification, {
-    sql: `r.type = '${sender}.notification' and r.${LAST_HOUR}`,
-    params: [],
-  });
+  const { kind, id, tenantId, ownerId } = sender;
+  lockKey(tx, `${kind}-notifications:${tenantId}`);
   const added = await send();
-  if (sent + added > MAX_NOTIFICATIONS)
-    throw tooMany(`The ${sender}s of a tenant send at most ${MAX_NOTIFICATIONS} notifications in an hour`);
+  const [sent] = await tx.query<Counts>({
+    text: `
+      select ${countsOf('resource_id = $3')}
+      from dws.notification
+      where tenant_id = $1 and type = '${kind}.notification' and ${LAST_HOUR}`,
+    values: [tenantId, ownerId, id],
+  });
+  checkShares(sender, 'notifications', sent!);
   return added;
 }

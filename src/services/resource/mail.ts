@@ -102,7 +102,7 @@ export async function queueMails(
         sealedText,
         sealedHtml,
         source,
-        senderId: userId === null ? senderId : null,
+        senderId,
         attachments: attachments.map(({ filename, contentType, size }) => ({ filename, contentType, size })),
         traceparent: currentTraceparent(),
       });

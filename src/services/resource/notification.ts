@@ -22,6 +22,8 @@ export interface NewNotification {
   /** A path of the service, or an https URL. */
   link?: string | null;
   resource?: { kind: string; id: string };
+  /** Id of the user or team for whom a job or an app sends it. */
+  senderId?: string;
 }
 
 /** Limits the viewer to their own notifications. This applies to superusers, too. */
@@ -42,7 +44,7 @@ export async function notify(
   tx: Transaction,
   tenantId: string,
   principals: readonly string[],
-  { type, message, link = null, resource }: NewNotification,
+  { type, message, link = null, resource, senderId }: NewNotification,
 ): Promise<number> {
   const idsOf = (prefix: string) =>
     principals.filter((principal) => principal.startsWith(prefix)).map((principal) => principal.slice(prefix.length));
@@ -70,6 +72,7 @@ export async function notify(
         type,
         message,
         link,
+        senderId: senderId ?? null,
         resourceKind: resource?.kind ?? null,
         resourceId: resource?.id ?? null,
       }),

@@ -88,7 +88,8 @@ async function queue(
   mails: readonly AddressedMail[],
 ): Promise<number> {
   const { platform, viewer } = run.ctx;
-  await checkMailLimits(tx, 'job', viewer, mails);
+  const sender = { kind: 'job', id: run.job.id, tenantId: viewer.tenantId, ownerId: viewer.userId } as const;
+  await checkMailLimits(tx, sender, mails);
   const text = format === 'html' ? { text: htmlToText(body), html: body } : { text: body };
   await queueMails(
     platform,

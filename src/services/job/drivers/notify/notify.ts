@@ -37,11 +37,13 @@ export const notifyAction: JobActionDriver = {
   }),
   async run({ ctx, job, data, log }) {
     const { recipients, message } = data as NotifyData;
+    const { tenantId, userId: ownerId } = ctx.viewer;
     await ctx.transaction((tx) =>
-      limitNotifications(tx, 'job', ctx.viewer.tenantId, () =>
-        notify(tx, ctx.viewer.tenantId, recipients, {
+      limitNotifications(tx, { kind: 'job', id: job.id, tenantId, ownerId }, () =>
+        notify(tx, tenantId, recipients, {
           type: 'job.notification',
           message,
+          senderId: ownerId,
           resource: { kind: 'job', id: job.id },
         }),
       ),

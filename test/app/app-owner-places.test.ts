@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { HandlerTask } from '../../src/core/app-run.ts';
+import type { WorkspaceKey } from '../../src/core/app-workspace.ts';
+import type { Platform } from '../../src/core/platform.ts';
+import { createHostCalls } from '../../src/services/app/handler-host.ts';
+
+test('all apps of an owner share the connections of that owner', async () => {
+  const keys: WorkspaceKey[] = [];
+  const query = async (key: WorkspaceKey) => {
+    keys.push(key);
+    return [];
+  };
+  const platform = { workspaces: { query } } as unknown as Platform;
+  for (const [id, ownerId] of Object.entries({ one: 'user:ann', two: 'user:ann', three: 'team:ops' })) {
+    const task = { app: { id, tenantId: 'tenant', ownerId }, ctx: {} } as unknown as HandlerTask;
+    await createHostCalls(platform, task)['query']!({ sql: 'select 1', params: [] }, new AbortController().signal);
+  }
+  expect(keys.map(({ appId, ownerId }) => [appId, ownerId])).toEqual([
+    ['one', 'ann'],
+    ['two', 'ann'],
+    ['three', 'ops'],
+  ]);
+});

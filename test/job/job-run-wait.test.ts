@@ -1,0 +1,138 @@
+import { describe, expect } from 'vitest';
+import { eventually } from '../operation/fixture.ts';
+import type { Client } from '../support/client.ts';
+import { expectBody, expectError, expectStatus } from '../support/expect.ts';
+import { runSql } from '../support/run-sql.ts';
+import { createJob, createNotify, type TestJob } from './job-fixture.ts';
+import { latestRun } from './job-run-fixture.ts';
+import { lateRun, makeDue } from './job-wait-fixture.ts';
+import { test, urlOf } from './webhook-fixture.ts';
+
+/** Number of runs of jobs of one user at once. */
+const PLACES = 8;
+const RETRY = { times: 1, delay: 3_600_000 };
+
+/** Creates a job that notifies its owner and calls a receiver, and runs it until it waits to call again. */
+async function startWaiting(client: Client, url: string): Promise<TestJob & { actionId: string; operation: string }> {
+  const job = await createJob(client);
+  await createNotify(client, job, 'Notify');
+  const data = { url, retry: RETRY };
+  const { id: actionId } = await client.creates(`${job.path}/actions`, { type: 'webhook', name: 'Call', data });
+  const started = await client.post(job.path, {}, { prefer: 'respond-async' });
+  expect(started.status).toBe(202);
+  await lateRun(client, job);
+  return { ...job, actionId, operation: started.headers.get('location')!.replace('/api', '') };
+}
+
+describe('a run that waits for its next attempt', () => {
+  test('shows when it is, in both APIs, and takes no place', async ({ ann, receiver }) => {
+    receiver.respond = (_request, response) => void response.writeHead(500).end();
+    const before = Date.now();
+    const jobs: TestJob[] = [];
+    for (let n = 0; n < PLACES; n++) jobs.push(await startWaiting(ann, urlOf(receiver)));
+    const run = await latestRun(ann, jobs[0]!);
+    expect(run).toMatchObject({ status: 'running', success: null, finishedAt: null });
+    expect(Date.parse(run.nextAttemptAt)).toBeGreaterThan(before + RETRY.delay);
+    const data = await ann.data(`query ($id: ID!) { node(id: $id) { ... on JobRun { nextAttemptAt status } } }`, {
+      id: run.id,
+    });
+    expect(data.node).toEqual({ nextAttemptAt: run.nextAttemptAt, status: 'RUNNING' });
+
+    const other = await createJob(ann);
+    await createNotify(ann, other, 'Notify');
+    await expectBody(ann.post(other.path, {}), 200, { success: true });
+    expect((await latestRun(ann, other)).nextAttemptAt).toBeNull();
+    await expectError(ann.post(jobs[0]!.path, {}), 409, 'Job is already running');
+    for (const job of jobs) await expectStatus(ann.delete(job.path), 204);
+  });
+
+  test('continues with that task and the plan of its start, and its wait is no work', async ({
+    service,
+    ann,
+    receiver,
+  }) => {
+    receiver.respond = (_request, response) => void response.writeHead(500).end();
+    const job = await startWaiting(ann, urlOf(receiver));
+    await createNotify(ann, job, 'Added later');
+    await expectBody(ann.get(job.operation), 200, { status: 'queued' });
+    const { id } = await latestRun(ann, job);
+    await runSql(
+      service.databaseUrl,
+      `update dws.job_run set started_at = started_at - interval '1 hour',
+        pause = jsonb_set(pause, '{since}', to_jsonb(now() - interval '1 hour')) where id = $1`,
+      [id],
+    );
+    receiver.respond = (_request, response) => void response.writeHead(200).end();
+    await makeDue(service.databaseUrl, job);
+    const run = await eventually(async () => {
+      const last = await latestRun(ann, job);
+      return last.status === 'succeeded' && last;
+    });
+    expect(run).toMatchObject({ id, success: true, nextAttemptAt: null });
+    expect(run.duration).toBeGreaterThanOrEqual(3_600_000);
+    expect(run.history.map(({ result }: any) => result)).toMatchObject([
+      { success: true, attempts: 1 },
+      {
+        key: `action:${job.actionId}`,
+        success: true,
+        attempts: 2,
+        log: expect.stringMatching(/Attempt 1 failed: .*3600000 ms/),
+      },
+    ]);
+    expect(receiver.requests).toHaveLength(2);
+    const [sent] = await runSql(
+      service.databaseUrl,
+      `select count(*)::int as count from dws.notification where type = 'job.notification' and resource_id = $1`,
+      [job.id],
+    );
+    expect(sent).toEqual({ count: 1 });
+    const [usage] = await runSql(
+      service.databaseUrl,
+      `select quantity::float8 as seconds from dws.usage_event where entity_id = $1`,
+      [job.id],
+    );
+    expect(usage!['seconds']).toBeLessThan(1800);
+    await expectBody(ann.get(job.path), 200, { lockedAt: null });
+  });
+
+  test('is cancelled at once', async ({ ann, admin, receiver }) => {
+    receiver.respond = (_request, response) => void response.writeHead(500).end();
+    const [one, two] = [await startWaiting(ann, urlOf(receiver)), await startWaiting(ann, urlOf(receiver))];
+    await expectStatus(ann.delete(one.operation), 202);
+    const { id } = await latestRun(ann, two);
+    await expectStatus(admin.post(`${two.path}/history/${id}/_cancel`), 200);
+    for (const job of [one, two]) {
+      expect(await latestRun(ann, job)).toMatchObject({ status: 'cancelled', nextAttemptAt: null });
+      await expectBody(ann.get(job.path), 200, { lockedAt: null });
+      await expectBody(ann.get(job.operation), 200, { status: 'cancelled' });
+    }
+  });
+
+  test('ends with its job', async ({ service, ann, receiver }) => {
+    receiver.respond = (_request, response) => void response.writeHead(500).end();
+    const job = await startWaiting(ann, urlOf(receiver));
+    await expectStatus(ann.delete(job.path), 204);
+    await expectBody(ann.get(job.operation), 200, { status: 'cancelled' });
+    await makeDue(service.databaseUrl, job);
+    const other = await createJob(ann);
+    await createNotify(ann, other, 'Notify');
+    await expectBody(ann.post(other.path, {}), 200, { success: true });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('fails if its action is changed meanwhile', async ({ service, ann, receiver }) => {
+    receiver.respond = (_request, response) => void response.writeHead(500).end();
+    const job = await startWaiting(ann, urlOf(receiver));
+    await expectStatus(
+      ann.put(`${job.path}/actions/${job.actionId}`, { data: { url: urlOf(receiver, '/other') } }),
+      200,
+    );
+    await makeDue(service.databaseUrl, job);
+    const run = await eventually(async () => {
+      const last = await latestRun(ann, job);
+      return last.status === 'failed' && last;
+    });
+    expect(run.error).toBe('Call: It was changed or deleted after the run had started');
+    expect(receiver.requests).toHaveLength(1);
+  });
+});
