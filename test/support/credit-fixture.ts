@@ -3,7 +3,7 @@ import { priceOf } from '../../src/services/ai/ai-price.ts';
 import { endCall, sendCall, type SentCall, type SentCallEnd } from '../../src/services/ai/sent-call.ts';
 import { releaseCredits, reserveCredits } from '../../src/services/usage/credit-reservation.ts';
 import type { CreditRequest } from '../../src/services/usage/credit-reservation.ts';
-import { readCreditUse } from '../../src/services/usage/credit-use.ts';
+import { readCreditUse, type Spender } from '../../src/services/usage/credit-use.ts';
 import type { QueryRunner, UsageActor } from '../../src/services/usage/effective-profile.ts';
 import type { Service } from './service.ts';
 import { systemQuery } from './system-query.ts';
@@ -11,10 +11,13 @@ import { usageOf } from './usage-fixture.ts';
 
 type Platform = Pick<Service, 'platform'>;
 
+/** Returns an actor that pays for itself. */
+export const spenderOf = (actor: UsageActor): Spender => ({ actor, payer: actor.slice(actor.indexOf(':') + 1) });
+
 /** Returns a request for credits: by default 4 of no tier. */
 export const requestOf = (actor: UsageActor, values: Partial<CreditRequest> = {}): CreditRequest => ({
   id: newId(),
-  actor,
+  ...spenderOf(actor),
   credits: '4',
   tier: null,
   ...values,
@@ -30,11 +33,11 @@ export async function reserve({ platform }: Platform, tenantId: string, request:
 export const priceOfCredits = (credits: string) => priceOf((Number(credits) / 100).toFixed(8));
 
 /** Returns an image of an actor that is about to be sent. */
-export const sentCallOf = ({ id, actor, credits }: CreditRequest): SentCall => ({
+export const sentCallOf = ({ id, actor, payer, credits }: CreditRequest): SentCall => ({
   record: {
     id,
     actor,
-    userId: actor.slice(actor.indexOf(':') + 1),
+    userId: payer,
     action: 'image',
     entity: { type: 'user', id: actor.slice(actor.indexOf(':') + 1) },
     provider: { id: newId(), name: 'Fake', isOwn: false },
@@ -93,7 +96,11 @@ export const runnerOf = ({ platform: { database } }: Platform, tenantId: string)
 
 /** Returns the figures of an actor, without the profile. */
 export async function figuresOf(service: Platform, tenantId: string, actor: UsageActor) {
-  const { used, reserved, cap, remaining } = await readCreditUse(runnerOf(service, tenantId), { tenantId }, actor);
+  const { used, reserved, cap, remaining } = await readCreditUse(
+    runnerOf(service, tenantId),
+    { tenantId },
+    spenderOf(actor),
+  );
   return { used, reserved, cap, remaining };
 }
 

@@ -96,6 +96,6 @@ async function startRun(
   tx.insert(row);
   if (!agent.accepted && actsForOwner(ctx, ownerId)) tx.writeUnrecorded(agent, { accepted: true });
   tx.flush();
-  await reserveRun(tx, { tenantId, agentId, agentRunId: row.id }, price);
+  await reserveRun(tx, { tenantId, agentId, ownerId, agentRunId: row.id }, price);
   return row.operationId;
 }
