@@ -242,7 +242,6 @@ describe('credits', () => {
     const agent = await createAgent(ann);
     const quote = await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
     const { remaining } = (await ann.get('/me/usage')).body;
-    expect(remaining).toBeLessThan(1000);
     expect(quote).toMatchObject({ allowed: true, remaining, reason: null });
     let reserved: unknown;
     // The reservation ends with the response.

@@ -30,7 +30,7 @@ export async function reserve({ platform }: Platform, tenantId: string, request:
 }
 
 /** Returns the price of credits with up to six decimals: 1 credit is 0.01 dollars. */
-export const priceOfCredits = (credits: string) => priceOf((Number(credits) / 100).toFixed(8));
+const priceOfCredits = (credits: string) => priceOf((Number(credits) / 100).toFixed(8));
 
 /** Returns an image of an actor that is about to be sent. */
 export const sentCallOf = ({ id, actor, payer, credits }: CreditRequest): SentCall => ({
@@ -56,8 +56,8 @@ export const send = ({ platform }: Platform, tenantId: string, request: CreditRe
     sendCall(tx, { tenantId }, { reservationId: request.id, workId: newId() }, sentCallOf(request)),
   );
 
-/** The end of a call that the provider answered, with what it states that the call costs. */
-export const answered = (credits: string): SentCallEnd => ({
+/** The end of a call that succeeded, with what the provider states that it costs. */
+export const succeeded = (credits: string): SentCallEnd => ({
   status: 'succeeded',
   error: null,
   state: 'sent',
@@ -69,7 +69,7 @@ export const answered = (credits: string): SentCallEnd => ({
 export async function settle(service: Platform, tenantId: string, request: CreditRequest, credits: string) {
   await send(service, tenantId, request);
   await service.platform.database.transaction(tenantId, (tx) =>
-    endCall(tx, { tenantId }, request.id, answered(credits)),
+    endCall(tx, { tenantId }, request.id, succeeded(credits)),
   );
 }
 

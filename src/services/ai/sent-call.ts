@@ -59,8 +59,8 @@ export const sendCall = (
 
 /**
  * Ends a sent call: charges it, unless the provider has not got it or has refused it, and records it in the audit. Returns
- * its credits without those of `furtherUsage`, null if nothing is charged; undefined if it was not sent, or somebody else has
- * ended it, which changes nothing. A transaction ends one call.
+ * its credits without those of `furtherUsage`, null if nothing is charged; undefined if it was not sent, or was ended before,
+ * which changes nothing. A transaction ends one call.
  */
 export async function endCall(
   tx: Pick<Transaction, 'query' | 'execute'>,

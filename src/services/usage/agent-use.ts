@@ -3,7 +3,7 @@ import type { QueryRunner } from './effective-profile.ts';
 
 /** What an agent has used of the credits of its owner in the current UTC month. */
 export interface AgentUse {
-  /** Null in the entry that stands for all agents that were deleted, or belong to somebody else now. */
+  /** Null in the entry that stands for all agents that were deleted, or have another owner now. */
   id: string | null;
   name: string | null;
   used: number;
