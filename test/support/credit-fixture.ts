@@ -12,7 +12,7 @@ import { usageOf } from './usage-fixture.ts';
 type Platform = Pick<Service, 'platform'>;
 
 /** Returns an actor that pays for itself. */
-export const spenderOf = (actor: UsageActor): Spender => ({ actor, payer: actor.slice(actor.indexOf(':') + 1) });
+const spenderOf = (actor: UsageActor): Spender => ({ actor, payer: actor.slice(actor.indexOf(':') + 1) });
 
 /** Returns a request for credits: by default 4 of no tier. */
 export const requestOf = (actor: UsageActor, values: Partial<CreditRequest> = {}): CreditRequest => ({
@@ -51,7 +51,7 @@ export const sentCallOf = ({ id, actor, payer, credits }: CreditRequest): SentCa
 });
 
 /** Marks a reserved call as sent, in a transaction of its own. Without an operation, as if that had ended. */
-export const send = ({ platform }: Platform, tenantId: string, request: CreditRequest) =>
+const send = ({ platform }: Platform, tenantId: string, request: CreditRequest) =>
   platform.database.transaction(tenantId, async (tx) =>
     sendCall(tx, { tenantId }, { reservationId: request.id, workId: newId() }, sentCallOf(request)),
   );
