@@ -41,7 +41,10 @@ export class Agent extends TenantRow {
   @Property({ type: 'text', nullable: true })
   instructions?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'Id of its usage profile. Null: the profile of its owner.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of its usage profile, which lowers what its owner may use. Null: none.',
+  })
   @Property({ type: 'uuid', nullable: true })
   usageProfileId?: string | null;
 

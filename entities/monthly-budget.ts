@@ -6,7 +6,7 @@ export const MonthlyBudget = (): PropertyDecorator => (target, key) => {
   Field(() => Float, {
     nullable: true,
     description:
-      'Budget in credits of a UTC month; null for none. When more is used, users are notified, but nothing is stopped.',
+      'Budget in credits of a UTC month; null for none. When more is used, users are notified; only agents are stopped.',
   })(target, key);
   Property({ type: 'decimal', columnType: 'numeric(15, 6)', nullable: true })(target, key as string);
 };

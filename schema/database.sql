@@ -596,6 +596,7 @@ create table dws.credit_reservation (
   credits numeric(15,6) not null,
   expires_at timestamp with time zone not null,
   id uuid not null,
+  payer uuid,
   sent_at timestamp with time zone,
   tenant_id uuid not null,
   work_id uuid
@@ -608,6 +609,7 @@ alter table dws.credit_reservation add constraint credit_reservation_credits_che
 alter table dws.credit_reservation add constraint credit_reservation_pkey PRIMARY KEY (tenant_id, id);
 CREATE INDEX credit_reservation_actor ON dws.credit_reservation USING btree (tenant_id, actor);
 CREATE INDEX credit_reservation_expiry ON dws.credit_reservation USING btree (expires_at);
+CREATE INDEX credit_reservation_payer ON dws.credit_reservation USING btree (tenant_id, payer);
 CREATE INDEX credit_reservation_sent ON dws.credit_reservation USING btree (work_id) WHERE (sent_at IS NOT NULL);
 create policy system on dws.credit_reservation for all to dws_system using (true) with check (true);
 create policy tenant on dws.credit_reservation for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -2920,6 +2922,7 @@ create table dws.usage_day (
   entity_id uuid not null,
   entity_type text not null,
   events bigint not null,
+  payer uuid,
   quantity numeric not null,
   resource_type text not null,
   tenant_id uuid not null
@@ -2930,6 +2933,7 @@ alter table dws.usage_day add constraint usage_day_actor_check CHECK ((actor ~ '
 CREATE INDEX usage_day_age ON dws.usage_day USING brin (day);
 CREATE INDEX usage_day_ai ON dws.usage_day USING btree (tenant_id, actor, day) WHERE (resource_type = ANY (ARRAY['ai'::text, 'agent_run'::text]));
 CREATE INDEX usage_day_day ON dws.usage_day USING btree (tenant_id, day);
+CREATE INDEX usage_day_payer ON dws.usage_day USING btree (tenant_id, payer, day) WHERE (resource_type = ANY (ARRAY['ai'::text, 'agent_run'::text]));
 create policy system on dws.usage_day for all to dws_system using (true) with check (true);
 create policy tenant on dws.usage_day for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.usage_day to dws_system;
@@ -2945,6 +2949,7 @@ create table dws.usage_event (
   key text not null,
   metadata jsonb not null default '{}'::jsonb,
   occurred_at timestamp with time zone not null,
+  payer uuid,
   quantity numeric(24,9) not null,
   resource_type text not null,
   tenant_id uuid not null

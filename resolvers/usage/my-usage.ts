@@ -1,10 +1,12 @@
-import { Ctx, Field, Float, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { Ctx, Field, Float, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { ModelTierEnum } from '../../entities/model-tier.ts';
 import { wordEnum } from '../../entities/word-enum.ts';
 import type { ModelTier } from '../../src/core/ai.ts';
 import type { Context } from '../../src/core/context.ts';
 import { DateTime } from '../../src/core/scalars.ts';
 import { USAGE_PROFILE_SOURCES, type UsageProfileSource } from '../../src/core/usage-profile.ts';
+import { requireUser } from '../../src/core/viewer.ts';
+import { readAgentUse, type AgentUse } from '../../src/services/usage/agent-use.ts';
 import { readCreditUse } from '../../src/services/usage/credit-use.ts';
 import { Can } from '../support/guard.ts';
 
@@ -51,8 +53,27 @@ class EffectiveUsageProfileType {
   allowedModelTiers!: readonly ModelTier[];
 }
 
+/** What an agent has used of the credits of its owner. */
+@ObjectType('AgentCreditUse', { description: 'Credits of a user that an agent has used in the current UTC month.' })
+class AgentCreditUseType implements AgentUse {
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the agent. Null for all agents that were deleted, or have another owner now, together.',
+  })
+  id!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Name of the agent. Null if `id` is null.' })
+  name!: string | null;
+
+  @Field(() => Float, { description: 'Used credits, exact to six decimals.' })
+  used!: number;
+
+  @Field(() => Float, { description: 'Credits that are reserved for calls that have not ended.' })
+  reserved!: number;
+}
+
 /** The credits of a user in the current month. */
-@ObjectType('CreditUse', { description: 'Credits of the category `ai` that a user has used in the current UTC month.' })
+@ObjectType('CreditUse', { description: 'Credits of the category `ai` that a user and its agents use in a UTC month.' })
 class CreditUseType {
   @Field(() => EffectiveUsageProfileType, { description: 'What the user may use.' })
   profile!: EffectiveUsageProfileType;
@@ -72,6 +93,9 @@ class CreditUseType {
   })
   remaining!: number | null;
 
+  @Field(() => [AgentCreditUseType], { description: 'What agents of the user have used and reserved of it, by name.' })
+  agents!: AgentUse[];
+
   @Field(() => DateTime, { description: 'Start of the next UTC month, when `used` is 0 again.' })
   resetsAt!: Date;
 }
@@ -80,17 +104,24 @@ class CreditUseType {
 export class MyUsageResolver {
   @Can('authenticated')
   @Query(() => CreditUseType, {
-    description: 'Returns the AI credits that the caller has used in the current UTC month, and what is left.',
+    description:
+      'Returns the AI credits that the caller and its agents have used in the current UTC month, and what is left.',
   })
   async myUsage(@Ctx() ctx: Context): Promise<CreditUseType> {
     const { viewer } = ctx;
-    const { profile, used, reserved, remaining, ...rest } = await readCreditUse(ctx, viewer, `user:${viewer.userId}`);
+    const userId = requireUser(viewer);
+    const [{ profile, used, reserved, cap, remaining, resetsAt }, agents] = await Promise.all([
+      readCreditUse(ctx, viewer, { actor: `user:${userId}`, payer: userId }),
+      readAgentUse(ctx, viewer, userId),
+    ]);
     return {
       profile: { ...profile, isUnlimited: profile.creditCapPerMonth === null },
       used: Number(used),
       reserved: Number(reserved),
       remaining: remaining === null ? null : Number(remaining),
-      ...rest,
+      cap,
+      agents,
+      resetsAt,
     };
   }
 }

@@ -33,6 +33,6 @@ export default [
     '/me/usage',
     'myUsage',
     `profile { source profiles { name slug } creditCapPerMonth isUnlimited allowedModelTiers }
-    used reserved cap remaining resetsAt`,
+    used reserved cap remaining agents { id name used reserved } resetsAt`,
   ),
 ];

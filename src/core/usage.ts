@@ -123,6 +123,8 @@ export interface Usage {
   /** A decimal in the unit of the resource type, e.g. `12.345`. */
   quantity: string;
   actor: `${UsageActorType}:${string}`;
+  /** Id of the user to whose cap it counts. Default: the actor, if that is a user. An agent has none without it. */
+  payer?: string;
   entityType: UsageEntityType;
   entityId: string;
   /** Details that depend on the resource type. They must not contain secrets, prompts or values of rows. */

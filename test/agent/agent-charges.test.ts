@@ -74,7 +74,7 @@ describe('a call that ends badly', () => {
     expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
   });
 
-  test('of a provider that nobody serves costs nothing', async ({ admin, ann, service, ai }) => {
+  test('of a provider that does not respond costs nothing', async ({ admin, ann, service, ai }) => {
     const agent = await createAgent(ann);
     const [provider] = (await admin.get('/ai-providers')).body._embedded['svc:ai-provider'];
     const move = (baseUrl: string) => admin.put(`/ai-providers/${provider.id}`, { baseUrl, apiKey: ai.apiKey });

@@ -269,7 +269,8 @@ describe('credits', () => {
   test('bind before the provider is called, and the quote states what is reserved', async ({ ann, ai, service }) => {
     const agent = await createAgent(ann);
     const quote = await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
-    expect(quote).toMatchObject({ allowed: true, remaining: 1000, reason: null });
+    const { remaining } = (await ann.get('/me/usage')).body;
+    expect(quote).toMatchObject({ allowed: true, remaining, reason: null });
     let reserved: unknown;
     // The reservation ends with the response.
     ai.latencyMs = 200;

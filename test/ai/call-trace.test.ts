@@ -44,7 +44,7 @@ describe('a call', () => {
 
   test.each([
     ['of a host that does not exist', 'https://no-such-host.invalid/v1'],
-    ['of a port that nobody serves', 'http://127.0.0.1:59998/v1'],
+    ['of a port without a server', 'http://127.0.0.1:59998/v1'],
     ['of an address that is not allowed', 'http://169.254.169.254/v1'],
     ['of no URL', 'nowhere'],
   ])('%s is not sent', async (_, baseUrl) => {

@@ -3,7 +3,7 @@ import { priceOf } from '../../src/services/ai/ai-price.ts';
 import { endCall, sendCall, type SentCall, type SentCallEnd } from '../../src/services/ai/sent-call.ts';
 import { releaseCredits, reserveCredits } from '../../src/services/usage/credit-reservation.ts';
 import type { CreditRequest } from '../../src/services/usage/credit-reservation.ts';
-import { readCreditUse } from '../../src/services/usage/credit-use.ts';
+import { readCreditUse, type Spender } from '../../src/services/usage/credit-use.ts';
 import type { QueryRunner, UsageActor } from '../../src/services/usage/effective-profile.ts';
 import type { Service } from './service.ts';
 import { systemQuery } from './system-query.ts';
@@ -11,10 +11,13 @@ import { usageOf } from './usage-fixture.ts';
 
 type Platform = Pick<Service, 'platform'>;
 
+/** Returns an actor that pays for itself. */
+const spenderOf = (actor: UsageActor): Spender => ({ actor, payer: actor.slice(actor.indexOf(':') + 1) });
+
 /** Returns a request for credits: by default 4 of no tier. */
 export const requestOf = (actor: UsageActor, values: Partial<CreditRequest> = {}): CreditRequest => ({
   id: newId(),
-  actor,
+  ...spenderOf(actor),
   credits: '4',
   tier: null,
   ...values,
@@ -27,14 +30,14 @@ export async function reserve({ platform }: Platform, tenantId: string, request:
 }
 
 /** Returns the price of credits with up to six decimals: 1 credit is 0.01 dollars. */
-export const priceOfCredits = (credits: string) => priceOf((Number(credits) / 100).toFixed(8));
+const priceOfCredits = (credits: string) => priceOf((Number(credits) / 100).toFixed(8));
 
 /** Returns an image of an actor that is about to be sent. */
-export const sentCallOf = ({ id, actor, credits }: CreditRequest): SentCall => ({
+export const sentCallOf = ({ id, actor, payer, credits }: CreditRequest): SentCall => ({
   record: {
     id,
     actor,
-    userId: actor.slice(actor.indexOf(':') + 1),
+    userId: payer,
     action: 'image',
     entity: { type: 'user', id: actor.slice(actor.indexOf(':') + 1) },
     provider: { id: newId(), name: 'Fake', isOwn: false },
@@ -48,13 +51,13 @@ export const sentCallOf = ({ id, actor, credits }: CreditRequest): SentCall => (
 });
 
 /** Marks a reserved call as sent, in a transaction of its own. Without an operation, as if that had ended. */
-export const send = ({ platform }: Platform, tenantId: string, request: CreditRequest) =>
+const send = ({ platform }: Platform, tenantId: string, request: CreditRequest) =>
   platform.database.transaction(tenantId, async (tx) =>
     sendCall(tx, { tenantId }, { reservationId: request.id, workId: newId() }, sentCallOf(request)),
   );
 
-/** The end of a call that the provider answered, with what it states that the call costs. */
-export const answered = (credits: string): SentCallEnd => ({
+/** The end of a call that succeeded, with what the provider states that it costs. */
+export const succeeded = (credits: string): SentCallEnd => ({
   status: 'succeeded',
   error: null,
   state: 'sent',
@@ -66,7 +69,7 @@ export const answered = (credits: string): SentCallEnd => ({
 export async function settle(service: Platform, tenantId: string, request: CreditRequest, credits: string) {
   await send(service, tenantId, request);
   await service.platform.database.transaction(tenantId, (tx) =>
-    endCall(tx, { tenantId }, request.id, answered(credits)),
+    endCall(tx, { tenantId }, request.id, succeeded(credits)),
   );
 }
 
@@ -93,7 +96,11 @@ export const runnerOf = ({ platform: { database } }: Platform, tenantId: string)
 
 /** Returns the figures of an actor, without the profile. */
 export async function figuresOf(service: Platform, tenantId: string, actor: UsageActor) {
-  const { used, reserved, cap, remaining } = await readCreditUse(runnerOf(service, tenantId), { tenantId }, actor);
+  const { used, reserved, cap, remaining } = await readCreditUse(
+    runnerOf(service, tenantId),
+    { tenantId },
+    spenderOf(actor),
+  );
   return { used, reserved, cap, remaining };
 }
 

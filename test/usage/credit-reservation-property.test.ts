@@ -5,7 +5,7 @@ import type { Transaction } from '../../src/core/platform.ts';
 import { endCall, endLostCalls, sendCall, type SentCallEnd } from '../../src/services/ai/sent-call.ts';
 import { releaseCredits, reserveCredits, sweepReservations } from '../../src/services/usage/credit-reservation.ts';
 import type { UsageActor } from '../../src/services/usage/effective-profile.ts';
-import { answered, expire, figuresOf, requestOf, reserve, sentCallOf } from '../support/credit-fixture.ts';
+import { expire, figuresOf, requestOf, reserve, sentCallOf, succeeded } from '../support/credit-fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -171,7 +171,7 @@ class Runner {
   async #end(model: Model, id: string, { percent, state, ending: end }: StepOf<'end'>): Promise<void> {
     const amount = model.reserved.get(id) ?? 0;
     const stated = percent === null ? null : Math.floor((amount * percent) / 100);
-    const how = { ...answered(print(stated ?? 0)), state, ...(stated === null && { stated: null }) };
+    const how = { ...succeeded(print(stated ?? 0)), state, ...(stated === null && { stated: null }) };
     const committed = await this.#run(end, async (tx) => {
       await endCall(tx, { tenantId: this.#tenantId }, id, how);
       expect(await endCall(tx, { tenantId: this.#tenantId }, id, how)).toBeUndefined();

@@ -94,13 +94,14 @@ describe('a reservation', () => {
     await release(service, tenant, other);
   });
 
-  test('has one actor', async ({ service }) => {
+  test('has one actor and one payer', async ({ service }) => {
     const tenant = await tenantOf(service);
     const request = requestOf(actorOf());
     await reserve(service, tenant, request);
-    await expect(reserve(service, tenant, { ...request, actor: actorOf() })).rejects.toThrow(
-      `The credits of ${request.id} are reserved for another actor`,
-    );
+    for (const changed of [{ actor: actorOf() }, { payer: newId() }])
+      await expect(reserve(service, tenant, { ...request, ...changed })).rejects.toThrow(
+        `The credits of ${request.id} are reserved for somebody else`,
+      );
   });
 
   test('binds one actor of one tenant', async ({ service }) => {
@@ -109,7 +110,7 @@ describe('a reservation', () => {
     await reserve(service, tenant, request);
     await reserve(service, tenant, requestOf(actorOf(), { credits: '1000' }));
     await reserve(service, other, { ...request, id: newId() });
-    await reserve(service, other, { ...request, id: request.id, actor: actorOf() });
+    await reserve(service, other, requestOf(actorOf(), { id: request.id, credits: '1000' }));
     await release(service, other, request.id);
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ reserved: '1000.000000' });
   });
@@ -203,14 +204,13 @@ describe('the limits', () => {
     await expect(reserve(service, tenant, request)).rejects.toThrow('this requires 80, 0 of 50 are used');
   });
 
-  test('of an agent without a row, and of a deleted user, are those of the default', async ({ service, admin }) => {
+  test('of a user without a row are those of the default', async ({ service, admin }) => {
     const tenant = await tenantOf(service);
-    for (const actor of [`agent:${newId()}`, actorOf()] as const)
-      expect(await loadEffectiveProfile(runnerOf(service, tenant), { tenantId: tenant }, actor)).toMatchObject({
-        source: 'default',
-        creditCapPerMonth: 1000,
-        profiles: [{ slug: 'standard' }],
-      });
+    expect(await loadEffectiveProfile(runnerOf(service, tenant), { tenantId: tenant }, newId())).toMatchObject({
+      source: 'default',
+      creditCapPerMonth: 1000,
+      profiles: [{ slug: 'standard' }],
+    });
     await reserve(service, tenant, requestOf(`agent:${newId()}`, { tier: 'advanced' }));
     expect(admin.id).toBeTruthy();
   });

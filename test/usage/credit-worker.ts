@@ -33,7 +33,8 @@ async function call(): Promise<void> {
   const id = randomUUID();
   const actor = actors[Math.floor(Math.random() * actors.length)]!;
   const cents = 1 + Math.floor(Math.random() * 40);
-  const request = { id, actor, credits: (cents / 10).toFixed(6), tier: null };
+  const userId = actor.slice('user:'.length);
+  const request = { id, actor, payer: userId, credits: (cents / 10).toFixed(6), tier: null };
   try {
     await tenants.transaction(tenantId, (tx) => reserveCredits(tx, owner, request));
   } catch (error) {
@@ -46,7 +47,6 @@ async function call(): Promise<void> {
     await tenants.transaction(tenantId, async (tx) => releaseCredits(tx, owner, id));
     return;
   }
-  const userId = actor.slice('user:'.length);
   const record = {
     id,
     actor,

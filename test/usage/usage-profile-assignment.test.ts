@@ -165,6 +165,7 @@ describe('the usage of the caller', () => {
       reserved: 0,
       cap: 1000,
       remaining: 1000,
+      agents: [],
       resetsAt,
     });
     const [small, large] = [

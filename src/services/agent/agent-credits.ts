@@ -15,8 +15,14 @@ export const RUN_CREDITS = creditsOf('agent_run', '1');
  */
 export async function reserveRun(
   tx: Transaction,
-  { tenantId, agentId, agentRunId }: { tenantId: string; agentId: string; agentRunId: string },
+  {
+    tenantId,
+    agentId,
+    ownerId,
+    agentRunId,
+  }: { tenantId: string; agentId: string; ownerId: string; agentRunId: string },
   price: RunPrice,
 ): Promise<void> {
-  if (price) await reserveCredits(tx, { tenantId }, { id: agentRunId, actor: `agent:${agentId}`, ...price });
+  if (price)
+    await reserveCredits(tx, { tenantId }, { id: agentRunId, actor: `agent:${agentId}`, payer: ownerId, ...price });
 }

@@ -121,11 +121,12 @@ function createCall(
 }
 
 /** Returns the usage of a run itself, which is charged with its first call. */
-const usageOf = (run: BegunRun, { actor, entity }: Pick<SentCall['record'], 'actor' | 'entity'>): Usage => ({
+const usageOf = (run: BegunRun, { actor, userId, entity }: Omit<SentCall['record'], 'sealedPrompt'>): Usage => ({
   key: `agent:${run.id}`,
   resource: 'agent_run',
   quantity: '1',
   actor,
+  payer: userId,
   entityType: entity.type,
   entityId: entity.id,
   metadata: { trigger: run.eventName === null ? 'manual' : 'event', depth: run.depth },
@@ -138,11 +139,11 @@ async function send(
   request: ChatRequest,
 ): Promise<void> {
   const { provider, model } = chosen;
-  const { actor } = sent.record;
+  const { actor, userId: payer } = sent.record;
   const price = reservationId === run.id ? startPrice(chosen, request) : { ...sent.price, tier: model.tier };
   await platform.database.transaction(run.tenantId, async (tx) => {
     if (!provider.isOwn && price)
-      await reserveCredits(tx, run, { id: reservationId, actor, credits: price.credits, tier: price.tier });
+      await reserveCredits(tx, run, { id: reservationId, actor, payer, credits: price.credits, tier: price.tier });
     sendCall(tx, run, { reservationId, workId: run.workId }, sent);
   });
 }

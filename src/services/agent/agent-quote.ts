@@ -1,21 +1,22 @@
 import type { Agent } from '../../../entities/agent.ts';
 import type { Context } from '../../core/context.ts';
+import type { Spender } from '../usage/credit-use.ts';
 import { requireAccepted } from './agent-acceptance.ts';
 import type { RunPrice } from './agent-credits.ts';
 import { priceRun } from './agent-price.ts';
 import { loadAgent } from './agent.ts';
 
 /**
- * Returns what a run of an agent with an empty payload reserves at its start, and its actor. Throws like a run: NOT_FOUND,
+ * Returns what a run of an agent with an empty payload reserves at its start, and for whom. Throws like a run: NOT_FOUND,
  * FORBIDDEN without `agent:run`, CONFLICT if its owner cannot run it, or has not accepted it.
  */
-export async function quoteAgentRun(
-  ctx: Context,
-  agentId: string,
-): Promise<{ actor: `agent:${string}`; price: RunPrice }> {
+export async function quoteAgentRun(ctx: Context, agentId: string): Promise<{ spender: Spender; price: RunPrice }> {
   const agent: Agent = await ctx.transaction((tx) => loadAgent(ctx, tx, agentId, 'agent:run'));
   // The models of the owner's own providers are named by what is wrong with another one.
   requireAccepted(ctx, agent);
   const start = { eventName: null, payload: null, depth: 1 };
-  return { actor: `agent:${agent.id}`, price: await priceRun(ctx.platform, agent, start, ctx.request.signal) };
+  return {
+    spender: { actor: `agent:${agent.id}`, payer: agent.ownerId },
+    price: await priceRun(ctx.platform, agent, start, ctx.request.signal),
+  };
 }

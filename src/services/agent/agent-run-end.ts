@@ -32,7 +32,8 @@ interface EndedRow extends Record<string, unknown> {
 }
 
 /**
- * Records the end of a run and releases what is reserved for it, unless its first call was sent. The owner is notified of the first of consecutive failures.
+ * Records the end of a run and releases what is reserved for it, unless its first call was sent. The owner is notified of
+ * the first of consecutive failures.
  * Does nothing if the run has ended or was deleted.
  */
 export async function endAgentRun(

@@ -122,6 +122,6 @@ async function startRun(
     acceptApps(tx, agent);
   }
   tx.flush();
-  await reserveRun(tx, { tenantId, agentId, agentRunId: row.id }, price);
+  await reserveRun(tx, { tenantId, agentId, ownerId, agentRunId: row.id }, price);
   return row.operationId;
 }

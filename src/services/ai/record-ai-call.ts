@@ -25,7 +25,7 @@ export interface AiCallRecord {
   /** Id of the row in the audit. The key of the charge is `ai:<id>`. */
   id: string;
   actor: UsageActor;
-  /** The user who called, or who owns the agent. */
+  /** The user who called, or who owns the agent, and who pays. */
   userId: string;
   action: ModelKind;
   /** What the call is charged to. */
@@ -63,7 +63,7 @@ export function recordAiCall(
 }
 
 function usageOf(
-  { id, actor, action, entity, provider, model, size }: AiCallRecord,
+  { id, actor, userId, action, entity, provider, model, size }: AiCallRecord,
   { dollars }: AiPrice,
   { tokens }: AiCallOutcome,
 ): Usage {
@@ -72,6 +72,7 @@ function usageOf(
     resource: 'ai',
     quantity: dollars,
     actor,
+    payer: userId,
     entityType: entity.type,
     entityId: entity.id,
     metadata: { action, providerId: provider.id, model, ...(size !== null && { size }), ...tokens },

@@ -50,17 +50,17 @@ export const sendCall = (
 ): void =>
   tx.execute({
     text: `
-      insert into dws.credit_reservation (tenant_id, id, actor, credits, expires_at, sent_at, work_id, call)
-      values ($1, $2, $3, 0, clock_timestamp(), clock_timestamp(), $4, $5)
+      insert into dws.credit_reservation (tenant_id, id, actor, payer, credits, expires_at, sent_at, work_id, call)
+      values ($1, $2, $3, $4, 0, clock_timestamp(), clock_timestamp(), $5, $6)
       on conflict (tenant_id, id) do update
       set sent_at = excluded.sent_at, work_id = excluded.work_id, call = excluded.call`,
-    values: [tenantId, reservationId, call.record.actor, workId, JSON.stringify(call)],
+    values: [tenantId, reservationId, call.record.actor, call.record.userId, workId, JSON.stringify(call)],
   });
 
 /**
  * Ends a sent call: charges it, unless the provider has not got it or has refused it, and records it in the audit. Returns
- * its credits without those of `furtherUsage`, null if nothing is charged; undefined if it was not sent, or somebody else has ended it, which changes
- * nothing. A transaction ends one call.
+ * its credits without those of `furtherUsage`, null if nothing is charged; undefined if it was not sent, or was ended before,
+ * which changes nothing. A transaction ends one call.
  */
 export async function endCall(
   tx: Pick<Transaction, 'query' | 'execute'>,

@@ -6,8 +6,7 @@ import { requireUser } from '../../core/viewer.ts';
 import { quoteAgentRun } from '../agent/agent-quote.ts';
 import { priceImage } from '../image/image-request.ts';
 import type { CreditRequest } from '../usage/credit-reservation.ts';
-import { creditRefusal, readCreditUse } from '../usage/credit-use.ts';
-import type { UsageActor } from '../usage/effective-profile.ts';
+import { creditRefusal, readCreditUse, type Spender } from '../usage/credit-use.ts';
 
 /** What an action would cost now. Credits are decimals. */
 export interface UsageQuote {
@@ -34,24 +33,24 @@ async function quoteImage(ctx: Context, { model, size, agentId }: UsageQuoteInpu
   const userId = requireUser(ctx.viewer);
   const { chosen, price } = await priceImage(ctx, { model, size }, userId);
   const request = chosen.provider.isOwn ? null : { credits: price.credits, tier: chosen.model.tier };
-  return quoteCredits(ctx, `user:${userId}`, request);
+  return quoteCredits(ctx, { actor: `user:${userId}`, payer: userId }, request);
 }
 
 async function quoteAgent(ctx: Context, { model, size, agentId }: UsageQuoteInput): Promise<UsageQuote> {
   if (agentId == null) throw invalid('agentId', 'is required for the action agentRun');
   for (const [name, value] of Object.entries({ model, size }))
     if (value != null) throw invalid(name, 'must not be set for the action agentRun');
-  const { actor, price } = await quoteAgentRun(ctx, agentId);
-  return quoteCredits(ctx, actor, price);
+  const { spender, price } = await quoteAgentRun(ctx, agentId);
+  return quoteCredits(ctx, spender, price);
 }
 
-/** Returns the quote of a request for credits of an actor; `request` is null for what is not metered. */
+/** Returns the quote of a request for credits; `request` is null for what is not metered. */
 async function quoteCredits(
   ctx: Context,
-  actor: UsageActor,
+  spender: Spender,
   request: Pick<CreditRequest, 'credits' | 'tier'> | null,
 ): Promise<UsageQuote> {
-  const use = await readCreditUse(ctx, ctx.viewer, actor);
+  const use = await readCreditUse(ctx, ctx.viewer, spender);
   const refusal = request && creditRefusal(use, request);
   return {
     credits: request?.credits ?? '0',

@@ -90,5 +90,9 @@ export async function reserveImage(
   { callId, provider, price, tier }: Pick<ImageCreateInput, 'callId' | 'provider' | 'price' | 'tier'>,
 ): Promise<void> {
   if (provider.isOwn) return;
-  await reserveCredits(tx, { tenantId }, { id: callId, actor: `user:${userId}`, credits: price.credits, tier });
+  await reserveCredits(
+    tx,
+    { tenantId },
+    { id: callId, actor: `user:${userId}`, payer: userId, credits: price.credits, tier },
+  );
 }

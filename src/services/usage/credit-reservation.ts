@@ -3,14 +3,12 @@ import { parseCredits } from '../../core/credits.ts';
 import type { Query } from '../../core/database.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { lockKey } from '../resource/lock-key.ts';
-import { creditRefusal, readCreditUse } from './credit-use.ts';
-import type { UsageActor } from './effective-profile.ts';
+import { creditRefusal, readCreditUse, type Spender } from './credit-use.ts';
 
-/** What an AI call may cost at most, set aside for an actor until the call has ended. */
-export interface CreditRequest {
-  /** UUID of what is paid for. It has one reservation, and always the same actor. */
+/** What an AI call may cost at most, set aside until the call has ended. */
+export interface CreditRequest extends Spender {
+  /** UUID of what is paid for. It has one reservation, and always the same actor and payer. */
   id: string;
-  actor: UsageActor;
   /** Decimal with up to six places, e.g. `4.000000`. */
   credits: string;
   /** Tier of the model. Null for what uses none. */
@@ -21,39 +19,41 @@ export interface CreditRequest {
 const LIFETIME = `interval '10 minutes'`;
 
 const RESERVE = `
-  insert into dws.credit_reservation (tenant_id, id, actor, credits, expires_at)
-  values ($1, $2, $3, $4, clock_timestamp() + ${LIFETIME})
+  insert into dws.credit_reservation (tenant_id, id, actor, payer, credits, expires_at)
+  values ($1, $2, $3, $4, $5, clock_timestamp() + ${LIFETIME})
   on conflict (tenant_id, id) do update set credits = excluded.credits, expires_at = excluded.expires_at`;
 
 const RELEASE = 'delete from dws.credit_reservation where tenant_id = $1 and id = $2 and sent_at is null';
 
 /**
- * Sets credits aside for an actor, until `releaseCredits` or for 10 minutes; once its call is sent (`sendCall`), until that
- * has ended. Reserving the same id again renews it, also with other credits or after it has expired. Throws FORBIDDEN for a tier that the usage profile
- * does not allow, and CREDITS_SPENT if used, reserved and requested credits exceed the cap, or the cap is 0.
+ * Sets credits of a payer aside for an actor, until `releaseCredits` or for 10 minutes; once its call is sent (`sendCall`),
+ * until that has ended. Reserving the same id again renews it, also with other credits or after it has expired. Throws
+ * FORBIDDEN for a tier that the usage profile does not allow, and CREDITS_SPENT if used, reserved and requested credits
+ * exceed the cap of the payer or a limit of the agent, or one of these is 0.
  *
- * Reservations of an actor wait for each other until their transactions end, so call it after the rows of the request
+ * Reservations of a payer wait for each other until their transactions end, so call it after the rows of the request
  * are locked, and nothing slow after it. See docs/contract.md#cap.
  */
 export async function reserveCredits(
   tx: Pick<Transaction, 'query' | 'execute'>,
   { tenantId }: { tenantId: string },
-  { id, actor, credits, tier }: CreditRequest,
+  { id, actor, payer, credits, tier }: CreditRequest,
 ): Promise<void> {
   parseCredits(credits);
-  lockKey(tx, `credits:${tenantId}:${actor}`);
+  lockKey(tx, `credits:${tenantId}:${payer}`);
   const [use, [former]] = await Promise.all([
-    readCreditUse(tx, { tenantId }, actor, id),
-    tx.query<{ actor: string; sent: boolean }>({
-      text: 'select actor, sent_at is not null as sent from dws.credit_reservation where tenant_id = $1 and id = $2',
+    readCreditUse(tx, { tenantId }, { actor, payer }, id),
+    tx.query<Spender & { sent: boolean } & Record<string, unknown>>({
+      text: 'select actor, payer, sent_at is not null as sent from dws.credit_reservation where tenant_id = $1 and id = $2',
       values: [tenantId, id],
     }),
   ]);
-  if (former && former.actor !== actor) throw new Error(`The credits of ${id} are reserved for another actor`);
+  if (former && (former.actor !== actor || former.payer !== payer))
+    throw new Error(`The credits of ${id} are reserved for somebody else`);
   if (former?.sent) throw new Error(`The call ${id} was sent already`);
   const refusal = creditRefusal(use, { tier, credits });
   if (refusal) throw refusal;
-  tx.execute({ text: RESERVE, values: [tenantId, id, actor, credits] });
+  tx.execute({ text: RESERVE, values: [tenantId, id, actor, payer, credits] });
 }
 
 /**

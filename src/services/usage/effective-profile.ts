@@ -23,23 +23,11 @@ export interface AppliedProfile extends UsageLimits {
   slug: string;
 }
 
-/**
- * SQL by the type of the actor `$2` in the tenant `$1`: the profile that is assigned to it, and the user whose teams
- * count.
- */
-const SUBJECTS: Record<UsageActorType, string> = {
-  user: 'select u.usage_profile_id, u.id as user_id from dws.app_user u where u.tenant_id = $1 and u.id = $2',
-  // An agent that was deleted has the default.
-  agent: `
-    select coalesce(a.usage_profile_id, u.usage_profile_id) as usage_profile_id, u.id as user_id
-    from dws.agent a
-    join dws.app_user u on u.tenant_id = $1 and u.id = a.owner_id
-    where a.tenant_id = $1 and a.id = $2`,
-};
-
-/** Returns SQL for the profiles that may apply to an actor, each with where it comes from. */
-const candidatesSql = (subject: string): string => `
-  with subject as (${subject}),
+/** SQL for the profiles that may apply to the user `$2` of the tenant `$1`, each with where it comes from. */
+const CANDIDATES = `
+  with subject as (
+    select u.usage_profile_id, u.id as user_id from dws.app_user u where u.tenant_id = $1 and u.id = $2
+  ),
   applicable as (
     select usage_profile_id as id, 'own' as source from subject
     union
@@ -56,24 +44,21 @@ const candidatesSql = (subject: string): string => `
   join dws.usage_profile p on p.tenant_id = $1 and p.id = a.id
   order by not p.system, p.created_at, p.id`;
 
-const CANDIDATES = { user: candidatesSql(SUBJECTS.user), agent: candidatesSql(SUBJECTS.agent) };
-
 interface CandidateRow extends AppliedProfile, Record<string, unknown> {
   source: UsageProfileSource;
   allowedModelTiers: ModelTier[];
 }
 
 /**
- * Loads the limits of an actor, and the profiles that they come from. An actor that does not exist has those of the
- * tenant's default. See docs/contract.md#usage-profiles.
+ * Loads the limits of a user, and the profiles that they come from. A user who does not exist has those of the tenant's
+ * default. See docs/contract.md#usage-profiles.
  */
 export async function loadEffectiveProfile(
   runner: QueryRunner,
   { tenantId }: { tenantId: string },
-  actor: UsageActor,
+  userId: string,
 ): Promise<EffectiveUsageProfile<AppliedProfile>> {
-  const [type, id] = actor.split(':') as [UsageActorType, string];
-  const rows = await runner.query<CandidateRow>({ text: CANDIDATES[type], values: [tenantId, id] });
+  const rows = await runner.query<CandidateRow>({ text: CANDIDATES, values: [tenantId, userId] });
   const from = (wanted: UsageProfileSource): AppliedProfile[] =>
     rows.filter(({ source }) => source === wanted).map(({ source: _, ...profile }) => profile);
   return combineProfiles({ own: from('own')[0] ?? null, teams: from('team'), fallback: from('default')[0]! });
