@@ -314,6 +314,25 @@ create policy tenant on dws.app_grant for all to dws_app using ((tenant_id = ( S
 grant delete, insert, select, update on dws.app_grant to dws_app;
 grant delete, insert, select, update on dws.app_grant to dws_system;
 
+create table dws.app_hook_token (
+  app_id uuid not null,
+  digest text not null,
+  former_digest text,
+  former_until timestamp with time zone,
+  sealed text not null,
+  tenant_id uuid not null
+);
+alter table dws.app_hook_token enable row level security;
+alter table dws.app_hook_token force row level security;
+alter table dws.app_hook_token add constraint app_hook_token_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.app_hook_token add constraint app_hook_token_digest_key UNIQUE (digest);
+alter table dws.app_hook_token add constraint app_hook_token_pkey PRIMARY KEY (app_id);
+CREATE INDEX app_hook_token_former ON dws.app_hook_token USING btree (former_digest) WHERE (former_digest IS NOT NULL);
+create policy system on dws.app_hook_token for all to dws_system using (true) with check (true);
+create policy tenant on dws.app_hook_token for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.app_hook_token to dws_app;
+grant delete, insert, select, update on dws.app_hook_token to dws_system;
+
 create table dws.app_log (
   app_id uuid not null,
   at timestamp with time zone not null,
@@ -3127,6 +3146,25 @@ create policy system on dws.webhook_day for all to dws_system using (true) with 
 create policy tenant on dws.webhook_day for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 grant delete, insert, select, update on dws.webhook_day to dws_app;
 grant delete, insert, select, update on dws.webhook_day to dws_system;
+
+create table dws.webhook_refusal_day (
+  app_id uuid not null,
+  calls bigint not null,
+  day date not null,
+  method text not null,
+  reason text not null,
+  route text not null,
+  tenant_id uuid not null
+);
+alter table dws.webhook_refusal_day enable row level security;
+alter table dws.webhook_refusal_day force row level security;
+alter table dws.webhook_refusal_day add constraint webhook_refusal_day_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
+alter table dws.webhook_refusal_day add constraint webhook_refusal_day_pkey PRIMARY KEY (app_id, day, method, route, reason);
+CREATE INDEX webhook_refusal_day_age ON dws.webhook_refusal_day USING brin (day);
+create policy system on dws.webhook_refusal_day for all to dws_system using (true) with check (true);
+create policy tenant on dws.webhook_refusal_day for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+grant delete, insert, select, update on dws.webhook_refusal_day to dws_app;
+grant delete, insert, select, update on dws.webhook_refusal_day to dws_system;
 
 create table dws.webhook_reply (
   app_id uuid not null,

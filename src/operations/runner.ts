@@ -191,4 +191,3 @@ async function retryWhileUnavailable(record: () => Promise<void>, isStopping: ()
     }
   }
 }
-

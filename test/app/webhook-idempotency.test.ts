@@ -223,7 +223,9 @@ describe('a response that is kept', () => {
       request: expect.stringMatching(/^[\da-f]{64}$/),
     });
     expect(rows[0]!.response.includes('a secret')).toBe(false);
-    expect(service.platform.secrets.openBytes(rows[0]!.response, 'the response').toString()).toMatch(/^\{"status":200,.*\}\na secret$/);
+    expect(service.platform.secrets.openBytes(rows[0]!.response, 'the response').toString()).toMatch(
+      /^\{"status":200,.*\}\na secret$/,
+    );
     const age = (interval: string) =>
       systemQuery(
         service,
