@@ -1,5 +1,3 @@
-import { isIPv6 } from 'node:net';
-
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
 
 /**
@@ -9,7 +7,7 @@ const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
 export function addressRange(address: string): string {
   const mapped = MAPPED_IPV4.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
+  if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('%', 1)[0]!.split('::');
   const groupsOf = (text: string) => text.split(':').filter(Boolean);
   const [first, last] = [groupsOf(head), groupsOf(tail ?? '')];

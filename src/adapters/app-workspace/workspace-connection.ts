@@ -9,7 +9,7 @@ const RESET_TIMEOUT_MS = 5000;
 const QUERY_CANCELED = '57014';
 
 /** Ends the connection of a role in the server, whatever it does there. */
-export type Terminate = (role: string, backend: number) => Promise<void>;
+type Terminate = (role: string, backend: number) => Promise<void>;
 
 /** What connections of a process share. */
 export interface ConnectionServices {

@@ -25,7 +25,7 @@ export const MIGRATIONS_TABLE = '_migrations';
 const ROLE_SETTINGS: Record<string, string> = { temp_file_limit: '1000000kB', log_min_messages: 'fatal' };
 
 /** SQL for the names of `ROLE_SETTINGS` that the current user may set for a role. */
-export const SETTABLE = `array(
+const SETTABLE = `array(
   select name
   from unnest(array[${Object.keys(ROLE_SETTINGS)
     .map((name) => `'${name}'`)

@@ -73,7 +73,7 @@ function comparable(field: Kind, column: string): string {
  * Returns the keys by which a field is sorted. A column of decimals has the type DECIMAL, whose order is exact, or is a
  * text; DuckDB removes the key of the other type when it plans the statement.
  */
-export function sortKeys(field: Kind, column: string): string[] {
+function sortKeys(field: Kind, column: string): string[] {
   if (field.format !== 'decimal') return [comparable(field, column)];
   return [textKey(column), `CASE WHEN typeof(${column}) <> 'VARCHAR' THEN ${column} END`];
 }
