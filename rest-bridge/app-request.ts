@@ -119,13 +119,14 @@ function closeLater(socket: Socket, stream: Readable, closeMs: number): void {
 
 /** Sends the response of a handler, as only its caller may store it. Headers that the service has set stay. */
 function sendAppResponse(reply: FastifyReply, { status, headers, body }: AppResponse): FastifyReply {
+  let caching = 'no-store';
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase();
     if (key === 'vary') void reply.header(key, [reply.getHeader(key) ?? [], value].flat().join(', '));
-    else if (!reply.hasHeader(key))
-      void reply.header(key, key === 'cache-control' ? toPrivateCacheControl(value) : value);
+    else if (key === 'cache-control') caching = toPrivateCacheControl(value);
+    else if (!reply.hasHeader(key)) void reply.header(key, value);
   }
-  if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
+  void reply.header('cache-control', caching);
   void reply.code(status).headers(HEADERS);
   // These statuses have no body.
   return status === 204 || status === 304 ? reply.send() : reply.send(Buffer.from(body));

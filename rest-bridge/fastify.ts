@@ -71,12 +71,16 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
   return endpoints;
 }
 
+/** Routes of logins, credentials and mails, whose responses no cache stores. */
+const NOT_STORED = /^\/(login|identity-providers|me\/password|outbox|password-reset|session|sessions|tokens)(\/|$)/;
+
 function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, runPlain: RunPlainRow): void {
   const { row } = endpoint;
   const wildcard = /:(\w+)\*$/.exec(row.path)?.[1];
   // Fastify registers `/` with and without the slash after the prefix.
   const url = row.path === '' ? '/' : wildcard === undefined ? row.path : row.path.replace(/:\w+\*$/, '*');
   const createCall = createCallFactory(endpoint, wildcard);
+  const isStored = !NOT_STORED.test(row.path);
   const handler = row.options.handler
     ? createAdapterHandler(endpoint, createCall)
     : row.plain
@@ -89,6 +93,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
   const route = {
     method: row.method,
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      if (!isStored) void reply.header('cache-control', 'no-store');
       request.bridgeContext = await options.contextFor(request, reply, endpoint);
     },
     handler,

@@ -16,16 +16,17 @@ const agent = resource<{ id: string; assistantId: string; usageProfileId: string
   { identity: ['assistantId', 'ownerId'] },
 );
 
-const agentRun = resource<{ id: string; agentId: string; userId: string | null }>(
+const agentRun = resource<{ id: string; agentId: string; eventAppId: string | null; userId: string | null }>(
   `id agentId trigger status eventName eventAppId depth payload startedAt finishedAt duration
   steps {
     startedAt duration model inputTokens outputTokens credits text error
     toolCalls { name arguments result duration error }
   }
   notes output credits error userId createdAt updatedAt`,
-  ({ id, agentId, userId }) => ({
+  ({ id, agentId, eventAppId, userId }) => ({
     self: `/agents/${agentId}/runs/${id}`,
     'svc:agent': `/agents/${agentId}`,
+    'svc:event-app': eventAppId ? `/apps/${eventAppId}` : undefined,
     'svc:user': userId ? `/users/${userId}` : undefined,
   }),
 );

@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Responses may load nothing. The pages set a policy of their own. */
+/**
+ * Responses may load nothing, and only the caller's own cache stores them. Pages, files and pictures set headers of their
+ * own.
+ */
 const HEADERS = {
+  'cache-control': 'private, no-cache',
   'content-security-policy': `default-src 'none';frame-ancestors 'none'`,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

@@ -203,6 +203,7 @@ describe('connections', () => {
     expect(services).toEqual([
       'src/services/agent/agent-recovery.ts',
       'src/services/agent/event-dispatch.ts',
+      'src/services/ai/sent-call.ts',
       'src/services/app/find-running-app.ts',
       'src/services/identity/authenticator.ts',
       'src/services/identity/avatar-image.ts',
@@ -219,6 +220,7 @@ describe('connections', () => {
       'src/services/job/job-due.ts',
       'src/services/job/job-recovery.ts',
       'src/services/operation/operation-repository.ts',
+      'src/services/resource/audit-read.ts',
       'src/services/resource/audit.ts',
     ]);
   });

@@ -223,6 +223,7 @@ describe('usage', () => {
       'user',
       'token',
       'schema',
+      'secrets',
       'toolkit',
     ]);
   });

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { METHODS, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
+import { createSchema } from '../../src/server/graphql/schema.ts';
+import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
@@ -26,6 +28,23 @@ describe('every response', () => {
       expect(headers.get('x-powered-by'), path).toBeNull();
       expect(headers.get('strict-transport-security'), path).toBeNull();
     }
+  });
+
+  test('is stored by the cache of its caller only, and not at all with logins, credentials or mails', async ({
+    anonymous,
+  }) => {
+    const secret = /^\/(login|identity-providers|me\/password|outbox|password-reset|sessions?|tokens)(\/|$)/;
+    for (const { row } of endpointsOf(await createSchema())) {
+      const path = row.path.replaceAll(/:\w+\*?/g, 'x');
+      const { status, headers } = await anonymous.request(row.method, `/api${path}`);
+      // Pictures say how long they are kept.
+      if (row.method === 'GET' && String(row.options.produces).includes('image/')) continue;
+      const expected = secret.test(row.path) ? /^no-store$/ : /^(private, no-cache|no-store)$/;
+      expect(headers.get('cache-control'), `${row.method} ${row.path} ${status}`).toMatch(expected);
+    }
+    const read = { 'apollo-require-preflight': '1' };
+    const { headers } = await anonymous.request('GET', '/graphql?query=%7B__typename%7D', undefined, read);
+    expect(headers.get('cache-control')).toBe('no-store');
   });
 
   test('has a generated request id in place of an unsafe or missing one', async ({ ann }) => {

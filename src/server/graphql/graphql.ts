@@ -38,6 +38,8 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   ) => Promise<unknown>;
   const handler: RouteHandlerMethod = (request, reply) => traceGraphql(request, () => apolloHandler(request, reply));
   const handleGet: RouteHandlerMethod = function (request, reply) {
+    // A query may read what no cache stores, as the REST routes of `NOT_STORED`.
+    void reply.header('cache-control', 'no-store');
     if (!prefersHtml(request)) return handler.call(this, request, reply);
     // A browser that opens this address.
     const [, search] = request.url.split('?');
