@@ -50,6 +50,7 @@ test('2000 concurrent calls are recorded in few transactions, and count in their
       count: 2000,
       avgDuration: 20,
       errorCount: 500,
+      refused: [],
     },
   ]);
   const usage = await systemQuery(
