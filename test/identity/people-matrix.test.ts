@@ -14,6 +14,7 @@ import {
 } from '../support/people-world.ts';
 import { pngOf, RED } from '../support/picture-files.ts';
 import { PASSWORD } from '../support/service.ts';
+import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 /*
  * Who may call the routes about people: every route of these groups has a line, so that a new one fails here until its
@@ -43,7 +44,7 @@ const GROUPS = [
  * Status by route and caller. `stranger` is a superuser of another tenant. `outsider`, `member` and `editor` are users of
  * the tenant: without a team, member of the team of the path, with `users:edit`. `readOnly` is a token with the scope
  * `read` of another superuser; the others have sessions. `:username` is another user, `:domain` that of an identity
- * provider, `:id` a team, or a session, token, notification or comment of `member`, or an identity provider.
+ * provider, `:appId` no app, `:id` a team, or a session, token, notification or comment of `member`, or an identity provider.
  */
 const TABLE = `
                                             anonymous stranger outsider member editor superuser readOnly
@@ -66,6 +67,9 @@ GET    /me                                  401       200      200      200    2
 PUT    /me                                  401       200      200      200    200    200       403
 PUT    /me/password                         401       204      204      204    204    204       403
 GET    /me/favorites                        401       200      200      200    200    200       200
+GET    /me/app-grants                       401       200      200      200    200    200       200
+PUT    /me/app-grants/:appId                401       404      404      404    404    404       403
+DELETE /me/app-grants/:appId                401       404      404      404    404    404       403
 GET    /me/usage                            401       200      200      200    200    200       200
 GET    /top-menu-templates                  401       200      200      200    200    200       200
 GET    /users                               401       200      200      200    200    200       200
@@ -140,6 +144,7 @@ const BODIES: Record<string, (targets: Targets) => object | Promise<object>> = {
   'PUT /users/:username/avatar': pictureOf,
   'POST /users/:username/_upload/:uploadId/avatar-upload': async () =>
     pictureForm(await pngOf(RED), { before: { chunk: '0', chunks: '1' } }),
+  'PUT /me/app-grants/:appId': () => ({ scopes: [] }),
   'POST /teams/:id/_markFeedViewed': () => ({ activityIds: [] }),
   'PUT /users/:username/ai/profile': () => ({ profileId: null }),
   'PUT /teams/:id/ai/profile': () => ({ profileId: null }),
@@ -161,6 +166,7 @@ function pathOf({ row }: Endpoint, targets: Targets): string {
     id: ids[group],
     teamId: targets.team,
     uploadId: 'upload',
+    appId: UNKNOWN_ID,
     domain: row.method === 'POST' ? 'local' : PROVIDER_DOMAIN,
     tenant: 'other',
     token: 'unknown',

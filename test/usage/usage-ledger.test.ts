@@ -150,7 +150,7 @@ describe('metering', () => {
   test.for([
     ['a quantity that is no decimal', { quantity: '1e3' }, /is not a decimal/],
     ['an actor that is neither user nor agent', { actor: `team:${newId()}` as never }, /usage_event_actor_check/],
-    ['an actor without an id', { actor: 'user:ann' as const }, /usage_event_actor_check/],
+    ['an actor without an id', { actor: 'user:ann' as const }, /invalid input syntax for type uuid/],
     ['a key of no characters', { key: '' }, /usage_event_key_check/],
     ['a tenant of others', { tenant: 'other' }, /row-level security/],
   ] as const)('refuses %s', async ([, values, message], { service }) => {

@@ -50,7 +50,7 @@ export function createSecretBox(ring: string): SecretBox {
         { cause: new Error(`It was sealed under the key ${sealedUnder}`) },
       );
     try {
-      if (!key) throw new Error('It has an unknown form');
+      if (form !== 'v1' || !key) throw new Error('It has an unknown form');
       const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
       decipher.setAuthTag(tag);
       return Buffer.concat([decipher.update(data), decipher.final()]);
