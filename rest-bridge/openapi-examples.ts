@@ -108,6 +108,8 @@ const BODIES: Record<string, unknown> = {
   migrateApp: { progress: 'first tables' },
   deployApp: { progress: 'first release' },
   rollbackApp: { releaseId: ID },
+  rotateHookToken: { keepOldSeconds: 86_400 },
+  setAppGrant: { scopes: ['read'] },
   createDatasource: {
     name: 'Shop',
     type: 'postgres',

@@ -76,7 +76,7 @@ const THEMES: readonly Theme[] = [
     description: 'Assistants with their instructions, data, tools and icons, and their agents.',
     paths: /^\/(assistants|agents)\b/,
   },
-  { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/apps\b/ },
+  { name: 'Apps', description: 'Apps, their shares, tags and owners.', paths: /^\/(apps|hooks)\b/ },
   {
     name: 'Data sources',
     description: 'Databases and files from which datasets are filled, their links and suites, and saved queries.',
