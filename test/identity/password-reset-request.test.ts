@@ -168,7 +168,7 @@ describe('the page of a link', () => {
     const { token } = await createUserWithLink(service, 'private');
     const { status, headers, body } = await anonymous.request('GET', `/password-reset/${token}`);
     expect(status).toBe(200);
-    expect(body).toMatch(/<form[\s\S]*type="password"[\s\S]*<script src="\/password-reset\.js"><\/script>/);
+    expect(body).toMatch(/<form[\s\S]*type="password"[\s\S]*<script nonce="[\w-]{22}" src="\/password-reset\.js"><\/script>/);
     expect(body).not.toContain(token);
     expect(body).not.toMatch(/(src|href)="(?!\/)/);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -177,7 +177,7 @@ describe('the page of a link', () => {
       'x-content-type-options': 'nosniff',
     });
     expect(headers.get('content-security-policy')).toMatch(
-      /default-src 'self'; script-src 'self';.*frame-ancestors 'none'/,
+      /default-src 'self'; script-src 'nonce-[\w-]{22}' 'strict-dynamic';.*frame-ancestors 'none'/,
     );
     expect(await anonymous.request('GET', '/password-reset.js')).toMatchObject({
       status: 200,

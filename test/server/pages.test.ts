@@ -24,7 +24,8 @@ describe('a page', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     const policy = headers.get('content-security-policy')!;
-    expect(policy).toMatch(/default-src 'self'; script-src 'self'/);
+    expect(policy).toMatch(/default-src 'self'; script-src '(self|nonce-[\w-]{22})' /);
+    expect(policy).toMatch(/; connect-src 'self'; worker-src '(none|self)'/);
     expect(policy).toMatch(/frame-ancestors 'none'/);
     expect(policy.match(/script-src[^;]*/)![0]).not.toMatch(/unsafe-inline|https?:/);
     for (const [address] of withoutScripts(String(body)).matchAll(/(?<=(?:src|href)=["'])[^"']+/g))
@@ -84,7 +85,7 @@ describe('a page', () => {
       const { status, headers, body } = await open(path, BROWSER);
       expect({ status, type: headers.get('content-type') }).toEqual({ status: 404, type: 'text/html; charset=utf-8' });
       expect(body).toContain('<h1>Page not found</h1>');
-      expect(headers.get('content-security-policy')).toMatch(/script-src 'self';/);
+      expect(headers.get('content-security-policy')).toMatch(/script-src 'none';/);
     }
     const json = { statusCode: 404, code: 'NOT_FOUND', message: 'There is no route GET /nosuchpage' };
     for (const accept of ['*/*', 'application/json', 'application/json, text/html'])

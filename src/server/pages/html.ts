@@ -1,18 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/**
- * Returns the content security policy: scripts and styles of this origin only, and the inline scripts allowed by
- * `inlineSources`. Inline styles are allowed, since GraphiQL and Swagger UI use them.
- */
-const securityPolicy = (inlineSources: string) =>
+/** What the scripts of a page may do: the sources of `script-src` and `worker-src`. */
+export interface ScriptPolicy {
+  scripts: string;
+  workers: string;
+}
+
+/** Returns the content security policy. Inline styles are allowed, since GraphiQL and Swagger UI use them. */
+const securityPolicy = ({ scripts, workers }: ScriptPolicy) =>
   [
     `default-src 'self'`,
-    `script-src 'self'${inlineSources}`,
+    `script-src ${scripts}`,
     `style-src 'self' 'unsafe-inline'`,
     `img-src 'self' data:`,
     `font-src 'self' data:`,
-    `connect-src 'self' ws: wss:`,
-    `worker-src 'self' blob:`,
+    // With the sockets of this origin.
+    `connect-src 'self'`,
+    `worker-src ${workers}`,
     `frame-ancestors 'none'`,
     `base-uri 'none'`,
     `form-action 'self'`,
@@ -53,13 +58,20 @@ export const CARDS = {
   openapi: createCard('/api/openapi.json', 'OpenAPI 3.1', 'The REST contract as JSON'),
 };
 
-/** Sends a page. Browsers do not store it: the page at `/` differs with the session, also when a person goes back. */
-export const sendHtml = (reply: FastifyReply, page: string, inlineSources = ''): FastifyReply =>
-  reply
+/**
+ * Sends a page. Browsers do not store it: the page at `/` differs with the session, also when a person goes back. Its scripts
+ * are the only ones that run, because the responses of apps have the same origin; so without a `policy` of its own each gets
+ * a nonce, and the page must contain no markup of others.
+ */
+export function sendHtml(reply: FastifyReply, page: string, policy?: ScriptPolicy): FastifyReply {
+  const nonce = randomBytes(16).toString('base64url');
+  const own = page.includes('<script') ? `'nonce-${nonce}' 'strict-dynamic'` : `'none'`;
+  return reply
     .header('content-type', 'text/html; charset=utf-8')
-    .header('content-security-policy', securityPolicy(inlineSources))
+    .header('content-security-policy', securityPolicy(policy ?? { scripts: own, workers: `'none'` }))
     .header('cache-control', 'no-store')
-    .send(page);
+    .send(policy ? page : page.replaceAll('<script', `<script nonce="${nonce}"`));
+}
 
 /** Returns whether the client is a browser that opens a page: it accepts HTML and does not name JSON. */
 export const prefersHtml = ({ headers: { accept = '' } }: FastifyRequest): boolean =>

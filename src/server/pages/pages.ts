@@ -13,7 +13,7 @@ import { SESSION_COOKIE } from '../request.ts';
 import { registerAppAccessPage } from './app-access-page.ts';
 import { homePage } from './home-page.ts';
 import { HOME_SCRIPT } from './home-script.ts';
-import { sendHtml } from './html.ts';
+import { sendHtml, type ScriptPolicy } from './html.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { LINK_GONE_PAGE, PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
 import { requireSchemaAccess } from './schema-access.ts';
@@ -117,8 +117,8 @@ async function registerRestReference(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** Renders the GraphiQL page. Returns it with its inline sources. Call it on demand: the module takes 46 MiB. */
-async function renderGraphiqlPage(): Promise<[page: string, inlineSources: string]> {
+/** Renders the GraphiQL page. Returns it with its policy. Call it on demand: the module takes 46 MiB. */
+async function renderGraphiqlPage(): Promise<[page: string, policy: ScriptPolicy]> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const page = renderGraphiQL({
     title: 'GraphiQL',
@@ -126,7 +126,8 @@ async function renderGraphiqlPage(): Promise<[page: string, inlineSources: strin
     subscriptionsProtocol: 'WS',
     defaultQuery: WORKED_OPERATIONS,
   });
-  return [page, ` 'unsafe-eval'${inlineScriptHashes(page)}`];
+  const scripts = `'self' 'unsafe-eval'${inlineScriptHashes(page)}`;
+  return [page, { scripts, workers: `'self' blob:` }];
 }
 
 /** Icon with three chart bars. Browsers request `/favicon.ico` from every page. */
