@@ -31,7 +31,7 @@ export class AppAccessInput {
 
   @Field(() => [AppScopeEnum], {
     nullable: true,
-    description: 'The scopes among them without which its handlers do not run. Default: none.',
+    description: 'Those of `scopes` without which its handlers do not run. Default: none.',
   })
   required?: AppScope[] | null;
 

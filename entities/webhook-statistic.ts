@@ -84,7 +84,7 @@ export class AppHookToken {
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'Time until which the former token is valid; null if it is not.',
+    description: 'Time until which the former token is valid; null if there is none.',
   })
   formerUntil!: Date | null;
 }
