@@ -24,7 +24,7 @@ export class AppAccess implements DeclaredAccess {
 }
 
 /** The declaration of an app. */
-@InputType({ description: 'What the code of an app does with the rights of its callers, once they have agreed.' })
+@InputType({ description: 'Declaration of what the code of an app does with the rights of its callers.' })
 export class AppAccessInput {
   @Field(() => [AppScopeEnum], { nullable: true, description: 'The scopes that its code uses. Default: none.' })
   scopes?: AppScope[] | null;

@@ -95,8 +95,8 @@ export class AppWebhooks {
   @Field(() => AppHookToken, {
     nullable: true,
     description:
-      'Token of the app. Null for credentials without the scope `write`, for handlers of apps, and until an app that ' +
-      'is older than tokens gets one, within minutes.',
+      'Token of the app. Null for credentials without the scope `write` and for handlers of apps. After an upgrade from a ' +
+      'version without hook tokens it is null for some minutes.',
   })
   hookToken!: AppHookToken | null;
 
