@@ -34,7 +34,8 @@ export class UpdateAgentInput {
   @Field(() => ID, {
     nullable: true,
     description:
-      'Id of its usage profile, which lowers what its owner may use; null: none. Changing it requires the permission `billing:manage`.',
+      'Id of its usage profile, which applies in addition to the limits of its owner; null: none. Changing it requires the ' +
+      'permission `billing:manage`.',
   })
   usageProfileId?: string | null;
 

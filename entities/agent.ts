@@ -43,7 +43,7 @@ export class Agent extends TenantRow {
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Id of its usage profile, which lowers what its owner may use. Null: none.',
+    description: 'Id of its usage profile, which applies in addition to the limits of its owner. Null: none.',
   })
   @Property({ type: 'uuid', nullable: true })
   usageProfileId?: string | null;

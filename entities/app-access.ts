@@ -24,14 +24,14 @@ export class AppAccess implements DeclaredAccess {
 }
 
 /** The declaration of an app. */
-@InputType({ description: 'What the code of an app does with the rights of its callers, once they have agreed.' })
+@InputType({ description: 'Declaration of what the code of an app does with the rights of its callers.' })
 export class AppAccessInput {
   @Field(() => [AppScopeEnum], { nullable: true, description: 'The scopes that its code uses. Default: none.' })
   scopes?: AppScope[] | null;
 
   @Field(() => [AppScopeEnum], {
     nullable: true,
-    description: 'The scopes among them without which its handlers do not run. Default: none.',
+    description: 'Those of `scopes` without which its handlers do not run. Default: none.',
   })
   required?: AppScope[] | null;
 

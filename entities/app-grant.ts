@@ -27,7 +27,7 @@ export class AppGrant extends TenantRow {
   @Property({ type: 'text' })
   ownerId!: string;
 
-  /** The release that was active then: grants of users with global permissions hold for it alone. */
+  /** The release that was active then. Grants of users with more permissions than a new user hold for this release alone. */
   @Property({ type: 'uuid' })
   releaseId!: string;
 

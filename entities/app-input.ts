@@ -19,8 +19,8 @@ export class UpdateAppInput extends UpdateOwnedInput {
   @Field(() => AppAccessInput, {
     nullable: true,
     description:
-      'What its code does with the rights of its callers, who are asked. It replaces the former declaration, from the next ' +
-      'deployment on. Null: nothing.',
+      'What its code does with the rights of its callers, each of whom is asked to agree. Replaces the former declaration ' +
+      'from the next deployment on. Null declares nothing.',
   })
   access?: AppAccessInput | null;
 

@@ -123,14 +123,14 @@ export class AuditEvent extends TenantRow {
 
   @Field(() => Float, {
     nullable: true,
-    description: 'Number of rows that were read for a download. Null for mutations, files, and until it ends.',
+    description: 'Number of rows that a download has read. Null for mutations and files, and until the download ends.',
   })
   @Property({ type: 'double', nullable: true })
   rows?: number | null;
 
   @Field(() => Float, {
     nullable: true,
-    description: 'Size of what was sent of a download, in bytes. Null for mutations, and until it ends.',
+    description: 'Number of bytes that a download has sent. Null for mutations, and until the download ends.',
   })
   @Property({ type: 'double', nullable: true })
   bytes?: number | null;

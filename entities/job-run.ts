@@ -131,8 +131,8 @@ export class JobRun extends TenantRow {
   @Field(() => DateTime, {
     nullable: true,
     description:
-      'Time of the next attempt of the task that failed and is repeated. Until then the run waits and takes no place. ' +
-      'Null for a run that does not wait for one.',
+      'Time of the next attempt of a task that failed. Until then the run waits and occupies no place of a worker. ' +
+      'Null for a run that does not wait for an attempt.',
   })
   @Property({ type: 'timestamptz', nullable: true })
   nextAttemptAt?: Date | null;

@@ -6,7 +6,8 @@ export const MonthlyBudget = (): PropertyDecorator => (target, key) => {
   Field(() => Float, {
     nullable: true,
     description:
-      'Budget in credits of a UTC month; null for none. When more is used, users are notified; only agents are stopped.',
+      'Budget in credits of a UTC month; null for none. When more is used, users are notified. Only the budget of an agent is ' +
+      'a limit, of its AI calls.',
   })(target, key);
   Property({ type: 'decimal', columnType: 'numeric(15, 6)', nullable: true })(target, key as string);
 };

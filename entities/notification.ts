@@ -11,11 +11,10 @@ const TYPES = {
   'job.notification': 'An action of a job sends a message.',
   'job.run.failed': 'A run of a job failed, and the one before it had not.',
   'agent.run.failed': 'A run of an agent failed, and the one before it had not.',
-  'agent.events.dropped':
-    'Events that start an agent were dropped, as an update binds agents to events of single apps.',
-  'agent.events.suspended': 'Events of an app start an agent no longer, as the app got another owner.',
+  'agent.events.dropped': 'Events of an agent were dropped when an update bound agents to the events of single apps.',
+  'agent.events.suspended': 'Events of an app no longer start an agent, because the app got another owner.',
   'assistant.events.dropped':
-    'Events that start agents of an assistant were dropped, as an update binds agents to events of single apps.',
+    'Events of an assistant were dropped when an update bound agents to the events of single apps.',
   'library.connection.expired': 'The provider refuses the connection of a library, which has to be authorized again.',
   'library.connection.ended':
     'A library is not connected any more, as the user who authorized it was disabled or deleted.',

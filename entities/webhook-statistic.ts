@@ -84,7 +84,7 @@ export class AppHookToken {
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'Time until which the former token is valid; null if it is not.',
+    description: 'Time until which the former token is valid; null if there is none.',
   })
   formerUntil!: Date | null;
 }
@@ -95,8 +95,8 @@ export class AppWebhooks {
   @Field(() => AppHookToken, {
     nullable: true,
     description:
-      'Token of the app. Null for credentials without the scope `write`, for handlers of apps, and until an app that ' +
-      'is older than tokens gets one, within minutes.',
+      'Token of the app. Null for credentials without the scope `write` and for handlers of apps. After an upgrade from a ' +
+      'version without hook tokens it is null for some minutes.',
   })
   hookToken!: AppHookToken | null;
 

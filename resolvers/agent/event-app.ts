@@ -19,8 +19,8 @@ class EventApp {
   @Field(() => Boolean, {
     nullable: true,
     description:
-      'Whether its events start no run, because it got another owner, whom the owner of the agent has not accepted, or was ' +
-      'deleted. Null for an assistant, as each of its agents accepts apps for itself.',
+      'Whether its events start no runs: it got another owner, whom the owner of the agent has not accepted, or it was ' +
+      'deleted. Null for an assistant, because each of its agents accepts apps for itself.',
   })
   suspended!: boolean | null;
 }
@@ -52,8 +52,7 @@ export class EventAppResolver {
 export class AgentEventAppsResolver {
   @Requires('boundApps')
   @FieldResolver(() => [EventApp], {
-    description:
-      'Apps on whose events it runs: those of its events or, if it has none, of the events of its assistant.',
+    description: 'Apps of its events or, if it has no events of its own, of the events of its assistant.',
   })
   eventApps(@Root() { boundApps }: { boundApps: BoundApp[] }): BoundApp[] {
     return boundApps;

@@ -31,7 +31,7 @@ export class AppGrantResolver {
 
   @Can('authenticated', { session: true })
   @Mutation(() => ID, {
-    description: 'Ends what the caller lets an app do. Returns the `appId` argument. Requires a session.',
+    description: 'Deletes the grant of the caller to an app. Returns the `appId` argument. Requires a session.',
   })
   async deleteAppGrant(@Ctx() ctx: Context, @Arg('appId', () => ID, { description: 'Id of the app.' }) appId: string) {
     await grants.remove(ctx, appId);

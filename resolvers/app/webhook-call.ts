@@ -90,7 +90,8 @@ export class AppHookTokenResolver {
   @Can('app:write')
   @Mutation(() => AppHookToken, {
     description:
-      'Replaces the hook token of an app. The former one stays valid for `keepOldSeconds`, in place of the one before it.',
+      'Replaces the hook token of an app. The replaced token stays valid for `keepOldSeconds`; an older one is not valid any ' +
+      'longer.',
   })
   rotateHookToken(
     @Ctx() ctx: Context,

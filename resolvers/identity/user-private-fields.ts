@@ -49,8 +49,8 @@ export class UserPrivateFieldsResolver {
   @FieldResolver(() => DateTime, {
     nullable: true,
     description:
-      'Time of the lock by an administrator, else of that after failed logins. Null if the user is not locked, or the ' +
-      'caller is another user without `users:view` or `users:edit`.',
+      'Time of the lock by an administrator, else of the lock after failed logins. Null if the user is not locked, or ' +
+      'the caller is another user without `users:view` or `users:edit`.',
   })
   lockedAt(@Ctx() ctx: Context, @Root() user: PrivateRow) {
     return canSeePrivateFields(ctx, user) ? lockOf(user) : null;

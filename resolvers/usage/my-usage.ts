@@ -58,7 +58,7 @@ class EffectiveUsageProfileType {
 class AgentCreditUseType implements AgentUse {
   @Field(() => ID, {
     nullable: true,
-    description: 'Id of the agent. Null for all agents that were deleted, or have another owner now, together.',
+    description: 'Id of the agent. Null in the one entry for all agents that were deleted or have another owner now.',
   })
   id!: string | null;
 
@@ -73,7 +73,9 @@ class AgentCreditUseType implements AgentUse {
 }
 
 /** The credits of a user in the current month. */
-@ObjectType('CreditUse', { description: 'Credits of the category `ai` that a user and its agents use in a UTC month.' })
+@ObjectType('CreditUse', {
+  description: 'Credits of the category `ai` that a user and their agents use in a UTC month.',
+})
 class CreditUseType {
   @Field(() => EffectiveUsageProfileType, { description: 'What the user may use.' })
   profile!: EffectiveUsageProfileType;
@@ -93,7 +95,9 @@ class CreditUseType {
   })
   remaining!: number | null;
 
-  @Field(() => [AgentCreditUseType], { description: 'What agents of the user have used and reserved of it, by name.' })
+  @Field(() => [AgentCreditUseType], {
+    description: 'Credits that agents of the user have used and reserved, by name.',
+  })
   agents!: AgentUse[];
 
   @Field(() => DateTime, { description: 'Start of the next UTC month, when `used` is 0 again.' })
@@ -105,7 +109,7 @@ export class MyUsageResolver {
   @Can('authenticated')
   @Query(() => CreditUseType, {
     description:
-      'Returns the AI credits that the caller and its agents have used in the current UTC month, and what is left.',
+      'Returns the AI credits that the caller and their agents have used in the current UTC month, and what is left.',
   })
   async myUsage(@Ctx() ctx: Context): Promise<CreditUseType> {
     const { viewer } = ctx;

@@ -1,8 +1,8 @@
 /**
  * Every place of the database with sealed values, as `<table>.<column>`, or `<table>.<column>.<key>` for a key of a JSON
- * object, also a nested one (`<key>.<key>`). A column is a text (`SecretBox.seal`) or bytes (`SecretBox.sealBytes`). What is not listed here is lost when its
- * key is removed from `APP_SECRET`: a test finds what is missing. Sealed values outside of the database must expire by
- * themselves. See docs/contract.md#keys.
+ * object, also a nested one (`<key>.<key>`). A column is a text (`SecretBox.seal`) or bytes (`SecretBox.sealBytes`).
+ * The values of a place that is not listed here are lost when their key is removed from `APP_SECRET`: a test finds such
+ * places. Sealed values outside of the database must expire by themselves. See docs/contract.md#keys.
  */
 export const SEALED_COLUMNS = [
   'ai_call.sealed_prompt',

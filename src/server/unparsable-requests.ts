@@ -20,7 +20,7 @@ const ERRORS: Record<string, ApiError> = {
 const CLOSE_MS = 5000;
 
 /**
- * Responds to bytes that are no HTTP request, as to other errors, and closes the connection. After `closeMs` it is
+ * Responds to bytes that are not an HTTP request, as to other errors, and closes the connection. After `closeMs` it is
  * destroyed, whatever the client reads.
  */
 export function respondToUnparsable(

@@ -58,7 +58,7 @@ function readResponse({ choices }: Record<string, unknown>, { tokens }: AiCallTr
   const content = message.content ?? null;
   if (content !== null && typeof content !== 'string') throw malformed(host, 'the content of its message is no text');
   const toolCalls = readToolCalls(message.tool_calls ?? [], host);
-  // The provider counts the tokens that are charged, so a response without valid numbers is none.
+  // The provider counts the tokens that are charged, so a response without valid numbers is an error.
   if (!tokens) throw malformed(host, 'usage.prompt_tokens or usage.completion_tokens is not a number of tokens');
   return { content, toolCalls, ...tokens };
 }

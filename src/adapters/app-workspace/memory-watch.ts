@@ -3,7 +3,7 @@ import { SqlFailure } from '../../core/app-workspace.ts';
 
 /** Pause between two looks at the memory of statements. */
 const POLL_MS = 100;
-/** Number of looks for which a process that was ended may still use memory, or that of another watch may last. */
+/** Number of looks for which a process may still use memory after it was ended, or before another watch ends its own. */
 const MAX_LOOKS = 10;
 
 const OUT_OF_MEMORY = '53200';
@@ -40,7 +40,7 @@ interface MemoryWatchOptions {
 
 const readProc = (path: string): Promise<string | null> => readFile(`/proc/${path}`, 'latin1').catch(() => null);
 
-/** Returns the private bytes of a process, of which the kernel has no other copy; 0 when it has ended. */
+/** Returns the private bytes of a process, also swapped ones; 0 when it has ended. */
 async function privateBytesOf(pid: number): Promise<number> {
   const status = await readProc(`${pid}/status`);
   const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status ?? '')?.[1] ?? 0);

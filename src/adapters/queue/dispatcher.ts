@@ -4,7 +4,7 @@ import type { QueuedWork } from '../../core/operations.ts';
 /** Pause after which the queue is read without a notification, as notifications may be lost. */
 const MAX_PAUSE_MS = 2_000;
 
-/** Limits of the work items that run at once. One user runs at most half of those of a tenant, and at least one. */
+/** Limits of the work items that run concurrently. A user runs at most half of the limit of a tenant, and at least one. */
 export interface TenantLimits {
   concurrency: number;
   /** Limit for one tenant. */
@@ -27,7 +27,7 @@ interface DispatcherOptions<W extends QueuedWork, U extends WaitingUser> extends
   list(): Promise<Waiting<U>>;
   /**
    * Takes the oldest work item of a user from the queue; `users` are those that `list` returned. Null when there is none.
-   * It may be that of another user, whose work has arrived since.
+   * It may be an item of another user, whose work has arrived since.
    */
   fetch(user: U, users: readonly U[]): Promise<W | null>;
   /** Returns a work item to the queue that was fetched and must not run yet. */
@@ -46,7 +46,7 @@ interface Usage {
 }
 
 /**
- * Takes work items from the queue and runs several at once. When one ends, the next starts at once: one of the tenant
+ * Takes work items from the queue and runs several at once. When one ends, the next starts immediately: one of the tenant
  * that runs the fewest, then of the one whose last turn is the longest ago; likewise among the users of a tenant. See
  * docs/contract.md#fairness.
  */

@@ -27,7 +27,7 @@ const queryOf =
 /** Counts what is encrypted with each key. Changes nothing, and generates no key. */
 export async function readKeyReport(client: pg.Client, config: Config): Promise<KeyReport> {
   const secrets = existingSecretBox(config);
-  // Row-level security hides the rows from a login that is no superuser.
+  // Row-level security hides the rows from a login that is not a superuser.
   await client.query('begin read only; set local role dws_system');
   try {
     const query = queryOf(client);

@@ -12,8 +12,8 @@ import type { FileOutcome } from './sync-store.ts';
 export const PLACES_OF_SYNC = 4;
 
 /**
- * Downloads of all syncs of this process. Tenants and libraries take turns. A tenant has at most half of the places, a
- * library, of which a user syncs one at a time, half of those.
+ * Downloads of all syncs of this process. Tenants and libraries take turns. A tenant has at most half of the places, and
+ * a library half of the places of its tenant. A user syncs one library at a time.
  */
 const GATE = FairGate.shared({
   places: 4 * PLACES_OF_SYNC,

@@ -12,9 +12,9 @@ interface Sender {
   ownerId: string;
 }
 
-/** What the jobs of a tenant may send in an hour, and as much its apps: mails, and as many notifications. */
+/** Maximum of what the jobs of a tenant send in an hour. The same applies to its apps, and to mails and notifications. */
 const MAX_OF_TENANT = 1000;
-/** What those of one owner may send to others, and as much to the owner, which counts to the owner alone. */
+/** What the jobs, or the apps, of one owner may send to others, and separately what they may send to the owner. */
 const MAX_OF_OWNER = MAX_OF_TENANT / 2;
 /** What one job or app may send to others. */
 const MAX_OF_ONE = MAX_OF_TENANT / 4;
@@ -25,13 +25,13 @@ const MAX_APP_MAILS = 100;
 
 /** What was sent in the last hour, or is to be sent. */
 interface Counts extends Record<string, unknown> {
-  /** By all jobs, or apps, of the tenant. Here as in the next two without what owners send to themselves. */
+  /** By all jobs, or apps, of the tenant. `ofTenant`, `ofOwner` and `ofOne` exclude what is sent to the owner. */
   ofTenant: number;
-  /** By those of the owner. */
+  /** By all jobs, or apps, of the owner. */
   ofOwner: number;
   /** By the sender. */
   ofOne: number;
-  /** By those of the owner, to the owner. */
+  /** By all jobs, or apps, of the owner, to the owner. */
   toOwner: number;
 }
 

@@ -15,7 +15,7 @@ const rowsOf = (owner: Store['owner'], ...names: string[]): Store[] =>
   names.map((name) => ({ name, measure: 'rows', owner }));
 
 /**
- * All stores of users' content. Each counts to `TENANT_QUOTA_BYTES`, those of apps also to `APP_QUOTA_BYTES`. A test finds
+ * All stores of users' content. Each counts toward `TENANT_QUOTA_BYTES`, stores of apps also toward `APP_QUOTA_BYTES`. A test finds
  * the tables and folders that are missing here.
  */
 export const STORES: readonly Store[] = [

@@ -99,7 +99,7 @@ async function readKeys(query: Query): Promise<Map<string, boolean>> {
 async function findMissingKeys(query: Query, { fingerprints }: Pick<SecretBox, 'fingerprints'>): Promise<KeyUse[]> {
   const recorded = await readKeys(query);
   const lacks = (fingerprint: string) => !fingerprints.includes(fingerprint) && recorded.get(fingerprint) !== true;
-  // Versions before this record only have the newest key.
+  // Databases of former versions have no record of keys but the newest.
   const isComplete = [...recorded.values()].includes(false);
   const only = isComplete ? [...recorded.keys()].filter(lacks) : undefined;
   if (only?.length === 0) return [];

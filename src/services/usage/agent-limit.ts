@@ -5,7 +5,7 @@ import type { QueryRunner } from './effective-profile.ts';
 export interface AgentLimit {
   /** Credits of a UTC month, a decimal: the lower one of its usage profile and its monthly budget. Null: no limit. */
   credits: string | null;
-  /** Null: those of its owner. */
+  /** Tiers that its usage profile allows. Null: all tiers of its owner. */
   allowedModelTiers: readonly ModelTier[] | null;
 }
 

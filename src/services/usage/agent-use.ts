@@ -10,7 +10,7 @@ export interface AgentUse {
   reserved: number;
 }
 
-/** Returns what each agent has used of the credits of a user, by name; at the end one entry for those that it no longer has. */
+/** Returns the credits of a user that each agent has used, by name. The last entry is for agents that the user no longer owns. */
 export const readAgentUse = (
   runner: QueryRunner,
   { tenantId }: { tenantId: string },

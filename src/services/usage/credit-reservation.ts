@@ -15,7 +15,7 @@ export interface CreditRequest extends Spender {
   tier: ModelTier | null;
 }
 
-/** Time after which a reservation expires whose call was not sent. A call must be sent earlier, or renew it. */
+/** Time after which a reservation expires if its call is neither sent nor renewed. */
 const LIFETIME = `interval '10 minutes'`;
 
 const RESERVE = `

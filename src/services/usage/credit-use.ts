@@ -21,7 +21,7 @@ interface Figures {
   reserved: string;
 }
 
-/** What a user has used of its credits in the current UTC month, with all agents that it owns or has owned. */
+/** Credits that a user and the agents that acted for them have used in the current UTC month. */
 export interface CreditUse extends Figures {
   profile: EffectiveUsageProfile<AppliedProfile>;
   /** Whole credits of a month. Null: no limit. */
@@ -30,7 +30,7 @@ export interface CreditUse extends Figures {
   agent: (AgentLimit & Figures) | null;
   /** What is left of all limits, at least 0. Null: no limit. */
   remaining: string | null;
-  /** Begin of the next month. */
+  /** Start of the next month. */
   resetsAt: Date;
 }
 
