@@ -68,6 +68,7 @@ test('a deployment runs migrations and lists the routes in the order in which th
       active: true,
       deployedAt,
       deployedBy: admin.id,
+      access: { scopes: [], required: [], hosts: [] },
       _links: expect.objectContaining({ 'svc:app': { href: `/api/apps/${id}` } }),
     },
   ]);
