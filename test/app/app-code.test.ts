@@ -81,12 +81,12 @@ test.for([
   ],
   ['{ verify: "github" }', 'config.verify must be an object'],
   ['{ idempotency: { header: "a b" } }', 'config.idempotency.header must be the name of a header'],
-  ['{ retries: 1 }', 'config.retries is no setting: there are timeout, maxBody, verify, idempotency'],
+  ['{ retries: 1 }', 'config.retries is no setting: there are timeout, maxBody, verify, idempotency, token'],
   ['() => 1', 'config must be an object'],
   ['[]', 'config must be an object'],
   [
     'JSON.parse(\'{"__proto__": 1}\')',
-    'config.__proto__ is no setting: there are timeout, maxBody, verify, idempotency',
+    'config.__proto__ is no setting: there are timeout, maxBody, verify, idempotency, token',
   ],
 ] as const)('the config %s is refused', async ([config, message], { admin }) => {
   expect(
