@@ -83,6 +83,12 @@ const wrongParameter = (name: string, message: string): ApiError =>
 /** Returns the value as it is bound: a date as `YYYY-MM-DD`, a timestamp as ISO 8601 in UTC. */
 function typedValue({ name, dataType }: ParameterDefinition, value: unknown): ParameterValue {
   if (value === null) return null;
+  if (dataType === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw wrongParameter(
+      name,
+      `The parameter ${JSON.stringify(name)} is a number past 9007199254740991, which JSON parsers round: ` +
+        'define it as a string, and cast it in the query where the source does not',
+    );
   const typed = VALUE_READERS[dataType](value);
   if (typed === undefined)
     throw wrongParameter(

@@ -165,6 +165,11 @@ describe('parameters are bound to values for a run', () => {
     [{ region: 'a\0' }, 'The parameter "region" must be a string'],
     [{ region: 'EU', least: '5' }, 'The parameter "least" must be a number'],
     [{ region: 'EU', least: Infinity }, 'The parameter "least" must be a number'],
+    [
+      { region: 'EU', least: 9007199254740992 },
+      'The parameter "least" is a number past 9007199254740991, which JSON parsers round: ' +
+        'define it as a string, and cast it in the query where the source does not',
+    ],
     [{ region: 'EU', from: 'yesterday' }, 'The parameter "from" must be a date in ISO format'],
     [{ region: 'EU', active: 1 }, 'The parameter "active" must be a boolean'],
   ])('%j is refused', (overrides, message) => {
