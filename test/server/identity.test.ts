@@ -2,10 +2,12 @@ import { getNamedType, isNonNullType } from 'graphql';
 import { describe, expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { recordRun } from '../../src/services/app/app-run-record.ts';
+import { deployApp } from '../app/echo-app.ts';
 import { appOf, callOf } from '../app/record-fixture.ts';
 import { addFile, connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
 import { addAgentRun, addImage } from '../support/ai-records.ts';
 import type { Client } from '../support/client.ts';
+import { chargeOf } from '../support/credit-fixture.ts';
 import { createMail } from '../support/mail-fixture.ts';
 import { toolNamed } from '../support/mcp-server.ts';
 import { notifyPrincipals } from '../support/notification-fixture.ts';
@@ -13,6 +15,7 @@ import { COUNT } from '../support/report-blocks.ts';
 import { test } from '../support/report-fixture.ts';
 import { recordsIn, recordTypes, selectRecords, type FoundRecord } from '../support/select-records.ts';
 import type { Service } from '../support/service.ts';
+import { meterIn, tenantOf } from '../support/usage-fixture.ts';
 import { STDIO } from '../toolkit/toolkit-fixture.ts';
 
 const schema = await createSchema();
@@ -107,6 +110,7 @@ describe('two of everything', () => {
       const assistant = await ann.creates('/assistants', { name: 'Twin' });
       const agent = await ann.creates('/agents', { name: 'Twin', assistantId: assistant.id });
       await addAgentRun(service, agent.id);
+      await meterIn(service, await tenantOf(service), [chargeOf(`agent:${agent.id}`, '1', { payer: ann.id })]);
       await admin.creates('/ai-providers', { name: 'Twin', baseUrl: 'https://ai.example.com/v1', models });
     }
     const resource = { kind: 'dataset', id: orders.id } as const;
@@ -115,9 +119,15 @@ describe('two of everything', () => {
     await service.login('ann');
     await session.creates('/tokens', { name: 'Twin' });
     const superuser = await service.login(admin.username);
+    for (let twin = 0; twin < 2; twin++) {
+      const app = await deployApp(admin, 'Twin', { 'server/x.js': 'export const get = () => ({});' });
+      await admin.put(`/apps/${app}`, { ownerId: ann.id });
+      await superuser.put(`/me/app-grants/${app}`, { scopes: [] });
+    }
     for (const domain of ['twin', 'other']) await superuser.creates('/identity-providers', { ...PROVIDER, domain });
     const callers = {
       aiCalls: admin,
+      appGrants: superuser,
       auditEvents: admin,
       usageEvents: admin,
       usageProfiles: admin,
