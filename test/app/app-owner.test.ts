@@ -19,6 +19,7 @@ test('an app that is given away acts for its new owner after they have deployed 
 }) => {
   const cara = await service.user('cara', { permissions: ['apps:create'] });
   const app = await createApp(cara, 'Gift', FILES);
+  await expectStatus(cara.put(`/apps/${app}`, { access: { scopes: ['email'] } }), 200);
   const { releaseId } = (await cara.post(`/apps/${app}/_deploy`)).body;
   await expectBody(cara.get(`/apps/${app}`), 200, { accepted: true });
   expect((await anonymous.post(`/apps/${app}/_hook/me`)).body).toBe(403);
@@ -26,6 +27,8 @@ test('an app that is given away acts for its new owner after they have deployed 
 
   await expectStatus(cara.put(`/apps/${app}/owner`, { ownerId: admin.id }), 200);
   await expectBody(cara.get(`/apps/${app}`), 200, { accepted: false });
+  const session = await service.login('cara');
+  await expectStatus(session.put(`/me/app-grants/${app}`, { scopes: ['email'] }), 200);
   const NOT_ACCEPTED = 'The app has no owner who can act';
   await expectError(anonymous.post(`/apps/${app}/_hook/me`), 503, NOT_ACCEPTED);
   await expectError(
@@ -57,4 +60,26 @@ test('an app that is created for another user is not accepted, and one of a team
   const own = await createApp(cara, 'Own', FILES);
   await expectStatus(cara.put(`/apps/${own}/owner`, { ownerId: `team:${team}` }), 200);
   expect(await isAccepted(cara, own)).toBe(true);
+});
+
+test('code of an app acts for a new owner who has not accepted it as far as they have granted', async ({
+  admin,
+  service,
+}) => {
+  const cara = await service.user('cara3', { permissions: ['apps:create'] });
+  const app = await createApp(cara, 'Trap', {
+    'server/users.js': `export const post = async ({ fetch }) => [
+      (await fetch('/api/me')).status, (await fetch('/api/audit?limit=1')).status];`,
+  });
+  await expectStatus(cara.put(`/apps/${app}`, { access: { scopes: ['read'] } }), 200);
+  const { releaseId } = (await cara.post(`/apps/${app}/_deploy`)).body;
+  await expectStatus(cara.put(`/apps/${app}/owner`, { ownerId: admin.id }), 200);
+  const run = async () => (await admin.post(`/apps/${app}/view/users`)).body;
+  expect(await run()).toEqual([403, 403]);
+  const session = await service.login('admin');
+  await expectStatus(session.put(`/me/app-grants/${app}`, { scopes: ['read'] }), 200);
+  expect(await run()).toEqual([200, 403]);
+  await expectStatus(admin.post(`/apps/${app}/_rollback`, { releaseId }), 200);
+  expect(await run()).toEqual([200, 200]);
+  await expectError(session.put(`/me/app-grants/${app}`, { scopes: ['read'] }), 409, /You own the app/);
 });

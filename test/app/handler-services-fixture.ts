@@ -1,3 +1,4 @@
+import type { AppLimit } from '../../src/core/app-access.ts';
 import type { AppResponse, HandlerServices, RunningApp } from '../../src/core/app-run.ts';
 import { authorityOf } from '../../src/core/authority.ts';
 import type { Context } from '../../src/core/context.ts';
@@ -17,6 +18,7 @@ interface HandlerOptions {
   depth?: number;
   viewer?: Partial<Viewer>;
   platform?: Partial<Platform>;
+  limits?: AppLimit[];
 }
 
 /** Returns what a handler of an app can do when `caller` called it. A caller may be a team. */
@@ -24,7 +26,7 @@ export async function servicesFor(
   service: Service,
   caller: Pick<Client, 'id'> | string,
   appId: string,
-  { depth = 0, viewer = {}, platform = {} }: HandlerOptions = {},
+  { depth = 0, viewer = {}, platform = {}, limits = [] }: HandlerOptions = {},
 ): Promise<HandlerServices> {
   const app = await findApp(service, appId);
   const principal = typeof caller === 'string' ? caller : `user:${caller.id}`;
@@ -42,7 +44,7 @@ export async function servicesFor(
     authMethod: 'token',
     ...viewer,
   });
-  return createHandlerServices({ app, ctx, authority: authorityOf(ctx.viewer, 'post'), depth });
+  return createHandlerServices({ app, ctx, authority: { ...authorityOf(ctx.viewer, 'post'), limits }, depth });
 }
 
 async function findApp(service: Service, appId: string): Promise<RunningApp> {

@@ -84,6 +84,22 @@ test('only a GET follows redirects, without headers to another origin', async ({
   }
 });
 
+test('a run that a user has limited follows no redirects', async ({ service, admin, receiver }) => {
+  receiver.respond = (_request, response) => response.writeHead(302, { location: 'https://other.invalid/' }).end();
+  const access = { scopes: ['read' as const, 'send' as const], hosts: [`127.0.0.1:${receiver.port}`] };
+  const limit = {
+    appId: 'x',
+    url: 'x',
+    declared: { ...access, required: [] },
+    granted: access,
+    received: { isSet: true },
+  };
+  const services = await servicesFor(service, admin, await createApp(admin, 'Limited'), { limits: [limit] });
+  const response = await services.fetch({ ...GET, url: urlOf(receiver) }, NEVER);
+  expect(response).toMatchObject({ status: 302, headers: { location: 'https://other.invalid/' } });
+  await expect(services.fetch({ ...GET, url: response.headers.location! }, NEVER)).rejects.toMatchObject({ status: 403 });
+});
+
 test('a response from outside may have 10 MB', async ({ service, admin, receiver }) => {
   const services = await servicesFor(service, admin, await createApp(admin, 'Large'));
   const receive = async (size: number) => {

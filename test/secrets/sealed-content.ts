@@ -111,7 +111,7 @@ async function storeRows(service: Service, admin: Client, { app, toolkit, librar
     ],
     sent: [
       `insert into dws.credit_reservation (tenant_id, id, actor, credits, expires_at, sent_at, work_id, call)
-       values (${tenant}, '${newId()}', '${admin.id}', 0, now(), now(), '${newId()}',
+       values (${tenant}, '${newId()}', 'user:${admin.id}', 0, now(), now(), '${newId()}',
          jsonb_build_object('record', jsonb_build_object('sealedPrompt', $1::text)))`,
       'a prompt that was sent',
     ],

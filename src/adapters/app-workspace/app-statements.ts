@@ -74,8 +74,9 @@ export async function runTransaction<T>(
   connection: WorkspaceConnection,
   quota: WorkspaceQuota,
   work: (query: WorkspaceQuery) => Promise<T>,
-  { signal, readOnlyReason }: Pick<AppStatement, 'signal' | 'readOnlyReason'>,
+  options: Pick<AppStatement, 'signal' | 'readOnlyReason'>,
 ): Promise<T> {
+  const { signal, readOnlyReason } = options;
   let isOpen = true;
   // One after the other: what is sent for one statement stays together.
   let last: Promise<unknown> = Promise.resolve();
@@ -96,12 +97,28 @@ export async function runTransaction<T>(
     await last;
     // A failed transaction would be undone without an error.
     await connection.run('select', [], signal);
+    await endReading(connection, quota, options);
     await connection.run('commit', [], signal);
     return result;
   } finally {
     isOpen = false;
     await last;
   }
+}
+
+/**
+ * Runs the triggers that a transaction has deferred to its end, which only read where its next statement would. They run
+ * before the commit, because that first ends open savepoints, and the end of a savepoint lets the transaction write again.
+ */
+async function endReading(
+  connection: WorkspaceConnection,
+  quota: WorkspaceQuota,
+  options: Pick<AppStatement, 'signal' | 'readOnlyReason'>,
+): Promise<void> {
+  const explain = await explainReading(connection, quota, options);
+  if (!explain) return;
+  await connection.run('set transaction read only', [], options.signal);
+  await runReading(connection, { sql: 'set constraints all immediate', params: [], signal: options.signal }, explain);
 }
 
 async function runNext(

@@ -25,7 +25,7 @@ const NEW_USER: ReadonlySet<string> = new Set(NEW_USER_PERMISSIONS);
 export async function set(ctx: Context, appKey: string, { scopes, hosts }: AppGrantInput): Promise<string> {
   const userId = requireUser(ctx.viewer);
   const { app, access } = await findGrantedApp(ctx, appKey);
-  if (app.ownerId === `user:${userId}`) throw conflict('You own the app: it has your rights without a grant');
+  if (isOwnApp(ctx.viewer, app)) throw conflict('You own the app: it has your rights without a grant');
   const granted = checkGrant(access, scopes, hosts ?? []);
   return ctx.transaction(async (tx) => {
     // A user who grants twice at the same time has one grant, and an app that is deleted meanwhile none.
@@ -99,10 +99,10 @@ export const findGrant = async (ctx: Context, app: RunningApp): Promise<GrantedA
 
 /**
  * Returns what limits an app that the viewer calls: what they have granted, as far as the grant still holds. Null for the
- * user or the team that owns the app. Notes the use of a grant.
+ * user or the team that owns the app and has accepted it. Notes the use of a grant.
  */
 export async function loadLimit(ctx: Context, app: RunningApp, declared: DeclaredAccess): Promise<AppLimit | null> {
-  if (app.ownerId === actingPrincipal(ctx.viewer)) return null;
+  if (isOwnApp(ctx.viewer, app)) return null;
   const grant = await loadGrant(ctx, app);
   if (grant?.isStale) await noteUse(ctx, grant.id);
   return {
@@ -113,6 +113,10 @@ export async function loadLimit(ctx: Context, app: RunningApp, declared: Declare
     received: { isSet: false },
   };
 }
+
+/** Returns whether an app acts with all rights of the viewer: one that was given away does not until its owner accepts it. */
+const isOwnApp = (viewer: Viewer, { accepted, ownerId }: RunningApp): boolean =>
+  accepted && ownerId === actingPrincipal(viewer);
 
 /** Returns whether a viewer may do more than a new user: the code of an app may change after they agreed. */
 const hasGlobalPermissions = ({ superuser, permissions }: Viewer): boolean =>

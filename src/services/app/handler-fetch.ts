@@ -37,7 +37,9 @@ export async function fetchForHandler(
   if (!/^[/\\]/.test(url)) {
     const outside = outsideIssue(authority, url);
     if (outside) throw outside;
-    const call = { method, headers: sent, body, signal, maxBytes: MAX_FETCHED_BYTES };
+    // A redirect leads to a host that was not checked: the handler asks for it itself.
+    const followsRedirects = authority.limits.length === 0;
+    const call = { method, headers: sent, body, signal, maxBytes: MAX_FETCHED_BYTES, followsRedirects };
     return receive(await platform.outbound.fetch(url, call));
   }
   if (!platform.internalApi) throw unavailable('This process of the service has no API');
