@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, BodyReceipt } from '../src/core/app-run.ts';
@@ -111,8 +111,12 @@ function readBody(stream: Readable, maxBytes: number, receipt: BodyReceipt): Pro
   return promise;
 }
 
-/** Destroys a connection after some time, whatever its client reads, unless the rest of the body has arrived by then. */
-function closeLater(socket: Socket, stream: Readable, closeMs: number): void {
+/**
+ * Destroys a connection after some time, whatever its client reads, unless the rest of the body has arrived by then.
+ * Requests of handlers to the API have no connection: what stands for their socket is none.
+ */
+function closeLater(socket: unknown, stream: Readable, closeMs: number): void {
+  if (stream.readableEnded || stream.destroyed || !(socket instanceof Socket)) return;
   const timer = setTimeout(() => socket.destroy(), closeMs).unref();
   for (const event of ['end', 'close']) stream.once(event, () => clearTimeout(timer));
 }

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { expectBody } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { deployAppWith, grantApp } from './echo-app.ts';
+import { startService } from '../support/service.ts';
+import { deployApp, deployAppWith, grantApp } from './echo-app.ts';
 
 /** A handler that calls the route of `next` by the API, until `n` is 0. */
 const nested = (next: string) => `
@@ -35,4 +36,18 @@ test('a webhook that a handler calls acts as the owner, and counts as a level', 
   for (const n of [1, 2]) await expectBody(ann.get(`/apps/${app}/view/b?n=${n}`), 200, { user: 'admin' });
   await expectBody(ann.get(`/apps/${app}/view/b?n=3`), 503, { message: expect.stringMatching(/3 deep/) });
   await expectBody(anonymous.get(`/apps/${app}/_hook/b?n=1`), 200, { user: 'admin' });
+});
+
+test('a body of a handler that finds no memory ends with 503, and the service goes on', async () => {
+  const service = await startService({}, { bodyLimits: { maxBytes: 1000, callerShare: 0.5, closeMs: 1 } });
+  const admin = await service.user('admin', { superuser: true });
+  const app = await deployApp(admin, 'Nested bodies', {
+    'server/inner.js': 'export const post = () => 1;',
+    'server/outer.js': `export const post = async ({ fetch, context }) => {
+      const url = \`/api/apps/\${context.app.id}/view/inner\`;
+      return (await fetch(url, { method: 'POST', body: 'x'.repeat(600) })).status;
+    };`,
+  });
+  for (let calls = 0; calls < 3; calls++) expect((await admin.post(`/apps/${app}/view/outer`, { a: 1 })).body).toBe(503);
+  await service.close();
 });

@@ -91,6 +91,20 @@ describe('calls of a webhook with the same key', () => {
     await second.close();
   });
 
+  test('do not run again if the sizes of the tenant could not be read', async ({ admin, service }) => {
+    const app = await deployApp(admin, 'Unknown sizes', FILES);
+    const { platform } = service;
+    const query: typeof platform.database.query = (tenantId, statement) =>
+      statement.text.includes('dws.store_size')
+        ? Promise.reject(new Error('The database restarts'))
+        : platform.database.query(tenantId, statement);
+    const failing = { platform: { ...platform, database: { query } as typeof platform.database } };
+    expect(await once(failing, app, {}, responseOf('first'))).toMatchObject({ response: { status: 200 } });
+    await expect(once(service, app, {}, neverRun)).rejects.toMatchObject({
+      message: expect.stringMatching(/processed before/),
+    });
+  });
+
   test('are separate for another app, method and route', async ({ admin, anonymous }) => {
     const app = await deployApp(admin, 'Keys', FILES);
     const other = await deployApp(admin, 'Other keys', FILES);

@@ -160,6 +160,23 @@ describe('bodies that do not arrive', () => {
   });
 });
 
+test('failures that are not of the caller do not count to its address', async () => {
+  const service = await startService({}, { bodyLimits: { maxBytes: 100 } });
+  const admin = await service.user('admin', { superuser: true });
+  const app = await deployApp(admin, 'Incomplete', ROUTES);
+  const anyone = new Client(service.url);
+  const statusesOf = async (path: string, body: string) => {
+    const call = async () => (await anyone.request('POST', `/api/apps/${app}/_hook${path}`, body)).status;
+    const statuses = await Promise.all(Array.from({ length: 61 }, call));
+    return [...new Set([...statuses, await call()])];
+  };
+  // Its variable is missing.
+  expect(await statusesOf('/signed', '{}')).toEqual([500]);
+  // The memory of the app is too small.
+  expect(await statusesOf('/open', 'x'.repeat(60))).toEqual([503]);
+  await service.close();
+});
+
 test('refused calls are counted by day, route and reason, in both APIs', async ({ admin, anonymous }) => {
   const app = await deploySigned(admin, 'Counted');
   const call = (method: string, path: string, body?: string) =>

@@ -93,7 +93,8 @@ export async function callWebhook(platform: Platform, call: WebhookCall): Promis
   if (step && gate && 'failure' in result) {
     const reason = refusalReason(step, result.failure);
     if (reason) countRefusal(platform, { app: found.app, method, route, reason });
-    gate.refuse(step);
+    // A lack of memory, or a missing variable of the app, is not the caller's fault.
+    if (reason && reason !== 'memory') gate.refuse(step);
     if (result.failure.status === RATE_LIMITED) return { result, callId: null };
   }
   record.durationMs = performance.now() - startedAt;

@@ -67,18 +67,17 @@ export async function runOnce<T extends { response: AppResponse } | { failure: {
     throw error;
   });
   if (!('response' in result) || result.response.status >= 500) await release();
-  else
+  else {
+    // The handler has run: if the sizes cannot be read, the key is kept without its response, so that it does not run again.
+    const isFull = await isStorageFull(platform, app.tenantId, app.id).catch(() => true);
     await query({
       text: `
         update dws.webhook_reply
         set response = case when octet_length($5::bytea) + (${APP_BYTES}) <= $6 then $5 else '' end
         where tenant_id = $1 and app_id = $2 and key = $3 and run_id = $4`,
-      values: [
-        ...own,
-        (await isStorageFull(platform, app.tenantId, app.id)) ? Buffer.alloc(0) : toStored(result.response, secrets),
-        MAX_APP_BYTES,
-      ],
+      values: [...own, isFull ? Buffer.alloc(0) : toStored(result.response, secrets), MAX_APP_BYTES],
     });
+  }
   return result;
 }
 
