@@ -4,6 +4,9 @@ import { Migration } from '@mikro-orm/migrations';
 const MAX_EVENTS = 50;
 const SINCE_UPDATE = 'since an update, agents run on events of the apps that they are bound to';
 
+/** The tables that the update of the rows reads or changes. */
+const TABLES = ['agent', 'assistant', 'app', 'app_event', 'app_user', 'team_member', 'notification'] as const;
+
 /** The events on which the agent `a` of the assistant `s` runs. */
 const EVENTS_OF_AGENT = `case when a.events = '[]' then s.events else a.events end`;
 
@@ -37,8 +40,11 @@ export class EventBindings extends Migration {
   override up(): void {
     this.addSql(`alter table dws.agent add column accepted_apps jsonb not null default '{}';`);
     this.addSql(`alter table dws.agent_run add column event_app_id uuid;`);
+    // Policies bind the owner of a table, too, unless they are not forced.
+    for (const table of TABLES) this.addSql(`alter table dws.${table} no force row level security;`);
     this.notify();
     this.bind();
+    for (const table of TABLES) this.addSql(`alter table dws.${table} force row level security;`);
     this.suspend();
   }
 

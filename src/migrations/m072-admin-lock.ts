@@ -6,9 +6,12 @@ export class AdminLock extends Migration {
     this.addSql(`alter table dws.app_user add column admin_locked_at timestamptz;`);
     // Failed logins lock with the tenth attempt. A lock with fewer is that of an administrator, if it is still in force.
     // Those of superusers stay as they are: the last one could not unlock themself.
+    // Policies bind the owner of a table, too, unless they are not forced.
+    this.addSql(`alter table dws.app_user no force row level security;`);
     this.addSql(`
       update dws.app_user set admin_locked_at = locked_at, locked_at = null
       where locked_at > now() - interval '15 minutes' and login_attempts < 10 and not superuser;`);
+    this.addSql(`alter table dws.app_user force row level security;`);
     this.addSql(`drop trigger tell_credential on dws.app_user;`);
     this.addSql(`
       create trigger tell_credential

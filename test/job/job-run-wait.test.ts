@@ -120,6 +120,16 @@ describe('a run that waits for its next attempt', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
+  test('is cancelled at once when its job gets another owner', async ({ ann, bob, receiver }) => {
+    receiver.respond = (_request, response) => void response.writeHead(500).end();
+    const job = await startWaiting(ann, urlOf(receiver));
+    await expectStatus(ann.put(`${job.path}/owner`, { ownerId: bob.id }), 200);
+    expect(await latestRun(bob, job)).toMatchObject({ status: 'cancelled', nextAttemptAt: null });
+    await expectBody(ann.get(job.operation), 200, { status: 'cancelled' });
+    await expectBody(bob.get(job.path), 200, { lockedAt: null });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
   test('fails if its action is changed meanwhile', async ({ service, ann, receiver }) => {
     receiver.respond = (_request, response) => void response.writeHead(500).end();
     const job = await startWaiting(ann, urlOf(receiver));

@@ -174,7 +174,9 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
    */
   async #pause(): Promise<void> {
     if (this.#isWoken) return;
-    const pauseMs = Math.min(MAX_PAUSE_MS, this.#waiting.nextInMs ?? MAX_PAUSE_MS);
+    // While all places are taken, the queue is not read again, so that the time of the next work would stay in the past.
+    const isFull = this.#running >= this.#options.concurrency;
+    const pauseMs = Math.min(MAX_PAUSE_MS, (isFull ? null : this.#waiting.nextInMs) ?? MAX_PAUSE_MS);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => {
         this.#isStale = true;
