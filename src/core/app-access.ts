@@ -4,9 +4,9 @@
  */
 export const APP_SCOPES = {
   read: 'read all that you can read here, except what only your global permissions open',
-  write: 'change and delete what you can change here',
-  notify: 'send notifications when you use it',
-  email: 'send mails when you use it',
+  write: 'change and delete what you can change here, also with what it has read',
+  notify: 'send notifications, also with what it has read',
+  email: 'send mails, also with what it has read',
   keep: 'keep what it reads with your rights, in its own tables, logs and events',
   send: 'send what it reads with your rights to other hosts',
   admin: 'use your global permissions, and your rights as a superuser',

@@ -97,7 +97,9 @@ test('a run that a user has limited follows no redirects', async ({ service, adm
   const services = await servicesFor(service, admin, await createApp(admin, 'Limited'), { limits: [limit] });
   const response = await services.fetch({ ...GET, url: urlOf(receiver) }, NEVER);
   expect(response).toMatchObject({ status: 302, headers: { location: 'https://other.invalid/' } });
-  await expect(services.fetch({ ...GET, url: response.headers.location! }, NEVER)).rejects.toMatchObject({ status: 403 });
+  await expect(services.fetch({ ...GET, url: response.headers.location! }, NEVER)).rejects.toMatchObject({
+    status: 403,
+  });
 });
 
 test('a response from outside may have 10 MB', async ({ service, admin, receiver }) => {

@@ -48,6 +48,7 @@ test('a body of a handler that finds no memory ends with 503, and the service go
       return (await fetch(url, { method: 'POST', body: 'x'.repeat(600) })).status;
     };`,
   });
-  for (let calls = 0; calls < 3; calls++) expect((await admin.post(`/apps/${app}/view/outer`, { a: 1 })).body).toBe(503);
+  for (let calls = 0; calls < 3; calls++)
+    expect((await admin.post(`/apps/${app}/view/outer`, { a: 1 })).body).toBe(503);
   await service.close();
 });

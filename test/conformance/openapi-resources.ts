@@ -149,11 +149,16 @@ async function createAspect(admin: Client, path: string, aspect: string, usernam
   else await admin.put(`${path}/favorite`);
 }
 
-/** Fills the parameters of a path, each with the id of the resource that its place names. */
+/**
+ * Fills the parameters of a path, each with the id of the resource that its place names. Behind a token is the path of a
+ * webhook.
+ */
 export function fillPath(path: string, resources: Resources): string {
-  return path.replace(/(\/[\w-]+\/)\{\w+\}/g, (_, place: string) => {
-    return `${place}${encodeURIComponent(resources[place] ?? UNKNOWN_ID)}`;
-  });
+  return path
+    .replace(/(\/[\w-]+\/)\{\w+\}/g, (_, place: string) => {
+      return `${place}${encodeURIComponent(resources[place] ?? UNKNOWN_ID)}`;
+    })
+    .replace('{path}', 'ping');
 }
 
 /** Returns values of body keys that must be real: names and ids that resources have. */

@@ -168,7 +168,9 @@ describe('the page of a link', () => {
     const { token } = await createUserWithLink(service, 'private');
     const { status, headers, body } = await anonymous.request('GET', `/password-reset/${token}`);
     expect(status).toBe(200);
-    expect(body).toMatch(/<form[\s\S]*type="password"[\s\S]*<script nonce="[\w-]{22}" src="\/password-reset\.js"><\/script>/);
+    expect(body).toMatch(
+      /<form[\s\S]*type="password"[\s\S]*<script nonce="[\w-]{22}" src="\/password-reset\.js"><\/script>/,
+    );
     expect(body).not.toContain(token);
     expect(body).not.toMatch(/(src|href)="(?!\/)/);
     expect(Object.fromEntries(headers)).toMatchObject({

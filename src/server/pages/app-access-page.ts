@@ -38,8 +38,8 @@ function grantPage({ app, access, ownerName }: ViewedApp, granted: GrantedAccess
     `<main>
   <h1>What may this app do as you?</h1>
   <p class="lead">The app <strong>${escapeHtml(app.name)}</strong>${owner} runs code of its authors when you use it.</p>
-  <p>Its authors see what the app shows you as far as you let it keep or send that: what they read then, they can keep, also after
-    you end this. You can change your choice at any time.</p>
+  <p>Its authors can see what it keeps, writes or sends. They can keep that after you change your choice, which you can do at any
+    time.</p>
   <noscript><p>This page needs JavaScript.</p></noscript>
   <form id="grant" class="card" data-app="${app.id}" data-return-to="${escapeHtml(returnTo)}"
     data-hosts="${escapeHtml(JSON.stringify(access.hosts))}">
