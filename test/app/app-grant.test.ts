@@ -147,7 +147,7 @@ describe('without a grant', () => {
     expect(shown.headers.get('cache-control')).toBe('no-store');
     for (const text of ['<strong>Reader</strong> of <strong>admin</strong>', ...ALL.map((scope) => `value="${scope}"`)])
       expect(shown.body).toContain(text);
-    expect(shown.body).toContain('what they read then, they can keep');
+    expect(shown.body).toContain('They can keep that after you change your choice');
     expect(shown.body).toContain(`data-return-to="/api/apps/${app}/view/x"`);
     const other = await session.request('GET', `/app-access/${app}?returnTo=https://evil.example/`);
     expect(other.body).toContain('data-return-to=""');
