@@ -268,6 +268,33 @@ describe('the dispatch', () => {
   });
 });
 
+test('events start at most 240 runs of an owner in an hour, whatever agents there were', async ({
+  admin,
+  ai,
+  service,
+}) => {
+  const owner = await service.user(`busy-${newId()}`);
+  const { id } = await createEmitter(admin, [owner]);
+  const agent = await createAgent(owner, {}, onEvents(id, 'busy'));
+  // Of agents that were deleted.
+  await systemQuery(
+    service,
+    `insert into dws.operation (id, work_id, tenant_id, user_id, operation, resource_kind, resource_id, input, status, finished_at)
+    select n.id, n.id, a.tenant_id, a.owner_id, 'agent.run', 'agent', gen_random_uuid(),
+      jsonb_build_object('ownerId', a.owner_id), 'succeeded', now()
+    from dws.agent a, lateral (select gen_random_uuid() as id, a.id as agent_id from generate_series(1, 239)) n
+    where a.id = $1`,
+    agent.id,
+  );
+  const before = ai.counts.chat;
+  await insertEvents(service, id, 'busy', 3);
+  await settled(service);
+  expect(ai.counts.chat - before).toBe(1);
+  expect(
+    (await runsOf(owner, agent.path)).map(({ status, error }) => [status, error?.message ?? error]),
+  ).toContainEqual(['failed', expect.stringContaining('The agents of the owner ran 240 times in an hour')]);
+});
+
 test('an event starts at most 100 agents of one owner, the oldest', async ({ admin, ann, ai, service }) => {
   const { id } = await createEmitter(admin, [ann]);
   const { id: agentId } = await createAgent(ann, {}, onEvents(id, 'crowd'));

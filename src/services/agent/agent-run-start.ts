@@ -21,7 +21,7 @@ import { acceptApps } from './event-bindings.ts';
 /** Maximum number of runs of one agent in an hour. */
 export const MAX_RUNS_PER_HOUR = 60;
 /** Maximum number of runs of all agents of one owner in an hour, deleted ones included. */
-const MAX_RUNS_OF_OWNER = 4 * MAX_RUNS_PER_HOUR;
+export const MAX_RUNS_OF_OWNER = 4 * MAX_RUNS_PER_HOUR;
 
 const PAYLOAD_BOUNDS = { maxBytes: 65_536, maxDepth: MAX_JSON_DEPTH };
 
@@ -75,9 +75,12 @@ async function checkRate(tx: Transaction, { tenantId, id, ownerId }: Agent): Pro
   await checkRateOfOwner(tx, tenantId, ownerId);
 }
 
+/** Returns the key that whoever starts runs of an owner's agents locks, after the agents. */
+export const rateKeyOf = (ownerId: string): string => `agent-runs:${ownerId}`;
+
 /** Counts the operations, which stay when an agent is deleted. Until the transaction ends, other runs of the owner wait. */
 async function checkRateOfOwner(tx: Transaction, tenantId: string, ownerId: string): Promise<void> {
-  lockKey(tx, `agent-runs:${ownerId}`);
+  lockKey(tx, rateKeyOf(ownerId));
   const [state] = await tx.query<{ runs: number; seconds: number | null }>({
     text: `
       select count(*)::int as runs,

@@ -2,7 +2,7 @@ import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 import { MAX_CHAIN } from './agent-chain.ts';
-import { MAX_RUNS_PER_HOUR } from './agent-run-start.ts';
+import { MAX_RUNS_OF_OWNER, MAX_RUNS_PER_HOUR, rateKeyOf } from './agent-run-start.ts';
 import { findSubscribers, type Subscriber, type WaitingEvent } from './event-subscribers.ts';
 
 /** Maximum number of events in one transaction, in all and of one tenant. */
@@ -68,12 +68,15 @@ async function takeEvents(query: Query): Promise<WaitingEvent[]> {
   return events;
 }
 
-/** A run that the rate of its agent does not allow. */
+/** A run that the rate of its agent, or of its owner, does not allow. */
 interface RefusedRun extends Subscriber {
   error: string;
 }
 
-/** Locks the agents. Returns those whose run is within the rate of the agent as `started`, and others as `refused`. */
+/**
+ * Locks the agents, then their owners. Returns those whose run is within the rates of the agent and its owner as `started`,
+ * and others as `refused`.
+ */
 async function applyRate(
   query: Query,
   subscribers: readonly Subscriber[],
@@ -95,6 +98,7 @@ async function applyRate(
       runs.set(key, (runs.get(key) ?? 0) + count);
   };
   for (const row of counts) add(row.agentId, row.appId, row.name, row.runs);
+  for (const { ownerId, runs: count } of await countRunsOfOwners(query, subscribers)) runs.set(ownerId, count);
   const started: Subscriber[] = [];
   const refused: RefusedRun[] = [];
   for (const subscriber of subscribers) {
@@ -103,17 +107,40 @@ async function applyRate(
     else {
       started.push(subscriber);
       add(subscriber.agentId, subscriber.appId, subscriber.name, 1);
+      runs.set(subscriber.ownerId, (runs.get(subscriber.ownerId) ?? 0) + 1);
     }
   }
   return { started, refused };
 }
 
-/** Returns why the rate of an agent does not allow a run; undefined if it does. */
+/** Locks the owners of agents in one order, and counts the runs of each in the last hour, also of agents that were deleted. */
+async function countRunsOfOwners(
+  query: Query,
+  subscribers: readonly Subscriber[],
+): Promise<{ ownerId: string; runs: number }[]> {
+  const ownerIds = [...new Set(subscribers.map(({ ownerId }) => ownerId))].toSorted();
+  await query({
+    text: `select pg_advisory_xact_lock(hashtextextended(k.key, 0)) from unnest($1::text[]) with ordinality k (key, n) order by k.n`,
+    values: [ownerIds.map(rateKeyOf)],
+  });
+  return query({
+    text: `
+      select input->>'ownerId' as "ownerId", count(*)::int as runs
+      from dws.operation
+      where operation = 'agent.run' and input->>'ownerId' = any($1::text[]) and created_at > now() - interval '1 hour'
+      group by 1`,
+    values: [ownerIds],
+  });
+}
+
+/** Returns why the rates of an agent and its owner do not allow a run; undefined if they do. */
 function rateError(subscriber: Subscriber, runs: ReadonlyMap<string, number>): string | undefined {
-  const { agentId, appId, name, appCount, eventCount } = subscriber;
+  const { agentId, ownerId, appId, name, appCount, eventCount } = subscriber;
   const end = 'this event and others of the next hour start no run';
   if ((runs.get(agentId) ?? 0) >= MAX_RUNS_PER_HOUR)
     return `The agent ran ${MAX_RUNS_PER_HOUR} times in an hour: ${end}`;
+  if ((runs.get(ownerId) ?? 0) >= MAX_RUNS_OF_OWNER)
+    return `The agents of the owner ran ${MAX_RUNS_OF_OWNER} times in an hour: ${end}`;
   if (eventCount === 1) return undefined;
   const source = appCount > 1 ? `${agentId} ${appId}` : `${agentId} ${appId} ${name}`;
   if ((runs.get(source) ?? 0) < MAX_RUNS_OF_SOURCE) return undefined;
