@@ -290,14 +290,13 @@ test('events start at most 240 runs of an owner in an hour, whatever agents ther
   await insertEvents(service, id, 'busy', 3);
   await settled(service);
   expect(ai.counts.chat - before).toBe(1);
-  expect(
-    (await runsOf(owner, agent.path)).map(({ status, error }) => [status, error?.message ?? error]),
-  ).toContainEqual(['failed', expect.stringContaining('The agents of the owner ran 240 times in an hour')]);
+  expect(JSON.stringify(await runsOf(owner, agent.path))).toContain('The agents of the owner ran 240 times in an hour');
 });
 
-test('an event starts at most 100 agents of one owner, the oldest', async ({ admin, ann, ai, service }) => {
-  const { id } = await createEmitter(admin, [ann]);
-  const { id: agentId } = await createAgent(ann, {}, onEvents(id, 'crowd'));
+test('an event starts at most 100 agents of one owner, the oldest', async ({ admin, ai, service }) => {
+  const owner = await service.user(`crowd-${newId()}`);
+  const { id } = await createEmitter(admin, [owner]);
+  const { id: agentId } = await createAgent(owner, {}, onEvents(id, 'crowd'));
   await systemQuery(
     service,
     `insert into dws.agent (id, tenant_id, name, assistant_id, owner_id, events, accepted_apps)
