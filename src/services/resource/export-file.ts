@@ -65,29 +65,25 @@ async function* toChunks(
 ): AsyncGenerator<ExportChunk, void, undefined> {
   for await (const piece of splitEvenly(pieces)) {
     if (typeof piece === 'string') yield { text: piece, encoding: 'utf8', rows: read.rows, ...file };
-    else
-      for (let start = 0; start < piece.length; start += CHUNK_BYTES)
-        yield {
-          text: Buffer.from(piece.subarray(start, start + CHUNK_BYTES)).toString('base64'),
-          encoding: 'base64',
-          rows: read.rows,
-          ...file,
-        };
+    else yield { text: Buffer.from(piece).toString('base64'), encoding: 'base64', rows: read.rows, ...file };
   }
 }
 
 /**
- * Splits text into pieces of equal length, independent of the batches it comes in. The index reads hidden rows, too, so
- * the boundaries of its batches would reveal them. Binary pieces pass unchanged: their encoders cut after a fixed
- * number of rows.
+ * Splits text, or bytes, into pieces of equal length, independent of the pieces it comes in. The index reads hidden rows,
+ * too, so the boundaries of its batches would reveal them; those of a zip archive depend on time.
  */
 async function* splitEvenly(
   pieces: AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   let text: string | undefined;
+  let bytes = Buffer.alloc(0);
   for await (const piece of pieces) {
     if (typeof piece !== 'string') {
-      yield piece;
+      bytes = Buffer.concat([bytes, piece]);
+      const end = bytes.length - (bytes.length % CHUNK_BYTES);
+      for (let start = 0; start < end; start += CHUNK_BYTES) yield bytes.subarray(start, start + CHUNK_BYTES);
+      bytes = bytes.subarray(end);
       continue;
     }
     text = (text ?? '') + piece;
@@ -99,6 +95,7 @@ async function* splitEvenly(
     text = text.slice(start);
   }
   if (text !== undefined) yield text;
+  if (bytes.length > 0) yield bytes;
 }
 
 /** Returns the end of the piece that begins at `start`. It never splits a surrogate pair. */
