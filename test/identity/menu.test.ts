@@ -25,6 +25,7 @@ const IN_NO_MENU = [
   '/tokens',
   '/progress',
   '/notifications',
+  '/me/app-grants',
   '/me/favorites',
   '/search',
   '/datasource-drivers',

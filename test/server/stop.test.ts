@@ -20,10 +20,13 @@ const test = base.extend<{ variables: Record<string, string> }>({
 
 const STOPPING = 'Stopping ... (at most 30 seconds; Ctrl-C again ends the process at once)';
 
+/** The end of what is printed at the start. */
+const HINT = 'browsers send no session cookie';
+
 /** Returns what was printed after the addresses, without empty lines. */
 const printedAfterStart = (text: string): string[] =>
   text
-    .slice(text.indexOf('/api/docs') + '/api/docs'.length)
+    .slice(text.indexOf(HINT) + HINT.length)
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter(Boolean);
@@ -73,7 +76,7 @@ describe('on a terminal', () => {
     const hasStarted = new Promise<void>((resolve) => {
       child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
-        if (text.includes('/api/docs')) resolve();
+        if (text.includes(HINT)) resolve();
       });
     });
     const ended = once(child, 'close');
