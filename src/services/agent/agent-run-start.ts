@@ -75,7 +75,7 @@ async function checkRate(tx: Transaction, { tenantId, id, ownerId }: Agent): Pro
   await checkRateOfOwner(tx, tenantId, ownerId);
 }
 
-/** Returns the key that whoever starts runs of an owner's agents locks, after the agents. */
+/** Returns the key to lock, after the agents, before runs of an owner's agents are started. */
 export const rateKeyOf = (ownerId: string): string => `agent-runs:${ownerId}`;
 
 /** Counts the operations, which stay when an agent is deleted. Until the transaction ends, other runs of the owner wait. */
