@@ -47,7 +47,6 @@ export const rootTypes = (schema: GraphQLSchema) =>
 
 /**
  * Wraps every root field of a schema in one synchronous check of credentials, token scope, global permission and what
- * Wraps every root field of a schema in one synchronous check of credentials, token scope, global permission and what
  * apps may do, every mutation that stores more in the check of its tenant's storage, and every mutation, public ones
  * included, and every download in its audit. Throws if a root field declares neither `@Can` nor `@Public`.
  */
