@@ -95,7 +95,7 @@ const variables = z.object({
   ADMIN_PASSWORD: z.string().optional(),
   SEED_DEMO: flag.optional(),
   ROLE: oneOf('all', 'web', 'worker').default('all'),
-  WORKER_CONCURRENCY: wholeNumber(1, 1000).default(4),
+  WORKER_CONCURRENCY: wholeNumber(1, 1000).default(8),
   PUBLIC_URL: urlWith('http', 'https'),
   TRUST_PROXY: commaSeparated(
     (part) => proxySchema.safeParse(part).success,

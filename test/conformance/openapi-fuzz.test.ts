@@ -22,8 +22,8 @@ const operations = api.operations.toSorted((one, other) => order(one) - order(ot
 
 /** Statuses of minimal requests that are not successful, with the reason. */
 const REFUSED: Record<string, number> = {
-  // The caller owns the app, and has no grant.
-  'PUT /api/me/app-grants/{appId}': 409,
+  // The app declares no scope, and the caller has no grant.
+  'PUT /api/me/app-grants/{appId}': 400,
   'DELETE /api/me/app-grants/{appId}': 404,
   // There is no mail with a link, no notification and no preview.
   'POST /api/password-reset/{token}': 410,

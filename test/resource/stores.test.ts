@@ -24,6 +24,7 @@ const WITHOUT_CONTENT: Record<string, string> = {
   'dws.store_size': 'the sizes themselves',
   'dws.session': 'credentials: logins must work on a full disk, and their number is limited',
   'dws.api_token': 'credentials: their number is limited',
+  'dws.app_hook_token': 'credentials: one of an app',
   'dws.password_reset': 'credentials: they expire',
   'dws.user_identity': 'one small row for a user and provider',
   'dws.rate_count': 'numbers, deleted after minutes',

@@ -24,7 +24,7 @@ export const STORES: readonly Store[] = [
   { name: 'staging/', measure: 'exact', owner: 'tenant' },
   { name: 'files/', measure: 'exact', owner: 'tenant' },
   { name: 'workspace', measure: 'workspace', owner: 'app' },
-  ...rowsOf('app', 'app_event', 'app_hook_token', 'app_log'),
+  ...rowsOf('app', 'app_event', 'app_log'),
   ...rowsOf('app', 'webhook_call', 'webhook_day', 'webhook_refusal_day', 'webhook_reply'),
   ...rowsOf('tenant', 'app', 'app_file', 'app_grant', 'app_release', 'app_release_file'),
   ...rowsOf('tenant', 'activity', 'audit_event', 'notification', 'team_comment', 'feed_view'),
