@@ -1,4 +1,4 @@
-import { Field, InputType } from 'type-graphql';
+import { Field, ID, InputType } from 'type-graphql';
 import type { AppScope } from '../src/core/app-access.ts';
 import { AppScopeEnum } from './app-access.ts';
 
@@ -13,4 +13,11 @@ export class AppGrantInput {
     description: 'Hosts among those that the release declares. They require the scope `send`. Default: none.',
   })
   hosts?: string[] | null;
+
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      'Id of the release whose declaration the caller has seen. CONFLICT if another one is active. Default: the active release.',
+  })
+  releaseId?: string | null;
 }

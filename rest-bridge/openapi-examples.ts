@@ -109,7 +109,7 @@ const BODIES: Record<string, unknown> = {
   deployApp: { progress: 'first release' },
   rollbackApp: { releaseId: ID },
   rotateHookToken: { keepOldSeconds: 86_400 },
-  setAppGrant: { scopes: ['read'] },
+  setAppGrant: { scopes: ['read'], releaseId: ID },
   createDatasource: {
     name: 'Shop',
     type: 'postgres',

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { beforeEach, describe, expect } from 'vitest';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectInvalid, expectStatus } from '../support/expect.ts';
@@ -35,6 +36,7 @@ const HANDLER = `
 const ALL = ['read', 'write', 'notify', 'email', 'keep', 'send', 'admin'];
 const HOST = 'no-such-host.invalid';
 const GRANTS = '/me/app-grants';
+const OTHER_RELEASE = /^The app has another release now/;
 
 let app: string;
 let session: Client;
@@ -58,6 +60,12 @@ beforeEach<World>(async ({ service, admin, ann }) => {
 async function declare(owner: Client, access: object): Promise<void> {
   await expectStatus(owner.put(`/apps/${app}`, { access }), 200);
   await deploy(owner, app);
+}
+
+/** Returns the release that the page shows. */
+async function shownRelease(): Promise<string> {
+  const { body } = await session.request('GET', `/app-access/${app}`);
+  return /data-release-id="([^"]*)"/.exec(String(body))![1]!;
 }
 
 const run = async (client: Client, ...names: string[]) =>
@@ -91,6 +99,48 @@ describe('a grant', () => {
     );
     const second = await service.login('admin');
     await expectError(second.put(`${GRANTS}/${app}`, { scopes: ['read'] }), 409, /You own the app/);
+  });
+
+  test('is for the release whose declaration was shown, in both APIs', async ({ admin }) => {
+    const shown = await shownRelease();
+    await grant(['read']);
+    await expectBody(session.put(`${GRANTS}/${app}`, { scopes: [], releaseId: shown.toUpperCase() }), 200, {
+      scopes: [],
+    });
+    await deploy(admin, app);
+    const current = await shownRelease();
+    expect(current).not.toBe(shown);
+    const mutation = `mutation ($id: ID!, $releaseId: ID) {
+      setAppGrant(appId: $id, input: { scopes: [READ], releaseId: $releaseId }) { scopes }
+    }`;
+    for (const releaseId of [shown, app, 'none', '']) {
+      await expectError(session.put(`${GRANTS}/${app}`, { scopes: ['read'], releaseId }), 409, OTHER_RELEASE);
+      await expectGraphqlError(session.gql(mutation, { id: app, releaseId }), 'CONFLICT', OTHER_RELEASE);
+    }
+    expect((await session.get(GRANTS)).body._embedded['svc:app-grant']).toMatchObject([{ scopes: [] }]);
+    for (const releaseId of [current, null])
+      expect((await session.gql(mutation, { id: app, releaseId })).data).toEqual({ setAppGrant: { scopes: ['READ'] } });
+    await expectStatus(session.delete(`${GRANTS}/${app}`), 204);
+  });
+
+  test('is not for a release that becomes active while it is set', async ({ service, admin }) => {
+    const former = await shownRelease();
+    await deploy(admin, app);
+    const deployment = new pg.Client({ connectionString: service.databaseUrl });
+    await deployment.connect();
+    const activate = (id: string, active: boolean) =>
+      deployment.query('update dws.app_release set active = $2 where id = $1', [id, active]);
+    const shown = await shownRelease();
+    await deployment.query('begin');
+    await deployment.query('select from dws.app where id = $1 for update', [app]);
+    await activate(shown, false);
+    await activate(former, true);
+    const granted = session.put(`${GRANTS}/${app}`, { scopes: ['read'], releaseId: shown });
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await deployment.query(waiting)).rowCount).toBe(1);
+    await deployment.query('commit');
+    await deployment.end();
+    await expectError(granted, 409, OTHER_RELEASE);
   });
 
   test('has no more than the app declares', async ({ admin, bob, service }) => {
@@ -140,7 +190,8 @@ describe('without a grant', () => {
     await declare(admin, { scopes: ALL, hosts: [HOST] });
   });
 
-  test('the page names app, owner and scopes, and cannot be framed', async () => {
+  test('the page names app, owner and scopes, and cannot be framed', async ({ admin }) => {
+    const { slug } = (await admin.get(`/apps/${app}`)).body;
     const shown = await session.request('GET', `/app-access/${app}?returnTo=/api/apps/${app}/view/x`);
     expect(shown.status).toBe(200);
     expect(shown.headers.get('content-security-policy')).toContain(`frame-ancestors 'none'`);
@@ -150,7 +201,11 @@ describe('without a grant', () => {
     expect(shown.body).toContain('They can keep that after you change your choice');
     expect(shown.body).toContain(`data-return-to="/api/apps/${app}/view/x"`);
     const other = await session.request('GET', `/app-access/${app}?returnTo=https://evil.example/`);
-    expect(other.body).toContain('data-return-to=""');
+    expect(other.body).toContain('data-return-to="/"');
+    const bySlug = await session.request('GET', `/app-access/${app}?returnTo=/api/apps/default:${slug}/view`);
+    expect(bySlug.body).toContain(`data-return-to="/api/apps/default:${slug}/view"`);
+    const unnamed = await session.request('GET', `/app-access/${slug}`);
+    expect(unnamed.body).toContain('data-return-to=""');
     expect((await session.request('GET', '/app-access/no-such')).status).toBe(404);
   });
 });

@@ -42,9 +42,11 @@ describe('a page', () => {
         '/graphql/schema.graphql',
         '/graphql/subgraph.graphql',
         '/api/openapi.json',
+        '/app-access',
       ]),
     );
-    for (const path of links) await expectStatus(anonymous.request('GET', path), 200, path);
+    for (const path of links)
+      await expectStatus(anonymous.request('GET', path), path === '/app-access' ? 401 : 200, path);
   });
 
   test('for the reset of a password promises a mail only where mails are sent', async ({ anonymous, service }) => {

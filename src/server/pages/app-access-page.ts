@@ -4,6 +4,8 @@ import { ApiError } from '../../core/errors.ts';
 import { findGrantedApp, findGrant } from '../../services/app/app-grant.ts';
 import type { ViewedApp } from '../../services/app/find-running-app.ts';
 import type { CreateContext } from '../request-context.ts';
+import { GRANTS_PAGE, GRANTS_SCRIPT } from './app-grants-page.ts';
+import { appReturnPath } from './app-return-path.ts';
 import { CARDS, escapeHtml, htmlPage, sendHtml } from './html.ts';
 import { sendNotFoundPage } from './not-found-page.ts';
 
@@ -41,14 +43,15 @@ function grantPage({ app, access, ownerName }: ViewedApp, granted: GrantedAccess
   <p>Its authors can see what it keeps, writes or sends. They can keep that after you change your choice, which you can do at any
     time.</p>
   <noscript><p>This page needs JavaScript.</p></noscript>
-  <form id="grant" class="card" data-app="${app.id}" data-return-to="${escapeHtml(returnTo)}"
-    data-hosts="${escapeHtml(JSON.stringify(access.hosts))}">
+  <form id="grant" class="card" data-app="${app.id}" data-release-id="${app.releaseId}"
+    data-return-to="${escapeHtml(returnTo)}" data-hosts="${escapeHtml(JSON.stringify(access.hosts))}">
     ${lines || '<p>The app declares nothing: it acts with its own tables only.</p>'}
     <button>Allow what is chosen</button>
     <button type="button" id="refuse" class="quiet">Allow nothing</button>
     <p id="problem" role="alert"></p>
     <p id="done" role="status"></p>
   </form>
+  <p><a href="/app-access">All apps that may act as you</a></p>
 </main>
 <script src="/app-access.js"></script>`,
     HEAD,
@@ -56,7 +59,7 @@ function grantPage({ app, access, ownerName }: ViewedApp, granted: GrantedAccess
 }
 
 const SCRIPT = `const form = document.getElementById('grant');
-const { app, returnTo, hosts } = form.dataset;
+const { app, releaseId, returnTo, hosts } = form.dataset;
 const send = async (method, body) => {
   const problem = document.getElementById('problem');
   problem.textContent = '';
@@ -74,21 +77,20 @@ const send = async (method, body) => {
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   const scopes = [...form.querySelectorAll('input:checked')].map(({ value }) => value);
-  void send('PUT', { scopes, hosts: scopes.includes('send') ? JSON.parse(hosts) : [] });
+  void send('PUT', { scopes, hosts: scopes.includes('send') ? JSON.parse(hosts) : [], releaseId });
 });
 document.getElementById('refuse').addEventListener('click', () => void send('DELETE'));
 `;
 
-/** Returns the path of an app to which the page leads afterwards; an empty text for any other value. */
-function returnPathOf(request: FastifyRequest, appId: string): string {
-  const { returnTo } = request.query as { returnTo?: unknown };
-  const url = typeof returnTo === 'string' ? URL.parse(returnTo, 'http://service.invalid') : null;
-  const isOfApp = url?.origin === 'http://service.invalid' && url.pathname.startsWith(`/api/apps/${appId}/view`);
-  return isOfApp ? url.pathname + url.search : '';
-}
-
-/** Registers the page on which users grant apps access, and its script. See docs/contract.md#grants-to-apps. */
+/**
+ * Registers the page on which a user grants an app access, the page of all grants of a user, and their scripts. See
+ * docs/contract.md#grants-to-apps.
+ */
 export function registerAppAccessPage(app: FastifyInstance, createContext: CreateContext): void {
+  app.get('/app-access', async (request, reply) => {
+    const { viewer } = await createContext(request, reply, 'rest');
+    return viewer?.authMethod === 'session' ? sendHtml(reply, GRANTS_PAGE) : sendHtml(reply.code(401), LOGIN_PAGE);
+  });
   app.get<{ Params: { id: string } }>('/app-access/:id', async (request, reply) => {
     const { viewer, ...context } = await createContext(request as FastifyRequest, reply, 'rest');
     if (viewer?.authMethod !== 'session') return sendHtml(reply.code(401), LOGIN_PAGE);
@@ -96,7 +98,8 @@ export function registerAppAccessPage(app: FastifyInstance, createContext: Creat
     try {
       const found = await findGrantedApp(ctx, request.params.id);
       const granted = await findGrant(ctx, found.app);
-      return await sendHtml(reply, grantPage(found, granted, returnPathOf(request as FastifyRequest, found.app.id)));
+      const { returnTo } = request.query as { returnTo?: unknown };
+      return await sendHtml(reply, grantPage(found, granted, appReturnPath(viewer, found.app, returnTo)));
     } catch (error) {
       const page =
         error instanceof ApiError && error.status === 404 && sendNotFoundPage(request as FastifyRequest, reply);
@@ -104,7 +107,11 @@ export function registerAppAccessPage(app: FastifyInstance, createContext: Creat
       throw error;
     }
   });
-  app.get('/app-access.js', async (_request, reply) =>
-    reply.header('content-type', 'text/javascript; charset=utf-8').send(SCRIPT),
-  );
+  for (const [path, script] of [
+    ['/app-access.js', SCRIPT],
+    ['/app-grants.js', GRANTS_SCRIPT],
+  ] as const)
+    app.get(path, async (_request, reply) =>
+      reply.header('content-type', 'text/javascript; charset=utf-8').send(script),
+    );
 }

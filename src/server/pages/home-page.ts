@@ -16,6 +16,7 @@ export const homePage = (isLoggedIn: boolean, sendsMail: boolean): string =>
   <h1>Data Workspace</h1>
   <p id="session" hidden>
     <span>Logged in as <strong id="who"></strong> in tenant <strong id="tenant"></strong></span>
+    <a href="/app-access">Access of apps</a>
     <button id="logout" type="button" class="quiet">Log out</button>
   </p>
 </header>

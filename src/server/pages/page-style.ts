@@ -58,6 +58,8 @@ a { color: var(--accent); }
 td a + a, td a + button { margin-left: .5rem; }
 #operations { list-style: none; margin: 0; padding: 0; display: grid; gap: .6rem; }
 #operations span { display: block; font-size: .85rem; opacity: .8; }
+.cards { list-style: none; margin: 0; padding: 0; display: grid; gap: .75rem; }
+.cards p { margin: .25rem 0; }
 progress { width: 100%; accent-color: var(--accent); }
 aside { display: grid; gap: 1.25rem; min-width: 0; }
 section { min-width: 0; }

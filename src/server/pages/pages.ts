@@ -41,8 +41,8 @@ const inlineScriptHashes = (page: string): string =>
     .join('');
 
 /**
- * Registers `/`, `/password-reset/{token}`, `/app-access/{id}`, `/graphiql`, the SDL, the subgraph, `/api/openapi.json` and `/api/docs`.
- * The pages load nothing from other origins. See docs/contract.md#running-it.
+ * Registers `/`, `/password-reset/{token}`, `/app-access`, `/app-access/{id}`, `/graphiql`, the SDL, the subgraph,
+ * `/api/openapi.json` and `/api/docs`. The pages load nothing from other origins. See docs/contract.md#running-it.
  */
 export async function registerPages(app: FastifyInstance, options: PageOptions): Promise<void> {
   registerHome(app, options);

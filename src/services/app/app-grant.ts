@@ -14,31 +14,54 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
-import type { Platform } from '../../core/platform.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
 import { actingPrincipal, requireUser, type Viewer } from '../../core/viewer.ts';
 import { findViewedApp } from './find-running-app.ts';
 
 const NONE: GrantedAccess = { scopes: [], hosts: [] };
 const NEW_USER: ReadonlySet<string> = new Set(NEW_USER_PERMISSIONS);
 
-/** Replaces what the viewer lets an app do. Returns the id of the grant. Throws BAD_USER_INPUT for what is not declared. */
-export async function set(ctx: Context, appKey: string, { scopes, hosts }: AppGrantInput): Promise<string> {
+/**
+ * Replaces what the viewer lets an app do. Returns the id of the grant. Throws BAD_USER_INPUT for what the active release does
+ * not declare, and CONFLICT if it is not the release that the viewer names.
+ */
+export async function set(ctx: Context, appKey: string, { scopes, hosts, releaseId }: AppGrantInput): Promise<string> {
   const userId = requireUser(ctx.viewer);
-  const { app, access } = await findGrantedApp(ctx, appKey);
+  const { app } = await findGrantedApp(ctx, appKey);
   if (isOwnApp(ctx.viewer, app)) throw conflict('You own the app: it has your rights without a grant');
-  const granted = checkGrant(access, scopes, hosts ?? []);
   return ctx.transaction(async (tx) => {
-    // A user who grants twice at the same time has one grant, and an app that is deleted meanwhile none.
-    const [found] = await tx.query({
-      text: `select from dws.app where tenant_id = $1 and id = $2 and owner_id = $3 for update`,
-      values: [app.tenantId, app.id, app.ownerId],
-    });
-    if (!found) throw conflict('The app was changed meanwhile: look at it again');
-    const content = { ...granted, ownerId: app.ownerId, releaseId: app.releaseId };
+    const release = await lockRelease(tx, app);
+    if (releaseId != null && releaseId.toLowerCase() !== release.id)
+      throw conflict('The app has another release now: look at what it declares, and choose again');
+    const granted = checkGrant(release.access, scopes, hosts ?? []);
+    const content = { ...granted, ownerId: app.ownerId, releaseId: release.id };
     const former = await tx.findOne(AppGrant, { userId, appId: app.id });
     if (former) return Object.assign(former, content).id;
     return tx.insert(newRow(AppGrant, { tenantId: app.tenantId, userId, appId: app.id, ...content })).id;
   });
+}
+
+/**
+ * Locks an app and returns its active release, which then stays. A user who grants twice at the same time has one grant, and
+ * an app that is deleted meanwhile none. Throws CONFLICT if the app was deleted or has another owner.
+ */
+async function lockRelease(
+  tx: Transaction,
+  { tenantId, id, ownerId }: RunningApp,
+): Promise<{ id: string; access: DeclaredAccess }> {
+  const [found] = await tx.query({
+    text: `select from dws.app where tenant_id = $1 and id = $2 and owner_id = $3 for update`,
+    values: [tenantId, id, ownerId],
+  });
+  // A statement of its own: one that waits for the lock sees the release of the time before.
+  const [release] = found
+    ? await tx.query<{ id: string; access: DeclaredAccess }>({
+        text: `select id, access from dws.app_release where tenant_id = $1 and app_id = $2 and active`,
+        values: [tenantId, id],
+      })
+    : [];
+  if (!release) throw conflict('The app was changed meanwhile: look at it again');
+  return release;
 }
 
 /** Ends what the viewer lets an app do. It has an effect on the next call of the app. Throws NOT_FOUND without a grant. */

@@ -81,7 +81,10 @@ export function checkVersion({ ifMatch }: ExpectedVersion, what: string, version
 }
 
 /** Returns the column that identifies a resource by its id, slug or natural id (docs/contract.md#identifiers). */
-export function resourceKey(viewer: Viewer, key: string): { id: string; slug?: never } | { id?: never; slug: string } {
+export function resourceKey(
+  viewer: Pick<Viewer, 'tenant'>,
+  key: string,
+): { id: string; slug?: never } | { id?: never; slug: string } {
   if (isUuid(key)) return { id: key.toLowerCase() };
   return { slug: key.startsWith(`${viewer.tenant}:`) ? key.slice(viewer.tenant.length + 1) : key };
 }
