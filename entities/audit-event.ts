@@ -10,6 +10,7 @@ export const AuditChannelEnum = {
   WEBSOCKET: 'websocket',
   CLI: 'cli',
   APP: 'app',
+  JOB: 'job',
 } as const satisfies Record<string, AuditChannel>;
 registerEnumType(AuditChannelEnum, {
   name: 'AuditChannel',
@@ -20,6 +21,7 @@ registerEnumType(AuditChannelEnum, {
     WEBSOCKET: { description: 'GraphQL over WebSocket.' },
     CLI: { description: 'Command line of the operator.' },
     APP: { description: 'REST, called by a handler of an app for the caller.' },
+    JOB: { description: 'A run of a job, as its owner.' },
   },
 });
 

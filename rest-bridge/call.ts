@@ -21,6 +21,8 @@ export interface BridgeContext {
   sendFile?: (content: Readable, size: number) => void;
   /** Returns the part of the bytes that the request asks for, by their size and digest. Set like `sendFile`. */
   selectRange?: (size: number, digest: string) => ByteRange | undefined;
+  /** Records the error of a download as a refusal, if it is one. Set for rows that send a stored file. */
+  recordRefusal?: (params: Readonly<Record<string, string>>, error: unknown) => Promise<void>;
   /** Runs a handler of an app, by the id or token in the path. Set for rows with `runsApp`. */
   runApp?: RunApp;
   /** Sends a page in place of a redirect of an app that leaves the service. Returns false if the client gets the redirect. */

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { AdapterCall } from './call.ts';
+import type { AdapterCall, BridgeContext } from './call.ts';
 import { dispositionOf } from './disposition.ts';
-import { matchesEntityTag } from './negotiation.ts';
+import { createRevalidation } from './negotiation.ts';
 
 /** One piece of the exported file, as the subscription delivers it. */
 interface FileChunk {
@@ -28,7 +28,14 @@ export const EXPORT_MEDIA_TYPES = [
  * previous ones, and ends the subscription when the client disconnects. An error before the first chunk is an error
  * response; a later one closes the connection, because the status has been sent.
  */
-export async function exportStream({ subscribe, request, reply }: AdapterCall): Promise<Readable | FastifyReply> {
+export async function exportStream({
+  context,
+  subscribe,
+  request,
+  reply,
+}: AdapterCall): Promise<Readable | FastifyReply> {
+  const revalidation = createRevalidation(request.headers['if-none-match']);
+  Object.assign(context, { revalidate: (state) => revalidation.revalidate(state) } satisfies BridgeContext);
   const chunks = (await subscribe()) as AsyncIterableIterator<FileChunk>;
   const first = await chunks.next().catch(async (error: unknown) => {
     await chunks.return?.();
@@ -37,7 +44,7 @@ export async function exportStream({ subscribe, request, reply }: AdapterCall): 
   const { filename, contentType, sha256 } = first.value as FileChunk;
   if (sha256 !== undefined) {
     void reply.headers({ etag: `"${sha256}"`, 'cache-control': 'private, no-cache' });
-    if (matchesEntityTag(request.headers['if-none-match'], `W/"${sha256}"`)) {
+    if (revalidation.isCurrent) {
       endSubscription(chunks);
       return reply.code(304).send();
     }

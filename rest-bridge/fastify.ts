@@ -209,12 +209,17 @@ const createAdapterHandler =
     const call = createCall(request);
     const { status, handler } = endpoint.row.options;
     if (typeof status === 'number') reply.code(status);
-    const payload = await handler!({
-      ...call,
-      request,
-      reply,
-      run: (args) => endpoint.run(call, args),
-      subscribe: (args = {}) => endpoint.subscribe(call, args),
+    const run = async () =>
+      handler!({
+        ...call,
+        request,
+        reply,
+        run: (args) => endpoint.run(call, args),
+        subscribe: (args = {}) => endpoint.subscribe(call, args),
+      });
+    const payload = await run().catch(async (error: unknown) => {
+      await (call.context as BridgeContext).recordRefusal?.(call.params, error);
+      throw error;
     });
     if (request.method === 'HEAD' && payload instanceof Readable) {
       payload.destroy();

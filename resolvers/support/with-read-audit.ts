@@ -1,7 +1,7 @@
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLFieldResolver } from 'graphql';
 import { capitalize } from '../../src/core/capitalize.ts';
 import type { Context, PublicContext } from '../../src/core/context.ts';
-import { auditChunks } from '../../src/services/resource/audit-read.ts';
+import { auditChunks, recordRefusedRead } from '../../src/services/resource/audit-read.ts';
 import { keyOf, kindOf } from './with-audit.ts';
 
 type Subscribe = GraphQLFieldResolver<unknown, PublicContext>;
@@ -26,9 +26,15 @@ export function withReadAudit(
   // The kind is the first word of the name: `datasetExport`.
   const kind = kindOf({ ...field, name: capitalize(field.name) }, permission);
   return async (source, args, context, info) => {
-    const chunks = (await subscribe(source, args, context, info)) as Parameters<typeof auditChunks>[2];
     const key = keyOf(kind, args);
     const parameters = Object.keys(args).filter((name) => args[name] !== undefined && args[name] !== key);
-    return auditChunks(context as Context, { action: field.name, kind, key, resourceId: null, parameters }, chunks);
+    const read = { action: field.name, kind, key, resourceId: null, parameters };
+    try {
+      const chunks = (await subscribe(source, args, context, info)) as Parameters<typeof auditChunks>[2];
+      return auditChunks(context as Context, read, chunks);
+    } catch (error) {
+      await recordRefusedRead(context, read, error);
+      throw error;
+    }
   };
 }

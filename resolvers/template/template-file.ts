@@ -41,7 +41,7 @@ export class TemplateFilesResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     const file = await findFile(ctx, templateId, key, info);
-    return { ...file, ...(await contents.sendContents(ctx, file.id)) };
+    return { ...file, ...(await contents.sendContents(ctx, templateId, file.id)) };
   }
 }
 

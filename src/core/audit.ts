@@ -1,8 +1,8 @@
 /**
  * Channels through which a call is received: GraphQL over HTTP, REST, GraphQL over WebSocket, an operator's command, REST
- * called by a handler of an app.
+ * called by a handler of an app, a run of a job.
  */
-export const AUDIT_CHANNELS = ['graphql', 'rest', 'websocket', 'cli', 'app'] as const;
+export const AUDIT_CHANNELS = ['graphql', 'rest', 'websocket', 'cli', 'app', 'job'] as const;
 export type AuditChannel = (typeof AUDIT_CHANNELS)[number];
 
 export const AUDIT_OUTCOMES = ['succeeded', 'denied', 'started', 'aborted'] as const;

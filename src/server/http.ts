@@ -12,12 +12,14 @@ import { sendError } from '../../rest-bridge/send-error.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
 import { checkOrigin } from '../core/check-origin.ts';
 import type { Context, PublicContext } from '../core/context.ts';
+import { isDownload, requestedDownload } from '../core/downloads.ts';
 import { unauthenticated } from '../core/errors.ts';
 import { parseInOwnTurn } from '../core/large-json.ts';
 import type { Platform } from '../core/platform.ts';
 import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { finishRefusals } from '../services/app/webhook-refusal.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
+import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import type { BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
@@ -120,6 +122,12 @@ const createRestContextFactory =
     const context = await createContext(request, reply, 'rest');
     if (!context.viewer && !endpoint.public) throw unauthenticated(context.request.cookieRefusal);
     if (endpoint.row.method !== 'GET') checkOrigin(context.request);
+    const { field, options } = endpoint.row;
+    if (options.handler && isDownload(field))
+      return {
+        ...context,
+        recordRefusal: (params, error) => recordRefusedRead(context, requestedDownload(field, params), error),
+      };
     if (runsApp !== 'view') return context;
     const runApp = runView(context as Context);
     return { ...context, runApp, ...(!context.request.appDepth && { sendRedirectPage }) };

@@ -4,34 +4,12 @@ import { describe, expect } from 'vitest';
 import { yieldInParts } from '../../src/core/files.ts';
 import { insertRendition } from '../../src/services/template/rendition.ts';
 import { createOrders } from '../dataset/dataset-fixture.ts';
+import { recordReads } from '../support/audit-fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectStatus } from '../support/expect.ts';
 import { openSocket } from '../support/follow-operation.ts';
 import type { Service } from '../support/service.ts';
 import { test } from '../support/shop-fixture.ts';
-import { systemQuery } from '../support/system-query.ts';
-
-interface RecordedRead extends Record<string, unknown> {
-  action: string;
-  outcome: string;
-}
-
-/** Returns the downloads that `work` causes, once they have ended, oldest first. */
-async function recordReads(service: Service, work: () => Promise<unknown>): Promise<RecordedRead[]> {
-  const earlier = await systemQuery<{ id: string }>(service, 'select id from dws.audit_event');
-  await work();
-  const load = () =>
-    systemQuery<RecordedRead>(
-      service,
-      `select e.action, e.kind, e.resource_id as "resourceId", e.outcome, e.channel, e.username, e.parameters, e.rows, e.bytes
-      from dws.audit_event e
-      where e.id <> all($1) and e.parameters is not null
-      order by e.created_at`,
-      earlier.map(({ id }) => id),
-    );
-  await expect.poll(async () => (await load()).map(({ outcome }) => outcome)).not.toContain('started');
-  return load();
-}
 
 /** Reads an export in GraphQL. Returns its text. */
 async function readBySocket(caller: Client, document: string): Promise<string> {
@@ -83,14 +61,27 @@ describe('an export', () => {
     expect(ids.trimEnd().split('\r\n')).toHaveLength(21);
   });
 
-  test('that is refused reads nothing, and has no event', async ({ ann, bob, service, source }) => {
-    const { id } = await createOrders(ann, source, { refresh: true });
+  test('that is refused is an event, in both APIs, and an invalid one is none', async ({
+    anonymous,
+    ann,
+    bob,
+    service,
+    source,
+  }) => {
+    const { id, slug } = await createOrders(ann, source, { refresh: true });
+    const document = (key: string) => `subscription { datasetExport(id: "${key}", format: CSV) { text } }`;
+    const common = { action: 'datasetExport', kind: 'dataset', outcome: 'denied', rows: null, bytes: null };
     expect(
       await recordReads(service, async () => {
         await expectStatus(bob.get(`/datasets/${id}/export?format=csv`), 404);
+        await expect(readBySocket(bob, document(slug))).rejects.toThrow(/There is no dataset/);
         await expectStatus(ann.get(`/datasets/${id}/export?format=csv&sort=nothing`), 400);
+        await expectStatus(anonymous.get(`/datasets/${id}/export?format=csv`), 401);
       }),
-    ).toEqual([]);
+    ).toEqual([
+      { ...common, resourceId: id, channel: 'rest', username: 'bob', parameters: ['format'] },
+      { ...common, resourceId: slug, channel: 'websocket', username: 'bob', parameters: ['format'] },
+    ]);
   });
 
   test('of the audit log is in the audit log, which shows it in both APIs', async ({ admin, service }) => {

@@ -3,6 +3,7 @@ import { AppFile } from '../../../entities/app-file.ts';
 import type { App } from '../../../entities/app.ts';
 import { APP } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
+import { downloadOf } from '../../core/downloads.ts';
 import { conflict, notFound, preconditionFailed } from '../../core/errors.ts';
 import { checkFilePath } from '../../core/file-path.ts';
 import { cleanFilename } from '../../core/files.ts';
@@ -30,11 +31,11 @@ export async function findFile(
   const isText = path.isWellFormed() && !path.includes('\u0000');
   const file = isText ? await ctx.read.find(AppFile, { appId, path: path.normalize('NFC') }, source) : null;
   if (!file) throw noFile(path);
-  return { ...file, ...(await sendFileContents(ctx, file)) };
+  return { ...file, ...(await sendFileContents(ctx, appId, file)) };
 }
 
-const sendFileContents = (ctx: Context, { id }: Pick<AppFile, 'id'>) =>
-  sendStoredContents(ctx, { what: 'file of the app', id }, () =>
+const sendFileContents = (ctx: Context, appId: string, { id }: Pick<AppFile, 'id'>) =>
+  sendStoredContents(ctx, { what: 'file of the app', id, audited: downloadOf('app.file', appId) }, () =>
     ctx.read.one(AppFile, { id }, ['size', 'sha256', 'fileId']),
   );
 

@@ -2,11 +2,13 @@ import { Image } from '../../../entities/image.ts';
 import { ASSISTANT } from '../../../entities/owned-kinds.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
+import { downloadOf } from '../../core/downloads.ts';
 import { forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevel, accessLevelInTransaction } from '../resource/access-level.ts';
+import { auditContent } from '../resource/audit-read.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { deleteStoredBytes, deleteStoredFiles } from '../resource/stored-file.ts';
 
@@ -21,13 +23,13 @@ export const CONTENT_COLUMNS = ['fileId', 'bytes', 'sha256'] as const;
  * deleted meanwhile.
  */
 export async function sendImage(
-  ctx: Pick<Context, 'platform' | 'sendFile' | 'revalidate'>,
+  ctx: Pick<Context, 'platform' | 'request' | 'viewer' | 'sendFile' | 'revalidate'>,
   { id, fileId, bytes, sha256 }: { id: string; fileId: string; bytes: number; sha256: string },
 ): Promise<void> {
   if (!ctx.sendFile || ctx.revalidate?.(sha256)) return;
   const content = await ctx.platform.files.open(fileId);
   if (!content) throw notFound({ what: 'image', id });
-  ctx.sendFile(content, bytes);
+  ctx.sendFile(await auditContent(ctx, downloadOf('image', id), content), bytes);
 }
 
 /**

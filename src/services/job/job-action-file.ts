@@ -72,6 +72,8 @@ export interface JobFileChunk {
   filename: string;
   contentType: string;
   sha256: string;
+  /** Id of the job. */
+  resourceId?: string;
 }
 
 interface FoundFile extends Record<string, unknown> {
@@ -105,7 +107,7 @@ export async function readFile(ctx: Context, jobId: string, actionId: string): P
     values: [ctx.viewer.tenantId, action.id, action.exportedDatasetId ?? null],
   });
   if (!file) throw notFound({ what: 'file of the job action', id: actionId });
-  return readChunks(ctx, file);
+  return readChunks(ctx, job.id, file);
 }
 
 /** Throws FORBIDDEN unless the caller may read the rows in the file of an action. */
@@ -171,9 +173,10 @@ export const fileUrl = async (ctx: Context, action: ActionWithFile): Promise<str
 
 async function* readChunks(
   { platform }: Context,
+  resourceId: string,
   { id, filename, contentType, sha256, size }: FoundFile,
 ): AsyncGenerator<JobFileChunk> {
-  const common = { encoding: 'base64', filename, contentType, sha256 } as const;
+  const common = { encoding: 'base64', filename, contentType, sha256, resourceId } as const;
   if (size === 0) yield { ...common, text: '' };
   else
     for await (const bytes of createReadStream(platform.files.path(id), { highWaterMark: CHUNK_BYTES }))

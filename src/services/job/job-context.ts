@@ -49,7 +49,7 @@ function contextFor(platform: Platform, viewer: Viewer, signal: AbortSignal): Co
   const request: RequestInfo = {
     id: newId(),
     address: '127.0.0.1',
-    channel: 'cli',
+    channel: 'job',
     userAgent: null,
     signal,
     setOperation: () => undefined,

@@ -1,5 +1,6 @@
 import { LibraryFile } from '../../../entities/library-file.ts';
 import type { Context } from '../../core/context.ts';
+import { downloadOf } from '../../core/downloads.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { ReadRow, SelectionSource } from '../../core/read/reader.ts';
@@ -26,7 +27,7 @@ export async function findFile(
 ): Promise<ReadRow<LibraryFile>> {
   const file = isUuid(id) ? await ctx.read.find(LibraryFile, { id: id.toLowerCase(), libraryId }, source) : null;
   if (!file) throw notFound({ what: FILE_NOUN, id });
-  const audited = { action: 'libraryFile', kind: 'library', key: null, resourceId: libraryId, parameters: ['id'] };
+  const audited = downloadOf('library.file', libraryId);
   const sent = await sendStoredContents(ctx, { what: FILE_NOUN, id, audited }, () => loadContents(ctx, file.id));
   return { ...file, ...(sent && { sha256: sent.sha256 }) };
 }

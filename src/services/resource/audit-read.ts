@@ -1,12 +1,8 @@
 import { finished, Transform, type Readable } from 'node:stream';
-import type { AuditedMutation } from '../../core/audit.ts';
-import type { Context } from '../../core/context.ts';
+import { toApiError } from '../../core/api-error.ts';
+import type { Context, PublicContext } from '../../core/context.ts';
+import type { AuditedRead } from '../../core/downloads.ts';
 import { actorOf, buildAuditStatement } from './audit.ts';
-
-/** A download, as the audit log records it. */
-export type AuditedRead = Pick<AuditedMutation, 'action' | 'kind' | 'key' | 'resourceId'> & {
-  parameters: readonly string[];
-};
 
 /** What a download has read when it ends. */
 interface ReadEnd {
@@ -16,6 +12,27 @@ interface ReadEnd {
 }
 
 type ReadContext = Pick<Context, 'platform' | 'request' | 'viewer'>;
+
+/** Statuses of refusals. What the caller may not read is 404, as if it did not exist. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([403, 404]);
+
+/**
+ * Inserts the event of a download that failed with an error, if that is a refusal. Does nothing for a caller without
+ * credentials, whose tenant is unknown. Logs its own failure: the caller must receive the error.
+ */
+export async function recordRefusedRead(
+  { platform, request, viewer }: PublicContext,
+  read: AuditedRead,
+  error: unknown,
+): Promise<void> {
+  if (!viewer || !REFUSALS.has(toApiError(error)?.status)) return;
+  const statement = buildAuditStatement(request, { ...read, recorded: true }, actorOf(viewer), 'denied');
+  await platform.database
+    .query(viewer.tenantId, statement)
+    .catch((err: unknown) =>
+      platform.log.error({ err, requestId: request.id }, 'A refused download could not be audited'),
+    );
+}
 
 /**
  * Inserts the event of a download, which must happen before the first byte. Returns the function that completes the event
@@ -46,11 +63,15 @@ interface FileChunk {
   encoding: 'utf8' | 'base64';
   rows?: number;
   resourceId?: string;
+  sha256?: string;
 }
 
-/** Passes the chunks of a file on, with an event of the audit log. An error before the first chunk is not a download. */
+/**
+ * Passes the chunks of a file on, with an event of the audit log. An error before the first chunk is no download, but may be
+ * a refusal. Of a file that the client has, only the first chunk is passed on, without an event.
+ */
 export async function* auditChunks<T extends FileChunk>(
-  ctx: ReadContext,
+  ctx: ReadContext & Pick<Context, 'revalidate'>,
   read: AuditedRead,
   chunks: AsyncIterable<T>,
 ): AsyncGenerator<T, void, undefined> {
@@ -60,12 +81,19 @@ export async function* auditChunks<T extends FileChunk>(
   let isComplete = false;
   try {
     for await (const chunk of chunks) {
+      if (!end && chunk.sha256 !== undefined && ctx.revalidate?.(chunk.sha256)) {
+        yield chunk;
+        return;
+      }
       end ??= await beginRead(ctx, { ...read, resourceId: chunk.resourceId ?? read.resourceId });
       rows = chunk.rows ?? null;
       bytes += Buffer.byteLength(chunk.text, chunk.encoding);
       yield chunk;
     }
     isComplete = true;
+  } catch (error) {
+    if (!end) await recordRefusedRead(ctx, read, error);
+    throw error;
   } finally {
     await end?.({ isComplete, rows, bytes });
   }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Context } from '../../core/context.ts';
+import type { AuditedRead } from '../../core/downloads.ts';
 import { notFound } from '../../core/errors.ts';
-import { auditContent, type AuditedRead } from './audit-read.ts';
+import { auditContent } from './audit-read.ts';
 
 /** What identifies contents, and where they are; a `fileId` of null stands for no bytes. */
 export interface StoredContents {
@@ -15,11 +16,11 @@ const MAX_LOOKUPS = 5;
 
 /**
  * Passes contents to the response of a request for their bytes. `find` finds them, and `what` names them in an error.
- * Returns which ones these are; null for other requests. `audited` is their event in the audit log, if they have one.
+ * Returns which ones these are; null for other requests. `audited` is their event in the audit log.
  */
 export async function sendStoredContents(
   ctx: Context,
-  { what, id, audited }: { what: string; id: string; audited?: AuditedRead },
+  { what, id, audited }: { what: string; id: string; audited: AuditedRead },
   find: () => Promise<StoredContents>,
 ): Promise<Pick<StoredContents, 'size' | 'sha256'> | null> {
   if (!ctx.sendFile) return null;
@@ -29,7 +30,7 @@ export async function sendStoredContents(
     const range = ctx.selectRange?.(size, sha256);
     const content = fileId ? await ctx.platform.files.open(fileId, range) : Readable.from([]);
     if (content) {
-      ctx.sendFile(audited ? await auditContent(ctx, audited, content) : content, size);
+      ctx.sendFile(await auditContent(ctx, audited, content), size);
       return { size, sha256 };
     }
   }

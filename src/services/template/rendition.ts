@@ -1,12 +1,13 @@
 import { Rendition } from '../../../entities/rendition.ts';
 import type { Context } from '../../core/context.ts';
+import { downloadOf } from '../../core/downloads.ts';
 import { notFound, tooLarge } from '../../core/errors.ts';
 import { yieldInParts, type SavedFile } from '../../core/files.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import type { ReadRow } from '../../core/read/reader.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { auditContent, auditText, type AuditedRead } from '../resource/audit-read.ts';
+import { auditContent, auditText } from '../resource/audit-read.ts';
 import { checkQuota, loadBytesLeft } from '../resource/quota.ts';
 import { insertStoredFile } from '../resource/stored-file.ts';
 import type { RenderedDocument } from './render-document.ts';
@@ -122,17 +123,8 @@ export async function sendRendition(
   if (!ctx.sendFile || ctx.revalidate?.(sha256)) return;
   const content = await ctx.platform.files.open(fileId);
   if (!content) throw notFound({ what: 'rendition', id });
-  ctx.sendFile(await auditContent(ctx, readOf(templateId), content), size);
+  ctx.sendFile(await auditContent(ctx, downloadOf('template.rendition', templateId), content), size);
 }
-
-/** Returns the download of a document of a template, for the audit log. */
-const readOf = (templateId: string): AuditedRead => ({
-  action: 'rendition',
-  kind: 'template',
-  key: null,
-  resourceId: templateId,
-  parameters: ['renditionId'],
-});
 
 /** Maximum size of the texts that one request returns, in bytes. Larger documents are read by `contentsUrl`. */
 const MAX_TEXT_BYTES = 5_000_000;
@@ -153,6 +145,6 @@ export async function readText(
   textBytes.set(ctx, bytes);
   const content = await ctx.platform.files.read(fileId);
   if (!content) throw notFound({ what: 'rendition', id });
-  await auditText(ctx, readOf(templateId), size);
+  await auditText(ctx, downloadOf('template.rendition', templateId), size);
   return content.toString('utf8');
 }

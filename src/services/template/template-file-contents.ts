@@ -3,6 +3,7 @@ import type { SetTemplateFileContentsInput, UploadTemplateFileInput } from '../.
 import { TemplateFile, type TemplateFileRole } from '../../../entities/template-file.ts';
 import type { Template } from '../../../entities/template.ts';
 import type { Context } from '../../core/context.ts';
+import { downloadOf } from '../../core/downloads.ts';
 import { preconditionFailed } from '../../core/errors.ts';
 import { checkFilePath } from '../../core/file-path.ts';
 import { cleanFilename, type SavedFile } from '../../core/files.ts';
@@ -126,7 +127,11 @@ async function loadStored(ctx: Context, tx: Transaction, file: TemplateFile): Pr
  * Passes the contents of a file to the response of a request for its bytes. Returns which ones these are; null for other
  * requests.
  */
-export const sendContents = (ctx: Context, id: string): Promise<Pick<TemplateFile, 'size' | 'sha256'> | null> =>
-  sendStoredContents(ctx, { what: 'template file', id }, () =>
+export const sendContents = (
+  ctx: Context,
+  templateId: string,
+  id: string,
+): Promise<Pick<TemplateFile, 'size' | 'sha256'> | null> =>
+  sendStoredContents(ctx, { what: 'template file', id, audited: downloadOf('template.file', templateId) }, () =>
     ctx.read.one(TemplateFile, { id }, ['size', 'sha256', 'fileId']),
   );

@@ -59,7 +59,7 @@ export async function exportForRecipients(
 
 /** Returns the exports of a user, or why there are none. */
 async function exportFor(
-  { actAs }: ActionRun,
+  { actAs, ctx: owner }: ActionRun,
   principal: string,
   actions: readonly AttachedAction[],
   store: SharedFiles,
@@ -69,7 +69,7 @@ async function exportFor(
     const ctx = await actAs(principal);
     for (const { id, data, datasetId } of actions) {
       if (datasetId === null) return 'withoutAccess';
-      const chunks = await exportDataset(ctx, datasetId, data as unknown as ExportOptions);
+      const chunks = await exportDataset(ctx, datasetId, data as unknown as ExportOptions, owner);
       try {
         files.push(await store.save(id, chunks, MAX_ATTACHED_BYTES - sizeOf(files)));
       } finally {

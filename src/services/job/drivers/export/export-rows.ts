@@ -7,6 +7,7 @@ import { isRestricted } from '../../../../core/permissions.ts';
 import { exportRows, measureExport, type ExportSize } from '../../../dataset/dataset-export.ts';
 import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
 import { accessLevel } from '../../../resource/access-level.ts';
+import { auditChunks } from '../../../resource/audit-read.ts';
 import type { ExportChunk } from '../../../resource/export-file.ts';
 
 /** What an export contains, and the name of its file. */
@@ -22,19 +23,24 @@ export interface ExportOptions {
  * Exports the rows and fields of a dataset that the viewer of the context sees, in chunks that have the name of the file.
  * Throws before the first chunk NOT_FOUND for a dataset or filter that the viewer may not read, BAD_USER_INPUT for a
  * filter that does not fit the fields. The message does not contain the name or the fields of a saved filter, as it is
- * for the readers of a job.
+ * for the readers of a job. In the audit log it is a download of `owner`, the owner of the job.
  */
 export async function exportDataset(
   ctx: Context,
   datasetId: string,
-  { format, filter, filename }: ExportOptions,
+  options: ExportOptions,
+  owner: Context,
 ): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
+  const { format, filter, filename } = options;
   const dataset = await loadDataset(ctx, datasetId);
   const base = baseName(filename ?? dataset.slug, format);
-  return exportRows(ctx, dataset, format, { filter, isStored: true }, base).catch((error: unknown) => {
+  const chunks = await exportRows(ctx, dataset, format, { filter, isStored: true }, base).catch((error: unknown) => {
     if (typeof filter !== 'string' || !(error instanceof ApiError) || error.status !== 400) throw error;
     throw badInput('The saved filter does not fit the fields of the dataset, or the format does not', { cause: error });
   });
+  const parameters = ['format', 'filter', 'filename'].filter((name) => name in options);
+  const audited = { action: 'datasetExport', kind: 'dataset', key: null, resourceId: dataset.id, parameters };
+  return auditChunks(owner, audited, chunks);
 }
 
 /** An export that is not written. */

@@ -39,7 +39,7 @@ export const exportAction: JobActionDriver = {
     return data;
   },
   async run(run) {
-    const chunks = await exportDataset(run.ctx, run.datasetId, run.data as unknown as ExportOptions);
+    const chunks = await exportDataset(run.ctx, run.datasetId, run.data as unknown as ExportOptions, run.ctx);
     try {
       // Every export has a chunk, and each chunk the name and the type of the file.
       const first = (await chunks.next()).value!;

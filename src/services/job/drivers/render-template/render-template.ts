@@ -6,6 +6,7 @@ import type { Context } from '../../../../core/context.ts';
 import { notFound, refused } from '../../../../core/errors.ts';
 import { yieldInParts } from '../../../../core/files.ts';
 import type { ActionRun, JobActionDriver, JobData, SavedAction } from '../../../../core/job-drivers.ts';
+import { auditText } from '../../../resource/audit-read.ts';
 import { loadUsedResource } from '../../../resource/load-resource.ts';
 import { renderDocument, type RenderedDocument } from '../../../template/render-document.ts';
 import { planRender, type RenderOptions } from '../../../template/render-plan.ts';
@@ -110,7 +111,11 @@ async function render({ ctx, data, signal, progress }: ActionRun): Promise<Rende
   const { templateId, ...options } = data as unknown as RenderData;
   try {
     const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, optionsOf(options)));
-    return await renderDocument(ctx, plan, { signal, progress: ({ percent }) => progress(percent ?? 0) });
+    const document = await renderDocument(ctx, plan, { signal, progress: ({ percent }) => progress(percent ?? 0) });
+    const parameters = Object.keys(data).filter((name) => name !== 'templateId');
+    const audited = { action: 'renderTemplate', kind: 'template', key: null, resourceId: plan.template.id, parameters };
+    await auditText(ctx, audited, document.content.byteLength);
+    return document;
   } catch (error) {
     throw hideTemplateDetails(error);
   }
