@@ -21,7 +21,7 @@ registerEnumType(AuditChannelEnum, {
     WEBSOCKET: { description: 'GraphQL over WebSocket.' },
     CLI: { description: 'Command line of the operator.' },
     APP: { description: 'REST, called by a handler of an app for the caller.' },
-    JOB: { description: 'A run of a job, as its owner.' },
+    JOB: { description: 'Work in the background as a user or team: runs of jobs and agents, renderings.' },
   },
 });
 
@@ -118,14 +118,15 @@ export class AuditEvent extends TenantRow {
 
   @Field(() => [String], {
     nullable: true,
-    description: 'Names of the arguments of a download, without their values. Null for mutations.',
+    description: 'Names of the arguments of a download or a read of rows, without their values. Null for mutations.',
   })
   @Property({ type: 'json', nullable: true })
   parameters?: string[] | null;
 
   @Field(() => Float, {
     nullable: true,
-    description: 'Number of rows that a download has read. Null for mutations and files, and until the download ends.',
+    description:
+      'Number of rows that a download or a read of rows has returned. Null for mutations and files, and until a download ends.',
   })
   @Property({ type: 'double', nullable: true })
   rows?: number | null;

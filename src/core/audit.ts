@@ -1,6 +1,6 @@
 /**
  * Channels through which a call is received: GraphQL over HTTP, REST, GraphQL over WebSocket, an operator's command, REST
- * called by a handler of an app, a run of a job.
+ * called by a handler of an app, work in the background.
  */
 export const AUDIT_CHANNELS = ['graphql', 'rest', 'websocket', 'cli', 'app', 'job'] as const;
 export type AuditChannel = (typeof AUDIT_CHANNELS)[number];
@@ -28,8 +28,10 @@ export interface AuditedMutation {
   key: string | null;
   /** Id of the resource, once it is known. */
   resourceId: string | null;
-  /** Names of the arguments of a download, without their values. Absent for mutations. */
+  /** Names of the arguments of a download or a read of rows, without their values. Absent for mutations. */
   parameters?: readonly string[];
+  /** Number of rows that a read has returned. Absent for mutations and downloads. */
+  rows?: number;
   /** The actor if it is not the viewer of the request: logins and mailed links. */
   actor?: AuditActor;
   /** Whether a failure with any status is recorded as a refusal. */

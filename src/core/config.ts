@@ -139,6 +139,7 @@ const variables = z.object({
     error: 'must be a URL without username, password, query and fragment',
   }),
   CREDITS_INCLUDED: wholeNumber(0, 999_999_999).default(1000),
+  AUDIT_ROW_READS: flag.default(false),
   PUBLIC_SCHEMA: flag.default(true),
   METRICS_TOKEN: z
     .string()

@@ -80,6 +80,7 @@ const MALFORMED: Record<string, [message: string, ...values: string[]]> = {
     'ftp://licenses.example.com',
   ],
   CREDITS_INCLUDED: ['must be a whole number from 0 to 999999999', '-1', '1.5', 'many', '1000000000'],
+  AUDIT_ROW_READS: ['must be true, false, 1 or 0', 'all'],
   PUBLIC_SCHEMA: ['must be true, false, 1 or 0', 'no'],
   METRICS_TOKEN: ['must consist of ASCII characters, without blanks around them', ' x', 'é', 'a\nb'],
   OTEL_EXPORTER_OTLP_ENDPOINT: [

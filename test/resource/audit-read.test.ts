@@ -1,14 +1,20 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { describe, expect } from 'vitest';
+import { Dataset } from '../../entities/dataset.ts';
 import { yieldInParts } from '../../src/core/files.ts';
+import { readFirstRows } from '../../src/services/dataset/dataset-rows.ts';
+import { VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import { insertRendition } from '../../src/services/template/rendition.ts';
+import { createApp } from '../app/app-fixture.ts';
+import { callApi, servicesFor } from '../app/handler-services-fixture.ts';
 import { createOrders } from '../dataset/dataset-fixture.ts';
+import { contextOf } from '../job/driver-fixture.ts';
 import { recordReads } from '../support/audit-fixture.ts';
-import type { Client } from '../support/client.ts';
+import { Client } from '../support/client.ts';
 import { expectStatus } from '../support/expect.ts';
 import { openSocket } from '../support/follow-operation.ts';
-import type { Service } from '../support/service.ts';
+import { startService, type Service } from '../support/service.ts';
 import { test } from '../support/shop-fixture.ts';
 
 /** Reads an export in GraphQL. Returns its text. */
@@ -144,3 +150,72 @@ test('a document is an event, in both APIs, as file and as text', async ({ ann, 
     { ...common, channel: 'graphql' },
   ]);
 });
+
+describe('a read of rows with AUDIT_ROW_READS', () => {
+  test('is an event with names of arguments alone, in both APIs, by sockets and handlers', async ({
+    service,
+    admin,
+    ann,
+    source,
+  }) => {
+    const { id, slug } = await createOrders(ann, source, { refresh: true });
+    const path = `/datasets/${slug}/data?limit=3&sort=-id&filter={"id":{"$gt":7777}}`;
+    expect(await recordReads(service, () => expectStatus(ann.get(path), 200))).toEqual([]);
+
+    const recording = await startRecording(service);
+    const caller = new Client(recording.url, ann.headers, ann);
+    const handler = await servicesFor(recording, ann, await createApp(admin, 'Reader'));
+    const read = (selection: string) => `{ dataset(id: "${id}") { ${selection} } }`;
+    const events = await recordReads(service, async () => {
+      const { status, headers } = await caller.get(path);
+      expect(status).toBe(200);
+      await expectStatus(caller.get(path, { 'if-none-match': headers.get('etag')! }), 304);
+      await expectStatus(caller.get(`/datasets/${slug}/data?sort=nothing`), 400);
+      await caller.data(read('data(limit: 2, q: "7777") { items total }'));
+      await caller.data(read('aggregate(groupBy: [{ field: "region" }], measures: [{ fn: COUNT, as: "n" }]) { rows }'));
+      await caller.data(read('discover(fields: ["id"]) { total }'));
+      const socket = openSocket(caller);
+      for await (const { errors } of socket.iterate(read('data(limit: 5) { items }'), {}))
+        expect(errors).toBe(undefined);
+      await socket.dispose();
+      await expectStatus(callApi(handler, 'GET', `/api/datasets/${slug}/data?limit=4`), 200);
+    });
+    await recording.close();
+    const common = { kind: 'dataset', resourceId: id, outcome: 'succeeded', username: 'ann', bytes: null };
+    const rowsRead = { ...common, action: 'datasetRows' };
+    expect(events).toEqual([
+      { ...rowsRead, channel: 'rest', parameters: expect.arrayContaining(['limit', 'sort', 'filter']), rows: 0 },
+      { ...rowsRead, channel: 'graphql', parameters: expect.arrayContaining(['limit', 'q']), rows: 0 },
+      {
+        ...common,
+        action: 'datasetAggregate',
+        channel: 'graphql',
+        parameters: expect.arrayContaining(['groupBy', 'measures']),
+        rows: 4,
+      },
+      { ...common, action: 'datasetProfile', channel: 'graphql', parameters: ['fields'], rows: null },
+      { ...rowsRead, channel: 'websocket', parameters: ['limit'], rows: 5 },
+      { ...rowsRead, channel: 'app', parameters: ['limit'], rows: 4 },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('7777');
+  });
+
+  test('is an event of templates, as one page and in batches', async ({ service, ann, source }) => {
+    const { id } = await createOrders(ann, source, { refresh: true });
+    const recording = await startRecording(service);
+    const ctx = await contextOf(recording, `user:${ann.id}`);
+    const dataset = (await ctx.read.one(Dataset, id, [...VIEW_COLUMNS])) as unknown as ViewedDataset;
+    const events = await recordReads(service, async () => {
+      for (const limit of [5, 5000]) await readFirstRows(ctx, dataset, { sort: 'id' }, limit, () => {});
+    });
+    await recording.close();
+    expect(events).toMatchObject([
+      { action: 'datasetRows', resourceId: id, channel: 'job', username: 'ann', parameters: ['sort'], rows: 5 },
+      { action: 'datasetRows', resourceId: id, channel: 'job', username: 'ann', parameters: ['sort'], rows: 20 },
+    ]);
+  });
+});
+
+/** Starts another process of a service, which records reads of rows. */
+const startRecording = ({ databaseUrl, platform: { config } }: Service): Promise<Service> =>
+  startService({ ROLE: 'web', DATA_DIR: config.DATA_DIR, AUDIT_ROW_READS: 'true' }, { databaseUrl });

@@ -3,6 +3,7 @@ import type { Context } from '../../core/context.ts';
 import type { Aggregation, AggregateResult } from '../../core/dataset-index.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { isTimezone } from '../../core/time-zone.ts';
+import { auditRows } from '../resource/audit-read.ts';
 import { visibleField, parseRowFilter, type RowQuery } from './dataset-data.ts';
 import { parseSortTerms } from './dataset-sort.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
@@ -28,6 +29,7 @@ export async function aggregate(ctx: Context, dataset: ViewedDataset, query: Agg
   const { generation } = view;
   if (!generation) return { columns: [], rows: [], total: 0, truncated: false };
   const result = await queryIndex(ctx, (index, signal) => index.aggregate({ ...plan, generation }, signal));
+  await auditRows(ctx, { action: 'datasetAggregate', datasetId: dataset.id, query, rows: result.rows.length });
   const labels = new Map(plan.groupBy.map(({ field }) => [field, visibleField(view, field).label]));
   return {
     ...result,

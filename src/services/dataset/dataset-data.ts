@@ -7,6 +7,7 @@ import type { Field } from '../../core/fields.ts';
 import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
+import { auditRows } from '../resource/audit-read.ts';
 import { parseSortTerms } from './dataset-sort.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
 import { queryIndex } from './index-query.ts';
@@ -67,6 +68,7 @@ export async function search(ctx: Context, dataset: ViewedDataset, query: PageQu
   const page = await queryIndex(ctx, (index, signal) =>
     index.search({ ...rowSearch, limit, start, ...(cursor && { after: cursor.after }), total: false }, signal),
   );
+  await auditRows(ctx, { action: 'datasetRows', datasetId: dataset.id, query, rows: page.rows.length });
   return {
     items: page.rows,
     fields,
@@ -117,7 +119,9 @@ export async function discover(
   const rows = await parseRowFilter(ctx, view, { filter });
   const { generation } = view;
   if (!generation) return { total: 0, fields: [] };
-  return queryIndex(ctx, (index, signal) => index.profile({ ...rows, generation }, names, signal));
+  const profile = await queryIndex(ctx, (index, signal) => index.profile({ ...rows, generation }, names, signal));
+  await auditRows(ctx, { action: 'datasetProfile', datasetId: dataset.id, query: { fields, filter } });
+  return profile;
 }
 
 /** Returns the part of a search that selects rows. Throws 400 where it does not fit what the viewer sees. */

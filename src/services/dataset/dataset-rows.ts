@@ -1,6 +1,7 @@
 import type { Context } from '../../core/context.ts';
 import type { Row } from '../../core/dataset-index.ts';
 import type { Field } from '../../core/fields.ts';
+import { auditRows } from '../resource/audit-read.ts';
 import { countMatching, parseRowQuery, type RowQuery } from './dataset-data.ts';
 import { viewOf, type ViewedDataset } from './dataset-view.ts';
 import { queryIndex } from './index-query.ts';
@@ -33,11 +34,13 @@ export async function readFirstRows(
   const { fields, ...rowQuery } = await parseRowQuery(ctx, view, query);
   const { generation } = view;
   if (!generation) return { rows: [], fields, total: 0, truncated: false };
+  const audit = (rows: number) => auditRows(ctx, { action: 'datasetRows', datasetId: dataset.id, query, rows });
   const search = { ...rowQuery, generation, fields: fields.map(({ name }) => name) };
   if (limit <= MAX_PAGE) {
     const page = await queryIndex(ctx, (index, signal) =>
       index.search({ ...search, limit, start: 0, total: true }, signal),
     );
+    await audit(page.rows.length);
     for (const row of page.rows) onRow(row);
     return { rows: page.rows, fields, total: page.total!, truncated: page.total! > page.rows.length };
   }
@@ -52,5 +55,6 @@ export async function readFirstRows(
     }
     return false;
   });
+  await audit(rows.length);
   return { rows, fields, total: truncated ? await countMatching(ctx, search) : rows.length, truncated };
 }

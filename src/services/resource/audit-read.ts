@@ -125,3 +125,29 @@ export async function auditText(ctx: ReadContext, read: AuditedRead, bytes: numb
   const end = await beginRead(ctx, read);
   await end({ isComplete: true, rows: null, bytes });
 }
+
+/** How rows of a dataset are read: as they are, in groups, or as statistics of their fields. */
+type RowReadAction = 'datasetRows' | 'datasetAggregate' | 'datasetProfile';
+
+/**
+ * Records a read of rows of a dataset where the service does so (`AUDIT_ROW_READS`), before they are returned. `query` has
+ * its arguments, of which the names are recorded; `rows` is absent for statistics.
+ */
+export async function auditRows(
+  { platform, request, viewer }: ReadContext,
+  read: { action: RowReadAction; datasetId: string; query: object; rows?: number },
+): Promise<void> {
+  if (!platform.config.AUDIT_ROW_READS) return;
+  const { action, datasetId, query, rows } = read;
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [name],
+  );
+  const event = { action, kind: 'dataset', key: null, resourceId: datasetId, parameters, recorded: true };
+  const statement = buildAuditStatement(
+    request,
+    { ...event, ...(rows !== undefined && { rows }) },
+    actorOf(viewer),
+    'succeeded',
+  );
+  await platform.database.query(viewer.tenantId, statement);
+}

@@ -20,7 +20,7 @@ export const actorOf = ({ tenantId, userId, username, authMethod, credentialId }
 const MAX_TEXT_CHARACTERS = 255;
 
 /**
- * Returns the statement that inserts the audit event of a mutation or a download. Its first value is the id of the event.
+ * Returns the statement that inserts the audit event of a mutation, a download or a read of rows. Its first value is the id of the event.
  * It inserts nothing if no tenant has the slug.
  */
 export function buildAuditStatement(
@@ -36,8 +36,8 @@ export function buildAuditStatement(
     text: `
       insert into dws.audit_event
         (id, tenant_id, user_id, username, action, kind, resource_id,
-         outcome, channel, address, token_id, session_id, request_id, parameters, created_at)
-      select $1, ${tenantId}, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, clock_timestamp() ${source}`,
+         outcome, channel, address, token_id, session_id, request_id, parameters, rows, created_at)
+      select $1, ${tenantId}, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, clock_timestamp() ${source}`,
     values: [
       newId(),
       'id' in tenant ? tenant.id : tenant.slug,
@@ -53,6 +53,7 @@ export function buildAuditStatement(
       sessionId,
       id,
       mutation.parameters ? JSON.stringify(mutation.parameters) : null,
+      mutation.rows ?? null,
     ],
   };
 }
