@@ -229,6 +229,7 @@ CREATE UNIQUE INDEX app_slug ON dws.app USING btree (tenant_id, slug);
 create policy system on dws.app for all to dws_system using (true) with check (true);
 create policy tenant on dws.app for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER change_owner BEFORE UPDATE OF owner_id ON dws.app FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.change_app_owner();
+CREATE TRIGGER end_grants AFTER UPDATE OF owner_id ON dws.app FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.end_app_grants();
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.app FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
 CREATE TRIGGER own_datasource AFTER UPDATE OF owner_id ON dws.app FOR EACH ROW WHEN ((new.owner_id IS DISTINCT FROM old.owner_id)) EXECUTE FUNCTION dws.own_app_datasource();
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app FOR EACH ROW EXECUTE FUNCTION dws.search_app();
@@ -954,6 +955,15 @@ AS $function$
           perform pg_notify('dws_cancel', stopped::text);
         end loop;
         return new;
+      end $function$;
+
+CREATE OR REPLACE FUNCTION dws.end_app_grants()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+      begin
+        delete from dws.app_grant where tenant_id = new.tenant_id and app_id = new.id;
+        return null;
       end $function$;
 
 CREATE OR REPLACE FUNCTION dws.fold(text)

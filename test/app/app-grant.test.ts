@@ -284,5 +284,10 @@ describe('a grant ends', () => {
     expect(await run(ann, 'read')).toEqual(['CONSENT_REQUIRED']);
     // Members of a team that owns the app are asked, too.
     expect(await run(bob, 'read')).toEqual(['CONSENT_REQUIRED']);
+    expect((await ann.get(GRANTS)).body._embedded['svc:app-grant']).toEqual([]);
+    expect(await ann.data('{ appGrants { appId } }')).toEqual({ appGrants: [] });
+    // It does not hold again for the former owner.
+    await expectStatus(admin.put(`/apps/${app}/owner`, { ownerId: `user:${admin.id}` }), 200);
+    expect(await run(ann, 'read')).toEqual(['CONSENT_REQUIRED']);
   });
 });
