@@ -1,8 +1,10 @@
 import pg from 'pg';
 import { beforeEach, describe, expect } from 'vitest';
+import { AppGrantOwners } from '../../src/migrations/m075-app-grant-owner.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectGraphqlError, expectInvalid, expectStatus } from '../support/expect.ts';
 import { test, type World } from '../support/fixture.ts';
+import { runSql } from '../support/run-sql.ts';
 import { createTeam } from '../support/team-fixture.ts';
 import { putFile } from './app-fixture.ts';
 import { deploy, deployApp, sendRaw } from './echo-app.ts';
@@ -271,6 +273,25 @@ describe('a grant ends', () => {
     await declare(admin, { scopes: [] });
     expect(await run(ann, 'read')).toEqual(['FORBIDDEN']);
     await declare(admin, { scopes: ALL, hosts: [HOST] });
+  });
+
+  test('with the upgrade, if it was for a former owner of the app', async ({ service }) => {
+    await grant(['read']);
+    await grant(['read'], [], root);
+    const sql = (text: string, values: unknown[] = []) => runSql(service.databaseUrl, text, values);
+    await sql('drop trigger end_grants on dws.app');
+    await sql('drop function dws.end_app_grants');
+    await sql(`update dws.app_grant set owner_id = 'user:' || user_id where user_id = $1`, [root.id]);
+    const migration = new AppGrantOwners(undefined as never, undefined as never);
+    migration.up();
+    for (const statement of migration.getQueries()) await sql(String(statement));
+    const left = await sql('select user_id as id from dws.app_grant');
+    expect(left.map(({ id }) => id)).toEqual([session.id]);
+    const forced = await sql(
+      `select from pg_class
+      where relname in ('app', 'app_grant') and relnamespace = 'dws'::regnamespace and relforcerowsecurity`,
+    );
+    expect(forced.length).toBe(2);
   });
 
   test('when it is revoked, and when the app gets another owner', async ({ admin, ann, bob }) => {
