@@ -36,19 +36,22 @@ registerEnumType(AuditOutcomeEnum, {
   description: 'Outcome of an audited call.',
   valuesConfig: {
     SUCCEEDED: { description: 'The call succeeded. An operation that it started may have failed later.' },
-    DENIED: { description: 'The call was refused: the caller lacked a permission, or a password was wrong.' },
+    DENIED: {
+      description:
+        'The call was refused: the caller lacked a permission, a password was wrong, or the caller cannot read what a download names.',
+    },
     STARTED: { description: 'The download has begun. It stays so if the process ended before the download did.' },
     ABORTED: { description: 'The download failed, or its client ended it.' },
   },
 });
 
 /**
- * One mutation that succeeded or was refused, or one download, without the values of its arguments. Only the end of a
- * download updates its row; rows are deleted after 400 days. See docs/contract.md#audit-log.
+ * One mutation or download that succeeded or was refused, or one read of rows, without the values of its arguments. Only
+ * the end of a download updates its row; rows are deleted after 400 days. See docs/contract.md#audit-log.
  */
 @ObjectType({
   description:
-    'A call of a GraphQL mutation that succeeded or was refused, or the download of an export, a document or a file, ' +
+    'A call of a GraphQL mutation or the download of an export, a document or a file, that succeeded or was refused, or a read of rows, ' +
     'through any channel. Deleted after 400 days.',
   implements: Node,
 })

@@ -47,9 +47,9 @@ const load = async () => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query: LIST }),
   });
-  const { data, errors } = await response.json();
-  byId('problem').textContent = errors ? errors[0].message : '';
-  if (errors) return;
+  const { data, errors, message } = await response.json();
+  byId('problem').textContent = data ? '' : errors?.[0].message ?? message;
+  if (!data) return;
   byId('grants').replaceChildren(...data.appGrants.map(grantItem));
   byId('empty').hidden = data.appGrants.length > 0;
 };
