@@ -2,14 +2,15 @@ import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, BodyReceipt } from '../src/core/app-run.ts';
+import type { Confinement } from '../src/core/authority.ts';
 import { ApiError, badInput, refused, tooLarge } from '../src/core/errors.ts';
 import { isHiddenFromApps, toPrivateCacheControl } from '../src/core/http-headers.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
 
 /** Number of segments before the path of the app: of `/api/apps/<id>/view`, and of `/api/hooks/<token>`. */
 const SEGMENTS = { id: 5, token: 4 };
-/** What a response of an app may do when it is opened in a browser: show itself, with no rights of the origin. */
-const HEADERS = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
+/** Headers by which a browser would send a part of a response with its next request to the app. */
+const RETURNED: ReadonlySet<string> = new Set(['cache-control', 'etag', 'expires', 'last-modified']);
 
 /** What browsers load as code or as a part of a page, by their names for it. */
 const CODE: ReadonlySet<string> = new Set(
@@ -28,7 +29,7 @@ export async function passToApp({ context, request, reply, params }: AdapterCall
   );
   const { location } = response.headers;
   const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
-  if (isRedirect && sendRedirectPage?.(request, reply, location)) return reply;
+  if (isRedirect && sendRedirectPage?.(request, reply, location, response.confinement)) return reply;
   return sendAppResponse(reply, response);
 }
 
@@ -121,17 +122,37 @@ function closeLater(socket: unknown, stream: Readable, closeMs: number): void {
   for (const event of ['end', 'close']) stream.once(event, () => clearTimeout(timer));
 }
 
+/**
+ * Returns what a browser may do with a response of an app: show it, with no rights of the origin. One that may contain what
+ * the app has read with the rights of its caller loads nothing, as addresses would tell it to others.
+ */
+function securityHeaders(confinement: Confinement | undefined): Record<string, string> {
+  const headers = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
+  if (!confinement) return headers;
+  const sources = [...(confinement.mayKeep ? ["'self'"] : []), ...confinement.hosts.map((host) => `https://${host}`)];
+  const policy = ['sandbox', "default-src 'none'"];
+  for (const [kind, own] of [
+    ['img', 'data:'],
+    ['style', "'unsafe-inline'"],
+    ['font', 'data:'],
+    ['media', 'data:'],
+  ] as const)
+    policy.push([`${kind}-src`, own, ...sources].join(' '));
+  return { ...headers, 'content-security-policy': policy.join('; '), 'x-dns-prefetch-control': 'off' };
+}
+
 /** Sends the response of a handler, as only its caller may store it. Headers that the service has set stay. */
-function sendAppResponse(reply: FastifyReply, { status, headers, body }: AppResponse): FastifyReply {
+function sendAppResponse(reply: FastifyReply, { status, headers, body, confinement }: AppResponse): FastifyReply {
   let caching = 'no-store';
   for (const [name, value] of Object.entries(headers)) {
     const key = name.toLowerCase();
+    if (confinement && !confinement.mayKeep && RETURNED.has(key)) continue;
     if (key === 'vary') void reply.header(key, [reply.getHeader(key) ?? [], value].flat().join(', '));
     else if (key === 'cache-control') caching = toPrivateCacheControl(value);
     else if (!reply.hasHeader(key)) void reply.header(key, value);
   }
   void reply.header('cache-control', caching);
-  void reply.code(status).headers(HEADERS);
+  void reply.code(status).headers(securityHeaders(confinement));
   // These statuses have no body.
   return status === 204 || status === 304 ? reply.send() : reply.send(Buffer.from(body));
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, ReceiveBody } from '../src/core/app-run.ts';
+import type { Confinement } from '../src/core/authority.ts';
 import type { ByteRange } from '../src/core/files.ts';
 import type { LinkViewer } from './links.ts';
 
@@ -25,8 +26,13 @@ export interface BridgeContext {
   recordRefusal?: (params: Readonly<Record<string, string>>, error: unknown) => Promise<void>;
   /** Runs a handler of an app, by the id or token in the path. Set for rows with `runsApp`. */
   runApp?: RunApp;
-  /** Sends a page in place of a redirect of an app that leaves the service. Returns false if the client gets the redirect. */
-  sendRedirectPage?: (request: FastifyRequest, reply: FastifyReply, location: string) => boolean;
+  /** Sends a page in place of a redirect of an app that must not be followed unseen. Returns false if the client gets it. */
+  sendRedirectPage?: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    location: string,
+    confinement: Confinement | undefined,
+  ) => boolean;
   /** The caller; null without credentials. */
   viewer?: LinkViewer | null;
 }

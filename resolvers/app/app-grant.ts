@@ -33,7 +33,10 @@ export class AppGrantResolver {
   @Mutation(() => ID, {
     description: 'Deletes the grant of the caller to an app. Returns the `appId` argument. Requires a session.',
   })
-  async deleteAppGrant(@Ctx() ctx: Context, @Arg('appId', () => ID, { description: 'Id of the app.' }) appId: string) {
+  async deleteAppGrant(
+    @Ctx() ctx: Context,
+    @Arg('appId', () => ID, { description: 'Id, slug or natural id of the app.' }) appId: string,
+  ) {
     await grants.remove(ctx, appId);
     return appId;
   }

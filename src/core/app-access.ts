@@ -33,8 +33,28 @@ export interface AppLimit {
   readonly url: string;
   readonly declared: DeclaredAccess;
   readonly granted: GrantedAccess;
-  /** Set once the run, or one that it causes, has called the API with the rights of the user. It is never cleared. */
-  readonly received: { isSet: boolean };
+  readonly received: Received;
+}
+
+/** Whether a run, or one that it causes, has called the API with the rights of a user. It is never cleared. */
+export class Received {
+  #ended: Promise<unknown> | undefined;
+  readonly #ends: (() => Promise<void>)[] = [];
+
+  get isSet(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  /** Adds what ends before the run receives anything. */
+  before(end: () => Promise<void>): void {
+    this.#ends.push(end);
+  }
+
+  /** Notes that the run calls the API now. Resolves when all has ended that was added with `before`. */
+  async set(): Promise<void> {
+    this.#ended ??= Promise.all(this.#ends.map((end) => end()));
+    await this.#ended;
+  }
 }
 
 /** Returns the scopes among the wanted ones that a user has not granted. */

@@ -1,4 +1,4 @@
-import type { Authority } from './authority.ts';
+import type { Authority, Confinement } from './authority.ts';
 import type { Context } from './context.ts';
 import type { ApiError } from './errors.ts';
 import type { SandboxLog } from './sandbox.ts';
@@ -41,6 +41,8 @@ export interface AppResponse {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: Uint8Array;
+  /** Set if it may contain what the app has read with the rights of its caller. */
+  confinement?: Confinement | undefined;
 }
 
 /** An app whose code runs. */

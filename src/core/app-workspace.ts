@@ -136,6 +136,11 @@ export interface AppWorkspaces {
   /** Creates the database, roles and schema of an app, as far as they are missing. */
   provision(key: WorkspaceKey): Promise<void>;
   /**
+   * Returns the comment of the roles of an app if an installation in another database of the server uses them: roles are of
+   * the whole server. Null otherwise.
+   */
+  otherUse(key: WorkspaceKey): Promise<string | null>;
+  /**
    * Runs one statement in its own transaction. Throws `SqlFailure`, with the code 53100 for one that writes past the quota
    * of the app and 53200 for one that takes too much memory, the signal's reason when it aborts, and UNAVAILABLE if no
    * connection is free in time.

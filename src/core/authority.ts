@@ -79,6 +79,9 @@ export const requestIssue = ({ isSessionGet }: Authority, method: string): ApiEr
 export const apiIssue = ({ limits }: Authority, method: string): ApiError | undefined =>
   scopeIssue(limits, READING_METHODS.has(method) ? 'read' : 'write');
 
+/** Returns the error with which a run may not let the service connect to a server that users name; undefined if it may. */
+export const connectingIssue = (authority: Authority): ApiError | undefined => scopeIssue(receivers(authority), 'send');
+
 /** Returns the error with which a run may not call another host; undefined if it may, or has read nothing. */
 export function outsideIssue(authority: Authority, url: string): ApiError | undefined {
   const limits = receivers(authority);
@@ -94,9 +97,36 @@ export function outsideIssue(authority: Authority, url: string): ApiError | unde
   return undefined;
 }
 
-/** Notes that a run calls the API with the rights of its caller: what it sends from now on may contain what it has read. */
-export function markReceived({ limits }: Authority): void {
-  for (const { received } of limits) received.isSet = true;
+/**
+ * Notes that a run calls the API with the rights of its caller: what it sends from now on may contain what it has read.
+ * Before that, its use of the database ends where it may not keep anything.
+ */
+export async function markReceived({ limits }: Authority): Promise<void> {
+  await Promise.all(limits.map(({ received }) => received.set()));
+}
+
+/** Calls a function before a run receives something that it may not keep. */
+export function beforeReceiving({ limits }: Authority, end: () => Promise<void>): void {
+  for (const limit of limits) if (missingScopes(limit, ['keep']).length > 0) limit.received.before(end);
+}
+
+/** What a browser may do with a response that contains what a run has read. */
+export interface Confinement {
+  /** Hosts from which it may load parts of the page, as the user has granted. */
+  hosts: readonly string[];
+  /** Whether requests to the app may contain what was read. */
+  mayKeep: boolean;
+}
+
+/** Returns what a browser may do with the response of a run; undefined if the run has read nothing or owns what it reads. */
+export function confinementOf(authority: Authority): Confinement | undefined {
+  const [first, ...others] = receivers(authority);
+  if (!first) return undefined;
+  const sendsTo = ({ granted }: AppLimit) => (granted.scopes.includes('send') ? granted.hosts : []);
+  return {
+    hosts: sendsTo(first).filter((host) => others.every((limit) => sendsTo(limit).includes(host))),
+    mayKeep: !keepingIssue(authority),
+  };
 }
 
 /** Returns the caller of the API for a run: with no more scopes, and without global permissions that were not granted. */
@@ -117,5 +147,5 @@ const limitScopes = (scopes: Viewer['scopes'], limits: readonly AppLimit[]): Vie
 const getChangesNothing = () => refused('A GET with a session changes nothing: the app must use another method');
 
 /** Returns why the statements of a run only read; null if they may write. */
-export const readOnlyReason = (authority: Authority): string | null =>
-  authority.scopes.has('write') ? (keepingIssue(authority)?.message ?? null) : 'This token lacks the scope write';
+export const readOnlyReason = ({ scopes }: Authority): string | null =>
+  scopes.has('write') ? null : 'This token lacks the scope write';

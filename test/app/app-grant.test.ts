@@ -92,7 +92,8 @@ describe('a grant', () => {
     await expectGraphqlError(ann.gql(mutation, { id: app }), 'FORBIDDEN', /requires a session/);
     const foreign = session.with({ 'sec-fetch-site': 'cross-site' });
     await expectError(foreign.put(`${GRANTS}/${app}`, { scopes: ['read'] }), 403, /same origin/);
-    await expectStatus(session.delete(`${GRANTS}/${app}`), 204);
+    const { slug } = (await admin.get(`/apps/${app}`)).body;
+    await expectStatus(session.delete(`${GRANTS}/${slug}`), 204);
     await expectError(session.delete(`${GRANTS}/${app}`), 404);
     expect(await list()).toEqual([]);
     const audited = (await admin.get('/audit?limit=50')).body._embedded['svc:audit-event'];
@@ -230,7 +231,7 @@ describe('with a grant', () => {
     expect(await run(ann, 'insert', 'emit', 'outside')).toEqual(['ok', 'ok', 'UNAVAILABLE']);
     expect(await run(ann, 'read', 'insert', 'emit', 'outside', 'other', 'hook')).toEqual([
       'ok',
-      '25006',
+      '42501',
       'CONSENT_REQUIRED',
       'CONSENT_REQUIRED',
       'FORBIDDEN',

@@ -46,10 +46,11 @@ export async function grantApp(
   user: Client,
   id: string,
   scopes: string[],
+  hosts: string[] = [],
 ): Promise<void> {
   await owner.put(`/apps/${id}/shares/${user.id}`, { accessLevel: 1 });
   const session = await service.login(user.username);
-  const { status, body } = await session.put(`/me/app-grants/${id}`, { scopes });
+  const { status, body } = await session.put(`/me/app-grants/${id}`, { scopes, hosts });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
 }
 

@@ -124,10 +124,12 @@ const GRANTED_READ = {
 /** Is called by a handler that has read. */
 const NESTED_GRANTED_READ = {
   ...GRANTED_READ,
-  insert: '25006',
-  setBack: '25001',
-  transaction: '25006',
-  setBackFirst: '25001',
+  select: '42501',
+  insert: '42501',
+  setBack: '42501',
+  setBackPlain: '42501',
+  transaction: '42501',
+  setBackFirst: '42501',
 };
 
 /** Requests with different authority, and the outcomes of what their handler attempts. */

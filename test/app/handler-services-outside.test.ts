@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
+import { Received } from '../../src/core/app-access.ts';
 import type { HandlerFetch } from '../../src/core/app-run.ts';
 import { test, urlOf } from '../job/webhook-fixture.ts';
 import { startListener } from '../outbound/listener.ts';
@@ -87,12 +88,14 @@ test('only a GET follows redirects, without headers to another origin', async ({
 test('a run that a user has limited follows no redirects', async ({ service, admin, receiver }) => {
   receiver.respond = (_request, response) => response.writeHead(302, { location: 'https://other.invalid/' }).end();
   const access = { scopes: ['read' as const, 'send' as const], hosts: [`127.0.0.1:${receiver.port}`] };
+  const received = new Received();
+  await received.set();
   const limit = {
     appId: 'x',
     url: 'x',
     declared: { ...access, required: [] },
     granted: access,
-    received: { isSet: true },
+    received,
   };
   const services = await servicesFor(service, admin, await createApp(admin, 'Limited'), { limits: [limit] });
   const response = await services.fetch({ ...GET, url: urlOf(receiver) }, NEVER);

@@ -26,6 +26,8 @@ describe('a response of the provider', () => {
     'another issuer in the callback': { callback: { iss: 'https://attacker.example' } },
     'no issuer in the callback': { callback: { iss: null } },
     'another audience': { claims: { aud: 'another-client' } },
+    'another authorized party': { claims: { azp: 'other' } },
+    'a time of the future': { claims: { iat: now() + hour } },
     'several audiences for another party': { claims: { aud: [CLIENT.clientId, 'other'], azp: 'other' } },
     'a key that the provider does not publish': { foreignKey: true },
     'a key with another id': { foreignKey: true, header: { kid: 'other' } },

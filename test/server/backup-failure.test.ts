@@ -19,6 +19,7 @@ import { readConfig, type Config } from '../../src/core/config.ts';
 import { childEnvironment } from '../../src/core/process-environment.ts';
 import { writeBackup } from '../../src/server/backup/backup.ts';
 import { openBackup, restoreBackup, type Backup } from '../../src/server/backup/restore.ts';
+import type { TarEntry } from '../../src/server/backup/tar.ts';
 import { RESTORE_MARKER } from '../../src/server/backup/unfinished-restore.ts';
 import { prepareStart } from '../../src/server/start-checks.ts';
 import { eventually } from '../operation/fixture.ts';
@@ -118,6 +119,38 @@ describe('a backup or restore that fails', () => {
       writeFileSync(join(away, 'header'), gzipSync(plain));
       const { entries } = await openBackup(join(away, 'header'));
       await expect(entries.next()).rejects.toThrow('The backup is damaged: a header is invalid');
+    }));
+
+  test('an archive without some of its parts, or with other bytes in them, is refused', () =>
+    withInstallation(async ({ database, config, away, addFile }) => {
+      writeFileSync(await addFile('orders.csv'), 'id');
+      const archive = join(away, 'backup');
+      await writeBackup(database.url, config, archive);
+      const empty = await createDatabase('template0');
+      const target = readConfig({ DATA_DIR: join(away, 'target'), APP_SECRET });
+      const restoreChanged = async (change: (entry: TarEntry) => TarEntry | null) => {
+        const { manifest, entries } = await openBackup(archive);
+        async function* changed(): Backup['entries'] {
+          for await (const entry of entries) {
+            const { name, size, content } = entry;
+            const bytes: Uint8Array[] = [];
+            for await (const part of content) bytes.push(part);
+            const kept = change({ name, size, content: bytes });
+            if (kept) yield kept;
+          }
+        }
+        return restoreBackup(empty.url, target, { manifest, entries: changed() });
+      };
+      const without = (pattern: RegExp) => restoreChanged((entry) => (pattern.test(entry.name) ? null : entry));
+      for (const pattern of [/^files\//, /^tables\/stored_file\//, /^(files|tables|datasets|apps)\//])
+        await expect(without(pattern)).rejects.toThrow(/^The backup has \d+ parts instead of \d+$/);
+      await expect(without(/^end\.json$/)).rejects.toThrow('The backup ends early: it is incomplete');
+      const other = (entry: TarEntry) =>
+        entry.name.startsWith('files/') ? { ...entry, content: [Buffer.from('ix')] } : entry;
+      await expect(restoreChanged(other)).rejects.toThrow('The backup was changed after it was written');
+      expect(readdirSync(target.DATA_DIR)).toEqual([]);
+      expect(await restoreChanged((entry) => entry)).toMatchObject({ files: 1 });
+      await empty.drop();
     }));
 
   test.each(['../escaped', '/tmp/escaped', 'files/../escaped', 'files/escaped', 'secret', 'tables/none/000001.ndjson'])(

@@ -32,6 +32,7 @@ import {
   MIGRATIONS_TABLE,
   rolesOf,
   setTimes,
+  usedMarkOf,
 } from './workspace-roles.ts';
 
 interface WorkspaceOptions {
@@ -103,6 +104,11 @@ class Workspaces implements AppWorkspaces {
   async #provision(schema: string): Promise<void> {
     await this.#admin.run((query) => createWorkspace(query, this.#secrets, schema, this.#mark), { create: true });
   }
+
+  otherUse: AppWorkspaces['otherUse'] = async (key) => {
+    const mark = await this.#admin.run((query) => usedMarkOf(query, schemaNameOf(key)), { create: true });
+    return mark == null || mark === this.#mark ? null : mark;
+  };
 
   query: AppWorkspaces['query'] = (key, sql, params, signal, { maxWaitMs, readOnlyReason } = {}) => {
     const statement = { sql, params, signal, readOnlyReason };

@@ -113,6 +113,16 @@ export async function setTimes(
   );
 }
 
+/** Returns the mark of the roles of a workspace; null if they do not exist, or the database that the mark names. */
+export async function usedMarkOf(query: AdminQuery, schema: string): Promise<string | null> {
+  const [role] = await query(
+    `select m.mark from pg_roles r, shobj_description(r.oid, 'pg_authid') m (mark)
+      where r.rolname = $1 and regexp_replace(m.mark, '^.* in ', '') in (select datname from pg_database)`,
+    [rolesOf(schema).rows],
+  );
+  return (role?.['mark'] as string | undefined) ?? null;
+}
+
 /** Returns the schemas of the workspaces whose roles have a mark. */
 export async function markedSchemas(query: AdminQuery, mark: string): Promise<string[]> {
   const found = await query(

@@ -9,6 +9,9 @@ const MAX_RESPONSE_BYTES = 1_000_000;
 /** Time of one request to a provider. */
 const REQUEST_TIMEOUT_SECONDS = 15;
 
+/** Seconds by which the clock of a provider may be ahead. */
+const MAX_CLOCK_SKEW_S = 300;
+
 /** As the protocol demands. */
 const MAX_SUBJECT_CHARACTERS = 255;
 
@@ -93,6 +96,9 @@ export async function redeemCode(
       idTokenExpected: true,
     });
     const claims = tokens.claims()!;
+    // An ID token for another client, or of the future, is not an answer to this login.
+    if (claims.azp !== undefined && claims.azp !== registration.clientId) throw invalidResponse();
+    if (claims.iat > Date.now() / 1000 + MAX_CLOCK_SKEW_S) throw invalidResponse();
     if (claims.sub.trim() === '' || claims.sub.length > MAX_SUBJECT_CHARACTERS) throw invalidResponse();
     if (wanted.every((name) => name in claims) || !provider.serverMetadata().userinfo_endpoint) return claims;
     return { ...(await client.fetchUserInfo(provider, tokens.access_token, claims.sub)), ...claims };

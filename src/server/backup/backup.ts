@@ -8,6 +8,7 @@ import type { AppWorkspaces } from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
 import { countSealed } from '../../services/secrets/sealed-values.ts';
 import { MIGRATIONS } from '../migrate.ts';
+import { END_NAME, EntryDigest } from './entry-digest.ts';
 import { createLinksFolder, FileMissing, filesOf, linkFiles, removeLinksFolder, type LinkedFile } from './links.ts';
 import { writeTar, type TarEntry } from './tar.ts';
 import { appsOf, openWorkspaces, workspaceEntries, type AppFailure } from './workspaces.ts';
@@ -22,6 +23,8 @@ export interface BackupManifest {
   keyFingerprint: string | null;
   /** Fingerprints of all keys with which its values are encrypted. Older versions did not write it. */
   keys?: string[];
+  /** Whether the last entry says what is in the archive. Older versions did not write it. */
+  hasEnd?: boolean;
 }
 
 /** What a backup contains, for the console. */
@@ -128,6 +131,18 @@ async function* entriesOf(
   { summary, signal }: { summary: BackupSummary; signal: AbortSignal },
 ): AsyncGenerator<TarEntry> {
   yield bytesEntry('backup.json', [JSON.stringify(await readManifest(client))]);
+  const digest = new EntryDigest();
+  for await (const entry of partsOf(client, linked, workspaces, { summary, signal })) yield digest.add(entry);
+  yield bytesEntry(END_NAME, [JSON.stringify(digest.end())]);
+}
+
+/** Yields the entries with what a backup contains. */
+async function* partsOf(
+  client: pg.Client,
+  linked: LinkedFile[],
+  workspaces: AppWorkspaces,
+  { summary, signal }: { summary: BackupSummary; signal: AbortSignal },
+): AsyncGenerator<TarEntry> {
   const { rows: tables } = await client.query<{ name: string }>(TABLES);
   for (const { name } of tables) {
     summary.tables += 1;
@@ -169,6 +184,7 @@ async function readManifest(client: pg.Client): Promise<BackupManifest> {
     migration,
     keyFingerprint: rows[0]?.value ?? null,
     keys: uses.map(({ fingerprint }) => fingerprint),
+    hasEnd: true,
   };
 }
 

@@ -9,6 +9,7 @@ import { existingSecretBox } from '../app-secret.ts';
 import { migrate, MIGRATIONS } from '../migrate.ts';
 import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
+import { END_NAME, EntryDigest, type BackupEnd } from './entry-digest.ts';
 import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
 import { mark, removeRestoredFiles, removeRestoredRows, removeUnfinished, unmark } from './unfinished-restore.ts';
 import { WorkspaceRestore } from './workspace-restore.ts';
@@ -71,7 +72,7 @@ export async function restoreBackup(
     try {
       await mark(client, config.DATA_DIR);
       await migrate(url, { last: manifest.migration });
-      const summary = await restoreEntries(client, url, config, entries, signal);
+      const summary = await restoreEntries(client, url, config, { manifest, entries }, signal);
       await migrate(url, {});
       signal.throwIfAborted();
       await unmark(client, config.DATA_DIR);
@@ -119,10 +120,20 @@ const isFilled = (folder: string): boolean => existsSync(folder) && readdirSync(
 async function readManifest(entries: AsyncGenerator<TarEntry>): Promise<BackupManifest> {
   const { value: entry } = await entries.next();
   if (entry?.name !== 'backup.json') throw new Error(NO_BACKUP);
-  const manifest = JSON.parse(await textOf(entry)) as BackupManifest;
+  const manifest = parseManifest(await textOf(entry));
   if (manifest.format !== 1 || !MIGRATIONS.includes(manifest.migration))
     throw new Error('The backup is of a newer version of the service: restore it with that version');
   return manifest;
+}
+
+function parseManifest(text: string): BackupManifest {
+  try {
+    const manifest = JSON.parse(text) as BackupManifest | null;
+    if (typeof manifest === 'object' && manifest !== null) return manifest;
+  } catch {
+    // Not JSON.
+  }
+  throw new Error(NO_BACKUP);
 }
 
 async function bytesOf({ content }: TarEntry): Promise<Buffer> {
@@ -141,7 +152,7 @@ async function restoreEntries(
   client: pg.Client,
   url: string,
   config: Config,
-  entries: AsyncGenerator<TarEntry>,
+  { manifest, entries }: Backup,
   signal: AbortSignal,
 ): Promise<BackupSummary> {
   await client.query('begin');
@@ -150,7 +161,7 @@ async function restoreEntries(
   const { failures } = workspaces;
   const summary: BackupSummary = { tables: rules.tables.size, files: 0, datasets: 0, failures };
   try {
-    for await (const entry of entries) {
+    for await (const entry of manifest.hasEnd ? checkEnd(entries) : entries) {
       signal.throwIfAborted();
       const table = ROWS_NAME.exec(entry.name)?.[1];
       if (table && rules.tables.has(table)) await insertRows(client, table, await textOf(entry));
@@ -168,6 +179,25 @@ async function restoreEntries(
     throw error;
   }
   return summary;
+}
+
+/** Yields entries up to the last one. Throws if it is missing, or if they are not what it says. */
+async function* checkEnd(entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
+  const digest = new EntryDigest();
+  let hasEnd = false;
+  for await (const entry of entries) {
+    if (hasEnd) throw new Error(`The backup has an unknown part: ${entry.name}`);
+    hasEnd = entry.name === END_NAME;
+    if (!hasEnd) yield digest.add(entry);
+    else checkParts(JSON.parse(await textOf(entry)) as BackupEnd, digest.end());
+  }
+  if (!hasEnd) throw new Error(INCOMPLETE);
+}
+
+function checkParts(written: BackupEnd, read: BackupEnd): void {
+  if (read.entries !== written.entries)
+    throw new Error(`The backup has ${read.entries} parts instead of ${written.entries}`);
+  if (read.sha256 !== written.sha256) throw new Error('The backup was changed after it was written');
 }
 
 async function insertRows(client: pg.Client, table: string, lines: string): Promise<void> {

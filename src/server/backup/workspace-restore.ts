@@ -55,6 +55,11 @@ export class WorkspaceRestore {
   async #begin(key: WorkspaceKey, state: WorkspaceState): Promise<void> {
     await this.#finishLoad();
     const { workspaces } = (this.#opened ??= await this.#open());
+    const other = await workspaces.otherUse(key);
+    if (other !== null)
+      throw new Error(
+        `The Postgres server has the tables of these apps already (${other}): set APPS_DATABASE_URL to another server`,
+      );
     const files = await this.#migrationFiles(key, state);
     this.#created.push(key);
     await workspaces.provision(key);
@@ -126,8 +131,12 @@ export class WorkspaceRestore {
 
   /** Removes the workspaces that were created. */
   async undo(): Promise<void> {
-    await this.#endCurrent();
-    for (const key of this.#created) await this.#opened?.workspaces.remove(key);
-    await this.#opened?.close();
+    try {
+      await this.#endCurrent();
+      for (const key of this.#created) await this.#opened?.workspaces.remove(key);
+    } finally {
+      // An open connection would keep the process running.
+      await this.#opened?.close();
+    }
   }
 }

@@ -2,6 +2,7 @@ import type { AppGrantInput } from '../../../entities/app-grant-input.ts';
 import { AppGrant } from '../../../entities/app-grant.ts';
 import {
   effectiveAccess,
+  Received,
   type AppLimit,
   type AppScope,
   type DeclaredAccess,
@@ -16,6 +17,7 @@ import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { actingPrincipal, requireUser, type Viewer } from '../../core/viewer.ts';
+import { resourceKey } from '../resource/load-resource.ts';
 import { findViewedApp } from './find-running-app.ts';
 
 const NONE: GrantedAccess = { scopes: [], hosts: [] };
@@ -65,11 +67,17 @@ async function lockRelease(
 }
 
 /** Ends what the viewer lets an app do. It has an effect on the next call of the app. Throws NOT_FOUND without a grant. */
-export async function remove(ctx: Context, appId: string): Promise<void> {
+export async function remove(ctx: Context, appKey: string): Promise<void> {
   const userId = requireUser(ctx.viewer);
+  const { id, slug } = resourceKey(ctx.viewer, appKey);
   await ctx.transaction(async (tx) => {
-    const grant = (await tx.find(AppGrant, { userId })).find((one) => one.appId === appId.toLowerCase());
-    if (!grant) throw notFound({ what: 'grant to the app', id: appId });
+    // Also an app that the user may not read any more.
+    const [app] = await tx.query<{ id: string }>({
+      text: `select id from dws.app where tenant_id = $1 and (id = $2 or slug = $3)`,
+      values: [ctx.viewer.tenantId, id, slug],
+    });
+    const grant = app && (await tx.findOne(AppGrant, { userId, appId: app.id }));
+    if (!grant) throw notFound({ what: 'grant to the app', id: appKey });
     tx.remove(grant);
   });
 }
@@ -133,7 +141,7 @@ export async function loadLimit(ctx: Context, app: RunningApp, declared: Declare
     url: grantUrl(ctx.platform, app.id),
     declared,
     granted: grant ? effectiveAccess(declared, grant) : NONE,
-    received: { isSet: false },
+    received: new Received(),
   };
 }
 

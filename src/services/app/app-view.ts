@@ -1,7 +1,14 @@
 import { missingScopes, type AppLimit } from '../../core/app-access.ts';
 import { OriginQuestion } from '../../core/app-question.ts';
 import type { AppRequest, AppResponse, AppRole, HandlerOutcome, HandlerUser } from '../../core/app-run.ts';
-import { authorityOf, ConsentRequired, intersect, keepingIssue, type Authority } from '../../core/authority.ts';
+import {
+  authorityOf,
+  confinementOf,
+  ConsentRequired,
+  intersect,
+  keepingIssue,
+  type Authority,
+} from '../../core/authority.ts';
 import type { Context } from '../../core/context.ts';
 import { refused } from '../../core/errors.ts';
 import { levelAllows, type Level } from '../../core/permissions.ts';
@@ -56,7 +63,7 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     memoryBytes,
     ...keptOf(authority, logs, 'failure' in result ? result.failure.message : null),
   });
-  if ('response' in result) return result.response;
+  if ('response' in result) return { ...result.response, confinement: confinementOf(authority) };
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
 }
 

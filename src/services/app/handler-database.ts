@@ -1,4 +1,11 @@
-import { SqlFailure, type StatementOptions, type WorkspaceKey, type WorkspaceQuery } from '../../core/app-workspace.ts';
+import {
+  SqlFailure,
+  type StatementOptions,
+  type WorkspaceKey,
+  type WorkspaceQuery,
+  type WorkspaceRow,
+} from '../../core/app-workspace.ts';
+import { beforeReceiving, keepingIssue, readOnlyReason, type Authority } from '../../core/authority.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { HostCall } from '../../core/sandbox.ts';
 
@@ -21,76 +28,116 @@ interface OpenTransaction {
 /** Why a transaction is undone that the handler ends with an error. */
 class RolledBack extends Error {}
 
-/** The transactions of one run of a handler. */
-class HandlerTransactions {
-  readonly #begin: (signal: AbortSignal, maxWaitMs: number | undefined) => Promise<OpenTransaction>;
+/** The use of the database in one run of a handler, which ends before the run reads what the app may not keep. */
+class HandlerDatabase {
+  readonly #workspaces: Platform['workspaces'];
+  readonly #key: WorkspaceKey;
+  readonly #authority: Authority;
   readonly #open = new Map<number, OpenTransaction>();
+  readonly #running = new Set<Promise<unknown>>();
   #last = 0;
   /** Transactions that are open or begin. */
   #count = 0;
 
-  constructor(begin: (signal: AbortSignal, maxWaitMs: number | undefined) => Promise<OpenTransaction>) {
-    this.#begin = begin;
+  constructor(workspaces: Platform['workspaces'], key: WorkspaceKey, authority: Authority) {
+    this.#workspaces = workspaces;
+    this.#key = key;
+    this.#authority = authority;
+    beforeReceiving(authority, () => this.#close());
   }
 
-  /** Longest wait for a connection; undefined for the default. */
-  get maxWaitMs(): number | undefined {
-    return this.#count > 0 ? MAX_NESTED_WAIT_MS : undefined;
+  /** Runs a statement, in an open transaction if one is named. */
+  query(sql: string, params: unknown[], transaction: unknown, signal: AbortSignal): Promise<WorkspaceRow[]> {
+    return this.#run(async () => {
+      if (typeof transaction === 'number') return this.#get(transaction).query(sql, params);
+      return this.#workspaces.query(this.#key, sql, params, signal, this.#options());
+    });
   }
 
   /** Begins a transaction. Returns its id. */
-  async begin(signal: AbortSignal): Promise<number> {
-    if (this.#count >= MAX_TRANSACTIONS)
-      throw new SqlFailure('53300', `More than ${MAX_TRANSACTIONS} transactions at once`);
-    const begun = this.#begin(signal, this.maxWaitMs);
-    this.#count += 1;
-    const transaction = await begun.catch((error: unknown) => {
-      this.#count -= 1;
-      throw error;
+  begin(signal: AbortSignal): Promise<number> {
+    return this.#run(async () => {
+      if (this.#count >= MAX_TRANSACTIONS)
+        throw new SqlFailure('53300', `More than ${MAX_TRANSACTIONS} transactions at once`);
+      const begun = beginTransaction(this.#workspaces, this.#key, signal, this.#options());
+      this.#count += 1;
+      const transaction = await begun.catch((error: unknown) => {
+        this.#count -= 1;
+        throw error;
+      });
+      this.#open.set(++this.#last, transaction);
+      return this.#last;
     });
-    this.#open.set(++this.#last, transaction);
-    return this.#last;
-  }
-
-  /** Returns an open transaction. */
-  get(id: unknown): OpenTransaction {
-    const transaction = this.#open.get(id as number);
-    if (!transaction) throw new SqlFailure('25P01', 'The transaction has ended');
-    return transaction;
   }
 
   /** Ends an open transaction, which is undone with an error. */
-  async end(id: unknown, error?: Error): Promise<void> {
-    const { end, ended } = this.get(id);
+  end(id: unknown, error?: Error): Promise<void> {
+    return this.#run(() => this.#end(id, error));
+  }
+
+  async #end(id: unknown, error?: Error): Promise<void> {
+    const { end, ended } = this.#get(id);
     this.#open.delete(id as number);
     this.#count -= 1;
     end(error);
     await ended;
   }
+
+  /** Returns an open transaction. */
+  #get(id: unknown): OpenTransaction {
+    const transaction = this.#open.get(id as number);
+    if (!transaction) throw new SqlFailure('25P01', 'The transaction has ended');
+    return transaction;
+  }
+
+  #options(): StatementOptions {
+    return {
+      maxWaitMs: this.#count > 0 ? MAX_NESTED_WAIT_MS : undefined,
+      readOnlyReason: () => readOnlyReason(this.#authority),
+    };
+  }
+
+  /** Does something with the database, unless it is closed. */
+  async #run<T>(work: () => Promise<T>): Promise<T> {
+    const issue = keepingIssue(this.#authority);
+    if (issue)
+      throw new SqlFailure('42501', `${issue.message}. Without keep, a run uses its tables before it calls the API`);
+    const running = work();
+    this.#running.add(running);
+    return running.finally(() => this.#running.delete(running));
+  }
+
+  /**
+   * Waits for what runs, and undoes what is open. A commit would tell what was read by coming or not, and so would a
+   * statement that other runs can see.
+   */
+  async #close(): Promise<void> {
+    // A statement may wait for a transaction that is undone, and a transaction may have begun meanwhile.
+    while (this.#running.size > 0 || this.#open.size > 0) {
+      const undone = [...this.#open.keys()].map((id) => this.#end(id, new RolledBack()));
+      await Promise.allSettled([...this.#running, ...undone]);
+    }
+  }
 }
 
 /**
- * The host calls for the database of an app, in one run of a handler. While `readOnlyReason` returns a reason, its
- * statements only read.
+ * The host calls for the database of an app, in one run of a handler. All are SQLSTATE 42501 once the run has read what
+ * the app may not keep.
  */
 export function databaseCalls(
   workspaces: Platform['workspaces'],
   key: WorkspaceKey,
-  readOnlyReason: () => string | null,
+  authority: Authority,
 ): Record<'query' | 'begin' | 'commit' | 'rollBack', HostCall> {
-  const transactions = new HandlerTransactions((signal, maxWaitMs) =>
-    beginTransaction(workspaces, key, signal, { maxWaitMs, readOnlyReason }),
-  );
+  const database = new HandlerDatabase(workspaces, key, authority);
   return {
     query: async (argument, signal) => {
       const { sql, params, transaction } = argument as Record<string, unknown>;
-      const [text, values] = [String(sql), Array.isArray(params) ? (params as unknown[]) : []];
-      if (typeof transaction === 'number') return transactions.get(transaction).query(text, values);
-      return workspaces.query(key, text, values, signal, { maxWaitMs: transactions.maxWaitMs, readOnlyReason });
+      return database.query(String(sql), Array.isArray(params) ? (params as unknown[]) : [], transaction, signal);
     },
-    begin: async (_, signal) => transactions.begin(signal),
-    commit: async (id) => transactions.end(id),
-    rollBack: async (id) => transactions.end(id, new RolledBack()),
+    begin: async (_, signal) => database.begin(signal),
+    commit: async (id) => database.end(id),
+    rollBack: async (id) => database.end(id, new RolledBack()),
   };
 }
 

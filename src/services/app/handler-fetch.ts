@@ -46,7 +46,7 @@ export async function fetchForHandler(
   const path = toApiPath(url);
   const issue = apiIssue(authority, method);
   if (issue) return refusalOf(issue);
-  markReceived(authority);
+  await markReceived(authority);
   return platform.internalApi.call({
     viewer: limitViewer(viewer, authority),
     address: outer.address,

@@ -1,6 +1,5 @@
 import type { HandlerFetch, HandlerTask } from '../../core/app-run.ts';
 import { SqlFailure } from '../../core/app-workspace.ts';
-import { readOnlyReason } from '../../core/authority.ts';
 import { ApiError, badInput } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { HostCallError, type HostCall } from '../../core/sandbox.ts';
@@ -16,9 +15,7 @@ export function createHostCalls(platform: Platform, task: HandlerTask): Record<s
   const { id: appId, tenantId, ownerId } = task.app;
   const services = createHandlerServices(task);
   const calls: Record<string, HostCall> = {
-    ...databaseCalls(platform.workspaces, { tenantId, appId, ownerId: idOfPrincipal(ownerId) }, () =>
-      readOnlyReason(task.authority),
-    ),
+    ...databaseCalls(platform.workspaces, { tenantId, appId, ownerId: idOfPrincipal(ownerId) }, task.authority),
     fetch: async (argument, signal) => {
       const { status, headers, body } = await services.fetch(readFetch(argument), signal);
       return joinFrame({ status, headers }, body);

@@ -1,5 +1,6 @@
 import { QUERY_LIMIT_RULE, type AdHocQueryInput } from '../../../entities/datasource-input.ts';
 import { DATASOURCE } from '../../../entities/owned-kinds.ts';
+import { connectingIssue } from '../../core/authority.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
@@ -28,8 +29,13 @@ export async function testConnection(ctx: Context, id: string): Promise<Connecti
   }
 }
 
-/** Lists the tables and views that the connection's role can see. */
+/**
+ * Lists the tables and views that the connection's role can see. Throws for a handler that may not send what it has read:
+ * a connection to a server of its author tells something.
+ */
 export async function listTables(ctx: Context, id: string): Promise<SourceTable[]> {
+  const issue = ctx.request.authority && connectingIssue(ctx.request.authority);
+  if (issue) throw issue;
   const source = await loadPermittedSource(ctx, id, 'datasource:run');
   return withSource(ctx, source, (connection, signal) => connection.schema(signal));
 }
