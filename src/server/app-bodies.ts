@@ -1,11 +1,11 @@
-import type { BodyReceipt } from '../core/app-run.ts';
+import type { BodyReceipt, Entrance } from '../core/app-run.ts';
 import { defineError, unavailable, type ApiError } from '../core/errors.ts';
 
 /** Bounds of the bodies of an app in the memory of a process, and of the time in which they arrive. */
 export interface BodyLimits {
-  /** Bytes of all bodies of a pool. */
-  maxBytes: number;
-  /** Part of `maxBytes` that the bodies of one caller have. A single body is always within it. */
+  /** Bytes of the bodies of a pool, by how they come. */
+  poolBytes: Readonly<Record<Entrance, number>>;
+  /** Part of a pool that the bodies of one caller have. A single body is always within it. */
   callerShare: number;
   /** How long a body may pause. */
   idleMs: number;
@@ -19,8 +19,8 @@ export interface BodyLimits {
 }
 
 export const BODY_LIMITS: BodyLimits = {
-  maxBytes: 64 << 20,
-  callerShare: 1 / 8,
+  poolBytes: { view: 32 << 20, proven: 32 << 20, open: 32 << 20 },
+  callerShare: 1 / 4,
   idleMs: 10_000,
   graceMs: 10_000,
   minBytesPerSecond: 16_000,
@@ -33,8 +33,9 @@ const RETRY = { headers: { 'retry-after': '1' } };
 const poolFull = () => unavailable('The app is receiving too many calls', RETRY);
 const callerFull = () => unavailable('Too many bodies of this caller are in memory', RETRY);
 
-/** The bodies that share the memory of an app. */
+/** The bodies of an app that come in the same way. */
 interface Pool {
+  readonly maxBytes: number;
   bytes: number;
   /** Bytes by caller. */
   readonly callers: Map<string | null, number>;
@@ -43,12 +44,10 @@ interface Pool {
 
 /** Where a body is counted. */
 interface BodyPlace {
-  /** Names what the bodies share, e.g. an app. */
-  pool: string;
-  /** Names the caller. Null for one that proved who sent it: its bodies share the pool without a part of their own. */
+  appId: string;
+  entrance: Entrance;
+  /** Names the caller. Null for one that proved who sent it: its bodies have no part of their own, and are not stopped for others. */
   caller: string | null;
-  /** Part of `maxBytes` that the pool has. Default: all. */
-  share?: number;
 }
 
 /** A body that arrives, or stays in memory until its call ends. */
@@ -99,8 +98,9 @@ class Body implements BodyReceipt {
 }
 
 /**
- * Counts the bytes of bodies as they arrive, until their calls end, and stops bodies that are too slow (408). One caller
- * has at most a part of a pool. When a pool is full, the slowest body of the caller with the most bytes ends (503).
+ * Counts the bytes of bodies as they arrive, until their calls end, and stops bodies that are too slow (408). An app has a
+ * pool for each entrance, and one caller at most a part of a pool. When a pool is full, the slowest arriving body of the
+ * caller with the most bytes ends (503), but none of a caller who has proved who sent it.
  */
 export class AppBodies {
   readonly #limits: BodyLimits;
@@ -113,11 +113,12 @@ export class AppBodies {
   }
 
   /** Starts to count a body. `close` ends it, however often it is called. */
-  open({ pool: key, caller, share = 1 }: BodyPlace): OpenBody {
-    const poolBytes = this.#limits.maxBytes * share;
-    const pool = this.#pools.get(key) ?? { bytes: 0, callers: new Map(), bodies: new Set() };
+  open({ appId, entrance, caller }: BodyPlace): OpenBody {
+    const key = `${entrance} ${appId}`;
+    const maxBytes = this.#limits.poolBytes[entrance];
+    const pool = this.#pools.get(key) ?? { maxBytes, bytes: 0, callers: new Map(), bodies: new Set() };
     this.#pools.set(key, pool);
-    const body = new Body(caller, this.#limits.closeMs, (one, bytes) => this.#add(pool, poolBytes, one, bytes));
+    const body = new Body(caller, this.#limits.closeMs, (one, bytes) => this.#add(pool, one, bytes));
     pool.bodies.add(body);
     this.#arriving.add(body);
     this.#timer ??= setInterval(() => this.#check(), this.#limits.checkMs).unref();
@@ -139,13 +140,13 @@ export class AppBodies {
     };
   }
 
-  #add(pool: Pool, poolBytes: number, body: Body, bytes: number): void {
+  #add(pool: Pool, body: Body, bytes: number): void {
     // A body that was stopped is not counted again.
     if (!pool.bodies.has(body)) throw poolFull();
     const used = pool.callers.get(body.caller) ?? 0;
-    const share = this.#limits.maxBytes * this.#limits.callerShare;
+    const share = pool.maxBytes * this.#limits.callerShare;
     if (body.caller !== null && used > body.bytes && used + bytes > share) throw callerFull();
-    while (pool.bytes + bytes > poolBytes) {
+    while (pool.bytes + bytes > pool.maxBytes) {
       const victim = chooseVictim(pool, performance.now());
       if (!victim || victim === body) throw poolFull();
       this.#free(pool, victim);
@@ -188,9 +189,9 @@ export interface OpenBody {
   close(): void;
 }
 
-/** Returns the slowest body that arrives of the caller with the most bytes. */
+/** Returns the slowest body that arrives of the caller with the most bytes. Proven bodies are not stopped for others. */
 function chooseVictim({ bodies }: Pool, now: number): Body | undefined {
-  const arriving = [...bodies].filter((body) => body.isArriving);
+  const arriving = [...bodies].filter((body) => body.isArriving && body.caller !== null);
   const bytes = Map.groupBy(arriving, ({ caller }) => caller);
   const sizeOf = (list: readonly Body[]) => list.reduce((sum, body) => sum + body.bytes, 0);
   const [most] = [...bytes.values()].toSorted((a, b) => sizeOf(b) - sizeOf(a));

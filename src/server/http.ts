@@ -18,7 +18,7 @@ import type { Platform } from '../core/platform.ts';
 import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { finishRefusals } from '../services/app/webhook-refusal.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
-import type { BodyLimits } from './app-bodies.ts';
+import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
@@ -71,6 +71,7 @@ export async function createHttpServer(
   const refusedLimiter = new RateLimiter(platform, { name: 'refused', limit: MAX_REFUSED_CALLS });
   app.addHook('onClose', async () => [limiter, webhookLimiter, refusedLimiter].forEach((one) => one.close()));
   app.addHook('onClose', () => Promise.all([finishRunRecords(platform), finishRefusals(platform)]));
+  const bodies = new AppBodies(bodyLimits);
   const internalCalls = new InternalCalls();
   platform.internalApi = createInternalApi(app, internalCalls, platform.publicUrl);
   const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
@@ -91,8 +92,8 @@ export async function createHttpServer(
     sendErrorPage,
     contextFor: createRestContextFactory(createContext, {
       sendRedirectPage: createRedirectPage(platform),
-      runView: createViewRunner(bodyLimits),
-      runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter, refusedLimiter, bodyLimits }),
+      runView: createViewRunner(bodies),
+      runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter, refusedLimiter, bodies }),
     }),
   });
   registerRelationPages(app, { endpoints, platform, createContext });

@@ -16,6 +16,9 @@ export const echo = (methods: readonly string[], config: object = {}): string =>
   export const config = ${JSON.stringify(config)};
   export { ${methods.map((method) => `handle as ${method}`).join(', ')} };`;
 
+/** Returns the same memory for the bodies of each entrance of an app. */
+export const poolsOf = (bytes: number) => ({ view: bytes, proven: bytes, open: bytes });
+
 export const VIEW_METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 export const WEBHOOK_METHODS = ['get', 'post', 'put'];
 
