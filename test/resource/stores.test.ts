@@ -61,9 +61,13 @@ async function replyOf(service: Service, appId: string): Promise<string> {
   const app = (await appOf(service, appId)) as RunningApp;
   const request = requestOf('', { headers: { 'x-key': 'a' } });
   const route = { path: '/', params: [], methods: [], config: {}, file: '' } as unknown as HandlerRoute;
-  const result = await runOnce(service.platform, { app, route, request, header: 'X-Key', isProven: true }, async () => ({
-    response: { status: 200, headers: {}, body: Buffer.from('a response') },
-  }));
+  const result = await runOnce(
+    service.platform,
+    { app, route, request, header: 'X-Key', isProven: true },
+    async () => ({
+      response: { status: 200, headers: {}, body: Buffer.from('a response') },
+    }),
+  );
   return Buffer.from(result.response.body).toString();
 }
 
