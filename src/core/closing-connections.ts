@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
+/** How long a connection stays open for its client to read the response. */
+export const CLOSE_MS = 5000;
+
 const closing = new WeakSet<Socket>();
 
 /** Returns whether a connection closes after its current response: further requests on it do not run. */
@@ -12,7 +15,7 @@ export const isClosing = (socket: Socket): boolean => closing.has(socket);
  * the body has been received, because a client that is still sending might not read the response otherwise; after `closeMs` in
  * any case. Requests of handlers to the API have no connection: what stands for their socket is not closed.
  */
-export function closeAfterResponse(response: ServerResponse, body: Readable, closeMs: number): void {
+export function closeAfterResponse(response: ServerResponse, body: Readable, closeMs = CLOSE_MS): void {
   const { socket } = response;
   if (!(socket instanceof Socket)) return;
   closing.add(socket);

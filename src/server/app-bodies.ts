@@ -1,10 +1,14 @@
 import type { BodyReceipt, Entrance } from '../core/app-run.ts';
+import { CLOSE_MS } from '../core/closing-connections.ts';
 import { defineError, unavailable, type ApiError } from '../core/errors.ts';
 
-/** Bounds of the bodies of an app in the memory of a process, and of the time in which they arrive. */
+/** What bodies share memory with: those of an app that come in the same way, or all of callers without credentials. */
+export type BodyPool = Entrance | 'public';
+
+/** Bounds of the bodies in the memory of a process, and of the time in which they arrive. */
 export interface BodyLimits {
-  /** Bytes of the bodies of a pool, by how they come. */
-  poolBytes: Readonly<Record<Entrance, number>>;
+  /** Bytes of the bodies of a pool. */
+  poolBytes: Readonly<Record<BodyPool, number>>;
   /** Part of a pool that the bodies of one caller have. A single body is always within it. */
   callerShare: number;
   /** How long a body may pause. */
@@ -19,22 +23,24 @@ export interface BodyLimits {
 }
 
 export const BODY_LIMITS: BodyLimits = {
-  poolBytes: { view: 32 << 20, proven: 32 << 20, open: 32 << 20 },
+  poolBytes: { view: 32 << 20, proven: 32 << 20, open: 32 << 20, public: 32 << 20 },
   callerShare: 1 / 4,
   idleMs: 10_000,
   graceMs: 10_000,
   minBytesPerSecond: 16_000,
   checkMs: 1000,
-  closeMs: 5000,
+  closeMs: CLOSE_MS,
 };
 
 const tooSlow = defineError(408, 'BAD_USER_INPUT', () => 'The body took too long to arrive');
 const RETRY = { headers: { 'retry-after': '1' } };
-const poolFull = () => unavailable('The app is receiving too many calls', RETRY);
+const poolFull = ({ receiver }: Pool) => unavailable(`The ${receiver} is receiving too many calls`, RETRY);
 const callerFull = () => unavailable('Too many bodies of this caller are in memory', RETRY);
 
-/** The bodies of an app that come in the same way. */
+/** The bodies that share memory. */
 interface Pool {
+  /** What receives them. */
+  readonly receiver: 'app' | 'service';
   readonly maxBytes: number;
   bytes: number;
   /** Bytes by caller. */
@@ -44,8 +50,9 @@ interface Pool {
 
 /** Where a body is counted. */
 interface BodyPlace {
-  appId: string;
-  entrance: Entrance;
+  pool: BodyPool;
+  /** Null for callers without credentials. */
+  appId: string | null;
   /** Names the caller. Null for one that proved who sent it: its bodies have no part of their own, and are not stopped for others. */
   caller: string | null;
 }
@@ -113,10 +120,15 @@ export class AppBodies {
   }
 
   /** Starts to count a body. `close` ends it, however often it is called. */
-  open({ appId, entrance, caller }: BodyPlace): OpenBody {
-    const key = `${entrance} ${appId}`;
-    const maxBytes = this.#limits.poolBytes[entrance];
-    const pool = this.#pools.get(key) ?? { maxBytes, bytes: 0, callers: new Map(), bodies: new Set() };
+  open({ pool: name, appId, caller }: BodyPlace): OpenBody {
+    const key = `${name} ${appId}`;
+    const pool: Pool = this.#pools.get(key) ?? {
+      receiver: appId === null ? 'service' : 'app',
+      maxBytes: this.#limits.poolBytes[name],
+      bytes: 0,
+      callers: new Map(),
+      bodies: new Set(),
+    };
     this.#pools.set(key, pool);
     const body = new Body(caller, this.#limits.closeMs, (one, bytes) => this.#add(pool, one, bytes));
     pool.bodies.add(body);
@@ -142,15 +154,15 @@ export class AppBodies {
 
   #add(pool: Pool, body: Body, bytes: number): void {
     // A body that was stopped is not counted again.
-    if (!pool.bodies.has(body)) throw poolFull();
+    if (!pool.bodies.has(body)) throw poolFull(pool);
     const used = pool.callers.get(body.caller) ?? 0;
     const share = pool.maxBytes * this.#limits.callerShare;
     if (body.caller !== null && used > body.bytes && used + bytes > share) throw callerFull();
     while (pool.bytes + bytes > pool.maxBytes) {
       const victim = chooseVictim(pool, performance.now());
-      if (!victim || victim === body) throw poolFull();
+      if (!victim || victim === body) throw poolFull(pool);
       this.#free(pool, victim);
-      victim.stop(poolFull());
+      victim.stop(poolFull(pool));
     }
     body.bytes += bytes;
     count(pool, body, bytes);

@@ -23,7 +23,7 @@ export const createViewRunner =
       return await callView(ctx, id, {
         request,
         receive: (maxBytes, appId) => {
-          body = bodies.open({ appId, entrance: 'view', caller: ctx.viewer.userId });
+          body = bodies.open({ pool: 'view', appId, caller: ctx.viewer.userId });
           return receive(maxBytes, body.receipt);
         },
       });
@@ -96,7 +96,7 @@ function tokenGateFactory({ webhookLimiter, bodies }: WebhookOptions): CreateGat
       enter: ignore,
       open: ignore,
       receive: (route) => {
-        body = bodies.open({ appId: app.id, entrance: entranceOf(route, true), caller: null });
+        body = bodies.open({ pool: entranceOf(route, true), appId: app.id, caller: null });
         return receive(maxBodyOf(route), body.receipt);
       },
       prove: ignore,
@@ -122,7 +122,7 @@ function gateFactory({ webhookLimiter, refusedLimiter, bodies }: WebhookOptions)
         if (!leave) throw rateLimited(undefined, { headers: { 'retry-after': '1' } });
       },
       receive: (route) => {
-        body = bodies.open({ appId: app.id, entrance: entranceOf(route, false), caller: range });
+        body = bodies.open({ pool: entranceOf(route, false), appId: app.id, caller: range });
         return receive(maxBodyOf(route), body.receipt);
       },
       prove: () => {

@@ -4,7 +4,7 @@ import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
 import multipart from '@fastify/multipart';
 import websocket from '@fastify/websocket';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { BridgeContext } from '../../rest-bridge/call.ts';
 import { registerRest, type RestOptions } from '../../rest-bridge/fastify.ts';
@@ -31,6 +31,7 @@ import { registerPages } from './pages/pages.ts';
 import { createRedirectPage, type SendRedirectPage } from './pages/redirect-page.ts';
 import { registerRelationPages } from './pages/relation-page.ts';
 import { queuePipelinedRequests } from './pipelined-requests.ts';
+import { limitPublicBodies } from './public-bodies.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory, type CreateContext } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
@@ -79,10 +80,13 @@ export async function createHttpServer(
   const apollo = createApollo(schema, platform);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
-  await app.register(registerGraphqlRoutes, { schema, apollo, platform, authenticator, limiter, createContext });
+  const limitBody = limitPublicBodies(bodies, hasViewer);
+  const graphql = { schema, apollo, platform, authenticator, limiter, createContext, limitBody };
+  await app.register(registerGraphqlRoutes, graphql);
   const endpoints = registerRest(app, {
     schema,
     rows: ROWS,
+    limitBody,
     readForms: (api) => {
       api.removeAllContentTypeParsers();
       // Without limits: the form reader limits texts, and the code that stores a file limits its size.
@@ -99,6 +103,12 @@ export async function createHttpServer(
   registerRelationPages(app, { endpoints, platform, createContext });
   await app.register(registerPages, { schema, endpoints, platform, createContext });
   return app;
+}
+
+/** Returns whether the caller of a request has valid credentials. Before its context exists it has none. */
+function hasViewer({ bridgeContext, graphqlContext }: FastifyRequest): boolean {
+  const context = graphqlContext && 'context' in graphqlContext ? graphqlContext.context : bridgeContext;
+  return Boolean((context as PublicContext | null)?.viewer);
 }
 
 /** The functions that run handlers of apps and send their redirects. */

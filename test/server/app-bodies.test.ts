@@ -6,12 +6,12 @@ import type { ApiError } from '../../src/core/errors.ts';
 import { AppBodies, BODY_LIMITS } from '../../src/server/app-bodies.ts';
 
 const ENTRANCES: readonly Entrance[] = ['view', 'proven', 'open'];
-const poolsOf = (bytes: number) => ({ view: bytes, proven: bytes, open: bytes });
+const poolsOf = (bytes: number) => ({ view: bytes, proven: bytes, open: bytes, public: bytes });
 const limits = { ...BODY_LIMITS, poolBytes: poolsOf(80), callerShare: 1 / 8, idleMs: 60_000 };
 
 /** Opens a body of a caller, by default of a view, and records what stops it. */
 function open(bodies: AppBodies, caller: string | null, entrance: Entrance = 'view') {
-  const body = bodies.open({ appId: 'app', entrance, caller });
+  const body = bodies.open({ pool: entrance, appId: 'app', caller });
   const stopped: number[] = [];
   body.receipt.onStop((error: ApiError) => void stopped.push(error.status));
   return { ...body, stopped, receive: (bytes: number) => body.receipt.received(bytes) };

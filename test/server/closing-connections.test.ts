@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { passToApp } from '../../rest-bridge/app-request.ts';
@@ -8,7 +9,7 @@ import { sendError } from '../../rest-bridge/send-error.ts';
 import { AppBodies, BODY_LIMITS } from '../../src/server/app-bodies.ts';
 import { queuePipelinedRequests } from '../../src/server/pipelined-requests.ts';
 
-const POOL = { view: 1000, proven: 1000, open: 1000 };
+const POOL = { view: 1000, proven: 1000, open: 1000, public: 1000 };
 const MAX_BODY_BYTES = 200_000;
 
 /** Starts a server whose app has memory for 1,000 bytes. Returns what it ran, and a function that opens a connection. */
@@ -17,7 +18,7 @@ async function startServer(closeMs: number) {
   const ran: string[] = [];
   const runApp: RunApp = async (_id, { path }, receive) => {
     ran.push(path);
-    const body = bodies.open({ appId: 'app', entrance: 'view', caller: 'ann' });
+    const body = bodies.open({ pool: 'view', appId: 'app', caller: 'ann' });
     try {
       const received = await receive(MAX_BODY_BYTES, body.receipt);
       return { status: 200, headers: {}, body: Buffer.from(`${received.length} bytes`) };
@@ -33,12 +34,18 @@ async function startServer(closeMs: number) {
   app.post('/api/apps/:id/view/*', (request, reply) =>
     passToApp({ context: { runApp }, request, reply, params: request.params } as never),
   );
+  app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: 1000 }, (_request, _text, done) =>
+    done(null, null),
+  );
+  app.post('/json', async () => 'done');
   await app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => app.close());
   const { port } = app.server.address() as AddressInfo;
   return { ran, open: () => connect(port, '127.0.0.1') };
 }
 
+const jsonHeadOf = (bytes: number) =>
+  `POST /json HTTP/1.1\r\nHost: app\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
 const headOf = (name: string, bytes: number) =>
   `POST /api/apps/app/view/${name} HTTP/1.1\r\nHost: app\r\nContent-Length: ${bytes}\r\n\r\n`;
 
@@ -107,4 +114,19 @@ test('after a body that is too large the connection goes on', async () => {
     ]);
   expect(ran).toEqual(['/first', '/second', '/third']);
   socket.destroy();
+});
+
+test('JSON that is too large is refused, and the connection closes when the rest has arrived', async () => {
+  const { open } = await startServer(20);
+  const socket = open();
+  const { responses, closed } = readResponses(socket);
+  let isEnded = false;
+  socket.once('end', () => (isEnded = true));
+  socket.write(jsonHeadOf(100_000) + 'x'.repeat(2000));
+  await expect.poll(() => statusesOf(responses())).toEqual([413]);
+  await delay(100);
+  expect(isEnded).toBe(false);
+  socket.write('x'.repeat(98_000) + jsonHeadOf(2) + '{}');
+  await closed;
+  expect(statusesOf(responses())).toEqual([413]);
 });
