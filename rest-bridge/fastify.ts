@@ -99,7 +99,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
       request.bridgeContext = await options.contextFor(request, reply, endpoint);
     },
     handler,
-    ...(options.limitBody && !row.options.runsApp && { preParsing: options.limitBody }),
+    ...(options.limitBody && row.method !== 'GET' && !row.options.runsApp && { preParsing: options.limitBody }),
     ...(row.options.opensPage && { errorHandler: createPageErrorHandler(options.sendErrorPage) }),
     bodyLimit: MAX_JSON_BYTES,
     // Handlers of apps get a compressed body as it is.

@@ -53,7 +53,7 @@ interface BodyPlace {
   pool: BodyPool;
   /** Null for callers without credentials. */
   appId: string | null;
-  /** Names the caller. Null for one that proved who sent it: its bodies have no part of their own, and are not stopped for others. */
+  /** Names the caller. Null for one that proved who sent it: its bodies have no part, and are not stopped for others. */
   caller: string | null;
 }
 

@@ -49,7 +49,7 @@ export function matchRoute(routes: readonly HandlerRoute[], { method, path }: He
 
 /** Returns how a call comes to a webhook that has the hook token or not: a signature is proof, too, as soon as it is checked. */
 export const entranceOf = ({ config }: HandlerRoute, hasToken: boolean): Entrance =>
-  hasToken || config['verify'] !== undefined ? 'proven' : 'open';
+  hasToken || config['verify'] ? 'proven' : 'open';
 
 /** Returns how many bytes the body of a request to a route may have. */
 export const maxBodyOf = ({ config }: HandlerRoute): number =>

@@ -51,9 +51,10 @@ const digestOf = (...parts: (string | Uint8Array)[]): string =>
 /**
  * Runs a webhook once for each value of its idempotency header, and returns the response of the first run for 24 hours.
  * Proven calls and others have keys of their own. The request is a part of the key of a call without proof, so that no
- * caller can take the key of another request. Responses from 500 on are not kept. Throws CONFLICT while the first run lasts: a call that waits for it would occupy the
- * connection of a public caller, and runs of other processes cannot be awaited. Throws BAD_USER_INPUT for another request
- * with the same key of proven calls, and NOT_FOUND for an app that was deleted meanwhile.
+ * caller can take the key of another request. Responses from 500 on are not kept. Throws CONFLICT while the first run
+ * lasts: a call that waits for it would occupy the connection of a public caller, and runs of other processes cannot be
+ * awaited. Throws BAD_USER_INPUT for another request with the same key of proven calls, and NOT_FOUND for an app that was
+ * deleted meanwhile.
  */
 export async function runOnce<T extends { response: AppResponse } | { failure: { status: number } }>(
   platform: Platform,
