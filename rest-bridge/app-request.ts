@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, BodyReceipt } from '../src/core/app-run.ts';
-import { closeAfterResponse } from '../src/core/closing-connections.ts';
 import { ApiError, badInput, refused, tooLarge } from '../src/core/errors.ts';
 import { isHiddenFromApps, toPrivateCacheControl } from '../src/core/http-headers.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
+import { closeAfterResponse } from './closing-connections.ts';
 
 /** Number of segments before the path of the app: of `/api/apps/<id>/view`, and of `/api/hooks/<token>`. */
 const SEGMENTS = { id: 5, token: 4 };

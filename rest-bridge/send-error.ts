@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { closeAfterResponse } from '../src/core/closing-connections.ts';
 import { logFailure } from '../src/core/log-failure.ts';
+import { closeAfterResponse } from './closing-connections.ts';
 import { errorResponse, type ErrorBody } from './error-response.ts';
 
 /** Sends the page of an error, with its message, to a browser. Returns false for other clients, who get JSON. */

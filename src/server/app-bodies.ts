@@ -1,9 +1,9 @@
+import { CLOSE_MS } from '../../rest-bridge/closing-connections.ts';
 import type { BodyReceipt, Entrance } from '../core/app-run.ts';
-import { CLOSE_MS } from '../core/closing-connections.ts';
 import { defineError, unavailable, type ApiError } from '../core/errors.ts';
 
 /** What bodies share memory with: those of an app that come in the same way, or all of callers without credentials. */
-export type BodyPool = Entrance | 'public';
+type BodyPool = Entrance | 'public';
 
 /** Bounds of the bodies in the memory of a process, and of the time in which they arrive. */
 export interface BodyLimits {

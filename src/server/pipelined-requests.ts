@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isClosing } from '../core/closing-connections.ts';
+import { isClosing } from '../../rest-bridge/closing-connections.ts';
 
 /**
  * Delays a pipelined request until the earlier responses on its connection are sent. Otherwise its work would run, and

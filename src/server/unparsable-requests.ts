@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { CLOSE_MS } from '../../rest-bridge/closing-connections.ts';
 import { errorResponse } from '../../rest-bridge/error-response.ts';
-import { CLOSE_MS } from '../core/closing-connections.ts';
 import { badInput, defineError, type ApiError } from '../core/errors.ts';
 
 const ERRORS: Record<string, ApiError> = {

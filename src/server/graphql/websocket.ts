@@ -88,8 +88,8 @@ export function createSocketHandler(options: SocketOptions) {
     onComplete: ({ extra }, id, payload) => endOperation(extra as SocketExtra, id, payload),
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
   } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
-  return function (this: FastifyInstance, socket: WebSocket, request: FastifyRequest): void {
-    if (waiting.add(socket, addressRange(request.ip))) handle.call(this, socket, request);
+  return function (this: FastifyInstance, socket: WebSocket, request: FastifyRequest) {
+    return waiting.add(socket, addressRange(request.ip)) ? handle.call(this, socket, request) : undefined;
   };
 }
 
