@@ -106,7 +106,8 @@ class Body implements BodyReceipt {
 
 /**
  * Counts the bytes of bodies as they arrive, until their calls end, and stops bodies that are too slow (408). An app has a
- * pool for each entrance, and one caller at most a part of a pool. When a pool is full, the slowest arriving body of the
+ * pool for each entrance; what callers without credentials send to the service itself has one pool. A caller has at most
+ * a part of a pool. When a pool is full, the slowest arriving body of the
  * caller with the most bytes ends (503), but none of a caller who has proved who sent it.
  */
 export class AppBodies {

@@ -162,7 +162,7 @@ describe('bodies that do not arrive', () => {
 
 test('callers without proof take neither memory, places nor calls from proven ones and views', async () => {
   const service = await startService(
-    { TRUST_PROXY: 'loopback', RATE_LIMIT_WEBHOOK: '20' },
+    { TRUST_PROXY: 'loopback', RATE_LIMIT_WEBHOOK: '4' },
     { bodyLimits: { poolBytes: poolsOf(400) } },
   );
   const admin = await service.user('admin', { superuser: true });
