@@ -1,4 +1,3 @@
-import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppRequest, AppResponse, BodyReceipt } from '../src/core/app-run.ts';
@@ -6,6 +5,7 @@ import type { Confinement } from '../src/core/authority.ts';
 import { ApiError, badInput, refused, tooLarge } from '../src/core/errors.ts';
 import { isHiddenFromApps, toPrivateCacheControl } from '../src/core/http-headers.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
+import { closeAfterResponse } from './closing-connections.ts';
 
 /** Number of segments before the path of the app: of `/api/apps/<id>/view`, and of `/api/hooks/<token>`. */
 const SEGMENTS = { id: 5, token: 4 };
@@ -25,7 +25,7 @@ export async function passToApp({ context, request, reply, params }: AdapterCall
   const { id, token } = params;
   const segments = token === undefined ? SEGMENTS.id : SEGMENTS.token;
   const response = await runApp!(token ?? id!, toAppRequest(request, segments), (maxBytes, receipt) =>
-    receiveBody(request, maxBytes, receipt),
+    receiveBody(request, reply, { maxBytes, receipt }),
   );
   const { location } = response.headers;
   const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
@@ -63,11 +63,14 @@ function pathOf(url: string, segmentsBefore: number): string {
 
 const bodyTooLarge = (maxBytes: number) => tooLarge(`The body is larger than the maximum of ${maxBytes} bytes`);
 
-/** Receives a body. After an error the rest of it is discarded, so that the client can read the response. */
+/**
+ * Receives a body. After an error the rest of it is discarded, so that the client can read the response. If it was stopped,
+ * the connection closes.
+ */
 async function receiveBody(
   { raw, body, headers }: FastifyRequest,
-  maxBytes: number,
-  receipt: BodyReceipt,
+  reply: FastifyReply,
+  { maxBytes, receipt }: { maxBytes: number; receipt: BodyReceipt },
 ): Promise<Uint8Array> {
   const stream = body instanceof Readable ? body : raw;
   try {
@@ -77,7 +80,8 @@ async function receiveBody(
     return received;
   } catch (error) {
     stream.resume();
-    if (error instanceof ApiError && error.status !== 413) closeLater(raw.socket, stream, receipt.closeMs);
+    const isStopped = error instanceof ApiError && error.status !== 413;
+    if (isStopped && !stream.readableEnded && !stream.destroyed) closeAfterResponse(reply.raw, stream, receipt.closeMs);
     throw error instanceof ApiError ? error : badInput('The body was not received completely', { cause: error });
   }
 }
@@ -110,16 +114,6 @@ function readBody(stream: Readable, maxBytes: number, receipt: BodyReceipt): Pro
   else if (stream.destroyed) incomplete();
   else stream.on('data', add);
   return promise;
-}
-
-/**
- * Destroys a connection after some time, whatever its client reads, unless the rest of the body has arrived by then.
- * Requests of handlers to the API have no connection: what stands for their socket is none.
- */
-function closeLater(socket: unknown, stream: Readable, closeMs: number): void {
-  if (stream.readableEnded || stream.destroyed || !(socket instanceof Socket)) return;
-  const timer = setTimeout(() => socket.destroy(), closeMs).unref();
-  for (const event of ['end', 'close']) stream.once(event, () => clearTimeout(timer));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { badInput, defineError } from '../src/core/errors.ts';
 import { MAX_JSON_BYTES, leaveBodiesUnread, leaveOtherBodiesUnread, acceptOnlyJson } from './body-parser.ts';
@@ -35,6 +35,8 @@ declare module 'fastify' {
 export interface RestOptions extends BridgeOptions {
   schema: GraphQLSchema;
   rows: readonly Row[];
+  /** Limits the bodies that the bridge reads. It runs after `contextFor`, and gets what was decompressed. */
+  limitBody?: preParsingHookHandler;
   /** For rows that browsers open. */
   sendErrorPage?: SendErrorPage;
   /** Prepares the Fastify scope of the rows that consume forms. */
@@ -97,6 +99,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
       request.bridgeContext = await options.contextFor(request, reply, endpoint);
     },
     handler,
+    ...(options.limitBody && row.method !== 'GET' && !row.options.runsApp && { preParsing: options.limitBody }),
     ...(row.options.opensPage && { errorHandler: createPageErrorHandler(options.sendErrorPage) }),
     bodyLimit: MAX_JSON_BYTES,
     // Handlers of apps get a compressed body as it is.

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { logFailure } from '../src/core/log-failure.ts';
+import { closeAfterResponse } from './closing-connections.ts';
 import { errorResponse, type ErrorBody } from './error-response.ts';
 
 /** Sends the page of an error, with its message, to a browser. Returns false for other clients, who get JSON. */
@@ -16,6 +17,12 @@ function prepareError(error: FastifyError | Error, request: FastifyRequest, repl
   if (body.code === 'INTERNAL') {
     const err = (error as { originalError?: Error }).originalError ?? error;
     logFailure(request.log, { requestId: request.id, err }, 'Request failed', reply.raw.destroyed);
+  }
+  if (reply.getHeader('connection') === 'close' && !request.raw.readableEnded && !request.raw.destroyed) {
+    // The connection would close before a client that is still sending its body has read the response.
+    reply.removeHeader('connection');
+    request.raw.unpipe().resume();
+    closeAfterResponse(reply.raw, request.raw);
   }
   // A stream that failed before its first byte may have set these.
   for (const name of ['content-encoding', 'content-disposition']) reply.removeHeader(name);

@@ -3200,8 +3200,10 @@ grant delete, insert, select, update on dws.webhook_refusal_day to dws_system;
 
 create table dws.webhook_reply (
   app_id uuid not null,
+  bytes integer generated always as (COALESCE(octet_length(response), 0)) stored,
   created_at timestamp with time zone not null default now(),
   key text not null,
+  proven boolean not null default true,
   request text not null,
   response bytea,
   run_id uuid not null,
@@ -3213,6 +3215,7 @@ alter table dws.webhook_reply force row level security;
 alter table dws.webhook_reply add constraint webhook_reply_app_id_fkey FOREIGN KEY (app_id) REFERENCES dws.app(id) ON DELETE CASCADE;
 alter table dws.webhook_reply add constraint webhook_reply_pkey PRIMARY KEY (app_id, key);
 alter table dws.webhook_reply add constraint webhook_reply_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX webhook_reply_bytes ON dws.webhook_reply USING btree (tenant_id, app_id, proven, bytes);
 CREATE INDEX webhook_reply_created_at ON dws.webhook_reply USING btree (created_at);
 create policy system on dws.webhook_reply for all to dws_system using (true) with check (true);
 create policy tenant on dws.webhook_reply for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));

@@ -82,6 +82,16 @@ export interface HandlerUser {
 /** What a user may do with an app. A user has all roles that apply. */
 export type AppRole = 'viewer' | 'editor' | 'admin' | 'superuser';
 
+/**
+ * How a request comes to an app: to a route below `view`; to a webhook with proof of who sent it, which is the hook token or
+ * a signature; or to a webhook without. Each has memory for bodies, places and limits of its own, so that callers without
+ * proof take nothing from others.
+ */
+export type Entrance = 'view' | 'proven' | 'open';
+
+/** Parts of the places that the apps of an owner have. */
+export const ENTRANCE_SHARES: Readonly<Record<Entrance, number>> = { view: 1 / 2, proven: 1 / 4, open: 1 / 4 };
+
 /** A handler to run. */
 export interface HandlerTask {
   app: RunningApp;
@@ -97,8 +107,8 @@ export interface HandlerTask {
   roles: readonly AppRole[];
   /** How many handlers called each other to get here: 0 for a request from outside. */
   depth: number;
-  /** How the request came: to a webhook, or to one by the hook token. Each has places of its own. Default: a route below `view`. */
-  entrance?: 'webhook' | 'hook';
+  /** Default: a route below `view`. */
+  entrance?: Entrance;
 }
 
 /** How a handler ended: with a response, or with a failure that has a message for authors. */

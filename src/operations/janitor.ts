@@ -113,7 +113,7 @@ export async function sweepAvatarParts(query: Query): Promise<void> {
   });
 }
 
-/** Maximum number of responses of webhooks that are kept of an app. */
+/** Maximum number of responses of webhooks that are kept of the proven calls of an app, and of its other calls. */
 const MAX_REPLIES = 10_000;
 
 /** Deletes the responses of webhooks that are no longer repeated, and the oldest of an app with too many. */
@@ -123,9 +123,9 @@ export async function sweepWebhookReplies(query: Query): Promise<void> {
     text: `
       delete from dws.webhook_reply r
       using (
-        select app_id, key, row_number() over (partition by app_id order by created_at desc) as number
+        select app_id, key, row_number() over (partition by app_id, proven order by created_at desc) as number
         from dws.webhook_reply
-        where app_id in (select app_id from dws.webhook_reply group by app_id having count(*) > $1)
+        where (app_id, proven) in (select app_id, proven from dws.webhook_reply group by app_id, proven having count(*) > $1)
       ) o
       where o.number > $1 and r.app_id = o.app_id and r.key = o.key and r.response is not null`,
     values: [MAX_REPLIES],

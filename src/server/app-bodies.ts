@@ -1,11 +1,15 @@
-import type { BodyReceipt } from '../core/app-run.ts';
+import { CLOSE_MS } from '../../rest-bridge/closing-connections.ts';
+import type { BodyReceipt, Entrance } from '../core/app-run.ts';
 import { defineError, unavailable, type ApiError } from '../core/errors.ts';
 
-/** Bounds of the bodies of an app in the memory of a process, and of the time in which they arrive. */
+/** What bodies share memory with: those of an app that come in the same way, or all of callers without credentials. */
+type BodyPool = Entrance | 'public';
+
+/** Bounds of the bodies in the memory of a process, and of the time in which they arrive. */
 export interface BodyLimits {
-  /** Bytes of all bodies of a pool. */
-  maxBytes: number;
-  /** Part of `maxBytes` that the bodies of one caller have. A single body is always within it. */
+  /** Bytes of the bodies of a pool. */
+  poolBytes: Readonly<Record<BodyPool, number>>;
+  /** Part of a pool that the bodies of one caller have. A single body is always within it. */
   callerShare: number;
   /** How long a body may pause. */
   idleMs: number;
@@ -19,22 +23,25 @@ export interface BodyLimits {
 }
 
 export const BODY_LIMITS: BodyLimits = {
-  maxBytes: 64 << 20,
-  callerShare: 1 / 8,
+  poolBytes: { view: 32 << 20, proven: 32 << 20, open: 32 << 20, public: 32 << 20 },
+  callerShare: 1 / 4,
   idleMs: 10_000,
   graceMs: 10_000,
   minBytesPerSecond: 16_000,
   checkMs: 1000,
-  closeMs: 5000,
+  closeMs: CLOSE_MS,
 };
 
 const tooSlow = defineError(408, 'BAD_USER_INPUT', () => 'The body took too long to arrive');
 const RETRY = { headers: { 'retry-after': '1' } };
-const poolFull = () => unavailable('The app is receiving too many calls', RETRY);
+const poolFull = ({ receiver }: Pool) => unavailable(`The ${receiver} is receiving too many calls`, RETRY);
 const callerFull = () => unavailable('Too many bodies of this caller are in memory', RETRY);
 
-/** The bodies that share the memory of an app. */
+/** The bodies that share memory. */
 interface Pool {
+  /** What receives them. */
+  readonly receiver: 'app' | 'service';
+  readonly maxBytes: number;
   bytes: number;
   /** Bytes by caller. */
   readonly callers: Map<string | null, number>;
@@ -43,12 +50,11 @@ interface Pool {
 
 /** Where a body is counted. */
 interface BodyPlace {
-  /** Names what the bodies share, e.g. an app. */
-  pool: string;
-  /** Names the caller. Null for one that proved who sent it: its bodies share the pool without a part of their own. */
+  pool: BodyPool;
+  /** Null for callers without credentials. */
+  appId: string | null;
+  /** Names the caller. Null for one that proved who sent it: its bodies have no part, and are not stopped for others. */
   caller: string | null;
-  /** Part of `maxBytes` that the pool has. Default: all. */
-  share?: number;
 }
 
 /** A body that arrives, or stays in memory until its call ends. */
@@ -99,8 +105,10 @@ class Body implements BodyReceipt {
 }
 
 /**
- * Counts the bytes of bodies as they arrive, until their calls end, and stops bodies that are too slow (408). One caller
- * has at most a part of a pool. When a pool is full, the slowest body of the caller with the most bytes ends (503).
+ * Counts the bytes of bodies as they arrive, until their calls end, and stops bodies that are too slow (408). An app has a
+ * pool for each entrance; what callers without credentials send to the service itself has one pool. A caller has at most
+ * a part of a pool. When a pool is full, the slowest arriving body of the
+ * caller with the most bytes ends (503), but none of a caller who has proved who sent it.
  */
 export class AppBodies {
   readonly #limits: BodyLimits;
@@ -113,11 +121,17 @@ export class AppBodies {
   }
 
   /** Starts to count a body. `close` ends it, however often it is called. */
-  open({ pool: key, caller, share = 1 }: BodyPlace): OpenBody {
-    const poolBytes = this.#limits.maxBytes * share;
-    const pool = this.#pools.get(key) ?? { bytes: 0, callers: new Map(), bodies: new Set() };
+  open({ pool: name, appId, caller }: BodyPlace): OpenBody {
+    const key = `${name} ${appId}`;
+    const pool: Pool = this.#pools.get(key) ?? {
+      receiver: appId === null ? 'service' : 'app',
+      maxBytes: this.#limits.poolBytes[name],
+      bytes: 0,
+      callers: new Map(),
+      bodies: new Set(),
+    };
     this.#pools.set(key, pool);
-    const body = new Body(caller, this.#limits.closeMs, (one, bytes) => this.#add(pool, poolBytes, one, bytes));
+    const body = new Body(caller, this.#limits.closeMs, (one, bytes) => this.#add(pool, one, bytes));
     pool.bodies.add(body);
     this.#arriving.add(body);
     this.#timer ??= setInterval(() => this.#check(), this.#limits.checkMs).unref();
@@ -139,17 +153,17 @@ export class AppBodies {
     };
   }
 
-  #add(pool: Pool, poolBytes: number, body: Body, bytes: number): void {
+  #add(pool: Pool, body: Body, bytes: number): void {
     // A body that was stopped is not counted again.
-    if (!pool.bodies.has(body)) throw poolFull();
+    if (!pool.bodies.has(body)) throw poolFull(pool);
     const used = pool.callers.get(body.caller) ?? 0;
-    const share = this.#limits.maxBytes * this.#limits.callerShare;
+    const share = pool.maxBytes * this.#limits.callerShare;
     if (body.caller !== null && used > body.bytes && used + bytes > share) throw callerFull();
-    while (pool.bytes + bytes > poolBytes) {
+    while (pool.bytes + bytes > pool.maxBytes) {
       const victim = chooseVictim(pool, performance.now());
-      if (!victim || victim === body) throw poolFull();
+      if (!victim || victim === body) throw poolFull(pool);
       this.#free(pool, victim);
-      victim.stop(poolFull());
+      victim.stop(poolFull(pool));
     }
     body.bytes += bytes;
     count(pool, body, bytes);
@@ -188,9 +202,9 @@ export interface OpenBody {
   close(): void;
 }
 
-/** Returns the slowest body that arrives of the caller with the most bytes. */
+/** Returns the slowest body that arrives of the caller with the most bytes. Proven bodies are not stopped for others. */
 function chooseVictim({ bodies }: Pool, now: number): Body | undefined {
-  const arriving = [...bodies].filter((body) => body.isArriving);
+  const arriving = [...bodies].filter((body) => body.isArriving && body.caller !== null);
   const bytes = Map.groupBy(arriving, ({ caller }) => caller);
   const sizeOf = (list: readonly Body[]) => list.reduce((sum, body) => sum + body.bytes, 0);
   const [most] = [...bytes.values()].toSorted((a, b) => sizeOf(b) - sizeOf(a));

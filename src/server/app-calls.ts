@@ -5,33 +5,32 @@ import type { Context, RequestInfo } from '../core/context.ts';
 import { rateLimited } from '../core/errors.ts';
 import { PerUserLimit } from '../core/per-user-limit.ts';
 import type { Platform } from '../core/platform.ts';
-import { noRouteFor } from '../services/app/app-route-match.ts';
+import { entranceOf, maxBodyOf, noRouteFor } from '../services/app/app-route-match.ts';
 import { callView } from '../services/app/app-view.ts';
 import { callWebhook, type WebhookGate } from '../services/app/app-webhook.ts';
 import { findAppByToken, findWebhookApp, type WebhookApp } from '../services/app/find-running-app.ts';
 import type { WebhookStep } from '../services/app/webhook-refusal.ts';
-import { AppBodies, type BodyLimits, type OpenBody } from './app-bodies.ts';
+import type { AppBodies, OpenBody } from './app-bodies.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 /** Creates the function that runs handlers of routes below `view` for a caller. */
-export function createViewRunner(limits?: BodyLimits) {
-  const bodies = new AppBodies(limits);
-  return (ctx: Context): RunApp =>
-    async (id, request, receive) => {
-      let body: OpenBody | null = null;
-      try {
-        return await callView(ctx, id, {
-          request,
-          receive: (maxBytes, appId) => {
-            body = bodies.open({ pool: appId, caller: ctx.viewer.userId });
-            return receive(maxBytes, body.receipt);
-          },
-        });
-      } finally {
-        (body as OpenBody | null)?.close();
-      }
-    };
-}
+export const createViewRunner =
+  (bodies: AppBodies) =>
+  (ctx: Context): RunApp =>
+  async (id, request, receive) => {
+    let body: OpenBody | null = null;
+    try {
+      return await callView(ctx, id, {
+        request,
+        receive: (maxBytes, appId) => {
+          body = bodies.open({ pool: 'view', appId, caller: ctx.viewer.userId });
+          return receive(maxBytes, body.receipt);
+        },
+      });
+    } finally {
+      (body as OpenBody | null)?.close();
+    }
+  };
 
 interface WebhookOptions {
   platform: Platform;
@@ -41,7 +40,8 @@ interface WebhookOptions {
   webhookLimiter: RateLimiter;
   /** Counts the refused calls of apps by address. */
   refusedLimiter: RateLimiter;
-  bodyLimits?: BodyLimits | undefined;
+  /** Counts the bodies of all calls of apps. */
+  bodies: AppBodies;
 }
 
 /** Refused calls of an app a minute after which an address gets 429 for this app. */
@@ -50,8 +50,6 @@ export const MAX_REFUSED_CALLS = 60;
 const MAX_OPEN_CALLS = 64;
 /** Part of the limit of an app that one address has on routes without `verify`. */
 const ADDRESS_SHARE = 1 / 2;
-/** Part of the memory for bodies that calls by token have; other calls have the rest. */
-const TOKEN_SHARE = 1 / 2;
 /** Steps whose refusals do not count to the address: it is limited by them already, or may be right with its next call. */
 const UNCOUNTED_STEPS: ReadonlySet<WebhookStep> = new Set(['address', 'limit']);
 
@@ -61,9 +59,8 @@ const UNCOUNTED_STEPS: ReadonlySet<WebhookStep> = new Set(['address', 'limit']);
  */
 export function createWebhookRunner(options: WebhookOptions) {
   const { platform, limiter } = options;
-  const bodies = new AppBodies(options.bodyLimits);
-  const createGate = gateFactory(options, bodies);
-  const createTokenGate = tokenGateFactory(options, bodies);
+  const createGate = gateFactory(options);
+  const createTokenGate = tokenGateFactory(options);
   return (info: RequestInfo, hasToken: boolean): RunApp =>
     async (key, request, receive) => {
       const app = await (hasToken ? findAppByToken : findWebhookApp)(platform.system, key);
@@ -89,8 +86,8 @@ type CreateGate = (
   receive: ReceiveBody,
 ) => { gate: WebhookGate; close: () => void };
 
-/** Creates the function that creates gates of calls by token. They have a part of what the app has, and no address. */
-function tokenGateFactory({ webhookLimiter }: WebhookOptions, bodies: AppBodies): CreateGate {
+/** Creates the function that creates gates of calls by token, which count to no address. */
+function tokenGateFactory({ webhookLimiter, bodies }: WebhookOptions): CreateGate {
   return ({ app }, _info, receive) => {
     let body: OpenBody | null = null;
     const ignore = () => {};
@@ -98,9 +95,9 @@ function tokenGateFactory({ webhookLimiter }: WebhookOptions, bodies: AppBodies)
       hasToken: true,
       enter: ignore,
       open: ignore,
-      receive: (maxBytes) => {
-        body = bodies.open({ pool: `token ${app.id}`, caller: null, share: TOKEN_SHARE });
-        return receive(maxBytes, body.receipt);
+      receive: (route) => {
+        body = bodies.open({ pool: entranceOf(route, true), appId: app.id, caller: null });
+        return receive(maxBodyOf(route), body.receipt);
       },
       prove: ignore,
       accept: () => webhookLimiter.count(`token ${app.id}`),
@@ -111,7 +108,7 @@ function tokenGateFactory({ webhookLimiter }: WebhookOptions, bodies: AppBodies)
 }
 
 /** Creates the function that creates gates of calls by the id of an app. */
-function gateFactory({ webhookLimiter, refusedLimiter }: WebhookOptions, bodies: AppBodies): CreateGate {
+function gateFactory({ webhookLimiter, refusedLimiter, bodies }: WebhookOptions): CreateGate {
   const openCalls = new PerUserLimit(MAX_OPEN_CALLS);
   return ({ app }, { address }, receive) => {
     const range = addressRange(address);
@@ -124,9 +121,9 @@ function gateFactory({ webhookLimiter, refusedLimiter }: WebhookOptions, bodies:
         leave = openCalls.acquire(`${ofAddress} ${method} ${path}`);
         if (!leave) throw rateLimited(undefined, { headers: { 'retry-after': '1' } });
       },
-      receive: (maxBytes) => {
-        body = bodies.open({ pool: app.id, caller: range, share: TOKEN_SHARE });
-        return receive(maxBytes, body.receipt);
+      receive: (route) => {
+        body = bodies.open({ pool: entranceOf(route, false), appId: app.id, caller: range });
+        return receive(maxBodyOf(route), body.receipt);
       },
       prove: () => {
         isProven = true;
@@ -134,13 +131,15 @@ function gateFactory({ webhookLimiter, refusedLimiter }: WebhookOptions, bodies:
         leave?.();
       },
       accept: () => {
+        if (isProven) return webhookLimiter.count(`signed ${app.id}`);
         const caller = `app ${app.id}`;
-        if (isProven) return webhookLimiter.count(caller);
         webhookLimiter.check(`${caller} ${range}`, ADDRESS_SHARE);
         webhookLimiter.count(caller);
         webhookLimiter.add(`${caller} ${range}`);
       },
       refuse: (step) => {
+        // The record of the call does not contain it.
+        body?.close();
         if (!UNCOUNTED_STEPS.has(step)) refusedLimiter.add(`refused ${ofAddress}`);
       },
     };

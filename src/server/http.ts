@@ -4,7 +4,7 @@ import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
 import multipart from '@fastify/multipart';
 import websocket from '@fastify/websocket';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import type { BridgeContext } from '../../rest-bridge/call.ts';
 import { registerRest, type RestOptions } from '../../rest-bridge/fastify.ts';
@@ -20,7 +20,7 @@ import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { finishRefusals } from '../services/app/webhook-refusal.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { recordRefusedRead } from '../services/resource/audit-read.ts';
-import type { BodyLimits } from './app-bodies.ts';
+import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
@@ -33,6 +33,7 @@ import { registerPages } from './pages/pages.ts';
 import { createRedirectPage, type SendRedirectPage } from './pages/redirect-page.ts';
 import { registerRelationPages } from './pages/relation-page.ts';
 import { queuePipelinedRequests } from './pipelined-requests.ts';
+import { limitPublicBodies } from './public-bodies.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory, type CreateContext } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
@@ -73,6 +74,7 @@ export async function createHttpServer(
   const refusedLimiter = new RateLimiter(platform, { name: 'refused', limit: MAX_REFUSED_CALLS });
   app.addHook('onClose', async () => [limiter, webhookLimiter, refusedLimiter].forEach((one) => one.close()));
   app.addHook('onClose', () => Promise.all([finishRunRecords(platform), finishRefusals(platform)]));
+  const bodies = new AppBodies(bodyLimits);
   const internalCalls = new InternalCalls();
   platform.internalApi = createInternalApi(app, internalCalls, platform.publicUrl);
   const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
@@ -80,10 +82,13 @@ export async function createHttpServer(
   const apollo = createApollo(schema, platform);
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
-  await app.register(registerGraphqlRoutes, { schema, apollo, platform, authenticator, limiter, createContext });
+  const limitBody = limitPublicBodies(bodies, hasViewer);
+  const graphql = { schema, apollo, platform, authenticator, limiter, createContext, limitBody };
+  await app.register(registerGraphqlRoutes, graphql);
   const endpoints = registerRest(app, {
     schema,
     rows: ROWS,
+    limitBody,
     readForms: (api) => {
       api.removeAllContentTypeParsers();
       // Without limits: the form reader limits texts, and the code that stores a file limits its size.
@@ -93,13 +98,19 @@ export async function createHttpServer(
     sendErrorPage,
     contextFor: createRestContextFactory(createContext, {
       sendRedirectPage: createRedirectPage(platform),
-      runView: createViewRunner(bodyLimits),
-      runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter, refusedLimiter, bodyLimits }),
+      runView: createViewRunner(bodies),
+      runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter, refusedLimiter, bodies }),
     }),
   });
   registerRelationPages(app, { endpoints, platform, createContext });
   await app.register(registerPages, { schema, endpoints, platform, createContext });
   return app;
+}
+
+/** Returns whether the caller of a request has valid credentials. Before its context exists it has none. */
+function hasViewer({ bridgeContext, graphqlContext }: FastifyRequest): boolean {
+  const context = graphqlContext && 'context' in graphqlContext ? graphqlContext.context : bridgeContext;
+  return Boolean((context as PublicContext | null)?.viewer);
 }
 
 /** The functions that run handlers of apps and send their redirects. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { CLOSE_MS } from '../../rest-bridge/closing-connections.ts';
 import { errorResponse } from '../../rest-bridge/error-response.ts';
 import { badInput, defineError, type ApiError } from '../core/errors.ts';
 
@@ -15,9 +16,6 @@ const ERRORS: Record<string, ApiError> = {
     headers: { allow: 'GET, HEAD, POST, PUT, DELETE, OPTIONS' },
   }),
 };
-
-/** How long a connection stays open for its client to read the response. */
-const CLOSE_MS = 5000;
 
 /**
  * Responds to bytes that are not an HTTP request, as to other errors, and closes the connection. After `closeMs` it is

@@ -1,4 +1,5 @@
 import { request as httpRequest, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
+import { BODY_LIMITS } from '../../src/server/app-bodies.ts';
 import type { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
 import { createApp } from './app-fixture.ts';
@@ -15,6 +16,9 @@ export const echo = (methods: readonly string[], config: object = {}): string =>
   };
   export const config = ${JSON.stringify(config)};
   export { ${methods.map((method) => `handle as ${method}`).join(', ')} };`;
+
+/** Returns the same memory for the bodies of each entrance of an app. */
+export const poolsOf = (bytes: number) => ({ ...BODY_LIMITS.poolBytes, view: bytes, proven: bytes, open: bytes });
 
 export const VIEW_METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 export const WEBHOOK_METHODS = ['get', 'post', 'put'];

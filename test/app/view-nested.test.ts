@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { expectBody } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { startService } from '../support/service.ts';
-import { deployApp, deployAppWith, grantApp } from './echo-app.ts';
+import { deployApp, deployAppWith, grantApp, poolsOf } from './echo-app.ts';
 
 /** A handler that calls the route of `next` by the API, until `n` is 0. */
 const nested = (next: string) => `
@@ -39,7 +39,7 @@ test('a webhook that a handler calls acts as the owner, and counts as a level', 
 });
 
 test('a body of a handler that finds no memory ends with 503, and the service goes on', async () => {
-  const service = await startService({}, { bodyLimits: { maxBytes: 1000, callerShare: 0.5, closeMs: 1 } });
+  const service = await startService({}, { bodyLimits: { poolBytes: poolsOf(1000), callerShare: 0.5, closeMs: 1 } });
   const admin = await service.user('admin', { superuser: true });
   const app = await deployApp(admin, 'Nested bodies', {
     'server/inner.js': 'export const post = () => 1;',

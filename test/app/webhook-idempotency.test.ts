@@ -1,16 +1,15 @@
 import { describe, expect } from 'vitest';
-import type { AppRequest, AppResponse } from '../../src/core/app-run.ts';
+import type { AppResponse } from '../../src/core/app-run.ts';
 import { upstreamFailed } from '../../src/core/errors.ts';
 import { sweepWebhookReplies } from '../../src/operations/janitor.ts';
-import { findWebhookApp, type WebhookApp } from '../../src/services/app/find-running-app.ts';
-import { runOnce } from '../../src/services/app/webhook-idempotency.ts';
+import { findWebhookApp } from '../../src/services/app/find-running-app.ts';
 import { Client } from '../support/client.ts';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { startService, type Service } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { deployApp, echo } from './echo-app.ts';
-import { recordedCalls } from './webhook-calls.ts';
+import { neverRun, once, onceOf, recordedCalls, responseOf } from './webhook-calls.ts';
 
 const CONFIG = { idempotency: { header: 'X-Delivery' } };
 const FILES = {
@@ -19,45 +18,6 @@ const FILES = {
 };
 const RUNS = 'A call with the same idempotency key is running';
 const OTHER = 'The value of the header X-Delivery was used for another request';
-
-type Run = () => Promise<{ response: AppResponse } | { failure: ReturnType<typeof upstreamFailed> }>;
-
-/** Runs `run` once for a key, as a webhook of an app. */
-async function once(service: Pick<Service, 'platform'>, appId: string, request: Partial<AppRequest>, run: Run) {
-  return onceOf(service, (await findWebhookApp(service.platform.system, appId))!, request, run);
-}
-
-function onceOf(
-  { platform }: Pick<Service, 'platform'>,
-  { app, webhooks }: WebhookApp,
-  request: Partial<AppRequest>,
-  run: Run,
-) {
-  return runOnce(
-    platform,
-    {
-      app,
-      route: webhooks.find(({ path }) => path === '/')!,
-      header: 'X-Delivery',
-      request: {
-        method: 'post',
-        path: '/',
-        query: {},
-        headers: { 'x-delivery': 'k' },
-        body: Buffer.from('b'),
-        ...request,
-      },
-    },
-    run,
-  );
-}
-
-const responseOf =
-  (text: string, status = 200) =>
-  async () => ({
-    response: { status, headers: { 'x-own': 'a' }, body: Buffer.from(text) },
-  });
-const neverRun = () => Promise.reject(new Error('It ran again'));
 
 describe('calls of a webhook with the same key', () => {
   test('get the first response, also from another process, and are all recorded', async ({
@@ -117,8 +77,9 @@ describe('calls of a webhook with the same key', () => {
 
   test('are 400 for another body, path and query', async ({ admin, anonymous }) => {
     const app = await deployApp(admin, 'Mismatch', FILES);
+    const { token } = (await admin.get(`/apps/${app}/webhooks`)).body.hookToken;
     const post = (path: string, body: string) =>
-      anonymous.request('POST', `/api/apps/${app}/_hook${path}`, body, { 'x-delivery': 'k' });
+      anonymous.request('POST', `/api/hooks/${token}${path}`, body, { 'x-delivery': 'k' });
     await expectBody(post('/orders/7?a=1', 'x'), 200, {});
     await expectError(post('/orders/7?a=1', 'y'), 400, OTHER);
     await expectError(post('/orders/8?a=1', 'x'), 400, OTHER);
@@ -266,11 +227,11 @@ describe('a response that is kept', () => {
     await once(service, app, request('b'), responseOf(`${exact}x`));
     await expect(once(service, app, request('b'), neverRun)).rejects.toMatchObject({
       status: 409,
-      message: 'The call was processed before; its response was too large to be kept',
+      message: 'The call was processed before; its response was not kept',
     });
   });
 
-  test('has 100 MB with the others of the app; past them a repetition is 409, and not a second run', async ({
+  test('has 50 MB with the others of the app; past them a repetition is 409, and not a second run', async ({
     admin,
     service,
   }) => {
@@ -297,16 +258,20 @@ describe('a response that is kept', () => {
        select tenant_id, app_id, 'k' || n, request, run_id, now(), response
        from dws.webhook_reply, generate_series(1, $2) n where app_id = $1`,
       app,
-      Math.floor(100_000_000 / one) - 1,
+      Math.floor(50_000_000 / one) - 1,
     );
     await once(service, app, request('b'), responseOf(body));
-    expect(await bytesOf(app)).toBeLessThan(100_000_000);
+    expect(await bytesOf(app)).toBeLessThan(50_000_000);
     await expect(once(service, app, request('b'), neverRun)).rejects.toMatchObject({
       status: 409,
-      message: 'The call was processed before; its response was too large to be kept',
+      message: 'The call was processed before; its response was not kept',
     });
     expect(await once(service, app, request('a'), neverRun)).toMatchObject({ response: { body: Buffer.from(body) } });
-    // Others are kept.
+    // Those of other calls and apps are kept.
+    await once(service, app, request('b'), responseOf(body), false);
+    expect(await once(service, app, request('b'), neverRun, false)).toMatchObject({
+      response: { body: Buffer.from(body) },
+    });
     await once(service, other, request('b'), responseOf(body));
     expect(await once(service, other, request('b'), neverRun)).toMatchObject({ response: { body: Buffer.from(body) } });
   });
@@ -321,8 +286,16 @@ describe('a response that is kept', () => {
        from dws.webhook_reply, generate_series(1, 10001) n where app_id = $1`,
       app,
     );
+    // Many of proven calls take nothing from other calls.
+    await once(service, app, {}, responseOf('other'), false);
+    await systemQuery(
+      service,
+      `update dws.webhook_reply set created_at = now() - interval '20 hours' where app_id = $1 and not proven`,
+      app,
+    );
     await service.platform.system.transaction(sweepWebhookReplies);
-    const left = await systemQuery(service, `select key from dws.webhook_reply where app_id = $1`, app);
+    const left = await systemQuery(service, `select key from dws.webhook_reply where app_id = $1 and proven`, app);
+    expect(await once(service, app, {}, neverRun, false)).toMatchObject({ response: { body: Buffer.from('other') } });
     expect(left).toHaveLength(10_000);
     expect(left.map(({ key }) => key)).not.toContain('k10001');
     expect(await once(service, app, {}, neverRun)).toMatchObject({ response: { body: Buffer.from('newest') } });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ENTRANCE_SHARES } from '../../src/core/app-run.ts';
 import type { ApiError } from '../../src/core/errors.ts';
-import { FairGate, threeQuartersOf, type Caller } from '../../src/core/fair-gate.ts';
+import { FairGate, halfOf, threeQuartersOf, type Caller } from '../../src/core/fair-gate.ts';
 
 const NEVER = new AbortController().signal;
 const ANN: Caller = { tenantId: 'one', userId: 'ann' };
@@ -93,6 +94,28 @@ describe('places', () => {
 
   test('a tenant gets three quarters of them, and at least one', () => {
     expect([1, 2, 3, 4, 8, 20].map(threeQuartersOf)).toEqual([1, 1, 2, 3, 6, 15]);
+  });
+
+  test('the entrances of the apps of an owner have at most the places of the owner, and each at least one', async () => {
+    for (const places of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 22, 32, 64]) {
+      const maxPerTenant = threeQuartersOf(places);
+      const ofOwner = halfOf(maxPerTenant);
+      const gate = createGate(places, 1000, maxPerTenant);
+      const tasks = Object.entries(ENTRANCE_SHARES).flatMap(([entrance, share]) =>
+        Array.from({ length: places }, (_, n) => [
+          `${entrance} ${n}`,
+          { tenantId: 'one', userId: `ann ${entrance}`, share },
+        ]),
+      );
+      await enterAll(gate, Object.fromEntries(tasks) as Record<string, Caller>);
+      const counts = Object.keys(ENTRANCE_SHARES).map(
+        (entrance) => gate.running.filter((name) => name.startsWith(entrance)).length,
+      );
+      const atLeastOne = (part: number) => Math.max(1, Math.floor(part));
+      if (ofOwner < 3) expect(gate.running).toHaveLength(Math.min(3, maxPerTenant));
+      else expect(counts).toEqual([atLeastOne(ofOwner / 2), atLeastOne(ofOwner / 4), atLeastOne(ofOwner / 4)]);
+      if (ofOwner >= 3) expect(gate.running.length).toBeLessThanOrEqual(ofOwner);
+    }
   });
 
   test('a failed task frees its place', async () => {

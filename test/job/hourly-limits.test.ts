@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { newId } from '../../src/core/id.ts';
+import { findMailRecipients } from '../../src/services/resource/mail-recipients.ts';
 import { queueMails } from '../../src/services/resource/mail.ts';
 import type { Client } from '../support/client.ts';
 import { tenantIdOf } from '../support/mail-fixture.ts';
@@ -37,6 +38,20 @@ const letAnHourPass = (service: Service, table: 'mail' | 'notification') =>
 
 const email = (owner: Client, ...recipients: string[]) =>
   createAction(owner, 'email', { recipients, subject: 'Figures', body: 'x' });
+
+test('a mail has at most as many recipients besides the owner as a job sends in an hour', async () => {
+  const members = Array.from({ length: 251 }, (_, n) => ({ id: `${n}`, email: `${n}@example.com`, active: true }));
+  const find = (ownerId: string, count: number, ...addresses: string[]) =>
+    findMailRecipients({ query: (async () => members.slice(0, count)) as never }, { tenantId: 'one', ownerId }, [
+      'team:all',
+      ...addresses,
+    ]);
+  expect((await find('0', 251)).users).toHaveLength(251);
+  expect(await find('another', 249, 'a@example.org')).toMatchObject({ addresses: ['a@example.org'] });
+  const message = 'The mail has 251 recipients besides the owner; the maximum is 250';
+  await expect(find('another', 251)).rejects.toMatchObject({ code: 'BAD_USER_INPUT', message });
+  await expect(find('0', 251, 'a@example.org')).rejects.toMatchObject({ message });
+});
 
 test('the jobs of an owner send 200 mails in an hour to plain addresses', async ({ service, ann, bob }) => {
   await giveAddresses(ann, bob);

@@ -66,6 +66,33 @@ describe('doctor', () => {
     });
   });
 
+  test('says that callers share the limits of one address when PUBLIC_URL shows an unknown proxy', async ({
+    service,
+  }) => {
+    const { DATA_DIR, APP_SECRET } = variablesOf(service);
+    // Variables stay set until the end of the test.
+    const unset = { DATA_DIR, APP_SECRET, PUBLIC_URL: '', TRUST_PROXY: '', HOST: '', PORT: '', ROLE: '' };
+    const noteOf = async (variables: Record<string, string>) => {
+      const { out: lines } = await dws({ ...unset, ...variables }, 'doctor');
+      return lines.find((line) => line.includes(' config '))!.replace('ok    config      read, ROLE=', '');
+    };
+    const https = { PUBLIC_URL: 'https://dws.example' };
+    expect(await noteOf(https)).toBe(
+      'all; PUBLIC_URL=https://dws.example is not where the service listens, and TRUST_PROXY is unset: if a proxy is in between, ' +
+        'all callers share the limits of its address. Set TRUST_PROXY to the addresses of the proxy',
+    );
+    for (const [variables, isNoted] of [
+      [{ ...https, TRUST_PROXY: 'loopback' }, false],
+      [{ ...https, ROLE: 'worker' }, false],
+      [{ PUBLIC_URL: 'http://dws.example:4000' }, true],
+      [{ PUBLIC_URL: 'http://dws.example:4000', HOST: '0.0.0.0' }, false],
+      [{ PUBLIC_URL: 'http://dws.example', HOST: '0.0.0.0' }, true],
+      [{ PUBLIC_URL: 'http://dws.example', HOST: '0.0.0.0', PORT: '80' }, false],
+      [{ PUBLIC_URL: 'http://localhost:4000' }, false],
+    ] as [Record<string, string>, boolean][])
+      expect([variables, (await noteOf(variables)).includes('TRUST_PROXY is unset')]).toEqual([variables, isNoted]);
+  });
+
   test('fails for a missing key, a table without forced row-level security and an open data folder', async ({
     service,
   }) => {

@@ -97,13 +97,35 @@ async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> 
   }
 }
 
-/** Says with which role the service runs, and that users wait for one another where a tenant has one place. */
-const describeConfig = ({ ROLE, WORKER_CONCURRENCY }: Config): string =>
-  `read, ROLE=${ROLE}` +
-  (ROLE !== 'web' && queueLimitsOf(WORKER_CONCURRENCY).operations.perTenant === 1
-    ? `; WORKER_CONCURRENCY=${WORKER_CONCURRENCY} leaves a tenant one place, so that its users wait for each other: ` +
-      'set it to 4 or more'
-    : '');
+/**
+ * Says with which role the service runs, that users wait for one another where a tenant has one place, and that all callers
+ * share the limits of one address where the addresses that a proxy states do not count.
+ */
+const describeConfig = (config: Config): string => {
+  const { ROLE, WORKER_CONCURRENCY, PUBLIC_URL } = config;
+  const notes = [`read, ROLE=${ROLE}`];
+  if (ROLE !== 'web' && queueLimitsOf(WORKER_CONCURRENCY).operations.perTenant === 1)
+    notes.push(
+      `WORKER_CONCURRENCY=${WORKER_CONCURRENCY} leaves a tenant one place, so that its users wait for each other: ` +
+        'set it to 4 or more',
+    );
+  if (ROLE !== 'worker' && isBehindUnknownProxy(config))
+    notes.push(
+      `PUBLIC_URL=${PUBLIC_URL} is not where the service listens, and TRUST_PROXY is unset: if a proxy is in between, ` +
+        'all callers share the limits of its address. Set TRUST_PROXY to the addresses of the proxy',
+    );
+  return notes.join('; ');
+};
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;
+
+/** Returns whether `PUBLIC_URL` can only lead to the service by a proxy, of which the service does not know. */
+function isBehindUnknownProxy({ HOST, PORT, PUBLIC_URL, TRUST_PROXY }: Config): boolean {
+  if (PUBLIC_URL === undefined || TRUST_PROXY.length > 0) return false;
+  const { protocol, hostname, port } = new URL(PUBLIC_URL);
+  const isElsewhere = LOOPBACK.test(HOST) && !LOOPBACK.test(hostname);
+  return protocol === 'https:' || isElsewhere || Number(port || 80) !== PORT;
+}
 
 function checkNode(): string {
   if (Number(process.versions.node.split('.')[0]) < 24)

@@ -1,6 +1,6 @@
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RouteHandlerMethod } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
@@ -21,18 +21,33 @@ export interface GraphqlOptions {
   authenticator: Authenticator;
   limiter: RateLimiter;
   createContext: CreateContext;
+  /** Limits the bodies of callers without credentials. */
+  limitBody: preParsingHookHandler;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Context of a POST of GraphQL, or why it has none. It is created before the body is received. */
+    graphqlContext: { context: PublicContext } | { error: unknown } | null;
+  }
 }
 
 /**
  * Registers `/graphql`: POST, GET and WebSocket on one path. Browsers that open it are sent to GraphiQL. See docs/contract.md#graphql.
  */
 export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
-  const context = (request: FastifyRequest, reply: FastifyReply) =>
+  app.decorateRequest('graphqlContext', null);
+  const createContext = (request: FastifyRequest, reply: FastifyReply) =>
     options.createContext(request, reply, 'graphql').catch((error: unknown) => {
       if (!toApiError(error))
         logFailure(request.log, { err: error, requestId: request.id }, 'Request failed', reply.raw.destroyed);
       throw toRequestError(error);
     });
+  const context = (request: FastifyRequest, reply: FastifyReply) => {
+    const created = request.graphqlContext;
+    if (!created) return createContext(request, reply);
+    return 'context' in created ? Promise.resolve(created.context) : Promise.reject(created.error as Error);
+  };
   const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (
     ...parameters: Parameters<RouteHandlerMethod>
   ) => Promise<unknown>;
@@ -46,5 +61,16 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     return reply.header('vary', 'accept').redirect(`/graphiql${search ? `?${search}` : ''}`);
   };
   app.route({ method: 'GET', url: '/graphql', handler: handleGet, wsHandler: createSocketHandler(options) as never });
-  app.route({ method: 'POST', url: '/graphql', handler });
+  app.route({
+    method: 'POST',
+    url: '/graphql',
+    onRequest: async (request, reply) => {
+      request.graphqlContext = await createContext(request, reply).then(
+        (created) => ({ context: created }),
+        (error: unknown) => ({ error }),
+      );
+    },
+    preParsing: options.limitBody,
+    handler,
+  });
 }

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   execute,
   getOperationAST,
@@ -12,6 +12,8 @@ import {
 import { CloseCode, type Context as SocketContext, type SubscribePayload } from 'graphql-ws';
 import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { LRUCache } from 'lru-cache';
+import type { WebSocket } from 'ws';
+import { addressRange } from '../../core/address-range.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
@@ -28,6 +30,7 @@ import { ignoreUnsentMessages } from './quiet-send.ts';
 import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import { checkVariables } from './variables.ts';
+import { TOO_MANY, WaitingSockets } from './waiting-sockets.ts';
 
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
 
@@ -40,8 +43,6 @@ const MAX_DOCUMENT_CHARACTERS = 1_000_000;
 const MAX_SOCKETS = 50;
 /** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
-/** Close code of a socket above a limit, after the HTTP status 429. */
-const TOO_MANY = 4429;
 
 type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator' | 'limiter'>;
 
@@ -49,20 +50,25 @@ type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
  * {authorization}`, or the session cookie of an upgrade that comes from the same origin or from `CORS_ORIGINS`, as over
  * HTTP. The socket is closed with 4403 without valid credentials, and when the user is disabled or the credential ends;
- * with 4429 above the limit of open sockets. See docs/contract.md#graphql.
+ * with 4429 above a limit of open sockets. See docs/contract.md#graphql.
  */
 export function createSocketHandler(options: SocketOptions) {
   const sockets = new PerUserLimit(MAX_SOCKETS);
+  const waiting = new WaitingSockets();
   const unread = new UnreadMessages();
   const documents: ValidDocuments = new LRUCache({
     maxSize: MAX_DOCUMENT_CHARACTERS,
     sizeCalculation: (_document, query) => query.length + 1,
   });
-  return makeHandler<Record<string, unknown>, SocketExtra>({
+  const handle = makeHandler<Record<string, unknown>, SocketExtra>({
     connectionInitWaitTimeout: 10_000,
     // Hides internal errors from clients.
     isProd: true,
-    onConnect: (socket) => acceptConnection(options, sockets, unread, socket as Socket),
+    onConnect: async (socket) => {
+      const isAccepted = await acceptConnection(options, sockets, unread, socket as Socket);
+      if (isAccepted) waiting.authenticated((socket as Socket).extra.socket);
+      return isAccepted;
+    },
     onClose: ({ extra }) => endConnection(extra as SocketExtra),
     onSubscribe: async (socket, id, payload) => {
       const prepared = await prepareOperation({ ...options, documents }, socket as Socket, id, payload).catch(
@@ -82,6 +88,9 @@ export function createSocketHandler(options: SocketOptions) {
     onComplete: ({ extra }, id, payload) => endOperation(extra as SocketExtra, id, payload),
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
   } as Parameters<typeof makeHandler<Record<string, unknown>, SocketExtra>>[0] & { isProd: boolean });
+  return function (this: FastifyInstance, socket: WebSocket, request: FastifyRequest) {
+    return waiting.add(socket, addressRange(request.ip)) ? handle.call(this, socket, request) : undefined;
+  };
 }
 
 /** Maximum length of the reason with which a socket is closed, as WebSocket defines it. */

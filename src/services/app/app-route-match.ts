@@ -1,4 +1,4 @@
-import type { AppRequest, HandlerRoute } from '../../core/app-run.ts';
+import type { AppRequest, Entrance, HandlerRoute } from '../../core/app-run.ts';
 import { methodNotAllowed, noRoute } from '../../core/errors.ts';
 
 const DEFAULT_MAX_BODY_BYTES = 1_000_000;
@@ -46,6 +46,10 @@ export function matchRoute(routes: readonly HandlerRoute[], { method, path }: He
   const allow = [...others, 'OPTIONS'].join(', ');
   throw methodNotAllowed({ method: method.toUpperCase(), path }, { headers: { allow } });
 }
+
+/** Returns how a call comes to a webhook that has the hook token or not: a signature is proof, too, as soon as it is checked. */
+export const entranceOf = ({ config }: HandlerRoute, hasToken: boolean): Entrance =>
+  hasToken || config['verify'] ? 'proven' : 'open';
 
 /** Returns how many bytes the body of a request to a route may have. */
 export const maxBodyOf = ({ config }: HandlerRoute): number =>

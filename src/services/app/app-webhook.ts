@@ -6,7 +6,7 @@ import { defineError, unavailable, upstreamFailed, type ApiError } from '../../c
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 import { idOfPrincipal } from '../../core/viewer.ts';
-import { matchRoute, maxBodyOf, type RouteMatch } from './app-route-match.ts';
+import { entranceOf, matchRoute, type RouteMatch } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
 import { openEnv, type WebhookApp } from './find-running-app.ts';
 import { disconnected } from './handler-failure.ts';
@@ -24,8 +24,8 @@ export interface WebhookGate {
   enter(): void;
   /** Counts the call to its address and route, until it is proven or ends. */
   open(route: HandlerRoute): void;
-  /** Receives the body. */
-  receive(maxBytes: number): Promise<Uint8Array>;
+  /** Receives the body of a call of a route. */
+  receive(route: HandlerRoute): Promise<Uint8Array>;
   /** Ends what is counted to the address: the call has a right signature. */
   prove(): void;
   /** Counts the call to the app. */
@@ -128,7 +128,7 @@ async function takeSteps(platform: Platform, call: WebhookCall, record: CallReco
   record.step = 'token';
   if (gate && !gate.hasToken && match.route.config['token'] === true) throw tokenRequired();
   record.step = 'body';
-  const body = gate ? await gate.receive(maxBodyOf(match.route)) : call.request.body;
+  const body = gate ? await gate.receive(match.route) : call.request.body;
   const request = { ...call.request, body };
   const { verify, idempotency } = match.route.config as { verify?: VerifyConfig; idempotency?: IdempotencyConfig };
   record.step = 'signature';
@@ -142,7 +142,9 @@ async function takeSteps(platform: Platform, call: WebhookCall, record: CallReco
   record.call.request = request;
   const run = () => runAsOwner(platform, { ...call, request }, match, record);
   if (!idempotency || !gate) return run();
-  return runOnce(platform, { app: found.app, route: match.route, request, header: idempotency.header }, run);
+  const { route } = match;
+  const isProven = entranceOf(route, gate.hasToken) === 'proven';
+  return runOnce(platform, { app: found.app, route, request, header: idempotency.header, isProven }, run);
 }
 
 /** Throws UNAUTHENTICATED unless a request has the signature that the config of its route requires. */
@@ -182,7 +184,8 @@ async function runAsOwner(
     user: owner,
     roles: [],
     depth: info.appDepth ?? 0,
-    entrance: gate?.hasToken ? 'hook' : 'webhook',
+    // A call that is repeated has an author who asked for it.
+    entrance: entranceOf(route, gate?.hasToken ?? true),
   });
   const { result, logs, memoryBytes, durationMs: computeMs } = outcome;
   Object.assign(record, { logs, memoryBytes, computeMs, error: 'failure' in result ? result.failure.message : null });

@@ -42,8 +42,9 @@ export async function sendMail({ app, ctx }: Pick<HandlerTask, 'app' | 'ctx'>, m
   const owner = await loadOwner(platform, app);
   const footer = `Sent by the app "${app.name}" of ${owner.username}`;
   await ctx.transaction(async (tx) => {
-    const mails = await addressMails(tx, app.tenantId, names);
-    await checkMailLimits(tx, { kind: 'app', id: app.id, tenantId: app.tenantId, ownerId: owner.userId }, mails);
+    const sender = { kind: 'app', id: app.id, tenantId: app.tenantId, ownerId: owner.userId } as const;
+    const mails = await addressMails(tx, sender, names);
+    await checkMailLimits(tx, sender, mails);
     const content = {
       tenantId: app.tenantId,
       source: `app:${app.id}:${newId()}`,
@@ -70,9 +71,14 @@ function readBounded(value: unknown, path: string): string {
 }
 
 /** Returns one mail for each address and enabled user, and locks the users against deletion. */
-async function addressMails(tx: Transaction, tenantId: string, names: readonly string[]): Promise<AddressedMail[]> {
+async function addressMails(
+  tx: Transaction,
+  sender: { tenantId: string; ownerId: string },
+  names: readonly string[],
+): Promise<AddressedMail[]> {
+  const { tenantId } = sender;
   const recipients = await resolveRecipients(tx, tenantId, names, { path: 'to', addresses: true });
-  const { users, addresses } = await findMailRecipients(tx, tenantId, recipients);
+  const { users, addresses } = await findMailRecipients(tx, sender, recipients);
   const locked = await lockMailUsers(tx, tenantId, users);
   if (locked.length + addresses.length === 0) throw badInput('No recipient of the mail is enabled and has an address');
   return [

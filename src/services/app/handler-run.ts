@@ -1,5 +1,5 @@
 import { toApiError } from '../../core/api-error.ts';
-import type { HandlerOutcome, HandlerTask } from '../../core/app-run.ts';
+import { ENTRANCE_SHARES, type HandlerOutcome, type HandlerTask } from '../../core/app-run.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Caller } from '../../core/fair-gate.ts';
 import { handlersTooDeep, MAX_HANDLER_DEPTH } from '../../core/handler-depth.ts';
@@ -15,8 +15,6 @@ import { createHostCalls } from './handler-host.ts';
 import { readResponse } from './handler-response.ts';
 
 const MEBIBYTE = 1024 ** 2;
-/** Parts of the places of an owner, by how requests come to the handlers of their apps. */
-const SHARES = { view: 1 / 2, webhook: 1 / 4, hook: 1 / 4 };
 const DEFAULT_TIMEOUT_MS = 30_000;
 const LIMITS: Omit<SandboxLimits, 'timeoutMs'> = {
   memoryBytes: 128 * MEBIBYTE,
@@ -79,9 +77,8 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
 }
 
 /** Returns who occupies the place of a handler: the owner of the app, whose webhooks do not take the places of views. */
-function callerOf({ app: { tenantId, ownerId }, entrance }: HandlerTask): Caller {
-  const way = entrance ?? 'view';
-  return { tenantId, userId: `${idOfPrincipal(ownerId)} ${way}`, share: SHARES[way] };
+function callerOf({ app: { tenantId, ownerId }, entrance = 'view' }: HandlerTask): Caller {
+  return { tenantId, userId: `${idOfPrincipal(ownerId)} ${entrance}`, share: ENTRANCE_SHARES[entrance] };
 }
 
 /** Returns what crosses to the handler: all that its argument contains as values. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AppRequest, AppResponse, HandlerRoute, RunningApp } from '../../core/app-run.ts';
 import { badInput, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
@@ -17,10 +18,23 @@ export const REPLY_RETENTION = '24 hours';
 /** A run that has not ended by then was killed: it is longer than a handler may wait and run. */
 const MAX_RUN = '3 minutes';
 const MAX_BODY_BYTES = 1_000_000;
-/** Bytes of the responses that are kept of an app. */
-const MAX_APP_BYTES = 100_000_000;
+/** Bytes of the responses that are kept of the proven calls of an app, and of its other calls. */
+const MAX_KEPT_BYTES = 50_000_000;
+/** Longest delay of an attempt to note that a call has run. Each is twice as long as the one before. */
+const MAX_NOTE_DELAY_MS = 128_000;
 /** Maximum number of attempts to claim a key. */
 const MAX_TRIES = 3;
+
+/** A call of a route with an idempotency header. */
+interface KeyedCall {
+  app: RunningApp;
+  route: HandlerRoute;
+  request: AppRequest;
+  /** Name of the idempotency header. */
+  header: string;
+  /** Whether it is known who sent it: by the hook token or a signature. */
+  isProven: boolean;
+}
 
 interface Claim extends Record<string, unknown> {
   /** Id of the run that has taken the key. */
@@ -36,24 +50,28 @@ const digestOf = (...parts: (string | Uint8Array)[]): string =>
 
 /**
  * Runs a webhook once for each value of its idempotency header, and returns the response of the first run for 24 hours.
- * Responses from 500 on are not kept. Throws CONFLICT while the first run lasts: a call that waits for it would occupy the
- * connection of a public caller, and runs of other processes cannot be awaited. Throws BAD_USER_INPUT for another request
- * with the same key, and NOT_FOUND for an app that was deleted meanwhile.
+ * Proven calls and others have keys of their own. The request is a part of the key of a call without proof, so that no
+ * caller can take the key of another request. Responses from 500 on are not kept. Throws CONFLICT while the first run
+ * lasts: a call that waits for it would occupy the connection of a public caller, and runs of other processes cannot be
+ * awaited. Throws BAD_USER_INPUT for another request with the same key of proven calls, and NOT_FOUND for an app that was
+ * deleted meanwhile.
  */
 export async function runOnce<T extends { response: AppResponse } | { failure: { status: number } }>(
   platform: Platform,
-  { app, route, request, header }: { app: RunningApp; route: HandlerRoute; request: AppRequest; header: string },
+  { app, route, request, header, isProven }: KeyedCall,
   run: () => Promise<T>,
 ): Promise<T | { response: AppResponse }> {
-  const { database, secrets } = platform;
+  const { database, secrets, log } = platform;
   const value = request.headers[header.toLowerCase()];
   if (!value) return run();
   const query: Platform['system']['query'] = (statement) => database.query(app.tenantId, statement);
   const { method, path, body } = request;
-  const key = digestOf(`${method} ${route.path}\n${value}`);
   const digest = digestOf(`${method} ${path}\n${JSON.stringify(request.query)}\n`, body);
+  const key = isProven
+    ? digestOf(`${method} ${route.path}\n${value}`)
+    : digestOf(`open ${method} ${route.path}\n${digest}\n${value}`);
   const runId = newId();
-  const claim = await take(query, app, { key, digest, runId });
+  const claim = await take(query, app, { key, digest, runId, isProven });
   if (!claim) throw noRouteFor(request);
   if (claim.runId !== runId) return { response: responseOf(claim, digest, header, secrets) };
   const own = [app.tenantId, app.id, key, runId];
@@ -61,46 +79,71 @@ export async function runOnce<T extends { response: AppResponse } | { failure: {
     query({
       text: `delete from dws.webhook_reply where tenant_id = $1 and app_id = $2 and key = $3 and run_id = $4`,
       values: own,
-    });
+    }).catch((error: unknown) => log.error({ err: error }, 'Could not release an idempotency key'));
   const result = await run().catch(async (error: unknown) => {
     await release();
     throw error;
   });
-  if (!('response' in result) || result.response.status >= 500) await release();
-  else {
-    // The handler has run: if the sizes cannot be read, the key is kept without its response, so that it does not run again.
-    const isFull = await isStorageFull(platform, app.tenantId, app.id).catch(() => true);
-    await query({
+  if (!('response' in result) || result.response.status >= 500) {
+    await release();
+    return result;
+  }
+  // The handler has run: if the sizes cannot be read, the key is kept without its response, so that it does not run again.
+  const isFull = await isStorageFull(platform, app.tenantId, app.id).catch(() => true);
+  const keep = (response: Buffer) =>
+    query({
       text: `
         update dws.webhook_reply
-        set response = case when octet_length($5::bytea) + (${APP_BYTES}) <= $6 then $5 else '' end
+        set response = case when octet_length($5::bytea) + (${KEPT_BYTES}) <= $7 then $5 else '' end
         where tenant_id = $1 and app_id = $2 and key = $3 and run_id = $4`,
-      values: [...own, isFull ? Buffer.alloc(0) : toStored(result.response, secrets), MAX_APP_BYTES],
+      values: [...own, response, isProven, MAX_KEPT_BYTES],
     });
-  }
+  await keep(isFull ? NOT_KEPT : toStored(result.response, secrets)).catch((error: unknown) => {
+    log.error({ err: error }, 'Could not keep the response of a webhook');
+    void noteRun(() => keep(NOT_KEPT), log);
+  });
   return result;
 }
 
-/** SQL for the bytes of the responses of an app. It reads their lengths only, of about 10,000 rows at most. */
-const APP_BYTES = `select coalesce(sum(octet_length(response)), 0) from dws.webhook_reply where app_id = $2`;
+/** Stands for a response that is not kept. */
+const NOT_KEPT = Buffer.alloc(0);
+
+/** SQL for the bytes of the kept responses of an app, of proven calls or of others. An index has all that it reads. */
+export const KEPT_BYTES = `
+  select coalesce(sum(bytes), 0) from dws.webhook_reply where tenant_id = $1 and app_id = $2 and proven = $6`;
+
+/** Notes that a call has run, so that it does not run again, as soon as the database is available. */
+async function noteRun(note: () => Promise<unknown>, log: Platform['log']): Promise<void> {
+  for (let delayMs = 1000; ; delayMs *= 2)
+    try {
+      await note();
+      return;
+    } catch (error) {
+      if (delayMs > MAX_NOTE_DELAY_MS) {
+        log.error({ err: error }, 'Could not note that a webhook has run; a repeated call will run again');
+        return;
+      }
+      await delay(delayMs, undefined, { ref: false });
+    }
+}
 
 /** Returns a response as it is encrypted: status and headers as a line of JSON, then the body. Empty if it is too large. */
 const toStored = ({ status, headers, body }: AppResponse, secrets: Platform['secrets']): Buffer =>
   body.length > MAX_BODY_BYTES
-    ? Buffer.alloc(0)
+    ? NOT_KEPT
     : secrets.sealBytes(Buffer.concat([Buffer.from(`${JSON.stringify({ status, headers })}\n`), body]));
 
 /** Takes a key for a run, unless another run has it. Returns the claim of the run that has it; null without the app. */
 async function take(
   query: Platform['system']['query'],
   { id, tenantId }: RunningApp,
-  { key, digest, runId }: { key: string; digest: string; runId: string },
+  { key, digest, runId, isProven }: { key: string; digest: string; runId: string; isProven: boolean },
 ): Promise<Claim | null> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const [taken] = await query<Claim>({
       text: `
-        insert into dws.webhook_reply as r (tenant_id, app_id, key, request, run_id, running_until)
-        select tenant_id, id, $3, $4, $5, now() + interval '${MAX_RUN}'
+        insert into dws.webhook_reply as r (tenant_id, app_id, key, request, run_id, proven, running_until)
+        select tenant_id, id, $3, $4, $5, $6, now() + interval '${MAX_RUN}'
         from dws.app
         where tenant_id = $1 and id = $2
         on conflict (app_id, key) do update set
@@ -108,7 +151,7 @@ async function take(
           response = null, created_at = excluded.created_at
         where r.created_at < now() - interval '${REPLY_RETENTION}' or r.response is null and r.running_until < now()
         returning r.run_id as "runId", r.request, r.response`,
-      values: [tenantId, id, key, digest, runId],
+      values: [tenantId, id, key, digest, runId, isProven],
     });
     if (taken) return taken;
     const [other] = await query<Claim | { runId: null }>({
@@ -137,7 +180,7 @@ function responseOf(
 ): AppResponse {
   if (request !== digest) throw badInput(`The value of the header ${header} was used for another request`);
   if (response === null) throw stillRuns();
-  if (response.length === 0) throw conflict('The call was processed before; its response was too large to be kept');
+  if (response.length === 0) throw conflict('The call was processed before; its response was not kept');
   const stored = secrets.openBytes(response, 'the response of the first call');
   const end = stored.indexOf('\n');
   const { status, headers } = JSON.parse(stored.toString('utf8', 0, end)) as Pick<AppResponse, 'status' | 'headers'>;

@@ -16,8 +16,8 @@ interface Sender {
 const MAX_OF_TENANT = 1000;
 /** What the jobs, or the apps, of one owner may send to others, and separately what they may send to the owner. */
 const MAX_OF_OWNER = MAX_OF_TENANT / 2;
-/** What one job or app may send to others. */
-const MAX_OF_ONE = MAX_OF_TENANT / 4;
+/** What one job or app may send to others, so also how many recipients a mail has besides the owner. */
+export const MAX_OF_ONE = MAX_OF_TENANT / 4;
 /** Mails that the jobs, or the apps, of one owner may send in an hour to addresses that are of no user. */
 const MAX_PLAIN_MAILS = 200;
 /** Mails that one app may send in an hour. */

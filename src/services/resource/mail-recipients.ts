@@ -2,9 +2,7 @@ import type { Query } from '../../core/database.ts';
 import { badInput } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { isActive } from './active-user.ts';
-
-/** Maximum number of mails of one action. */
-const MAX_MAILS = 1000;
+import { MAX_OF_ONE } from './hourly-limits.ts';
 
 /** A user who gets a mail. */
 export interface MailUser {
@@ -30,12 +28,13 @@ interface UserRow extends Record<string, unknown> {
 }
 
 /**
- * Returns who gets a mail: `user:<id>` stands for the user, `team:<id>` for its members, anything else is an address.
- * Users get one mail however often they are named. Deleted principals are ignored. Throws BAD_USER_INPUT for too many.
+ * Returns who gets a mail of an owner: `user:<id>` stands for the user, `team:<id>` for its members, anything else is an address.
+ * Users get one mail however often they are named. Deleted principals are ignored. Throws BAD_USER_INPUT for more than one
+ * job or app may send in an hour.
  */
 export async function findMailRecipients(
   { query }: { query: Query },
-  tenantId: string,
+  { tenantId, ownerId }: { tenantId: string; ownerId: string },
   recipients: readonly string[],
 ): Promise<MailRecipients> {
   const idsOf = (prefix: string) =>
@@ -60,8 +59,9 @@ export async function findMailRecipients(
     if (/^(?:user|team):/.test(recipient) || known.has(key)) return false;
     return known.add(key);
   });
-  const count = users.length + addresses.length;
-  if (count > MAX_MAILS) throw badInput(`The mail has ${count} recipients; the maximum is ${MAX_MAILS}`);
+  const others = users.filter(({ id }) => id !== ownerId).length + addresses.length;
+  if (others > MAX_OF_ONE)
+    throw badInput(`The mail has ${others} recipients besides the owner; the maximum is ${MAX_OF_ONE}`);
   const [disabled, withoutAddress] = [rows.length - active.length, active.length - users.length];
   return { users, addresses, disabled, withoutAddress };
 }

@@ -18,7 +18,8 @@ import { exportForRecipients, type RecipientExports } from './recipient-exports.
 export async function sendMails(run: ActionRun): Promise<void> {
   const { ctx } = run;
   const data = run.data as EmailData;
-  const recipients = await findMailRecipients(ctx, ctx.viewer.tenantId, data.recipients);
+  const { tenantId, userId: ownerId } = ctx.viewer;
+  const recipients = await findMailRecipients(ctx, { tenantId, ownerId }, data.recipients);
   const perRecipient = data.runAs === 'recipient' && (data.attach ?? []).length > 0;
   const sent = perRecipient ? await sendOwnRows(run, data, recipients) : await sendFiles(run, data, recipients);
   logOutcome(run, recipients, sent);

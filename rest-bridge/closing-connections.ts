@@ -1,0 +1,30 @@
+import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+
+/** How long a connection stays open for its client to read the response. */
+export const CLOSE_MS = 5000;
+
+const closing = new WeakSet<Socket>();
+
+/** Returns whether a connection closes after its current response: further requests on it do not run. */
+export const isClosing = (socket: Socket): boolean => closing.has(socket);
+
+/**
+ * Closes the connection of a request that is refused while its body arrives: as soon as the response was sent and the rest of
+ * the body has been received, because a client that is still sending might not read the response otherwise; after `closeMs` in
+ * any case. Requests of handlers to the API have no connection: what stands for their socket is not closed.
+ */
+export function closeAfterResponse(response: ServerResponse, body: Readable, closeMs = CLOSE_MS): void {
+  const { socket } = response;
+  if (!(socket instanceof Socket)) return;
+  closing.add(socket);
+  const timer = setTimeout(() => socket.destroy(), closeMs).unref();
+  socket.once('close', () => clearTimeout(timer));
+  let missing = 2;
+  const close = () => {
+    if (--missing === 0) socket.destroySoon();
+  };
+  response.once('finish', close);
+  body.once('end', close);
+}
