@@ -17,6 +17,7 @@ import {
   type Claim,
   type Outcome,
 } from '../services/operation/operation-repository.ts';
+import { checkStorage } from '../services/resource/storage-limit.ts';
 import { Interrupted, Postponed, type Handlers, type Job, type Prepared } from './handler.ts';
 import { queueLimitsOf } from './queue-limits.ts';
 import { postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.ts';
@@ -24,6 +25,9 @@ import { postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.t
 /** Limits the attempts to record an outcome while Postgres is unavailable. */
 const MAX_RECORD_TRIES = 60;
 const RECORD_RETRY_MS = 500;
+
+/** Operations that start although the storage of their tenant is used up: migrations may delete. All others store more. */
+const WORKS_WHEN_FULL: ReadonlySet<OperationName> = new Set(['app.migrate']);
 
 /** Times in milliseconds. */
 export interface RunnerOptions {
@@ -135,6 +139,8 @@ async function runHandler<N extends OperationName>(
 ): Promise<Prepared<N>> {
   const handler = handlers[job.operation];
   if (!handler) throw new Error(`No handler is registered for ${job.operation}`);
+  // Once: what has begun ends. Schedules, events and retries start operations without a mutation.
+  if (job.attempt === 1 && !WORKS_WHEN_FULL.has(job.operation)) await checkStorage(platform, job.tenantId);
   return handler.run(job, platform);
 }
 
