@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { ApiError, diskFull, unavailable } from './errors.ts';
 
 /** Codes of Node and the SQLSTATE of Postgres. A quota that is used up is a full disk, too. */
@@ -30,9 +29,3 @@ export const written = <T>(writing: Promise<T>): Promise<T> =>
   writing.catch((error: unknown) => {
     throw writeFailure(error);
   });
-
-/** Returns the bytes that are free for the service on the disk of a folder. */
-export async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
-}

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
-import { DatabaseUnavailable } from '../core/database-unavailable.ts';
-import { isDiskFull } from '../core/disk-full.ts';
+import { DatabaseUnavailable, retryWhileUnavailable } from '../core/database-unavailable.ts';
 import { cancelled, ApiError } from '../core/errors.ts';
 import { observeOperation } from '../core/metrics.ts';
-import type { OperationName, QueuedWork } from '../core/operations.ts';
+import { CHANNELS, type OperationName, type QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { failCurrentSpan, spanCode, traced } from '../core/tracing.ts';
 import { acquireLease, type Lease } from '../services/operation/operation-lease.ts';
@@ -20,11 +19,7 @@ import {
 import { checkStorage } from '../services/resource/storage-limit.ts';
 import { Interrupted, Postponed, type Handlers, type Job, type Prepared } from './handler.ts';
 import { queueLimitsOf } from './queue-limits.ts';
-import { postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.ts';
-
-/** Limits the attempts to record an outcome while Postgres is unavailable. */
-const MAX_RECORD_TRIES = 60;
-const RECORD_RETRY_MS = 500;
+import { endCancelledWaits, postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.ts';
 
 /** Operations that start although the storage of their tenant is used up: migrations may delete. All others store more. */
 const WORKS_WHEN_FULL: ReadonlySet<OperationName> = new Set(['app.migrate']);
@@ -68,6 +63,13 @@ export async function startRunner(
     await attempt;
   };
 
+  const stopEnding = platform.notifications.on(CHANNELS.cancel, () => {
+    if (isStopping) return;
+    endCancelledWaits(platform, handlers).catch((error: unknown) =>
+      platform.log.warn({ err: error }, 'Could not end a cancelled operation; the reconciler does'),
+    );
+  });
+
   await queue.consume(
     // Work that could not be claimed stays queued; the reconciler sends it again.
     (work) =>
@@ -80,6 +82,7 @@ export async function startRunner(
   return {
     async stop() {
       isStopping = true;
+      stopEnding();
       queue.stopConsuming();
       await Promise.race([Promise.all(running.keys()), setTimeout(options.shutdownTimeout, undefined, { ref: false })]);
       for (const lease of running.values()) lease.abort(new Interrupted('The worker shuts down'));
@@ -124,6 +127,7 @@ async function runClaim(
     const reason: unknown = lease.signal.aborted ? lease.signal.reason : error;
     if (!(reason instanceof Postponed)) failCurrentSpan(spanCode(reason));
     const record = recorderOf(platform, handlers, claim, reason, log);
+    // Callers that wait get the outcome sooner than from the reconciler.
     await retryWhileUnavailable(record, isStopping).catch((failure) =>
       log.error({ err: failure }, 'Could not record the outcome of an operation'),
     );
@@ -180,20 +184,4 @@ function recorderOf(
   if (reason instanceof ApiError) log.info({ code: reason.code }, 'An operation failed');
   else log.error({ err: reason }, 'An operation failed');
   return () => recordOutcome(platform, handlers, claim, { status: 'failed', error: failureOf(reason) });
-}
-
-/**
- * Repeats `record` while Postgres is unavailable or its disk is full. After a short restart of Postgres, waiting
- * callers get the outcome sooner than from the reconciler. Does not repeat during a shutdown.
- */
-async function retryWhileUnavailable(record: () => Promise<void>, isStopping: () => boolean): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await record();
-    } catch (error) {
-      const canPass = error instanceof DatabaseUnavailable || isDiskFull(error);
-      if (!canPass || isStopping() || tries === MAX_RECORD_TRIES) throw error;
-      await setTimeout(RECORD_RETRY_MS);
-    }
-  }
 }

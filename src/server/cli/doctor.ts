@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { freeBytesOf } from '../../adapters/files/file-store.ts';
 import { readConfig, type Config } from '../../core/config.ts';
-import { freeBytesOf } from '../../core/disk-full.ts';
 import { queueLimitsOf } from '../../operations/queue-limits.ts';
 import { openDataDir, wrongModes } from '../data-dir.ts';
 import { reasonOf } from '../start-checks.ts';
