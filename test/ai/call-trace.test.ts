@@ -132,11 +132,11 @@ describe('what is recorded before a call is sent', () => {
 
   test.each([creditsSpent('Too few credits'), new Error('a bug')])(
     'sends nothing if it fails, with the error %s',
-    async (error) => {
-      expect(await callRecorded(() => Promise.reject(error))).toEqual({
+    async (failure) => {
+      expect(await callRecorded(() => Promise.reject(failure))).toEqual({
         state: 'unsent',
         recorded: 1,
-        error,
+        error: failure,
         calls: 0,
       });
       expect(await callRecorded()).toMatchObject({ state: 'sent', error: null });
