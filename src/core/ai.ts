@@ -106,6 +106,24 @@ export const newCallTrace = (): AiCallTrace => ({ state: 'unsent', tokens: null 
  */
 export interface AiClient {
   /** Returns the bytes of an image, unchecked, at most 20 MB. */
-  createImage(endpoint: AiEndpoint, request: ImageRequest, signal: AbortSignal, trace: AiCallTrace): Promise<Buffer>;
-  chat(endpoint: AiEndpoint, request: ChatRequest, signal: AbortSignal, trace: AiCallTrace): Promise<ChatResponse>;
+  createImage(
+    endpoint: AiEndpoint,
+    request: ImageRequest,
+    signal: AbortSignal,
+    trace: AiCallTrace,
+    beforeSend?: BeforeSend,
+  ): Promise<Buffer>;
+  chat(
+    endpoint: AiEndpoint,
+    request: ChatRequest,
+    signal: AbortSignal,
+    trace: AiCallTrace,
+    beforeSend?: BeforeSend,
+  ): Promise<ChatResponse>;
 }
+
+/**
+ * Records that a call is about to be sent. Awaited once, when there is a connection, right before the first byte leaves. If it
+ * rejects, nothing is sent and the call rejects with its error. A call that rejects has waited for it.
+ */
+export type BeforeSend = () => Promise<void>;

@@ -114,6 +114,16 @@ export interface WorkspaceInspection {
   openParts: string[];
 }
 
+/** What the tables of an app may have. */
+export interface TableLimit {
+  /** Bytes of all that is stored for the app, past which it only reads; Infinity without a quota. */
+  quota: number;
+  /** Bytes of what is stored for it besides its tables. */
+  others: number;
+  /** Why it only reads, whatever its quota leaves, as a sentence; null if it may write. */
+  refusal: string | null;
+}
+
 /** How statements of an app run. */
 export interface StatementOptions {
   /** Longest wait for a connection, in milliseconds. */

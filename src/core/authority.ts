@@ -63,7 +63,7 @@ const receivers = ({ limits }: Authority): AppLimit[] => limits.filter(({ receiv
  */
 export function sendingIssue(authority: Authority, service: 'emit' | 'notify' | 'email'): ApiError | undefined {
   const { scopes, isSessionGet, limits } = authority;
-  if (!scopes.has('write')) return refused('This token lacks the scope write');
+  if (!scopes.has('write')) return lacksWrite();
   if (isSessionGet) return getChangesNothing();
   return service === 'emit' ? keepingIssue(authority) : scopeIssue(limits, service);
 }
@@ -84,15 +84,12 @@ export const connectingIssue = (authority: Authority): ApiError | undefined => s
 
 /** Returns the error with which a run may not call another host; undefined if it may, or has read nothing. */
 export function outsideIssue(authority: Authority, url: string): ApiError | undefined {
-  const limits = receivers(authority);
   const host = URL.parse(url)?.host ?? '';
-  for (const { declared, granted, ...limit } of limits) {
+  for (const limit of receivers(authority)) {
+    const { declared, granted } = limit;
     if (granted.scopes.includes('send') && granted.hosts.includes(host)) continue;
     if (!declared.hosts.includes(host)) return refused('The app does not declare this host of its access');
-    return (
-      scopeIssue([{ declared, granted, ...limit }], 'send') ??
-      new ConsentRequired({ declared, granted, ...limit }, ['send'])
-    );
+    return scopeIssue([limit], 'send') ?? new ConsentRequired(limit, ['send']);
   }
   return undefined;
 }
@@ -144,8 +141,10 @@ export function limitViewer(viewer: Viewer, { scopes, limits }: Authority): View
 const limitScopes = (scopes: Viewer['scopes'], limits: readonly AppLimit[]): Viewer['scopes'] =>
   new Set([...scopes].filter((scope) => limits.every(({ granted }) => granted.scopes.includes(scope))));
 
+const lacksWrite = () => refused('This token lacks the scope write');
+
 const getChangesNothing = () => refused('A GET with a session changes nothing: the app must use another method');
 
 /** Returns why the statements of a run only read; null if they may write. */
 export const readOnlyReason = ({ scopes }: Authority): string | null =>
-  scopes.has('write') ? null : 'This token lacks the scope write';
+  scopes.has('write') ? null : lacksWrite().message;

@@ -141,4 +141,9 @@ export const tooMany = defineError(429, 'RATE_LIMITED', (message: string) => mes
 export const upstreamFailed = defineError(500, 'UPSTREAM_FAILED', (message: string) => message);
 export const timedOut = defineError(504, 'TIMEOUT', (message: string) => message);
 export const unavailable = defineError(503, 'UNAVAILABLE', (message: string) => message);
+/** Refuses what adds content before the disk is full. The time is one in which an operator can do something. */
+export const diskLow = () =>
+  unavailable("The service's disk is nearly full: it stores nothing new until there is space", {
+    headers: { 'retry-after': '60' },
+  });
 export const diskFull = defineError(503, 'UNAVAILABLE', () => "The service's disk is full");

@@ -15,8 +15,11 @@ export interface OutboundRequest {
   isDownload?: boolean;
   /** Time from the request to the headers of the response. Default: 30 seconds. */
   firstByteTimeoutMs?: number;
-  /** Called right before the request is written to a connection. Until then the host knows nothing of it. */
-  onSent?: () => void;
+  /**
+   * Awaited when there is a connection, right before the request, which has a body, is written to it. Until then the host
+   * knows nothing of it. If it rejects, nothing is sent.
+   */
+  beforeSend?: () => Promise<void>;
   /** Called with the status of the response, before anything else happens to it. */
   onStatus?: (status: number) => void;
 }

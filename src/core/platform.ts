@@ -178,6 +178,8 @@ export interface Platform {
   /** Providers of cloud drives by their id. */
   drives: ReadonlyMap<string, Drive>;
   files: FileStore;
+  /** Returns the bytes that are free on the disk of `DATA_DIR`. */
+  freeBytes(): Promise<number>;
   workspaces: AppWorkspaces;
   secrets: SecretBox;
   outbound: OutboundClient;

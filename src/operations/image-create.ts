@@ -1,4 +1,5 @@
 import { newCallTrace } from '../core/ai.ts';
+import { retryWhileUnavailable } from '../core/database-unavailable.ts';
 import { cancelled } from '../core/errors.ts';
 import type { ImageCreateInput } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
@@ -36,17 +37,20 @@ async function createImage(job: Job<'image.create'>, platform: Platform): Promis
   const { endpoint } = await findChosenModel(ctx, { providerId: provider.id, model, size, userId });
   job.progress({ message: 'Creating the image' });
   const prompt = platform.secrets.open(sealedPrompt, 'the prompt of the image');
-  await ctx.transaction(async (tx) => {
-    // The request may have waited longer than a reservation lasts.
-    await reserveImage(tx, { tenantId }, userId, input);
-    const call = { record: recordOf(job), price, furtherUsage: [], agentRunId: null };
-    sendCall(tx, { tenantId }, { reservationId: callId, workId }, call);
-  });
+  const beforeSend = () =>
+    ctx.transaction(async (tx) => {
+      // The request may have waited longer than a reservation lasts.
+      await reserveImage(tx, { tenantId }, userId, input);
+      const call = { record: recordOf(job), price, furtherUsage: [], agentRunId: null };
+      sendCall(tx, { tenantId }, { reservationId: callId, workId }, call);
+    });
   const trace = newCallTrace();
-  const bytes = await platform.ai.createImage(endpoint, { model, prompt, size }, signal, trace).catch(async (error) => {
+  const request = { model, prompt, size };
+  const bytes = await platform.ai.createImage(endpoint, request, signal, trace, beforeSend).catch(async (error) => {
     const end = endOf({ status: 'failed', error: failureOf(error) }, trace.state);
-    // What was sent is charged with the outcome.
-    if (trace.state !== 'sent') await platform.database.transaction(tenantId, (tx) => endCall(tx, job, callId, end));
+    // What was sent is charged with the outcome. What was not, or was refused, must not become that.
+    const recordEnd = () => platform.database.transaction(tenantId, (tx) => endCall(tx, job, callId, end));
+    if (trace.state !== 'sent') await retryWhileUnavailable(recordEnd, () => signal.aborted);
     throw error;
   });
   const saved = await saveImage(ctx, bytes);

@@ -22,7 +22,7 @@ import {
   sweepWebhookReplies,
   type SweepOptions,
 } from './janitor.ts';
-import { retryOrFail } from './record-outcome.ts';
+import { endCancelledWaits, retryOrFail } from './record-outcome.ts';
 import { repeatPass } from './repeated-pass.ts';
 
 /** Key of an advisory lock, the same in every process. */
@@ -105,6 +105,7 @@ async function recoverAbandoned(
       platform.log.error({ err: error, id }, 'Could not recover an abandoned operation'),
     );
   }
+  await endCancelledWaits(platform, handlers);
   for (const work of queued)
     await platform.database.transaction(work.tenantId, (tx) => platform.queue.send([work], tx));
 }

@@ -4,6 +4,7 @@ import type { OperationName } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { postpone } from '../services/operation/operation-postpone.ts';
 import {
+  claimWork,
   failureOf,
   finish,
   requeue,
@@ -47,6 +48,23 @@ export async function postponeOrCancel(
 ): Promise<void> {
   if ((await postpone(platform, claim, postponement)) === 'cancelled')
     await recordOutcome(platform, handlers, claim, CANCELLED);
+}
+
+/**
+ * Ends the operations that were cancelled while they waited for their next attempt, because their resource changed hands.
+ * No worker has them, and the queue delivers them only at the time of that attempt.
+ */
+export async function endCancelledWaits(platform: Platform, handlers: Handlers): Promise<void> {
+  const waits = await platform.system.query<Pick<Claim, 'workId' | 'tenantId'> & Record<string, unknown>>({
+    text: `
+      select distinct work_id as "workId", tenant_id as "tenantId"
+      from dws.operation
+      where finished_at is null and status = 'queued' and cancelled_at is not null and next_attempt_at is not null`,
+  });
+  for (const wait of waits) {
+    const claim = await claimWork(platform, wait);
+    if (claim) await recordOutcome(platform, handlers, claim, CANCELLED);
+  }
 }
 
 /** Queues an operation without a worker again where its handler allows it, else records it as failed. */

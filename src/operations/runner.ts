@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PgBossQueue } from '../adapters/queue/pg-boss.ts';
-import { DatabaseUnavailable } from '../core/database-unavailable.ts';
-import { isDiskFull } from '../core/disk-full.ts';
+import { DatabaseUnavailable, retryWhileUnavailable } from '../core/database-unavailable.ts';
 import { cancelled, ApiError } from '../core/errors.ts';
 import { observeOperation } from '../core/metrics.ts';
-import type { OperationName, QueuedWork } from '../core/operations.ts';
+import { CHANNELS, type OperationName, type QueuedWork } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { failCurrentSpan, spanCode, traced } from '../core/tracing.ts';
 import { acquireLease, type Lease } from '../services/operation/operation-lease.ts';
@@ -17,13 +16,13 @@ import {
   type Claim,
   type Outcome,
 } from '../services/operation/operation-repository.ts';
+import { checkStorage } from '../services/resource/storage-limit.ts';
 import { Interrupted, Postponed, type Handlers, type Job, type Prepared } from './handler.ts';
 import { queueLimitsOf } from './queue-limits.ts';
-import { postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.ts';
+import { endCancelledWaits, postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.ts';
 
-/** Limits the attempts to record an outcome while Postgres is unavailable. */
-const MAX_RECORD_TRIES = 60;
-const RECORD_RETRY_MS = 500;
+/** Operations that start although the storage of their tenant is used up: migrations may delete. All others store more. */
+const WORKS_WHEN_FULL: ReadonlySet<OperationName> = new Set(['app.migrate']);
 
 /** Times in milliseconds. */
 export interface RunnerOptions {
@@ -64,6 +63,13 @@ export async function startRunner(
     await attempt;
   };
 
+  const stopEnding = platform.notifications.on(CHANNELS.cancel, () => {
+    if (isStopping) return;
+    endCancelledWaits(platform, handlers).catch((error: unknown) =>
+      platform.log.warn({ err: error }, 'Could not end a cancelled operation; the reconciler does'),
+    );
+  });
+
   await queue.consume(
     // Work that could not be claimed stays queued; the reconciler sends it again.
     (work) =>
@@ -76,6 +82,7 @@ export async function startRunner(
   return {
     async stop() {
       isStopping = true;
+      stopEnding();
       queue.stopConsuming();
       await Promise.race([Promise.all(running.keys()), setTimeout(options.shutdownTimeout, undefined, { ref: false })]);
       for (const lease of running.values()) lease.abort(new Interrupted('The worker shuts down'));
@@ -120,6 +127,7 @@ async function runClaim(
     const reason: unknown = lease.signal.aborted ? lease.signal.reason : error;
     if (!(reason instanceof Postponed)) failCurrentSpan(spanCode(reason));
     const record = recorderOf(platform, handlers, claim, reason, log);
+    // Callers that wait get the outcome sooner than from the reconciler.
     await retryWhileUnavailable(record, isStopping).catch((failure) =>
       log.error({ err: failure }, 'Could not record the outcome of an operation'),
     );
@@ -135,6 +143,8 @@ async function runHandler<N extends OperationName>(
 ): Promise<Prepared<N>> {
   const handler = handlers[job.operation];
   if (!handler) throw new Error(`No handler is registered for ${job.operation}`);
+  // Once: what has begun ends. Schedules, events and retries start operations without a mutation.
+  if (job.attempt === 1 && !WORKS_WHEN_FULL.has(job.operation)) await checkStorage(platform, job.tenantId);
   return handler.run(job, platform);
 }
 
@@ -174,20 +184,4 @@ function recorderOf(
   if (reason instanceof ApiError) log.info({ code: reason.code }, 'An operation failed');
   else log.error({ err: reason }, 'An operation failed');
   return () => recordOutcome(platform, handlers, claim, { status: 'failed', error: failureOf(reason) });
-}
-
-/**
- * Repeats `record` while Postgres is unavailable or its disk is full. After a short restart of Postgres, waiting
- * callers get the outcome sooner than from the reconciler. Does not repeat during a shutdown.
- */
-async function retryWhileUnavailable(record: () => Promise<void>, isStopping: () => boolean): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await record();
-    } catch (error) {
-      const canPass = error instanceof DatabaseUnavailable || isDiskFull(error);
-      if (!canPass || isStopping() || tries === MAX_RECORD_TRIES) throw error;
-      await setTimeout(RECORD_RETRY_MS);
-    }
-  }
 }

@@ -1,5 +1,4 @@
 import { timingSafeEqual } from 'node:crypto';
-import { statfs } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { toApiError } from '../core/api-error.ts';
@@ -30,7 +29,7 @@ const rejectAfterTimeout = () =>
  * caller may read them, so errors that are not meant for clients are only logged.
  */
 async function findUnavailableParts(platform: Platform): Promise<Record<string, string>> {
-  const { config, index, log, notifications, system } = platform;
+  const { index, log, notifications, system } = platform;
   const expectRows = async (text: string) => {
     if (!(await system.query({ text })).length) throw unavailable('its tables are missing');
   };
@@ -47,7 +46,7 @@ async function findUnavailableParts(platform: Platform): Promise<Record<string, 
       if (!notifications.connected) throw unavailable('not connected');
     },
     index: () => index.ping(),
-    disk: () => checkDisk(config.DATA_DIR),
+    disk: () => checkDisk(platform),
   };
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
@@ -64,9 +63,8 @@ async function findUnavailableParts(platform: Platform): Promise<Record<string, 
   return Object.fromEntries(results.flat()) as Record<string, string>;
 }
 
-async function checkDisk(folder: string): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize < MIN_FREE_BYTES) throw diskFull();
+async function checkDisk({ freeBytes }: Platform): Promise<void> {
+  if ((await freeBytes()) < MIN_FREE_BYTES) throw diskFull();
 }
 
 /**

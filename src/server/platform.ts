@@ -11,7 +11,7 @@ import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { DatabaseIdentity } from '../adapters/drivers/source-guard.ts';
 import { createDrives } from '../adapters/drives/drive-list.ts';
-import { openFileStore } from '../adapters/files/file-store.ts';
+import { freeBytesOf, openFileStore } from '../adapters/files/file-store.ts';
 import { createLicenseManager } from '../adapters/license-manager/license-manager.ts';
 import { openMcpClient } from '../adapters/mcp/mcp-client.ts';
 import { openOutboundClient } from '../adapters/outbound/outbound-client.ts';
@@ -26,6 +26,7 @@ import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderOptions } from '../operations/load-job.ts';
 import { loadInstallationId } from '../services/identity/bootstrap.ts';
 import { registerModels } from '../services/resource/model-registry.ts';
+import { tableLimitOf } from '../services/resource/storage-limit.ts';
 import { checkKeyRing } from '../services/secrets/sealed-values.ts';
 import { keyRing } from './app-secret.ts';
 import { VERSION } from './package-root.ts';
@@ -85,35 +86,37 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
       system,
       secrets,
       installationId,
-      quotaBytes: config.APP_QUOTA_BYTES,
+      limitOf: (key) => tableLimitOf(platform, key),
       memoryBytes: config.APPS_MEMORY_BYTES,
     });
     closers.push(() => workspaces.close());
     const { drivers } = createDrivers({ ownDatabase: own, workspaces });
+    const platform: Platform = await tracePlatform<Platform>({
+      config,
+      log,
+      database,
+      system,
+      notifications,
+      queue,
+      index,
+      drivers,
+      drives: createDrives(),
+      freeBytes: () => freeBytesOf(config.DATA_DIR),
+      files: openFileStore(join(config.DATA_DIR, 'files')),
+      workspaces,
+      secrets,
+      outbound,
+      ai: openAiClient({ outbound }),
+      mcp: openMcpClient({ outbound, version: VERSION }),
+      licenseManager,
+      internalApi: null,
+      pdfPrinter,
+      sandbox,
+      templateEngines: createTemplateEngines(sandbox),
+      publicUrl,
+    });
     return {
-      platform: await tracePlatform({
-        config,
-        log,
-        database,
-        system,
-        notifications,
-        queue,
-        index,
-        drivers,
-        drives: createDrives(),
-        files: openFileStore(join(config.DATA_DIR, 'files')),
-        workspaces,
-        secrets,
-        outbound,
-        ai: openAiClient({ outbound }),
-        mcp: openMcpClient({ outbound, version: VERSION }),
-        licenseManager,
-        internalApi: null,
-        pdfPrinter,
-        sandbox,
-        templateEngines: createTemplateEngines(sandbox),
-        publicUrl,
-      }),
+      platform,
       queue,
       loaders: { databaseUrl: url, index: location },
       close,

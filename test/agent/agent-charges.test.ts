@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { AiFake, FakeBehavior } from '../../tools/ai-fake/fake-provider.ts';
 import type { Client } from '../support/client.ts';
+import { loseEnds } from '../support/failing-end.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { WRONG_TOTALS } from '../support/usage-fixture.ts';
@@ -174,6 +175,39 @@ describe('a cancelled run', () => {
     expect(charged).toBeGreaterThan(8);
   });
 });
+
+test.for<[string, FakeBehavior | 'unreachable', number | typeof RESERVED | null]>([
+  ['was not sent costs nothing', 'unreachable', null],
+  ['was refused costs nothing', { status: 400 }, null],
+  ['broke off costs what is reserved', { isCut: true }, RESERVED],
+  ['succeeded costs what the provider states', { body: { choices: [{ message: { content: 'done' } }], usage } }, 0.2],
+])(
+  'a call whose end meets a lost database and that %s',
+  async ([, behavior, expected], { admin, ann, ai, service }) => {
+    const agent = await createAgent(ann);
+    const price = expected === RESERVED ? await reservedFor(ann, agent) : expected;
+    const [provider] = (await admin.get('/ai-providers')).body._embedded['svc:ai-provider'];
+    const move = (baseUrl: string) => admin.put(`/ai-providers/${provider.id}`, { baseUrl, apiKey: ai.apiKey });
+    if (behavior === 'unreachable') await move('http://127.0.0.1:59998/v1');
+    else ai.behaviors.push(behavior);
+    const lost = loseEnds(service.platform, 1);
+    await ann.post(`${agent.path}/_run`, {});
+    await move(ai.provider.baseUrl);
+    const total = price === null ? 0 : expect.closeTo(1 + price, 6);
+    expect(lost.count).toBe(1);
+    expect(await costsOf(service, agent)).toEqual({
+      charged: total,
+      stated: total,
+      reserved: 0,
+      calls: [
+        {
+          status: expected === 0.2 ? 'succeeded' : 'failed',
+          credits: price === null ? null : expect.closeTo(price, 6),
+        },
+      ],
+    });
+  },
+);
 
 test('the deletion of an agent during a call is charged, and the audit names it', async ({
   ann,

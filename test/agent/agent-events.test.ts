@@ -6,9 +6,10 @@ import { createApp } from '../app/app-fixture.ts';
 import { deployApp } from '../app/echo-app.ts';
 import type { Client } from '../support/client.ts';
 import { expectError, expectStatus } from '../support/expect.ts';
+import { fillStorage, STORAGE_FULL } from '../support/full-storage.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { callOf, createAgent, createTools, onEvents, test } from './agent-fixture.ts';
+import { callOf, createAgent, createTools, insertEvents, onEvents, test } from './agent-fixture.ts';
 
 const EMITTER = {
   'server/emit.js': `export const post = async ({ emit, request: { body } }) => {
@@ -48,19 +49,6 @@ const settled = (service: Service) =>
       ),
     )
     .toEqual([]);
-
-/** Stores events as a handler does. */
-const insertEvents = (service: Service, appId: string, name: string, count: number, depth = 0) =>
-  systemQuery(
-    service,
-    `insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
-    select gen_random_uuid(), tenant_id, id, $2, jsonb_build_object('n', n), owner_id, $4
-    from dws.app, generate_series(1, $3) n where dws.app.id = $1`,
-    appId,
-    name,
-    count,
-    depth,
-  );
 
 describe('an event of an app', () => {
   test('starts the agents that wait for it, with its payload', async ({ admin, ann, ai, service }) => {
@@ -150,6 +138,26 @@ describe('an event of an app', () => {
       { status: 'failed', credits: 0, error: expect.stringMatching(/credits/) },
     ]);
     expect(ai.counts.chat).toBe(0);
+  });
+
+  test('on a full quota is recorded as failed, and calls and charges nothing', async ({ admin, ann, ai, service }) => {
+    const { id } = await createEmitter(admin, [ann]);
+    const agent = await createAgent(ann, onEvents(id, 'stored'));
+    const empty = await fillStorage(service);
+    await insertEvents(service, id, 'stored');
+    await settled(service);
+    await expectError(ann.post(`${agent.path}/_run`, {}), 413, STORAGE_FULL);
+    const [run, ...others] = await runsOf(ann, agent.path);
+    expect(others).toEqual([]);
+    expect(run).toMatchObject({ status: 'failed', error: STORAGE_FULL, credits: 0, steps: [] });
+    const { agent: read } = await ann.data(`{ agent(id: "${agent.id}") { runs { status error credits } } }`);
+    expect(read.runs).toEqual([{ status: 'FAILED', error: STORAGE_FULL, credits: 0 }]);
+    expect(ai.counts.chat).toBe(0);
+    expect(await systemQuery(service, 'select id from dws.credit_reservation')).toEqual([]);
+    await empty();
+    await insertEvents(service, id, 'stored');
+    await settled(service);
+    expect(ai.counts.chat).toBe(1);
   });
 });
 

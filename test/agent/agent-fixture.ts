@@ -7,6 +7,7 @@ import type { AiFake, FakeReply } from '../../tools/ai-fake/fake-provider.ts';
 import type { ApiResponse, Client } from '../support/client.ts';
 import { test as base } from '../support/fixture.ts';
 import { startService, type Service } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
 import { createForm, ORDERS } from '../support/upload-form.ts';
 
 /** A request that the HTTP server of the tests received. */
@@ -157,3 +158,16 @@ export const DONE: FakeReply = { content: 'done' };
 
 /** A schema of arguments: an id, which is required. */
 export const ID_SCHEMA = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] };
+
+/** Stores events of an app, as handlers do. Their payloads count them. */
+export const insertEvents = (service: Service, appId: string, name: string, count = 1, depth = 0) =>
+  systemQuery(
+    service,
+    `insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
+    select gen_random_uuid(), tenant_id, id, $2, jsonb_build_object('n', n), owner_id, $4
+    from dws.app, generate_series(1, $3) n where dws.app.id = $1`,
+    appId,
+    name,
+    count,
+    depth,
+  );

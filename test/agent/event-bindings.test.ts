@@ -8,7 +8,7 @@ import { expectBody, expectError, expectGraphqlError, expectStatus } from '../su
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
-import { createAgent, onEvents, test } from './agent-fixture.ts';
+import { createAgent, insertEvents, onEvents, test } from './agent-fixture.ts';
 
 /** Creates an app of a user that others may read. Returns its id. */
 async function createSharedApp(admin: Client, owner: Client, readers: readonly Client[]): Promise<string> {
@@ -21,17 +21,6 @@ async function createSharedApp(admin: Client, owner: Client, readers: readonly C
 
 const runsOf = async (client: Client, path: string) =>
   (await client.get(`${path}/runs`)).body._embedded['svc:agent-run'];
-
-/** Stores events as handlers do. */
-const insertEvents = (service: Service, appId: string, name: string, count = 1) =>
-  systemQuery(
-    service,
-    `insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
-    select gen_random_uuid(), tenant_id, id, $2, 'null', owner_id, 0 from dws.app, generate_series(1, $3) where dws.app.id = $1`,
-    appId,
-    name,
-    count,
-  );
 
 /** Waits until no event waits and every run has ended. */
 const settled = (service: Service) =>

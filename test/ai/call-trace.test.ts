@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openAiClient } from '../../src/adapters/ai/ai-client.ts';
 import { createGuardedFetch } from '../../src/adapters/outbound/guarded-fetch.ts';
 import { newCallTrace, type AiCallTrace, type AiClient } from '../../src/core/ai.ts';
+import { creditsSpent } from '../../src/core/errors.ts';
 import type { OutboundClient } from '../../src/core/outbound.ts';
 import { startAiFake } from '../../tools/ai-fake.ts';
 import type { AiFake, FakeBehavior } from '../../tools/ai-fake/fake-provider.ts';
@@ -93,5 +94,66 @@ describe('a call', () => {
     ],
   ])('%s was sent', async (_, behavior, tokens) => {
     expect(await traceAfter(behavior)).toEqual({ state: 'sent', tokens });
+  });
+});
+
+describe('what is recorded before a call is sent', () => {
+  /** Calls the model. Returns its trace, its error, and how often it was recorded before the provider had it. */
+  async function callRecorded(
+    record: () => Promise<void> = async () => {},
+    { baseUrl = fake.provider.baseUrl, signal = new AbortController().signal } = {},
+  ) {
+    const trace = newCallTrace();
+    let recorded = 0;
+    const beforeSend = async () => {
+      expect(fake.calls).toEqual([]);
+      recorded += 1;
+      await record();
+    };
+    const error = await client.chat({ baseUrl, apiKey: fake.apiKey }, CHAT, signal, trace, beforeSend).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    return { state: trace.state, recorded, error, calls: fake.calls.length };
+  }
+
+  test('is recorded once there is a connection, before the first byte', async () => {
+    const wait = () => new Promise<void>((resolve) => setTimeout(resolve, 20));
+    expect(await callRecorded(wait)).toEqual({ state: 'sent', recorded: 1, error: null, calls: 1 });
+    fake.reset();
+    const unreachable = { baseUrl: 'http://127.0.0.1:59998/v1' };
+    expect(await callRecorded(wait, unreachable)).toMatchObject({ state: 'unsent', recorded: 0, calls: 0 });
+  });
+
+  test('is recorded once for a call that is repeated in another form', async () => {
+    fake.behaviors.push({ status: 400, message: 'Use max_completion_tokens' });
+    expect(await callRecorded()).toEqual({ state: 'sent', recorded: 1, error: null, calls: 2 });
+  });
+
+  test.each([creditsSpent('Too few credits'), new Error('a bug')])(
+    'sends nothing if it fails, with the error %s',
+    async (failure) => {
+      expect(await callRecorded(() => Promise.reject(failure))).toEqual({
+        state: 'unsent',
+        recorded: 1,
+        error: failure,
+        calls: 0,
+      });
+      expect(await callRecorded()).toMatchObject({ state: 'sent', error: null });
+    },
+  );
+
+  test('sends nothing if the call is cancelled meanwhile, and has ended before the call has', async () => {
+    const controller = new AbortController();
+    const cancelled = new Error('cancelled');
+    let hasEnded = false;
+    const record = async () => {
+      controller.abort(cancelled);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      hasEnded = true;
+    };
+    const outcome = await callRecorded(record, { signal: controller.signal });
+    expect(outcome).toEqual({ state: 'unsent', recorded: 1, error: cancelled, calls: 0 });
+    expect(hasEnded).toBe(true);
   });
 });

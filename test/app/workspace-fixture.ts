@@ -58,7 +58,7 @@ export function useWorkspaces() {
         system: own.system,
         secrets: createSecretBox(secret),
         installationId: 'tests',
-        quotaBytes,
+        limitOf: async () => ({ quota: quotaBytes || Infinity, others: 0, refusal: null }),
         memoryBytes,
       });
       opened.push(workspaces);

@@ -21,7 +21,7 @@ async function openLimited(rights: string, appsDatabase?: (url: string, login: s
     system,
     secrets: createSecretBox(SECRET),
     installationId: 'tests',
-    quotaBytes: 0,
+    limitOf: async () => ({ quota: Infinity, others: 0, refusal: null }),
     memoryBytes: 0,
   });
   return {

@@ -206,7 +206,7 @@ test('a file is undone when its process is killed in the middle', async () => {
     const workspaces = openAppWorkspaces({
       databaseUrl, appsDatabaseUrl: undefined, system: undefined,
       secrets: createSecretBox(secret), installationId: 'tests',
-      quotaBytes: 0,
+      limitOf: async () => ({ quota: Infinity, others: 0, refusal: null }),
       memoryBytes: 0,
     });
     const files = ['create table a (id int)', 'create table b (id int); select pg_sleep(60); create table c (id int)'];

@@ -4,8 +4,9 @@ import { createHandlers } from '../../src/operations/handlers.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { releaseCredits } from '../../src/services/usage/credit-reservation.ts';
 import { startAiFake } from '../../tools/ai-fake.ts';
-import type { AiFake } from '../../tools/ai-fake/fake-provider.ts';
+import type { AiFake, FakeBehavior } from '../../tools/ai-fake/fake-provider.ts';
 import { eventually, rows, test as base, until } from '../operation/fixture.ts';
+import { loseEnds } from '../support/failing-end.ts';
 import { WRONG_TOTALS } from '../support/usage-fixture.ts';
 import { createCallers, readState, request, setCap, statusesOf, untilIdle } from './image-world.ts';
 
@@ -102,6 +103,26 @@ describe('an image that waited in the queue', () => {
     expect((await until(ann!, id, 'failed')).error).toMatchObject({ statusCode: 409, code: 'CONFLICT' });
     expect((await readState(world)).reservations).toEqual([]);
     expect(fake.calls).toEqual([]);
+  });
+});
+
+describe('an image whose end cannot be recorded, because the database is lost', () => {
+  test.for<[string, FakeBehavior | null, string | null]>([
+    ['that was not sent, as its provider does not respond, costs nothing', null, null],
+    ['that the provider has refused costs nothing', { status: 400 }, null],
+    ['that was sent costs its price', { isCut: true }, '4.000000'],
+    ['that was created costs its price', {}, '4.000000'],
+  ])('%s', async ([, behavior, credits], { world, fake }) => {
+    const [ann] = await createCallers(world, fake, 1);
+    if (behavior === null) await rows(world, `update dws.ai_provider set base_url = 'http://127.0.0.1:59998/v1'`);
+    else fake.behaviors.push(behavior);
+    const lost = loseEnds(world.platform, 1);
+    await world.startWorker(createHandlers(world.loaders));
+    await until(ann!, await request(ann!), 'failed');
+    const { reservations, calls, lines, images } = await readState(world);
+    expect([lost.count, reservations, images]).toEqual([1, [], []]);
+    expect(calls).toMatchObject([{ status: 'failed', credits }]);
+    expect(lines.map((line) => line['credits'])).toEqual(credits === null ? [] : [credits]);
   });
 });
 

@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
+import { startDueJobs } from '../../src/services/job/job-due.ts';
 import { recoverJobs } from '../../src/services/job/job-recovery.ts';
 import type { Client } from '../support/client.ts';
-import { expectBody, expectStatus } from '../support/expect.ts';
+import { expectBody, expectError, expectStatus } from '../support/expect.ts';
+import { fillStorage, STORAGE_FULL } from '../support/full-storage.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createJob, createNotify } from './job-fixture.ts';
@@ -142,4 +144,28 @@ test('a run without its operation, as in a restored backup, ends at its last hea
   expect(run).toMatchObject({ status: 'failed', error: 'The worker process ended before the run was done' });
   expect(Math.round(run.duration)).toBe(90_000);
   await expectBody(ann.get(job.path), 200, { lockedAt: null, heartbeat: null });
+});
+
+test('a scheduled run on a full quota is recorded as failed before its first action', async ({ ann, service }) => {
+  const job = await createJob(ann, { interval: '1 hour', intervalType: 'simple', enabled: true });
+  await createNotify(ann, job, 'Counted');
+  const notified = () =>
+    systemQuery(
+      service,
+      `select id from dws.notification where type = 'job.notification' and resource_id = $1`,
+      job.id,
+    );
+  const empty = await fillStorage(service);
+  await startDueJobs(service.platform, new Date(Date.now() + 2 * 3_600_000));
+  await expect.poll(async () => (await latestRun(ann, job))?.status).toBe('failed');
+  await expectBody(ann.get(`${job.path}/history`), 200, {
+    _embedded: { 'svc:job-history': [{ status: 'failed', error: STORAGE_FULL, history: [], success: false }] },
+  });
+  const { job: read } = await ann.data(`{ job(id: "${job.id}") { runs { status error } } }`);
+  expect(read.runs).toEqual([{ status: 'FAILED', error: STORAGE_FULL }]);
+  await expectError(ann.post(job.path), 413, STORAGE_FULL);
+  expect(await notified()).toEqual([]);
+  await empty();
+  await expectBody(ann.post(job.path), 200, { success: true });
+  expect(await notified()).toHaveLength(1);
 });

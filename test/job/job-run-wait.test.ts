@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { startDueJobs } from '../../src/services/job/job-due.ts';
 import { eventually } from '../operation/fixture.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectStatus } from '../support/expect.ts';
@@ -120,15 +121,50 @@ describe('a run that waits for its next attempt', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test('is cancelled at once when its job gets another owner', async ({ ann, bob, receiver }) => {
-    receiver.respond = (_request, response) => void response.writeHead(500).end();
-    const job = await startWaiting(ann, urlOf(receiver));
-    await expectStatus(ann.put(`${job.path}/owner`, { ownerId: bob.id }), 200);
-    expect(await latestRun(bob, job)).toMatchObject({ status: 'cancelled', nextAttemptAt: null });
-    await expectBody(ann.get(job.operation), 200, { status: 'cancelled' });
-    await expectBody(bob.get(job.path), 200, { lockedAt: null });
-    expect(receiver.requests).toHaveLength(1);
-  });
+  test.for<[string, (from: Client, job: TestJob, to: Client) => Promise<unknown>]>([
+    ['PUT …/owner', (from, { path }, to) => expectStatus(from.put(`${path}/owner`, { ownerId: to.id }), 200)],
+    [
+      'setJobOwner',
+      (from, { id }, to) => from.data(`mutation { setJobOwner(id: "${id}", ownerId: "${to.id}") { id } }`),
+    ],
+  ])(
+    'ends like any other when its job gets another owner by %s: charged, and so does the run behind it',
+    async ([, give], { service, ann, bob, receiver }) => {
+      receiver.respond = (_request, response) => void response.writeHead(500).end();
+      const job = await startWaiting(ann, urlOf(receiver));
+      const { id } = await latestRun(ann, job);
+      // A schedule queues a run behind it.
+      await expectStatus(
+        ann.put(job.path, { interval: '1 hour', intervalType: 'simple', enabled: true, data: { overlap: 'queue' } }),
+        200,
+      );
+      await startDueJobs(service.platform, new Date(Date.now() + 2 * 3_600_000));
+      // The pause does not count as work; what ran before it does.
+      await runSql(
+        service.databaseUrl,
+        `update dws.job_run set started_at = started_at - interval '30 seconds' where id = $1`,
+        [id],
+      );
+      await give(ann, job, bob);
+      const runs = async () => (await bob.get(`${job.path}/history`)).body._embedded['svc:job-history'];
+      await expect
+        .poll(async () => (await runs()).map(({ status }: { status: string }) => status))
+        .toEqual(['cancelled', 'cancelled']);
+      expect((await runs()).find((run: { id: string }) => run.id === id)).toMatchObject({
+        error: 'The run was cancelled',
+        nextAttemptAt: null,
+      });
+      await expectBody(ann.get(job.operation), 200, { status: 'cancelled' });
+      await expectBody(bob.get(job.path), 200, { lockedAt: null });
+      const charged = await runSql(
+        service.databaseUrl,
+        `select quantity::float8 as seconds, metadata->>'status' as status from dws.usage_event where key = $1`,
+        [`job:${id}`],
+      );
+      expect(charged).toEqual([{ seconds: expect.closeTo(30, -1), status: 'cancelled' }]);
+      expect(receiver.requests).toHaveLength(1);
+    },
+  );
 
   test('fails if its action is changed meanwhile', async ({ service, ann, receiver }) => {
     receiver.respond = (_request, response) => void response.writeHead(500).end();

@@ -143,3 +143,68 @@ test('secrets are in no row of the database, thus in no backup, in no response a
   expect(logged.text).toContain('"level"');
   expect(secrets.filter((secret) => logged.text.includes(secret))).toEqual([]);
 });
+
+test('a cancelled run is charged for its time, and what it has sent counts, and nothing that it has not', async ({
+  ann,
+  receiver,
+  service,
+}) => {
+  const job = await createJob(ann);
+  const addMail = (subject: string) =>
+    ann.creates(`${job.path}/actions`, {
+      type: 'email',
+      name: subject,
+      data: { recipients: ['ann'], subject, body: 'Done' },
+    });
+  await ann.put('/me', { email: 'ann@example.com' });
+  await addMail('Before');
+  await addWebhook(ann, job, { url: urlOf(receiver) });
+  await addMail('After');
+  let release = () => {};
+  const reached = new Promise<void>((resolve) => {
+    receiver.respond = (_request, response) => {
+      release = () => void response.end();
+      resolve();
+    };
+  });
+  const started = await ann.post(job.path, {}, { prefer: 'respond-async' });
+  await reached;
+  await systemQuery(
+    service,
+    `update dws.job_run set started_at = started_at - interval '30 seconds' where job_id = $1`,
+    job.id,
+  );
+  await ann.delete(started.headers.get('location')!.replace('/api', ''));
+  const history = async () => (await ann.get(`${job.path}/history`)).body._embedded['svc:job-history'];
+  await expect.poll(async () => (await history())[0].status).toBe('cancelled');
+  release();
+  const [run] = await history();
+  const left = async () => {
+    const [mails, charged] = await Promise.all([
+      systemQuery(service, `select subject from dws.mail where source like 'job:' || $1 || ':%'`, run.id),
+      systemQuery<{ seconds: number; status: string }>(
+        service,
+        `select quantity::float8 as seconds, metadata->>'status' as status from dws.usage_event where key = 'job:' || $1`,
+        run.id,
+      ),
+    ]);
+    return { mails, charged, calls: receiver.requests.length };
+  };
+  const expected = {
+    mails: [{ subject: 'Before' }],
+    charged: [{ seconds: expect.closeTo(30, -1), status: 'cancelled' }],
+    calls: 1,
+  };
+  expect(await left()).toEqual(expected);
+  // Its continuation sends what was not sent, and only that.
+  receiver.respond = (_request, response) => void response.end();
+  const { body } = await ann.post(`${job.path}/history/${run.id}/_retry`, {});
+  expect(body).toMatchObject({ success: true });
+  const mails = await systemQuery<{ subject: string }>(
+    service,
+    `select subject from dws.mail where source like 'job:%' and sender_id = $1 order by created_at, id`,
+    ann.id,
+  );
+  expect(mails.map(({ subject }) => subject)).toEqual(['Before', 'After']);
+  expect(await left()).toEqual({ ...expected, calls: 2 });
+});

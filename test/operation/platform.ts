@@ -50,7 +50,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     system,
     secrets,
     installationId: 'test',
-    quotaBytes: 0,
+    limitOf: async () => ({ quota: Infinity, others: 0, refusal: null }),
     memoryBytes: 0,
   });
   const { drivers } = createDrivers({ ownDatabase: null, workspaces });
@@ -63,6 +63,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     index,
     drivers,
     drives: createDrives(),
+    freeBytes: async () => Infinity,
     files: openFileStore(join(dataDir, 'files')),
     notifications,
     workspaces,

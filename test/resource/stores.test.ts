@@ -3,18 +3,20 @@ import { expect, test } from 'vitest';
 import { addsContent } from '../../resolvers/support/with-storage.ts';
 import type { HandlerRoute, RunningApp } from '../../src/core/app-run.ts';
 import { measureStores } from '../../src/operations/store-sizes.ts';
+import { createSchema } from '../../src/server/graphql/schema.ts';
 import { finishRunRecords, recordRun } from '../../src/services/app/app-run-record.ts';
 import { runOnce } from '../../src/services/app/webhook-idempotency.ts';
 import { loadBytesUsed } from '../../src/services/resource/quota.ts';
-import { forgetStorage, isStorageFull } from '../../src/services/resource/storage-limit.ts';
+import { forgetStorage, storageIssue } from '../../src/services/resource/storage-limit.ts';
 import { STORES } from '../../src/services/resource/stores.ts';
-import { createApp } from '../app/app-fixture.ts';
+import { createApp, putFile } from '../app/app-fixture.ts';
+import { servicesFor } from '../app/handler-services-fixture.ts';
 import { appOf, callOf, requestOf } from '../app/record-fixture.ts';
-import { expectError, expectStatus } from '../support/expect.ts';
+import { expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { runSql } from '../support/run-sql.ts';
 import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { withService } from '../support/upload-form.ts';
+import { createForm, withService } from '../support/upload-form.ts';
 
 /** What contains nothing that users wrote, and why. */
 const WITHOUT_CONTENT: Record<string, string> = {
@@ -40,6 +42,9 @@ const WITHOUT_CONTENT: Record<string, string> = {
   'dws.budget_warning': 'the ledger',
   dws_jobs: 'the queue: ids of operations',
 };
+
+const OVER = 'The app stores more than 100000 bytes';
+const DISK_LOW = "The service's disk is nearly full: it stores nothing new until there is space";
 
 /** Files and folders of `DATA_DIR` that contain nothing that users wrote, or a database with the tables above. */
 const OWN_FILES = ['postgres', 'postgres.json', 'postgres.lock', 'postgres.log', 'secret'];
@@ -69,6 +74,17 @@ async function replyOf(service: Service, appId: string): Promise<string> {
     }),
   );
   return Buffer.from(result.response.body).toString();
+}
+
+/** Records a call of a webhook with a line of the log. Returns how much of it is stored. */
+async function recordedOf(service: Service, appId: string, requestId: string) {
+  const logs = [{ level: 'info' as const, text: 'x'.repeat(2000) }];
+  await recordRun(service.platform, callOf(await appOf(service, appId), { request: requestOf() }, { requestId, logs }));
+  await finishRunRecords(service.platform);
+  const count = `select (select count(*)::int from dws.app_log where request_id = $1) as lines,
+    (select count(*)::int from dws.webhook_call where request_id = $1) as calls,
+    (select count(request)::int from dws.webhook_call where request_id = $1) as requests`;
+  return (await systemQuery(service, count, requestId))[0];
 }
 
 /** Measures, and lets the process read the sizes again. */
@@ -165,21 +181,20 @@ test.each([
   });
 });
 
-test('past its quota, calls of an app are recorded without request and log, and no response is kept', async () => {
+test('past its quota, in one sum, an app only reads and emits nothing, and its calls are recorded without content', async () => {
   const service = await startService({ APP_QUOTA_BYTES: '100000' });
   try {
     const admin = await service.user('admin', { superuser: true });
-    const [id, other] = [await createApp(admin, 'Full'), await createApp(admin, 'Empty')];
-    const record = async (appId: string, requestId: string) => {
-      const app = await appOf(service, appId);
-      const logs = [{ level: 'info' as const, text: 'x'.repeat(2000) }];
-      await recordRun(service.platform, callOf(app, { request: requestOf() }, { requestId, logs }));
-      await finishRunRecords(service.platform);
-      const count = `select (select count(*)::int from dws.app_log where request_id = $1) as lines,
-        (select count(*)::int from dws.webhook_call where request_id = $1) as calls,
-        (select count(request)::int from dws.webhook_call where request_id = $1) as requests`;
-      return (await systemQuery(service, count, requestId))[0];
-    };
+    const files = { 'migrations/1.sql': 'create table note (text text)' };
+    const [id, other] = [await createApp(admin, 'Full', files), await createApp(admin, 'Empty', files)];
+    const tenantId = await tenantOf(service);
+    const record = (appId: string, requestId: string) => recordedOf(service, appId, requestId);
+    const query = (appId: string, sql: string) =>
+      service.platform.workspaces.query({ tenantId, appId }, sql, [], new AbortController().signal);
+    for (const appId of [id, other]) {
+      await expectStatus(admin.post(`/apps/${appId}/_migrate`), 200);
+      await query(appId, `insert into note values ('a')`);
+    }
     expect(await record(id, 'first')).toMatchObject({ calls: 1, lines: 1, requests: 1 });
     await systemQuery(
       service,
@@ -189,10 +204,18 @@ test('past its quota, calls of an app are recorded without request and log, and 
       id,
     );
     await measure(service);
-    const tenantId = await tenantOf(service);
-    expect(await isStorageFull(service.platform, tenantId, id)).toBe(true);
-    expect(await isStorageFull(service.platform, tenantId, other)).toBe(false);
-    expect(await isStorageFull(service.platform, tenantId)).toBe(false);
+    const { platform } = service;
+    expect(await storageIssue(platform, tenantId, id)).toMatchObject({ status: 413, message: OVER });
+    expect(await storageIssue(platform, tenantId, other)).toBeUndefined();
+    expect(await storageIssue(platform, tenantId)).toBeUndefined();
+    // Its tables are small; with its records they are too large.
+    await expect(query(id, `insert into note values ('b')`)).rejects.toMatchObject({
+      code: '53100',
+      message: 'The app has more than 100000 bytes of data: it only reads until a migration has deleted some',
+    });
+    expect(await query(id, 'select text from note')).toEqual([{ text: 'a' }]);
+    await query(other, `insert into note values ('b')`);
+    await expect((await servicesFor(service, admin, id)).emit('noted', null)).rejects.toMatchObject({ message: OVER });
     expect(await record(id, 'second')).toEqual({ calls: 1, lines: 0, requests: 0 });
     expect(await record(other, 'third')).toMatchObject({ calls: 1, lines: 1, requests: 1 });
     const [response, again] = [await replyOf(service, id), await replyOf(service, id).catch((error: Error) => error)];
@@ -204,18 +227,79 @@ test('past its quota, calls of an app are recorded without request and log, and 
   }
 });
 
-test('what stores more is known by the name of the mutation', () => {
-  const names = ['createReport', 'uploadDataset', 'runAgent', 'copyDataset', 'setAppFile', 'syncLibrary'];
-  expect(names.filter((name) => !addsContent(name))).toEqual([]);
-  const others = [
-    'login',
-    'createToken',
-    'deleteReport',
-    'updateReport',
-    'migrateApp',
-    'logout',
-    'setTheme',
-    'refresh',
-  ];
-  expect(others.filter(addsContent)).toEqual([]);
+/** Mutations that work on a full quota and with little free disk. Decide on a new one: here or in `with-storage.ts`. */
+const CHANGES = `
+  approveToolkitTools authorizeLibrary authorizeToolkit bulkAssignFolder bulkUpdateFolders changePassword createToken
+  finishAuthorization finishLogin login logout markFeedViewed migrateApp queryDatasource removeTeamMember requestPasswordReset
+  resetPassword rollbackApp rotateHookToken setAppGrant setDatasetFieldSecurity setDatasetUserSettings setGlobalPermissions
+  setJobActionFile setJobActionOrder setLibraryIntegration setSuperuser setTeamMember setTeamUsageProfile setTemplateFile
+  setTemplateInputs setTemplateProcessors setTemplateSettings setTheme setUserUsageProfile startLogin syncDatasetFields
+  testDatasource`
+  .trim()
+  .split(/\s+/);
+const CHANGES_OF_ALL_KINDS =
+  /^(?:un)?(?:favorite|share|tag)[A-Z]|^(?:cancel|commit|delete|disconnect|update)[A-Z]|^set[A-Z]\w*Owner$/;
+
+test('every mutation either stores more or works in any case', async () => {
+  const mutations = Object.keys((await createSchema()).getMutationType()!.getFields());
+  const decided = mutations.filter((name) => !CHANGES_OF_ALL_KINDS.test(name));
+  expect(decided.toSorted()).toEqual([...decided.filter(addsContent), ...CHANGES].toSorted());
+  expect(mutations.filter((name) => CHANGES_OF_ALL_KINDS.test(name) && addsContent(name))).toEqual([]);
+});
+
+test('with little free disk, what adds content is refused in both APIs, and all else works', async () => {
+  await withService({}, async (service) => {
+    const { platform } = service;
+    const admin = await service.user('admin', { superuser: true });
+    const appId = await createApp(admin, 'Noting', { 'migrations/1.sql': 'create table note (text text)' });
+    await expectStatus(admin.post(`/apps/${appId}/_migrate`), 200);
+    await putFile(
+      admin,
+      appId,
+      'migrations/2.sql',
+      `insert into note select repeat('x', 1000) from generate_series(1, 2000)`,
+    );
+    const smallId = await createApp(admin, 'Small', { 'migrations/1.sql': 'create table note (text text)' });
+    const { id } = await admin.creates('/reports', { name: 'Before' });
+    const tenantId = await tenantOf(service);
+    const query = (sql: string) =>
+      platform.workspaces.query({ tenantId, appId }, sql, [], new AbortController().signal);
+    const setFree = (bytes: number) => {
+      platform.freeBytes = async () => bytes;
+      forgetStorage(platform, tenantId);
+    };
+    const emit = async () => (await servicesFor(service, admin, appId)).emit('noted', null);
+    setFree(2_000_000_000);
+    await query(`insert into note values ('a')`);
+    await emit();
+    setFree(1_999_999_999);
+    const refused = await admin.post('/reports', { name: 'More' });
+    expect(refused).toMatchObject({ status: 503, body: { code: 'UNAVAILABLE', message: DISK_LOW } });
+    expect(refused.headers.get('retry-after')).toBe('60');
+    await expectGraphqlError(
+      admin.gql('mutation { createReport(input: {name: "More"}) { id } }'),
+      'UNAVAILABLE',
+      DISK_LOW,
+    );
+    await expectError(admin.post('/datasets/_previewUpload', createForm('a\n1\n')), 503, DISK_LOW);
+    const readsOnly = { code: '53100', message: `${DISK_LOW}. The app only reads` };
+    await expect(query(`insert into note values ('b')`)).rejects.toMatchObject(readsOnly);
+    await expect(emit()).rejects.toMatchObject({ status: 503, message: DISK_LOW });
+    expect(await recordedOf(service, appId, 'low')).toEqual({ calls: 1, lines: 0, requests: 0 });
+    expect((await putFile(admin, appId, 'migrations/3.sql', '')).status).toBe(503);
+    await expectError(admin.post(`/apps/${appId}/_migrate`), 500, `migrations/2.sql:1: ${DISK_LOW}`);
+    // Reads, logins, changes and deletions work, and migrations that do not grow.
+    expect(await query('select text from note')).toEqual([{ text: 'a' }]);
+    await service.login('admin');
+    await expectStatus(admin.put(`/reports/${id}`, { name: 'After' }), 200);
+    await expectStatus(admin.get(`/reports/${id}`), 200);
+    await expectStatus(admin.delete(`/reports/${id}`), 204);
+    await expectStatus(admin.post(`/apps/${smallId}/_migrate`), 200);
+    setFree(2_000_000_000);
+    await expectStatus(admin.post(`/apps/${appId}/_migrate`), 200);
+    await expectStatus(admin.post('/reports', { name: 'More' }), 201);
+    await query(`insert into note values ('c')`);
+    await emit();
+    expect(await recordedOf(service, appId, 'free')).toEqual({ calls: 1, lines: 1, requests: 1 });
+  });
 });

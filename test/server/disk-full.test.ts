@@ -66,7 +66,7 @@ test('errors of a query of an uploaded file are of the disk or of the query', ()
 /** Runs a test with a service whose `DATA_DIR` is a small disk. */
 async function withSmallDisk(work: (service: Service, disk: SmallDisk, admin: Client) => Promise<void>): Promise<void> {
   const disk = mountDisk(80);
-  const service = await startService({ DATA_DIR: disk.path });
+  const service = await startService({ DATA_DIR: disk.path, RESERVED_DISK_BYTES: '0' });
   try {
     await work(service, disk, await service.user('admin', { superuser: true }));
   } finally {
@@ -178,7 +178,10 @@ describe.skipIf(!HAS_SMALL_DISKS)('on a full disk', () => {
     const disk = mountDisk(200);
     const postgres = await startEmbeddedPostgres({ dataDir: disk.path, durable: false });
     await migrate(postgres.url);
-    const service = await startService({ DATA_DIR: disk.path }, { databaseUrl: postgres.url });
+    const service = await startService(
+      { DATA_DIR: disk.path, RESERVED_DISK_BYTES: '0' },
+      { databaseUrl: postgres.url },
+    );
     try {
       await createTenant(service.platform.system, 'default');
       const admin = await service.user('admin', { superuser: true });

@@ -51,7 +51,7 @@ export const sentCallOf = ({ id, actor, payer, credits }: CreditRequest): SentCa
 });
 
 /** Marks a reserved call as sent, in a transaction of its own. Without an operation, as if that had ended. */
-const send = ({ platform }: Platform, tenantId: string, request: CreditRequest) =>
+export const send = ({ platform }: Platform, tenantId: string, request: CreditRequest) =>
   platform.database.transaction(tenantId, async (tx) =>
     sendCall(tx, { tenantId }, { reservationId: request.id, workId: newId() }, sentCallOf(request)),
   );

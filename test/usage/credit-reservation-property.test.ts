@@ -36,7 +36,7 @@ type Step =
 
 type StepOf<T extends Step['type']> = Extract<Step, { type: T }>;
 
-const slot = fc.nat({ max: 3 });
+const slot = fc.nat({ max: 1 });
 const ending = fc.constantFrom<Ending>('commit', 'commit', 'commit', 'commit', 'throw', 'lose the connection');
 const credits = fc.oneof(fc.nat({ max: 6000 }), fc.constantFrom(0, 1, CAP, CAP + 1));
 
@@ -77,7 +77,7 @@ class Model {
   readonly reserved = new Map<string, number>();
   /** Those whose call was sent. */
   readonly sent = new Set<string>();
-  readonly slots = Array.from({ length: 4 }, () => newId());
+  readonly slots = Array.from({ length: 2 }, () => newId());
 
   constructor(actor: UsageActor) {
     this.actor = actor;

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, vi } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
-import { reserveCredits } from '../../src/services/usage/credit-reservation.ts';
+import { endCall } from '../../src/services/ai/sent-call.ts';
+import { reserveCredits, sweepReservations } from '../../src/services/usage/credit-reservation.ts';
 import { loadEffectiveProfile, type UsageActor } from '../../src/services/usage/effective-profile.ts';
 import { QUICK } from '../operation/platform.ts';
 import {
@@ -12,7 +13,9 @@ import {
   requestOf,
   reserve,
   runnerOf,
+  send,
   settle,
+  succeeded,
 } from '../support/credit-fixture.ts';
 import { recordRoundTrips } from '../support/round-trips.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -131,6 +134,24 @@ describe('a reservation', () => {
     await release(service, tenant, newId());
     await settle(service, tenant, requestOf(actor), '2.5');
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ ...NOTHING, used: '2.500000' });
+  });
+
+  test('of a sent call is neither released nor swept, does not expire, and ends once', async ({ service }) => {
+    const [tenant, actor] = [await tenantOf(service), actorOf()];
+    const request = requestOf(actor);
+    await reserve(service, tenant, request);
+    await send(service, tenant, request);
+    await expire(service, request.id);
+    await release(service, tenant, request.id);
+    await service.platform.system.transaction(sweepReservations);
+    expect(await figuresOf(service, tenant, actor)).toMatchObject({ ...NOTHING, reserved: '4.000000' });
+    await expect(reserve(service, tenant, request)).rejects.toThrow('was sent already');
+    const end = () =>
+      service.platform.database.transaction(tenant, (tx) =>
+        endCall(tx, { tenantId: tenant }, request.id, succeeded('3')),
+      );
+    expect([await end(), await end()]).toEqual(['3.000000', undefined]);
+    expect(await figuresOf(service, tenant, actor)).toMatchObject({ ...NOTHING, used: '3.000000' });
   });
 
   test('is deleted by the janitor once it has expired', async ({ service }) => {

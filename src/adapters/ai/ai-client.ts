@@ -5,6 +5,8 @@ import { traced, type SpanStart } from '../../core/tracing.ts';
 /** Maximum time of a call, with the download of an image that the response refers to. */
 const CALL_TIMEOUT_MS = 120_000;
 
+const nothing = async () => {};
+
 /** Options of the client. Tests set `timeoutMs`. */
 export interface AiClientOptions {
   outbound: OutboundClient;
@@ -16,15 +18,15 @@ export interface AiClientOptions {
 export function openAiClient({ outbound, timeoutMs = CALL_TIMEOUT_MS }: AiClientOptions): AiClient {
   const options = { outbound, timeoutMs };
   return {
-    createImage: (endpoint, request, signal, trace) =>
+    createImage: (endpoint, request, signal, trace, beforeSend = nothing) =>
       traced(spanOf('image', request), async () => {
         const { createImage } = await import('./create-image.ts');
-        return createImage({ ...options, endpoint, signal, trace }, request);
+        return createImage({ ...options, endpoint, signal, trace, beforeSend }, request);
       }),
-    chat: (endpoint, request, signal, trace) =>
+    chat: (endpoint, request, signal, trace, beforeSend = nothing) =>
       traced(spanOf('chat', request), async (span) => {
         const { chat } = await import('./chat.ts');
-        const response = await chat({ ...options, endpoint, signal, trace }, request);
+        const response = await chat({ ...options, endpoint, signal, trace, beforeSend }, request);
         span.set({
           'gen_ai.usage.input_tokens': response.inputTokens,
           'gen_ai.usage.output_tokens': response.outputTokens,

@@ -1,4 +1,4 @@
-import type { AiCallTrace, AiEndpoint } from '../../core/ai.ts';
+import type { AiCallTrace, AiEndpoint, BeforeSend } from '../../core/ai.ts';
 import { badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
 import type { OutboundClient } from '../../core/outbound.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
@@ -14,6 +14,7 @@ export interface ProviderCall {
   prompts: readonly string[];
   signal: AbortSignal;
   trace: AiCallTrace;
+  beforeSend: BeforeSend;
 }
 
 /** Returns the host of a provider, by which errors name it. */
@@ -43,20 +44,32 @@ export async function postJson(
 ): Promise<Record<string, unknown>> {
   const { outbound, timeoutMs, endpoint, signal, trace } = call;
   const { baseUrl, apiKey } = endpoint;
-  const response = await outbound.fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
-    method: 'POST',
-    headers: {
-      accept: 'application/json',
-      'content-type': 'application/json',
-      ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
-    },
-    body: JSON.stringify(body),
-    signal,
-    maxBytes,
-    firstByteTimeoutMs: timeoutMs,
-    onSent: () => (trace.state = 'sent'),
-    onStatus: (status) => (trace.state = status < 300 ? 'sent' : 'refused'),
-  });
+  let sending: Promise<void> | undefined;
+  const send = async () => {
+    // A call that is repeated in another form was recorded as sent.
+    if (trace.state === 'unsent') await call.beforeSend();
+    signal.throwIfAborted();
+    trace.state = 'sent';
+  };
+  const response = await outbound
+    .fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify(body),
+      signal,
+      maxBytes,
+      firstByteTimeoutMs: timeoutMs,
+      beforeSend: () => (sending = send()),
+      onStatus: (status) => (trace.state = status < 300 ? 'sent' : 'refused'),
+    })
+    .catch(async (error: unknown) => {
+      await sending;
+      throw error;
+    });
   if (!response.ok) throw await readRefusal(response, hostOf(endpoint), call);
   return parseObject(await response.text(), hostOf(endpoint));
 }

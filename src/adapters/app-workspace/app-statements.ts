@@ -1,7 +1,13 @@
-import { SqlFailure, type StatementOptions, type WorkspaceQuery, type WorkspaceRow } from '../../core/app-workspace.ts';
+import {
+  SqlFailure,
+  type StatementOptions,
+  type WorkspaceKey,
+  type WorkspaceQuery,
+  type WorkspaceRow,
+} from '../../core/app-workspace.ts';
 import { transactionCommandIn } from '../../core/sql-statements.ts';
 import type { WorkspaceConnection } from './workspace-connection.ts';
-import type { WorkspaceQuota } from './workspace-quota.ts';
+import { explainRefusal, type WorkspaceQuota } from './workspace-quota.ts';
 
 const FAILED_TRANSACTION = '25P02';
 const READ_ONLY_TRANSACTION = '25006';
@@ -15,6 +21,7 @@ async function beginReading(connection: WorkspaceConnection, signal: AbortSignal
 }
 
 interface AppStatement {
+  key: WorkspaceKey;
   sql: string;
   params: readonly unknown[];
   signal: AbortSignal;
@@ -47,12 +54,12 @@ type Explain = (error: unknown) => unknown;
 async function explainReading(
   connection: WorkspaceConnection,
   quota: WorkspaceQuota,
-  { signal, readOnlyReason }: Pick<AppStatement, 'signal' | 'readOnlyReason'>,
+  { key, signal, readOnlyReason }: Pick<AppStatement, 'key' | 'signal' | 'readOnlyReason'>,
 ): Promise<Explain | null> {
-  const isExceeded = await quota.isExceeded(connection, signal);
+  const refusal = await quota.refusalOf(connection, key, signal);
   const reason = readOnlyReason?.() ?? null;
   if (reason !== null) return (error) => withReason(error, reason);
-  return isExceeded ? (error) => quota.explain(error) : null;
+  return refusal === null ? null : (error) => explainRefusal(error, refusal);
 }
 
 const withReason = (error: unknown, reason: string): unknown =>
@@ -74,9 +81,9 @@ export async function runTransaction<T>(
   connection: WorkspaceConnection,
   quota: WorkspaceQuota,
   work: (query: WorkspaceQuery) => Promise<T>,
-  options: Pick<AppStatement, 'signal' | 'readOnlyReason'>,
+  options: Pick<AppStatement, 'key' | 'signal' | 'readOnlyReason'>,
 ): Promise<T> {
-  const { signal, readOnlyReason } = options;
+  const { key, signal } = options;
   let isOpen = true;
   // One after the other: what is sent for one statement stays together.
   let last: Promise<unknown> = Promise.resolve();
@@ -84,12 +91,12 @@ export async function runTransaction<T>(
     if (!isOpen) throw new SqlFailure('25P01', 'The transaction has ended');
     const command = transactionCommandIn(sql);
     if (command) throw new SqlFailure('2D000', `${command} is not possible in a transaction`);
-    const running = last.then(() => runNext(connection, quota, { sql, params, signal, readOnlyReason }));
+    const running = last.then(() => runNext(connection, quota, { sql, params, ...options }));
     last = running.catch(() => {});
     return running;
   };
   // Cheaper than in the transaction.
-  await quota.isExceeded(connection, signal);
+  await quota.refusalOf(connection, key, signal);
   await connection.run('begin', [], signal);
   try {
     const result = await work(query);
@@ -113,12 +120,12 @@ export async function runTransaction<T>(
 async function endReading(
   connection: WorkspaceConnection,
   quota: WorkspaceQuota,
-  options: Pick<AppStatement, 'signal' | 'readOnlyReason'>,
+  options: Pick<AppStatement, 'key' | 'signal' | 'readOnlyReason'>,
 ): Promise<void> {
   const explain = await explainReading(connection, quota, options);
   if (!explain) return;
   await connection.run('set transaction read only', [], options.signal);
-  await runReading(connection, { sql: 'set constraints all immediate', params: [], signal: options.signal }, explain);
+  await runReading(connection, { sql: 'set constraints all immediate', params: [], ...options }, explain);
 }
 
 async function runNext(

@@ -4,6 +4,7 @@ import {
   SqlFailure,
   type AppWorkspaces,
   type AppliedMigration,
+  type TableLimit,
   type WorkspaceDump,
   type WorkspaceInspection,
   type WorkspaceKey,
@@ -43,8 +44,8 @@ interface WorkspaceOptions {
   secrets: Pick<SecretBox, 'digest'>;
   /** Identifies the installation among others on the same server. */
   installationId: string;
-  /** Bytes of the tables of an app past which it only reads; 0: no limit. */
-  quotaBytes: number;
+  /** Returns what the tables of an app may have now. Called before each statement. */
+  limitOf(key: WorkspaceKey): Promise<TableLimit>;
   /** Bytes of memory that the statements of all apps may use together; 0: no limit. */
   memoryBytes: number;
 }
@@ -82,10 +83,10 @@ class Workspaces implements AppWorkspaces {
     system,
     secrets,
     installationId,
-    quotaBytes,
+    limitOf,
     memoryBytes,
   }: WorkspaceOptions) {
-    this.#quota = new WorkspaceQuota(quotaBytes);
+    this.#quota = new WorkspaceQuota(limitOf);
     this.#server = workspaceServer(databaseUrl, appsDatabaseUrl);
     this.#secrets = secrets;
     this.#admin = new Admin(this.#server, system);
@@ -111,12 +112,12 @@ class Workspaces implements AppWorkspaces {
   };
 
   query: AppWorkspaces['query'] = (key, sql, params, signal, { maxWaitMs, readOnlyReason } = {}) => {
-    const statement = { sql, params, signal, readOnlyReason };
+    const statement = { key, sql, params, signal, readOnlyReason };
     return this.#use(key, signal, (connection) => runAlone(connection, this.#quota, statement), maxWaitMs);
   };
 
   transaction: AppWorkspaces['transaction'] = (key, work, signal, { maxWaitMs, readOnlyReason } = {}) => {
-    const options = { signal, readOnlyReason };
+    const options = { key, signal, readOnlyReason };
     return this.#use(key, signal, (connection) => runTransaction(connection, this.#quota, work, options), maxWaitMs);
   };
 
@@ -124,11 +125,12 @@ class Workspaces implements AppWorkspaces {
 
   migrate: AppWorkspaces['migrate'] = async (key, files, run) => {
     const schema = schemaNameOf(key);
+    const limit = await this.#quota.limitOf(key);
     const connection = await this.#logins.openOwner(schema);
     try {
-      return await runMigrations(connection, files, { ...run, quota: this.#quota });
+      return await runMigrations(connection, files, { ...run, limit });
     } finally {
-      await compactPastQuota(connection, this.#admin, this.#quota, run.signal);
+      await compactPastQuota(connection, this.#admin, limit.quota - limit.others, run.signal);
       this.#quota.forget(schema);
       await connection.close();
     }

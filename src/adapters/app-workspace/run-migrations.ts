@@ -1,12 +1,12 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import pg from 'pg';
-import { SqlFailure, type MigrationFile, type MigrationRun } from '../../core/app-workspace.ts';
+import { SqlFailure, type MigrationFile, type MigrationRun, type TableLimit } from '../../core/app-workspace.ts';
 import { badInput, upstreamFailed } from '../../core/errors.ts';
 import { lineAt, splitStatements, type SqlStatement } from '../../core/sql-statements.ts';
 import type { Admin, AdminQuery } from './admin.ts';
 import { WITHOUT_ROWS } from './statement.ts';
 import type { WorkspaceConnection } from './workspace-connection.ts';
-import { MIGRATION_LOCK_TIMEOUT_MS, sizeOf, type WorkspaceQuota } from './workspace-quota.ts';
+import { checkMigration, MIGRATION_LOCK_TIMEOUT_MS, sizeOf } from './workspace-quota.ts';
 import { MIGRATIONS_TABLE, schemaOfRole } from './workspace-roles.ts';
 
 /** Folder of the migrations in the files of an app, for messages. */
@@ -16,7 +16,9 @@ interface ParsedFile extends MigrationFile {
   statements: SqlStatement[];
 }
 
-type QuotaRun = MigrationRun & { quota: WorkspaceQuota };
+type LimitedRun = MigrationRun & { limit: TableLimit };
+
+const isLimited = ({ quota, refusal }: TableLimit): boolean => quota < Infinity || refusal !== null;
 
 /** Longest wait for transactions that may see what a migration has deleted, and the pause between two checks. */
 const OLDER_TRANSACTIONS_TIMEOUT_MS = 10_000;
@@ -31,7 +33,7 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 export async function runMigrations(
   connection: WorkspaceConnection,
   files: readonly MigrationFile[],
-  run: QuotaRun,
+  run: LimitedRun,
 ): Promise<string[]> {
   const table = `${pg.escapeIdentifier(schemaOfRole(connection.role))}.${pg.escapeIdentifier(MIGRATIONS_TABLE)}`;
   const applied = new Set(
@@ -42,7 +44,7 @@ export async function runMigrations(
     pending.push({ ...file, statements: await parse(file) });
   const migrated: string[] = [];
   const growth = {
-    former: run.quota.maxBytes > 0 ? await sizeOf(connection, run.signal, MIGRATION_LOCK_TIMEOUT_MS) : 0,
+    former: isLimited(run.limit) ? await sizeOf(connection, run.signal, MIGRATION_LOCK_TIMEOUT_MS) : 0,
   };
   if (run.dryRun) await execute(connection, 'begin', [], run.signal);
   for (const file of pending) {
@@ -80,7 +82,7 @@ async function runFile(
   connection: WorkspaceConnection,
   table: string,
   { filename, checksum, statements }: ParsedFile,
-  { dryRun, signal, quota, growth }: QuotaRun & { growth: { former: number } },
+  { dryRun, signal, limit, growth }: LimitedRun & { growth: { former: number } },
 ): Promise<boolean> {
   const start = performance.now();
   // A statement ends soon after its process. Not all systems of servers support it.
@@ -98,9 +100,9 @@ async function runFile(
   try {
     // What is checked at the end of a transaction, in a dry run, too.
     await execute(connection, 'set constraints all immediate', [], signal);
-    if (quota.maxBytes > 0) {
+    if (isLimited(limit)) {
       const bytes = await sizeOf(connection, signal, MIGRATION_LOCK_TIMEOUT_MS);
-      quota.checkMigration(bytes, growth.former);
+      checkMigration(limit, bytes, growth.former);
       growth.former = bytes;
     }
     const duration = Math.round(performance.now() - start);
@@ -134,16 +136,17 @@ async function runOne(
 }
 
 /**
- * Frees the space of deleted rows and of undone files, which counts until then, if an app has more data than its quota.
+ * Frees the space of deleted rows and of undone files, which counts until then, if the tables of an app have more than
+ * `maxBytes`.
  * If that fails, e.g. because a table is locked, nothing changes. Rows that a long-running transaction may see stay.
  */
 export async function compactPastQuota(
   connection: WorkspaceConnection,
   admin: Admin,
-  { maxBytes }: WorkspaceQuota,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<void> {
-  if (maxBytes === 0 || !connection.isUsable) return;
+  if (maxBytes === Infinity || !connection.isUsable) return;
   try {
     await execute(connection, 'rollback', [], signal);
     if ((await sizeOf(connection, signal, MIGRATION_LOCK_TIMEOUT_MS)) <= maxBytes) return;

@@ -1,4 +1,4 @@
-import { SqlFailure } from '../../core/app-workspace.ts';
+import { SqlFailure, type TableLimit, type WorkspaceKey } from '../../core/app-workspace.ts';
 import type { WorkspaceConnection } from './workspace-connection.ts';
 import { schemaOfRole } from './workspace-roles.ts';
 
@@ -55,41 +55,44 @@ interface Size {
   failingSince: number | null;
 }
 
-/** Lets apps whose tables have too many bytes only read. */
+/** Lets apps that have too many bytes only read: their tables, and what is stored for them elsewhere. */
 export class WorkspaceQuota {
-  /** 0: no limit. */
-  readonly maxBytes: number;
+  /** Returns what the tables of an app may have now. */
+  readonly limitOf: (key: WorkspaceKey) => Promise<TableLimit>;
   readonly #measured = new Map<string, Size>();
 
-  constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
+  constructor(limitOf: (key: WorkspaceKey) => Promise<TableLimit>) {
+    this.limitOf = limitOf;
   }
 
-  /** Returns whether the app of a connection has more data than it may have, by a size that is recent enough. */
-  async isExceeded(connection: WorkspaceConnection, signal: AbortSignal): Promise<boolean> {
-    if (this.maxBytes === 0) return false;
+  /** Returns why an app only reads, by a size of its tables that is recent enough; null if it may write. */
+  async refusalOf(connection: WorkspaceConnection, key: WorkspaceKey, signal: AbortSignal): Promise<string | null> {
+    const { quota, others, refusal } = await this.limitOf(key);
+    if (refusal !== null) return `${refusal}. The app only reads`;
+    if (quota === Infinity) return null;
+    return (await this.#isExceeded(connection, quota - others, signal))
+      ? `The app has more than ${quota} bytes of data: it only reads until a migration has deleted some`
+      : null;
+  }
+
+  async #isExceeded(connection: WorkspaceConnection, maxBytes: number, signal: AbortSignal): Promise<boolean> {
     const schema = schemaOfRole(connection.role);
     const now = performance.now();
     const former = this.#measured.get(schema) ?? { bytes: 0, until: 0, failingSince: null };
-    if (former.until > now) return this.#isTooMuch(former, now);
+    if (former.until > now) return isTooMuch(former, maxBytes, now);
     const bytes = await this.#measure(connection, signal).catch((error: unknown) => {
       if (!(error instanceof SqlFailure) || !connection.isUsable) throw error;
       // A table is locked, or the transaction has failed.
       return undefined;
     });
-    const age = bytes === undefined || bytes > this.maxBytes ? RETRY_MS : (this.maxBytes - bytes) / GROWTH_BYTES_PER_MS;
+    const age = bytes === undefined || bytes > maxBytes ? RETRY_MS : (maxBytes - bytes) / GROWTH_BYTES_PER_MS;
     const size: Size = {
       bytes: bytes ?? former.bytes,
       until: now + Math.min(age, MAX_AGE_MS),
       failingSince: bytes === undefined ? (former.failingSince ?? now) : null,
     };
     this.#measured.set(schema, size);
-    return this.#isTooMuch(size, now);
-  }
-
-  /** An app whose size cannot be measured for a while, because it locks its tables, only reads too. */
-  #isTooMuch({ bytes, failingSince }: Size, now: number): boolean {
-    return bytes > this.maxBytes || (failingSince !== null && now - failingSince > MAX_AGE_MS);
+    return isTooMuch(size, maxBytes, now);
   }
 
   #measure(connection: WorkspaceConnection, signal: AbortSignal): Promise<number> {
@@ -100,25 +103,27 @@ export class WorkspaceQuota {
   forget(schema: string): void {
     this.#measured.delete(schema);
   }
+}
 
-  /** Returns the error of a statement. One that writes past the quota names it. */
-  explain(error: unknown): unknown {
-    if (!(error instanceof SqlFailure) || error.code !== READ_ONLY_TRANSACTION) return error;
-    return new SqlFailure(
-      DISK_FULL,
-      `The app has more than ${this.maxBytes} bytes of data: it only reads until a migration has deleted some`,
-      error.position,
-    );
-  }
+/** An app whose size cannot be measured for a while, because it locks its tables, only reads too. */
+const isTooMuch = ({ bytes, failingSince }: Size, maxBytes: number, now: number): boolean =>
+  bytes > maxBytes || (failingSince !== null && now - failingSince > MAX_AGE_MS);
 
-  /**
-   * Throws `SqlFailure` if a migration, which has not been committed, lets an app grow past its quota. `former` is the
-   * size before it; one that deletes or changes nothing is possible at any size.
-   */
-  checkMigration(bytes: number, former: number): void {
-    if (this.maxBytes === 0 || bytes <= this.maxBytes || bytes <= former + SMALL_BYTES) return;
-    throw new SqlFailure(DISK_FULL, `The app would have ${bytes} bytes of data; its quota is ${this.maxBytes}`);
-  }
+/** Returns the error of a statement. One that writes although the app only reads names the reason. */
+export const explainRefusal = (error: unknown, refusal: string): unknown =>
+  error instanceof SqlFailure && error.code === READ_ONLY_TRANSACTION
+    ? new SqlFailure(DISK_FULL, refusal, error.position)
+    : error;
+
+/**
+ * Throws `SqlFailure` if a migration, which has not been committed, lets an app grow although it must not. `former` is the
+ * size of its tables before; one that deletes or changes nothing is possible at any size.
+ */
+export function checkMigration({ quota, others, refusal }: TableLimit, bytes: number, former: number): void {
+  if (bytes <= former + SMALL_BYTES) return;
+  if (refusal !== null) throw new SqlFailure(DISK_FULL, refusal);
+  if (bytes + others > quota)
+    throw new SqlFailure(DISK_FULL, `The app would have ${bytes + others} bytes of data; its quota is ${quota}`);
 }
 
 /** Growth by what Postgres itself writes, such as the row that records a migration. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tooLarge } from '../../core/errors.ts';
 import type { FileStore, SavedFile } from '../../core/files.ts';
@@ -108,4 +108,10 @@ async function sync(dir: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Returns the bytes that are free for the service on the disk of a folder. */
+export async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }

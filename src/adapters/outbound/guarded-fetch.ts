@@ -96,34 +96,32 @@ async function send(agent: Agent, url: URL, request: OutboundRequest, signal: Ab
 }
 
 /**
- * Returns a dispatcher that waits longer, or shorter, for the headers of responses than the agent does, and reports when
- * the request leaves.
+ * Returns a dispatcher that waits longer, or shorter, for the headers of responses than the agent does, and awaits
+ * `beforeSend`.
  */
-function dispatcherOf(agent: Agent, { firstByteTimeoutMs: headersTimeout, onSent }: OutboundRequest): Dispatcher {
-  if (headersTimeout === undefined && !onSent) return agent;
+function dispatcherOf(agent: Agent, { firstByteTimeoutMs: headersTimeout, beforeSend }: OutboundRequest): Dispatcher {
+  if (headersTimeout === undefined && !beforeSend) return agent;
   return agent.compose(
     (dispatch) => (options, handler) =>
       dispatch(
-        { ...options, ...(headersTimeout !== undefined && { headersTimeout }) },
-        onSent ? reportStart(handler, onSent) : handler,
+        {
+          ...options,
+          ...(headersTimeout !== undefined && { headersTimeout }),
+          ...(beforeSend && { body: delayed(options.body as AsyncIterable<Uint8Array>, beforeSend) as never }),
+        },
+        handler,
       ),
   );
 }
 
-/** Returns a handler that reports the start of its request: there is a connection, and nothing was written yet. */
-const reportStart = (handler: Dispatcher.DispatchHandler, onSent: () => void): Dispatcher.DispatchHandler =>
-  new Proxy(handler, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== 'function') return value;
-      return (...args: unknown[]) => {
-        const result: unknown = Reflect.apply(value, target, args);
-        // Nothing is sent if the call was aborted meanwhile.
-        if (name === 'onRequestStart' && !(args[0] as Dispatcher.DispatchController).aborted) onSent();
-        return result;
-      };
-    },
-  });
+/** Returns a body whose first part comes after `beforeSend`. The client writes the headers of the request with that part. */
+async function* delayed(
+  body: AsyncIterable<Uint8Array>,
+  beforeSend: () => Promise<void>,
+): AsyncGenerator<Uint8Array, void> {
+  await beforeSend();
+  yield* body;
+}
 
 /** Returns the response with a body that fails past the limit. The limit applies after decompression. */
 function limitBody(response: UndiciResponse, host: string, maxBytes: number, callerSignal: AbortSignal): Response {

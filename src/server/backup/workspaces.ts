@@ -26,7 +26,7 @@ export async function openWorkspaces(
     secrets,
     installationId: rows[0]?.value ?? '',
     // What was in the backup is restored, whatever its size.
-    quotaBytes: 0,
+    limitOf: async () => ({ quota: Infinity, others: 0, refusal: null }),
     memoryBytes: config.APPS_MEMORY_BYTES,
   });
   return {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { freeBytesOf } from '../../adapters/files/file-store.ts';
 import { readConfig, type Config } from '../../core/config.ts';
 import { queueLimitsOf } from '../../operations/queue-limits.ts';
 import { openDataDir, wrongModes } from '../data-dir.ts';
@@ -62,7 +62,7 @@ export async function doctor(report: (check: CheckResult) => void): Promise<bool
   await runCheck('data folder', () =>
     existsSync(folder) ? checkFolder(config) : `${folder} does not exist yet; the first start creates it`,
   );
-  if (existsSync(folder)) await runCheck('disk', () => checkDisk(folder));
+  if (existsSync(folder)) await runCheck('disk', () => checkDisk(folder, config));
   if (config.DATABASE_URL || existsSync(join(folder, 'postgres.json'))) await checkDatabase(config, runCheck);
   else await runCheck('postgres', () => 'none yet; the first start creates an embedded one');
   return isHealthy;
@@ -146,9 +146,11 @@ function checkFolder({ DATA_DIR, DATABASE_URL }: Config): string {
   return `${folder}, closed to other users`;
 }
 
-async function checkDisk(folder: string): Promise<string> {
-  const { bavail, bsize } = await statfs(folder);
-  const free = `${((bavail * bsize) / 1e9).toFixed(1)} GB free`;
-  if (bavail * bsize < MIN_FREE_BYTES) throw new Error(`only ${free} in ${folder}`);
+async function checkDisk(folder: string, { RESERVED_DISK_BYTES: reserved }: Config): Promise<string> {
+  const bytes = await freeBytesOf(folder);
+  const free = `${(bytes / 1e9).toFixed(1)} GB free`;
+  if (bytes < reserved)
+    throw new Error(`only ${free} in ${folder}: below RESERVED_DISK_BYTES=${reserved} the service stores nothing new`);
+  if (bytes < MIN_FREE_BYTES) throw new Error(`only ${free} in ${folder}`);
   return free;
 }

@@ -2,13 +2,15 @@ import type { AgentStep } from '../../../entities/agent-run.ts';
 import { newCallTrace, type ChatMessage, type ChatRequest, type ChatResponse, type ChatTool } from '../../core/ai.ts';
 import type { Context } from '../../core/context.ts';
 import { addCredits } from '../../core/credits.ts';
+import { retryWhileUnavailable } from '../../core/database-unavailable.ts';
 import { cancelled } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { OperationFailure } from '../../core/operations.ts';
+import type { Transaction } from '../../core/platform.ts';
 import type { Usage } from '../../core/usage.ts';
 import { chatPrice, estimateChat } from '../ai/ai-price.ts';
 import { chooseModel, type ChosenModel } from '../ai/choose-model.ts';
-import { sealPrompt } from '../ai/record-ai-call.ts';
+import { recordAiCall, sealPrompt } from '../ai/record-ai-call.ts';
 import { endCall, sendCall, type SentCall, type SentCallEnd } from '../ai/sent-call.ts';
 import { failureOf } from '../operation/operation-repository.ts';
 import { reserveCredits } from '../usage/credit-reservation.ts';
@@ -68,7 +70,6 @@ export async function callModel(
 ): Promise<ChatResponse> {
   const request = requestOf(chosen, input.messages, input.tools);
   const call = createCall(ctx, run, chosen, request, input);
-  await send(ctx, call, request);
   const trace = newCallTrace();
   const endOf = (error: OperationFailure | null): SentCallEnd => ({
     ...trace,
@@ -77,7 +78,8 @@ export async function callModel(
     stated: trace.tokens && chatPrice(chosen.model, trace.tokens),
   });
   try {
-    const response = await ctx.platform.ai.chat(chosen.endpoint, request, ctx.request.signal, trace);
+    const beforeSend = () => send(ctx, call, request);
+    const response = await ctx.platform.ai.chat(chosen.endpoint, request, ctx.request.signal, trace, beforeSend);
     if (!(await record(ctx, call, input.steps, endOf(null), response.content))) throw cancelled();
     return response;
   } catch (error) {
@@ -153,19 +155,28 @@ async function send(
  * the call is charged even so. Does nothing if the call was ended before.
  */
 async function record(
-  { platform }: Context,
+  { platform, request: { signal } }: Context,
   call: ModelCall,
   steps: AgentStep[],
   end: SentCallEnd,
   content: string | null,
 ): Promise<boolean> {
-  const { run, reservationId } = call;
-  const step = await platform.database.transaction(run.tenantId, async (tx) => {
-    const credits = await endCall(tx, run, reservationId, end);
+  const { run, reservationId, sent, startedAt } = call;
+  const write = async (tx: Transaction) => {
+    let credits = await endCall(tx, run, reservationId, end);
+    if (credits === undefined && end.state === 'unsent') {
+      const duration = Date.now() - startedAt.getTime();
+      credits = null;
+      recordAiCall(tx, run, { ...sent.record, duration }, { ...end, price: null });
+    }
     if (credits === undefined) return null;
     const ended = stepOf(call, end, { content, credits });
     return (await saveSteps(tx, run, [...steps, ended])) ? ended : null;
-  });
+  };
+  const step = await retryWhileUnavailable(
+    () => platform.database.transaction(run.tenantId, write),
+    () => signal.aborted,
+  );
   if (step) steps.push(step);
   return step !== null;
 }

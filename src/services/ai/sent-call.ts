@@ -38,8 +38,8 @@ const LOST: SentCallEnd = {
 };
 
 /**
- * Marks a call as sent. Call it in the transaction that reserves its credits, and send the request only after the commit:
- * whatever happens then, `endCall` or the janitor charges it. `workId` is that of the operation that sends it. A call of a
+ * Marks a call as sent. Call it in the transaction that reserves its credits, right before the first byte of the request
+ * (`BeforeSend`): whatever happens then, `endCall` or the janitor charges it. `workId` is that of the operation that sends it. A call of a
  * user's own provider, for which nothing is reserved, is recorded by the same rules.
  */
 export const sendCall = (

@@ -1,7 +1,7 @@
 import type { EndedRun } from '../../core/app-run.ts';
 import { perPlatform } from '../../core/per-platform.ts';
 import type { Platform } from '../../core/platform.ts';
-import { isStorageFull } from '../resource/storage-limit.ts';
+import { storageIssue } from '../resource/storage-limit.ts';
 import { meter } from '../usage/usage-meter.ts';
 import { AppRecordPruner } from './app-record-pruner.ts';
 import { insertRecords, toRecord, withoutContent, type RunRecord } from './app-run-rows.ts';
@@ -61,7 +61,7 @@ class RunRecorder {
   async #write(tenantId: string, records: readonly RunRecord[]): Promise<void> {
     const stored: RunRecord[] = [];
     for (const record of records)
-      stored.push((await isStorageFull(this.#platform, tenantId, record.appId)) ? withoutContent(record) : record);
+      stored.push((await storageIssue(this.#platform, tenantId, record.appId)) ? withoutContent(record) : record);
     await this.#platform.database.transaction(tenantId, async (tx) => {
       const usage = await this.#charger.usageOf(tx, tenantId, records);
       insertRecords(tx, tenantId, stored);

@@ -92,10 +92,7 @@ const toHookToken = ({ secrets, publicUrl }: Platform, { sealed, formerUntil }: 
   };
 };
 
-/**
- * Replaces the hook token of an app. The former one stays valid for `keepOldSeconds`, in place of the one before it. Throws
- * BAD_USER_INPUT for a time out of bounds.
- */
+/** Implements `rotateHookToken`. Throws BAD_USER_INPUT for a time out of bounds. */
 export async function rotateHookToken(ctx: Context, id: string, keepOldSeconds: number): Promise<AppHookToken> {
   if (!Number.isInteger(keepOldSeconds) || keepOldSeconds < 0 || keepOldSeconds > MAX_KEEP_SECONDS)
     throw invalid('keepOldSeconds', `must be an integer from 0 to ${MAX_KEEP_SECONDS}`);

@@ -4,7 +4,7 @@ import type { AppRequest, AppResponse, HandlerRoute, RunningApp } from '../../co
 import { badInput, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
-import { isStorageFull } from '../resource/storage-limit.ts';
+import { storageIssue } from '../resource/storage-limit.ts';
 import { noRouteFor } from './app-route-match.ts';
 
 /** The `config.idempotency` of a webhook. */
@@ -89,7 +89,7 @@ export async function runOnce<T extends { response: AppResponse } | { failure: {
     return result;
   }
   // The handler has run: if the sizes cannot be read, the key is kept without its response, so that it does not run again.
-  const isFull = await isStorageFull(platform, app.tenantId, app.id).catch(() => true);
+  const isFull = await storageIssue(platform, app.tenantId, app.id).then(Boolean, () => true);
   const keep = (response: Buffer) =>
     query({
       text: `

@@ -77,13 +77,19 @@ async function* splitEvenly(
   pieces: AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   let text: string | undefined;
-  let bytes = Buffer.alloc(0);
+  // Joined once a chunk is full, so that each byte is copied a few times at most.
+  let parts: Uint8Array[] = [];
+  let size = 0;
   for await (const piece of pieces) {
     if (typeof piece !== 'string') {
-      bytes = Buffer.concat([bytes, piece]);
-      const end = bytes.length - (bytes.length % CHUNK_BYTES);
+      parts.push(piece);
+      size += piece.length;
+      if (size < CHUNK_BYTES) continue;
+      const bytes = Buffer.concat(parts);
+      const end = size - (size % CHUNK_BYTES);
       for (let start = 0; start < end; start += CHUNK_BYTES) yield bytes.subarray(start, start + CHUNK_BYTES);
-      bytes = bytes.subarray(end);
+      parts = [bytes.subarray(end)];
+      size -= end;
       continue;
     }
     text = (text ?? '') + piece;
@@ -95,7 +101,7 @@ async function* splitEvenly(
     text = text.slice(start);
   }
   if (text !== undefined) yield text;
-  if (bytes.length > 0) yield bytes;
+  if (size > 0) yield Buffer.concat(parts);
 }
 
 /** Returns the end of the piece that begins at `start`. It never splits a surrogate pair. */

@@ -1,82 +1,114 @@
-import { tooLarge } from '../../core/errors.ts';
+import type { TableLimit, WorkspaceKey } from '../../core/app-workspace.ts';
+import { diskLow, tooLarge, type ApiError } from '../../core/errors.ts';
 import { perPlatform } from '../../core/per-platform.ts';
 import type { Platform } from '../../core/platform.ts';
 
-/** How long a process uses the sizes that it has read. */
+/** How long a process uses the sizes of a tenant that it has read, and the free space of its disk. */
 const MAX_AGE_MS = 5000;
+const MAX_DISK_AGE_MS = 1000;
 
-/** What the stores of a tenant use, as a worker has measured them. */
-interface Usage extends Record<string, unknown> {
-  /** Bytes in the service's database. */
-  database: number;
-  /** Bytes of the tables of apps. */
-  workspaces: number;
-  /** Ids of the apps past `APP_QUOTA_BYTES`. */
-  fullApps: string[];
+/** Bytes of the tables of apps, and of all other stores in the database. */
+interface Bytes {
+  tables: number;
+  others: number;
 }
 
-type Limits = Pick<Platform['config'], 'TENANT_QUOTA_BYTES' | 'TENANT_DATABASE_BYTES' | 'APP_QUOTA_BYTES'>;
-
-const usages = perPlatform(() => new Map<string, { usage: Promise<Usage>; until: number }>());
-
-function loadUsage(platform: Platform, tenantId: string): Promise<Usage> {
-  const known = usages(platform).get(tenantId);
-  if (known && known.until > performance.now()) return known.usage;
-  const usage = readUsage(platform, tenantId);
-  usages(platform).set(tenantId, { usage, until: performance.now() + MAX_AGE_MS });
-  usage.catch(() => usages(platform).delete(tenantId));
-  return usage;
+/** What the stores of a tenant use, as a worker has measured them: of the whole tenant, and of each app by its id. */
+interface Usage extends Bytes {
+  apps: ReadonlyMap<string, Bytes>;
 }
 
-async function readUsage({ database, config }: Platform, tenantId: string): Promise<Usage> {
-  const [usage] = await database.query<Usage>(tenantId, {
+interface Kept<T> {
+  value: Promise<T>;
+  until: number;
+}
+
+const usages = perPlatform(() => new Map<string, Kept<Usage>>());
+const disks = perPlatform(() => new Map<'free', Kept<number>>());
+
+/** Returns a value that is recent enough, or loads it. One that cannot be loaded is loaded again at the next call. */
+function keep<K, T>(kept: Map<K, Kept<T>>, key: K, maxAgeMs: number, load: () => Promise<T>): Promise<T> {
+  const known = kept.get(key);
+  if (known && known.until > performance.now()) return known.value;
+  const value = load();
+  kept.set(key, { value, until: performance.now() + maxAgeMs });
+  value.catch(() => kept.delete(key));
+  return value;
+}
+
+const loadUsage = (platform: Platform, tenantId: string): Promise<Usage> =>
+  keep(usages(platform), tenantId, MAX_AGE_MS, () => readUsage(platform, tenantId));
+
+async function readUsage({ database }: Platform, tenantId: string): Promise<Usage> {
+  const rows = await database.query<Bytes & { appId: string | null } & Record<string, unknown>>(tenantId, {
     text: `
-      select coalesce(sum(bytes) filter (where store <> 'workspace'), 0)::bigint as database,
-        coalesce(sum(bytes) filter (where store = 'workspace'), 0)::bigint as workspaces,
-        array(
-          select app_id::text
-          from dws.store_size
-          where tenant_id = $1 and app_id is not null
-          group by app_id
-          having $2 > 0 and sum(bytes) > $2
-        ) as "fullApps"
+      select app_id as "appId", coalesce(sum(bytes) filter (where store = 'workspace'), 0)::bigint as tables,
+        coalesce(sum(bytes) filter (where store <> 'workspace'), 0)::bigint as others
       from dws.store_size
-      where tenant_id = $1`,
-    values: [tenantId, config.APP_QUOTA_BYTES],
+      where tenant_id = $1
+      group by app_id`,
+    values: [tenantId],
   });
-  return usage!;
+  return {
+    tables: rows.reduce((sum, { tables }) => sum + tables, 0),
+    others: rows.reduce((sum, { others }) => sum + others, 0),
+    apps: new Map(rows.flatMap(({ appId, ...bytes }) => (appId === null ? [] : [[appId, bytes]]))),
+  };
 }
 
-/** Returns why a tenant, or an app of it, must not store more; undefined if it may. */
-function refusalOf(
-  { database, workspaces, fullApps }: Usage,
-  { TENANT_QUOTA_BYTES: quota, TENANT_DATABASE_BYTES: databaseBytes, APP_QUOTA_BYTES: appQuota }: Limits,
-  appId: string | null,
-): string | undefined {
-  if (quota > 0 && database + workspaces > quota) return `The quota of ${quota} bytes is used up`;
-  if (quota === 0 && databaseBytes > 0 && database > databaseBytes)
-    return `The tenant stores more than ${databaseBytes} bytes in the database`;
-  if (appId !== null && fullApps.includes(appId)) return `The app stores more than ${appQuota} bytes`;
+/** Returns whether less than `RESERVED_DISK_BYTES` are free on the disk of the process. */
+async function isDiskLow(platform: Platform): Promise<boolean> {
+  const { RESERVED_DISK_BYTES: reserved } = platform.config;
+  if (reserved === 0) return false;
+  return (await keep(disks(platform), 'free', MAX_DISK_AGE_MS, () => platform.freeBytes())) < reserved;
+}
+
+/** Returns why a tenant, with all its apps, must not store more. */
+async function tenantIssue(platform: Platform, { tables, others }: Bytes): Promise<ApiError | undefined> {
+  const { TENANT_QUOTA_BYTES: quota, TENANT_DATABASE_BYTES: databaseBytes } = platform.config;
+  if (await isDiskLow(platform)) return diskLow();
+  if (quota > 0 && tables + others > quota) return tooLarge(`The quota of ${quota} bytes is used up`);
+  if (quota === 0 && databaseBytes > 0 && others > databaseBytes)
+    return tooLarge(`The tenant stores more than ${databaseBytes} bytes in the database`);
   return undefined;
 }
 
 /**
- * Returns whether a tenant, or an app of it, stores more in the database than it may, by what a worker has measured.
- * See docs/contract.md#storage.
+ * Returns why a tenant, or an app of it, must not store more: a full quota (413), by what a worker has measured, or little
+ * free disk (503). Undefined if it may. See docs/contract.md#storage.
  */
-export async function isStorageFull(
+export async function storageIssue(
   platform: Platform,
   tenantId: string,
   appId: string | null = null,
-): Promise<boolean> {
-  return refusalOf(await loadUsage(platform, tenantId), platform.config, appId) !== undefined;
+): Promise<ApiError | undefined> {
+  const usage = await loadUsage(platform, tenantId);
+  const issue = await tenantIssue(platform, usage);
+  if (issue || appId === null) return issue;
+  const { APP_QUOTA_BYTES: quota } = platform.config;
+  const { tables, others } = usage.apps.get(appId) ?? { tables: 0, others: 0 };
+  return quota > 0 && tables + others > quota ? tooLarge(`The app stores more than ${quota} bytes`) : undefined;
 }
 
-/** Throws 413 if a tenant, or an app of it, stores more in the database than it may. */
+/** Throws the error of `storageIssue`. */
 export async function checkStorage(platform: Platform, tenantId: string, appId: string | null = null): Promise<void> {
-  const refusal = refusalOf(await loadUsage(platform, tenantId), platform.config, appId);
-  if (refusal !== undefined) throw tooLarge(refusal);
+  const issue = await storageIssue(platform, tenantId, appId);
+  if (issue) throw issue;
 }
 
-/** Reads the sizes of a tenant again at the next check: they have changed. */
-export const forgetStorage = (platform: Platform, tenantId: string): boolean => usages(platform).delete(tenantId);
+/** Returns what the tables of an app may have: its quota is one sum with its other stores. */
+export async function tableLimitOf(platform: Platform, { tenantId, appId }: WorkspaceKey): Promise<TableLimit> {
+  const usage = await loadUsage(platform, tenantId);
+  const issue = await tenantIssue(platform, usage);
+  return {
+    quota: platform.config.APP_QUOTA_BYTES || Infinity,
+    others: usage.apps.get(appId)?.others ?? 0,
+    refusal: issue?.message ?? null,
+  };
+}
+
+/** Reads the sizes of a tenant and the free space again at the next check: they have changed. */
+export function forgetStorage(platform: Platform, tenantId: string): void {
+  usages(platform).delete(tenantId);
+  disks(platform).clear();
+}
