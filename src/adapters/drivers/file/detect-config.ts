@@ -3,10 +3,12 @@ import type { DetectedFile } from '../../../core/row-source.ts';
 import { DuckdbSession } from './duckdb-session.ts';
 import { examineText } from './examine-text.ts';
 import type { Encoding, FileConfig } from './file-config.ts';
-import { headBytes, tailOf } from './file-head.ts';
+import { headBytes } from './file-head.ts';
 import { createTable, detectCsvConfig } from './file-table.ts';
 import { isWorkbook, openSource } from './table-source.ts';
 import { brokenJsonLine, utf8Path } from './text-file.ts';
+import { workbookPart } from './xlsx-package.ts';
+import { ZipArchive } from './zip-archive.ts';
 
 const PARQUET = 'PAR1';
 /** Compressed files, by their first bytes. They are never unpacked, because a kilobyte can contain a terabyte. */
@@ -19,8 +21,6 @@ const PACKED: [string, string][] = [
   ['7z\xbc\xaf', '7-Zip'],
 ];
 const OLE = '\xd0\xcf\x11\xe0';
-/** The first entry of an ODS archive is its media type, uncompressed. */
-const ODS_HEAD = { start: 30, end: 90, content: 'mimetypeapplication/vnd.oasis.opendocument.spreadsheet' };
 const MARKS: [string, Encoding][] = [
   ['\xff\xfe', 'utf-16le'],
   ['\xfe\xff', 'utf-16be'],
@@ -44,7 +44,7 @@ export async function detectFileConfig(
   const start = bytes.toString('latin1', 0, 8);
   if (size === 0) throw badInput('The file is empty');
   if ((given.format ?? (start.startsWith(PARQUET) && 'parquet')) === 'parquet') return detectParquetConfig(path);
-  const workbook = given.format ?? workbookFormat(path, start);
+  const workbook = given.format ?? (await workbookFormat(path, start));
   if (workbook && isWorkbook(workbook)) return detectSheetConfig(path, { ...given, format: workbook });
   if (start.startsWith(OLE))
     throw badInput('The file is encrypted, or in an old format of Office (.xls): save it as .xlsx without a password');
@@ -65,13 +65,23 @@ async function detectParquetConfig(path: string): Promise<DetectedFile> {
   return { config, problems: [] };
 }
 
+const SPREADSHEET = 'opendocument.spreadsheet';
+
 /** Returns the format of a workbook; undefined for other files. */
-function workbookFormat(path: string, start: string): 'xlsx' | 'ods' | undefined {
-  if (!start.startsWith('PK\x03\x04')) return undefined;
-  const { bytes } = headBytes(path, ODS_HEAD.end);
-  if (bytes.toString('latin1', ODS_HEAD.start).startsWith(ODS_HEAD.content)) return 'ods';
-  return tailOf(path).includes('xl/workbook.xml') ? 'xlsx' : undefined;
+async function workbookFormat(path: string, start: string): Promise<'xlsx' | 'ods' | undefined> {
+  const archive = start.startsWith('PK') ? ZipArchive.open(path) : undefined;
+  if (!archive) return undefined;
+  const workbook = await workbookPart(archive);
+  if (workbook?.endsWith('.bin')) throw badInput('The file is a binary workbook (.xlsb): save it as .xlsx');
+  if (workbook !== undefined && isWorkbookPart(workbook, await archive.text('[Content_Types].xml'))) return 'xlsx';
+  if (!archive.has('content.xml')) return undefined;
+  const type = (await archive.text('mimetype')) || (await archive.text('META-INF/manifest.xml'));
+  return type === '' || type.includes(SPREADSHEET) ? 'ods' : undefined;
 }
+
+/** Documents and presentations have a main part, too. */
+const isWorkbookPart = (part: string, types: string): boolean =>
+  /(^|\/)workbook[^/]*\.xml$/i.test(part) || /spreadsheetml|ms-excel/.test(types);
 
 async function detectSheetConfig(file: string, given: FileConfig): Promise<DetectedFile> {
   const source = await openSource(file, given);
@@ -79,7 +89,7 @@ async function detectSheetConfig(file: string, given: FileConfig): Promise<Detec
   const config = { ...given, header: source.sheet!.header, skip: given.skip ?? 0 };
   const { columns, problems } = await createTable(session, source, config);
   if (given.columns) await session.rows('select count(columns(*)) from data');
-  return { config: { ...config, columns }, problems };
+  return { config: { ...config, columns }, problems: [...source.sheet!.problems, ...problems] };
 }
 
 async function detectTextConfig(file: string, given: FileConfig): Promise<DetectedFile> {

@@ -1,14 +1,14 @@
 import type { FileConfig } from './file-config.ts';
 import { arrayPath } from './json-document.ts';
-import { readSheet } from './sheet-file.ts';
+import { readSheet, type SheetRows } from './sheet-file.ts';
 import { utf8Path } from './text-file.ts';
 
 /** Where DuckDB reads the table of a file. */
 export interface TableSource {
   /** Path of the file itself, or of an unlinked copy of the table. */
   path: string;
-  /** Names of a sheet's columns, and whether its first row contains them. */
-  sheet?: { names: string[]; header: boolean };
+  /** Names of a sheet's columns, whether its first row contains them, and what cannot be read. */
+  sheet?: Omit<SheetRows, 'path'>;
 }
 
 /** Prepares the table of a file for DuckDB. */
