@@ -28,7 +28,7 @@ async function readFile(path: string, { config = {} }: Expected): Promise<Expect
   };
 }
 
-describe.each(['sheets'])('%s', (folder) => {
+describe.each(['sheets', 'json', 'parquet'])('%s', (folder) => {
   const dir = join(import.meta.dirname, folder);
   const names = readdirSync(dir).filter((name) => !name.endsWith(SUFFIX));
 

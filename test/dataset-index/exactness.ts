@@ -157,6 +157,29 @@ export function exactnessContract(index: () => DatasetIndex): void {
     expect(await measuresOf(storage, texts)).toEqual(expected);
   });
 
+  test('numbers inside JSON that would lose digits are texts with all digits, also where a type is kept', async () => {
+    const documents = [
+      '{"id":9007199254740993,"d":1234567890123.4567,"s":"9007199254740993","x":1.50}',
+      '[18446744073709551616,-0.5,1e400]',
+      '9007199254740993',
+      '{"plain":1}',
+      null,
+    ];
+    const expected = [
+      { id: '9007199254740993', d: '1234567890123.4567', s: '9007199254740993', x: 1.5 },
+      ['18446744073709551616', -0.5, '1e400'],
+      '9007199254740993',
+      { plain: 1 },
+      null,
+    ];
+    const rows = documents.map((text) => [text]);
+    const json = await loadTexts(index(), [createColumn('x', 'json', { kind: 'json' })], rows);
+    expect((await search(index(), json)).rows.map(({ x }) => x)).toEqual(expected);
+    const kept = { keepTypes: [{ name: 'x', label: 'x', type: 'json' as const }] };
+    const converted = await loadTexts(index(), [createColumn('x', 'string')], rows, kept);
+    expect((await search(index(), converted)).rows.map(({ x }) => x)).toEqual(expected);
+  });
+
   test('random decimals keep their value', async () => {
     const digits = fc
       .tuple(fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n }), fc.integer({ min: 0, max: 12 }))

@@ -1,5 +1,6 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import type { Column, FieldType, Storage } from '../../../core/fields.ts';
+import { exactJsonSql } from './exact-json.ts';
 
 /** A field during a load, with its type in DuckDB. */
 export interface LoadedField extends IndexedField {
@@ -105,7 +106,12 @@ function staging(
       );
     // A document that is only `null` is a missing value, as in JSON.
     case 'json':
-      return { readType: sqlType, sqlType, select: `nullif(${column}, 'null')`, hasForm: `${column} <> 'null'` };
+      return {
+        readType: sqlType,
+        sqlType,
+        select: `nullif(${exactJsonSql(column)}, 'null')`,
+        hasForm: `${column} <> 'null'`,
+      };
     default:
       return { readType: sqlType, sqlType, select: column };
   }

@@ -10,8 +10,8 @@ export interface UntypedColumn {
   /** The text, null for a missing value. */
   text: string;
   candidates: Candidate[];
-  /** Whether its numbers are doubles already, as in JSON. */
-  doubles: boolean;
+  /** Whether its decimals are doubles already, as in JSON, or some are. */
+  doubles: false | 'some' | 'all';
   /** Whether `NULL_WORDS` are missing values. */
   nullWords: boolean;
 }
@@ -178,7 +178,7 @@ const SIZES = `max(${DIGITS}) filter (not ${EXPONENT}),
   max(strlen(split_part(v, '.', 2))) filter (not ${EXPONENT}),
   max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT})`;
 
-function numberType(sizes: DuckDBValue[], doubles: boolean): string {
+function numberType(sizes: DuckDBValue[], doubles: UntypedColumn['doubles']): string {
   const [plain, scientific, whole, scale, integer] = sizes.map((size) => Number(size ?? 0)) as [
     number,
     number,
@@ -186,15 +186,16 @@ function numberType(sizes: DuckDBValue[], doubles: boolean): string {
     number,
     number,
   ];
-  if (doubles ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS)
+  if (doubles === 'all' ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS)
     return scientific <= WRITTEN_DOUBLE_DIGITS || doubles ? 'DOUBLE' : 'VARCHAR';
   if (scientific === 0 && whole + scale <= MAX_DIGITS) return `DECIMAL(${whole + scale},${scale})`;
-  return 'VARCHAR';
+  // A longer number than a double has when it is written is one of those that are none.
+  return doubles === 'some' && plain <= WRITTEN_DOUBLE_DIGITS && integer <= DOUBLE_DIGITS ? 'DOUBLE' : 'VARCHAR';
 }
 
 /** Returns the kinds of JSON values of each column, e.g. `VARCHAR` and `OBJECT`. `columns` are SQL of JSON. */
 export async function jsonKinds(session: DuckdbSession, from: string, columns: string[]): Promise<string[][]> {
-  const untyped = columns.map((text) => ({ text, candidates: [], doubles: false, nullWords: false }));
+  const untyped = columns.map((text) => ({ text, candidates: [], doubles: false as const, nullWords: false }));
   const kinds = new Map(
     (
       await session.rows(

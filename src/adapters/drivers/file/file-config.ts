@@ -16,9 +16,11 @@ export interface ValueReading {
   dateFormat?: string;
 }
 
-/** A column of the file's table. Columns of CSV are in the order of the file; for JSON `name` is the key. */
+/** A column of the file's table. Columns of CSV are in the order of the file. */
 export interface FileColumn extends ValueReading {
   name: string;
+  /** The key in objects of JSON, where it is not the name. */
+  key?: string;
   type: string;
   /** Words that stand for a missing value in this column. */
   nullValues?: string[];
@@ -156,6 +158,7 @@ export const configSchema = {
         allOf: separatorsDiffer,
         properties: {
           name: { type: 'string', minLength: 1, maxLength: 1000 },
+          key: { type: 'string', maxLength: 1000, description: 'JSON: key of the objects. Default: the name.' },
           type: {
             type: 'string',
             pattern: COLUMN_TYPE,

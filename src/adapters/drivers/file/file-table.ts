@@ -3,8 +3,10 @@ import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
 import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
-import type { FileConfig } from './file-config.ts';
+import { unmarkedJson, unmarkedText } from './exact-decimals.ts';
+import { tableNames, type FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
+import { parquetRows } from './parquet-rows.ts';
 import type { TableSource } from './table-source.ts';
 import { typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
 
@@ -14,19 +16,19 @@ import { typedColumns, valueOf, type TextTable, type TypedColumns } from './type
  */
 export async function createTable(
   session: DuckdbSession,
-  { path, sheet }: TableSource,
+  { path, sheet, marked = false }: TableSource,
   config: FileConfig,
   dialect = config.format === 'csv' ? dialectOf(path, config) : undefined,
 ): Promise<Partial<TypedColumns> & Pick<TypedColumns, 'problems'>> {
   if (config.format === 'parquet') {
-    await session.run(`create view data as select * from read_parquet(${quoteText(path)}, hive_partitioning = false)`);
+    await session.run(`create view data as ${await parquetRows(session, path)}`);
     return { problems: [] };
   }
   const table = dialect
     ? csvTable(path, config, dialect)
     : sheet
       ? sheetTable(path, config, sheet.names)
-      : await jsonTable(session, path, config);
+      : await jsonTable(session, path, config, marked);
   const { columns, problems } = config.columns
     ? { columns: config.columns, problems: [] }
     : await typedColumns(session, table, config);
@@ -101,17 +103,64 @@ function csvTable(
 const objects = (path: string, format: FileConfig['format']) =>
   `read_json_objects(${quoteText(path)}, format = '${format === 'json' ? 'array' : 'newline_delimited'}', compression = 'uncompressed')`;
 
-async function jsonTable(session: DuckdbSession, path: string, config: FileConfig): Promise<TextTable> {
+/** A column of JSON objects: its name, and its key in SQL. */
+interface JsonColumn {
+  name: string;
+  key: string;
+}
+
+async function jsonTable(
+  session: DuckdbSession,
+  path: string,
+  config: FileConfig,
+  marked: boolean,
+): Promise<TextTable> {
   const { format, columns, nullValues } = config;
-  const keys = columns ? columns.map(({ name }) => name) : await jsonKeys(session, objects(path, format));
-  const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
-  const layout = format === 'json' ? 'array' : 'newline_delimited';
-  const from = `read_json(${quoteText(path)}, columns = {${types}}, format = '${layout}', compression = 'uncompressed')`;
+  const found = columns
+    ? columns.map(({ name, key = name }) => ({ name, key }))
+    : await jsonColumns(session, objects(path, format));
+  const { from, sources } = jsonSource(path, format, found);
   return {
     from,
-    columns: keys.map((name) => ({ name, raw: quoteName(name), text: jsonText(name, nullValues), json: true })),
+    columns: found.map(({ name, key }, i) => {
+      const [raw, text] = [quoteName(sources[i]!), jsonText(sources[i]!, nullValues)];
+      return {
+        name,
+        ...(key !== name && { key }),
+        json: true,
+        ...(marked ? { raw: unmarkedJson(raw), text: unmarkedText(raw, text), marked } : { raw, text }),
+      };
+    }),
   };
 }
+
+/**
+ * Returns SQL of the values of keys, and the name of each. The reader of objects by columns is faster, but SQL ignores
+ * case, and has no empty names.
+ */
+function jsonSource(
+  path: string,
+  format: FileConfig['format'],
+  columns: JsonColumn[],
+): { from: string; sources: string[] } {
+  const keys = columns.map(({ key }) => key);
+  if (!keys.includes('') && new Set(keys.map((key) => key.toLowerCase())).size === keys.length) {
+    const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
+    const layout = format === 'json' ? 'array' : 'newline_delimited';
+    return {
+      from: `read_json(${quoteText(path)}, columns = {${types}}, format = '${layout}', compression = 'uncompressed')`,
+      sources: keys,
+    };
+  }
+  const sources = keys.map((_, i) => `k${i}`);
+  const values = keys.map(
+    (key, i) => `nullif(json_extract(json, ${quoteText(pointerTo(key))}), 'null') as ${sources[i]!}`,
+  );
+  return { from: `(select ${values.join(', ')} from ${objects(path, format)})`, sources };
+}
+
+/** Returns the JSON pointer of a key. */
+const pointerTo = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /** Returns the table of a sheet's rows (sheet-file.ts). */
 function sheetTable(path: string, { columns, nullValues }: FileConfig, names: string[]): TextTable {
@@ -138,8 +187,8 @@ function jsonText(name: string, nullValues: readonly string[] = []): string {
     : text;
 }
 
-/** Returns the keys of the objects in the order of their first occurrence. */
-async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]> {
+/** Returns the keys of the objects in the order of their first occurrence, and their names as columns. */
+async function jsonColumns(session: DuckdbSession, from: string): Promise<JsonColumn[]> {
   const [odd] = await session.rows(
     `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
   );
@@ -152,9 +201,6 @@ async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]>
   const keys = rows.map(([key]) => String(key));
   if (keys.length === 0) throw badInput('The file has no values');
   if (keys.length > MAX_COLUMNS) throw badInput(`The objects of the file have more than ${MAX_COLUMNS} keys`);
-  const double = keys.find((key, i) => keys.findIndex((other) => other.toLowerCase() === key.toLowerCase()) < i);
-  if (double !== undefined)
-    throw badInput(`The key ${JSON.stringify(double)} differs from another only in case, which SQL ignores`);
-  if (keys.includes('')) throw badInput('An object of the file has an empty key');
-  return keys;
+  const names = tableNames(keys);
+  return keys.map((key, i) => ({ name: names[i]!, key }));
 }

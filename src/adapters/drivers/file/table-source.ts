@@ -1,3 +1,4 @@
+import { exactDecimalsPath } from './exact-decimals.ts';
 import type { FileConfig } from './file-config.ts';
 import { arrayPath } from './json-document.ts';
 import { readSheet, type SheetRows } from './sheet-file.ts';
@@ -9,6 +10,8 @@ export interface TableSource {
   path: string;
   /** Names of a sheet's columns, whether its first row contains them, and what cannot be read. */
   sheet?: Omit<SheetRows, 'path'>;
+  /** Whether decimals of JSON are marked (exact-decimals.ts). */
+  marked?: boolean;
 }
 
 /** Prepares the table of a file for DuckDB. */
@@ -20,7 +23,8 @@ export async function openSource(file: string, config: FileConfig): Promise<Tabl
     return { path: rows, sheet };
   }
   const text = utf8Path(file, encoding ?? 'utf-8');
-  return { path: format === 'json' && path !== undefined ? arrayPath(text, path) : text };
+  const table = format === 'json' && path !== undefined ? arrayPath(text, path) : text;
+  return format === 'csv' ? { path: table } : exactDecimalsPath(table);
 }
 
 /** Returns whether files of a format contain sheets. */

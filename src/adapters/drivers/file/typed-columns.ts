@@ -14,10 +14,14 @@ import type { FileColumn, FileConfig, ValueReading } from './file-config.ts';
 /** A column of a file as SQL. */
 interface TextColumn {
   name: string;
+  /** The key in objects of JSON, where it is not the name. */
+  key?: string;
   /** Null where the value is missing for any type but text. */
   text: string;
   raw: string;
   json: boolean;
+  /** Whether decimals of JSON have all their digits (exact-decimals.ts). */
+  marked?: boolean;
 }
 
 /** A file as SQL: the source of its values as texts, and the text of each column. */
@@ -57,17 +61,18 @@ export async function typedColumns(
         columns.map(({ raw }) => raw),
       )
     : undefined;
-  const untyped = columns.map(({ text }, i): UntypedColumn => ({
+  const untyped = columns.map(({ text, marked = false }, i): UntypedColumn => ({
     text,
     candidates: kinds
       ? candidatesOf(kinds[i]!)
       : CANDIDATES.filter((candidate) => candidate !== 'NUMBER' || given?.decimal !== ','),
-    doubles: json,
+    doubles: json && (marked ? 'some' : 'all'),
     nullWords: !json && config.nullValues === undefined,
   }));
   const types = await findTypes(session, from, untyped);
-  const typed = columns.map(({ name }, i): FileColumn => ({
+  const typed = columns.map(({ name, key }, i): FileColumn => ({
     name,
+    ...(key !== undefined && { key }),
     ...(kinds?.[i]!.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? { type: 'JSON' } : typeOf(types[i]!)),
   }));
   // A text of JSON is a number or a date only if the config says so.
