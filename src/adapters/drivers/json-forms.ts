@@ -41,9 +41,15 @@ function formatOf(column: Column, values: string[]): FieldFormat | undefined {
   return values.every((value) => !isDecimal(value) || survivesAsNumber(value)) ? undefined : 'decimal';
 }
 
+function typeOf({ type, storage }: Column, values: string[]): Field['type'] {
+  if (storage.kind === 'tinyint')
+    return values.every((value) => value === '0' || value === '1') ? 'boolean' : 'integer';
+  return type === 'string' && values.some((value) => value.length > LONG_STRING) ? 'text' : type;
+}
+
 function fieldOf(column: Column, values: string[]): Field {
   const format = formatOf(column, values);
-  const type = column.type === 'string' && values.some((value) => value.length > LONG_STRING) ? 'text' : column.type;
+  const type = typeOf(column, values);
   return { name: column.name, label: column.name, type, ...(format && { format }) };
 }
 

@@ -25,6 +25,8 @@ export interface SourceColumn extends LoadedField {
   hasForm?: string;
   /** Whether the column has digits of any length, staged as text, whose type is determined when all are read. */
   digits: boolean;
+  /** Whether the column becomes one of booleans if all values are 0 or 1. */
+  maybeBoolean: boolean;
 }
 
 /** DuckDB's types for fields whose type does not depend on values: a missing column, a retained type. */
@@ -41,6 +43,7 @@ export const DEFAULT_TYPE: Record<FieldType, string> = {
 
 const PLAIN = {
   boolean: 'BOOLEAN',
+  tinyint: 'INTEGER',
   int32: 'INTEGER',
   int64: 'BIGINT',
   uint64: 'UBIGINT',
@@ -66,6 +69,7 @@ export function stageColumns(columns: Column[]): SourceColumn[] {
       type,
       column,
       digits: storage.kind === 'decimal' && storage.precision === undefined,
+      maybeBoolean: storage.kind === 'tinyint',
       ...staging(storage, column),
     };
   });
