@@ -9,8 +9,8 @@ import type { SourceColumn } from './staging-types.ts';
 
 /**
  * Stages a segment that is a table: with all of its columns its file becomes the staged file, otherwise the kept
- * columns are copied to a new one. Then removes values without a JSON form, and keeps the digits of numbers in JSON. Throws UPSTREAM_FAILED unless the file has
- * the table `data`.
+ * columns are copied to a new one. Then removes values without a JSON form, and keeps the digits of numbers in JSON.
+ * Throws UPSTREAM_FAILED unless the file has the table `data`.
  */
 export async function stageTable(
   statements: LoadStatements,
