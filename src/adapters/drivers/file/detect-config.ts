@@ -89,10 +89,10 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<Detect
   if (given.encoding === 'utf-8' && examined !== 'utf-8') throw badInput('The file is not UTF-8');
   const encoding = given.encoding ?? examined;
   const config = { ...given, encoding };
+  if (!json) return detectCsvConfig(utf8Path(file, encoding), config);
   const source = await openSource(file, config);
   const { path } = source;
   const session = await DuckdbSession.open([path], '');
-  if (!json) return detectCsvConfig(session, path, config);
   try {
     const { columns, problems } = await createTable(session, source, config);
     return { config: { ...config, columns }, problems };

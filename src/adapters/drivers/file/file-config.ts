@@ -37,6 +37,8 @@ export interface FileConfig extends ValueReading {
   escape?: string;
   skip?: number;
   header?: boolean;
+  /** Beginning of lines that are left out as comments; empty for none. */
+  comment?: string;
   /** Whether records with fewer values are permitted. */
   ragged?: boolean;
   nullValues?: string[];
@@ -118,6 +120,14 @@ export const configSchema = {
       type: 'boolean',
       default: true,
       description: 'CSV, xlsx, ods: whether the first record contains the column names.',
+    },
+    comment: {
+      type: 'string',
+      maxLength: 10,
+      pattern: String.raw`^[^\r\n]*$`,
+      description:
+        'CSV: lines that begin with this text are comments, and are left out; empty for none. ' +
+        'Default: `#` or `//`, if such lines stand between the records and are not divided like them.',
     },
     ragged: {
       type: 'boolean',
