@@ -20,6 +20,8 @@ export interface ValueReading {
 export interface FileColumn extends ValueReading {
   name: string;
   type: string;
+  /** Whether blanks around the values do not count, such as a no-break space in front of a number. */
+  trim?: boolean;
   /** Words that stand for a missing value in this column. */
   nullValues?: string[];
 }
@@ -172,6 +174,13 @@ export const configSchema = {
             description: '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; a `TIMESTAMP` is UTC.',
           },
           ...readingSchema,
+          trim: {
+            type: 'boolean',
+            default: false,
+            description:
+              'CSV: whether values are read without the blanks around them, and blanks alone are a missing value. ' +
+              'A `VARCHAR` keeps its blanks.',
+          },
           nullValues: { ...nullValuesSchema, description: 'Words that stand for a missing value in this column.' },
         },
       },

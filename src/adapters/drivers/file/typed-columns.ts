@@ -1,4 +1,5 @@
 import type { FileProblem } from '../../../core/row-source.ts';
+import { withoutBlanks } from './blanks.ts';
 import { couldBeThousands, findReadings, numberText, timeIn, typeOfFormat } from './column-readings.ts';
 import {
   CANDIDATES,
@@ -64,6 +65,7 @@ export async function typedColumns(
       : CANDIDATES.filter((candidate) => candidate !== 'NUMBER' || given?.decimal !== ','),
     doubles: json,
     nullWords: !json && config.nullValues === undefined,
+    padded: !json,
   }));
   const types = await findTypes(session, from, untyped);
   const typed = columns.map(({ name }, i): FileColumn => ({
@@ -77,11 +79,16 @@ export async function typedColumns(
   const words = types.map(({ nullValues }) => nullValues);
   const bare = {
     from,
-    columns: columns.map((column, i) => ({ ...column, text: withoutWords(column.text, words[i]) })),
+    columns: columns.map((column, i) => ({
+      ...column,
+      whole: column.text,
+      words: words[i]!,
+      text: withoutWords(types[i]!.padded ? withoutBlanks(column.text) : column.text, words[i]),
+    })),
   };
   const { found, ambiguous } = await readTexts(session, bare, texts, given ?? {});
   const read = typed.map((column, i) =>
-    found.has(i) ? { ...column, ...found.get(i), ...wordsOf(words[i]!) } : column,
+    found.has(i) ? { ...column, ...found.get(i), ...extrasOf(types[i]!) } : column,
   );
   const doubtful = await findDoubtful(session, bare, read, config);
   const hasCommas = read.some(({ decimal }) => decimal === ',');
@@ -96,11 +103,14 @@ export async function typedColumns(
 }
 
 /** Returns the part of a column that its values determine. */
-const typeOf = ({ type, nullValues }: FoundType): Omit<FileColumn, 'name'> => ({
-  type,
-  ...(isText(type) ? {} : wordsOf(nullValues)),
+const typeOf = (found: FoundType): Omit<FileColumn, 'name'> => ({
+  type: found.type,
+  ...(isText(found.type) ? {} : extrasOf(found)),
 });
-const wordsOf = (nullValues: string[]): Pick<FileColumn, 'nullValues'> => (nullValues.length > 0 ? { nullValues } : {});
+const extrasOf = ({ nullValues, padded }: FoundType): Pick<FileColumn, 'nullValues' | 'trim'> => ({
+  ...(nullValues.length > 0 ? { nullValues } : {}),
+  ...(padded ? { trim: true } : {}),
+});
 
 /** Returns SQL of a column's text without its null words. */
 const withoutWords = (text: string, words: readonly string[] = []): string =>
@@ -112,6 +122,12 @@ function readingOf({ decimal, thousands, dateFormat }: ValueReading): ValueReadi
   return { decimal: decimal ?? (thousands === '.' ? ',' : thousands === ',' ? '.' : undefined), thousands, dateFormat };
 }
 
+/** A table whose texts have neither blanks around them nor words for null, beside the texts as they are. */
+interface BareTable {
+  from: string;
+  columns: { text: string; whole: string; words: readonly string[] }[];
+}
+
 /** Results of `readTexts`, by the positions of columns. */
 interface ReadTexts {
   found: Map<number, Omit<FileColumn, 'name'>>;
@@ -121,7 +137,7 @@ interface ReadTexts {
 /** Returns type and reading of the columns of texts that are numbers or dates in one reading. */
 async function readTexts(
   session: DuckdbSession,
-  { from, columns }: TextTable,
+  { from, columns }: BareTable,
   positions: number[],
   given: ValueReading,
 ): Promise<ReadTexts> {
@@ -149,6 +165,7 @@ async function readTexts(
       candidates: ['BIGINT', 'NUMBER'],
       doubles: false,
       nullWords: false,
+      padded: false,
     })),
   );
   for (const [n, { i, reading }] of numbers.entries())
@@ -185,18 +202,19 @@ function candidatesOf(kinds: string[]): Candidate[] {
 
 /** Returns SQL of a column's value in its type. */
 export function valueOf({ raw, text: whole, json }: TextColumn, column: FileColumn, config: FileConfig): string {
-  const text = withoutWords(whole, column.nullValues);
-  const { type } = column;
+  const { type, trim, nullValues } = column;
   const reading = readingOf(column) ?? readingOf(config);
-  if (type === 'VARCHAR') return json ? text : raw;
+  if (type === 'VARCHAR') return json ? withoutWords(whole, nullValues) : raw;
+  const isRead = isNumeric(type) ? reading?.decimal !== undefined : reading?.dateFormat !== undefined && isTime(type);
+  const text = withoutWords(trim && !json ? withoutBlanks(whole) : whole, nullValues);
   if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;
-  if (isNumeric(type) && reading?.decimal) {
-    const number = numberText(text, reading);
+  if (isRead && isNumeric(type)) {
+    const number = numberText(text, reading!);
     // A number of JSON has its own form.
     return `cast(${json ? `case when json_type(${raw}) = 'VARCHAR' then ${number} else ${text} end` : number} as ${type})`;
   }
   const usual = type === 'TIMESTAMP' ? `cast(${text} as TIMESTAMPTZ) at time zone 'UTC'` : `cast(${text} as ${type})`;
-  return reading?.dateFormat !== undefined && (type === 'DATE' || type === 'TIMESTAMP')
-    ? `cast(coalesce(${timeIn(text, reading.dateFormat)}, ${usual}) as ${type})`
-    : usual;
+  return isRead ? `cast(coalesce(${timeIn(text, reading!.dateFormat!)}, ${usual}) as ${type})` : usual;
 }
+
+const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP';
