@@ -75,8 +75,15 @@ function usualNumber(text: string, reading: ValueReading): string {
 
 /** Returns SQL of the usual form of a number. Any other text is an error that contains it. */
 export const numberText = (text: string, reading: ValueReading): string =>
-  `case when ${text} is null then null when ${isNumber(text, reading)} then ${usualNumber(text, reading)}
-    else error('"' || ${text} || ${quoteText(`" is not a number with the decimal separator "${reading.decimal}"`)}) end`;
+  numberOr(
+    `error('"' || ${text} || ${quoteText(`" is not a number with the decimal separator "${reading.decimal}"`)})`,
+    text,
+    reading,
+  );
+
+/** Returns SQL of the usual form of a number, and other SQL for any other text. */
+export const numberOr = (other: string, text: string, reading: ValueReading): string =>
+  `case when ${text} is null then null when ${isNumber(text, reading)} then ${usualNumber(text, reading)} else ${other} end`;
 
 /** Returns SQL of a time in a format of dates. A text in another format is null. */
 export const timeIn = (text: string, format: string): string =>

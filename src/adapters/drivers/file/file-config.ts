@@ -4,9 +4,6 @@ const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0
 /** Types of a text file's columns, named as in DuckDB. `TIMESTAMP` is UTC. */
 const COLUMN_TYPE = `^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
 
-const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
-
 /** How the texts of numbers and dates are read, where they are not in the usual form. */
 export interface ValueReading {
   decimal?: '.' | ',';
@@ -32,7 +29,7 @@ export interface FileColumn extends ValueReading {
  */
 export interface FileConfig extends ValueReading {
   format: 'csv' | 'json' | 'ndjson' | 'parquet' | 'xlsx' | 'ods';
-  encoding?: Encoding;
+  encoding?: string;
   delimiter?: string;
   /** Empty: values are never quoted. */
   quote?: string;
@@ -88,9 +85,13 @@ export const configSchema = {
       description: '`json` is an array of objects, `ndjson` one object per line.',
     },
     encoding: {
-      enum: ENCODINGS,
+      type: 'string',
+      maxLength: 40,
+      pattern: String.raw`^[\w.:-]+$`,
       default: 'utf-8',
-      description: '`windows-1252` is assumed if a file is not UTF-8. It includes the characters of ISO 8859-1.',
+      description:
+        'Any label of the WHATWG Encoding Standard, such as `shift_jis`, `gbk`, `big5`, `euc-kr`, `windows-1251` or `latin1`. ' +
+        'A file that is not UTF-8 is read as the encoding that its characters show with certainty, otherwise as `windows-1252`.',
     },
     delimiter: {
       type: 'string',

@@ -4,6 +4,7 @@ import { MAX_COLUMNS } from '../query-process/limits.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
 import { lineAt, recordsIn } from './csv-scan.ts';
 import type { CsvSource } from './csv-source.ts';
+import { checkDeclaredTypes } from './declared-types.ts';
 import { DuckdbSession, quoteName, quoteText } from './duckdb-session.ts';
 import type { FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
@@ -52,8 +53,8 @@ export async function detectCsvConfig(path: string, given: FileConfig): Promise<
       const source = openCsv(path, found);
       const session = await DuckdbSession.open([source.path], '');
       const { columns, problems } = await createTable(session, source, config);
-      // Columns that are given are not determined by the values, which are read here only to find errors.
-      if (given.columns) await session.rows('select count(columns(*)) from data');
+      // Columns that are given are not determined by the values.
+      if (given.columns) await checkDeclaredTypes(session, csvTable(source.csv!, config), path, found, config);
       await checkRows(session, path, found);
       return { config: { ...config, columns }, problems: [...doubts, ...problems] };
     } catch (error) {

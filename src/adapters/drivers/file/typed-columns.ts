@@ -1,6 +1,6 @@
 import type { FileProblem } from '../../../core/row-source.ts';
 import { withoutBlanks } from './blanks.ts';
-import { couldBeThousands, findReadings, numberText, timeIn, typeOfFormat } from './column-readings.ts';
+import { couldBeThousands, findReadings, numberOr, numberText, timeIn, typeOfFormat } from './column-readings.ts';
 import {
   CANDIDATES,
   findTypes,
@@ -113,7 +113,7 @@ const extrasOf = ({ nullValues, padded }: FoundType): Pick<FileColumn, 'nullValu
 });
 
 /** Returns SQL of a column's text without its null words. */
-const withoutWords = (text: string, words: readonly string[] = []): string =>
+export const withoutWords = (text: string, words: readonly string[] = []): string =>
   words.length > 0 ? `case when ${text} not in (${words.map(quoteText).join(', ')}) then ${text} end` : text;
 
 /** Returns the parts of a config or column that say how texts are read; undefined without one. */
@@ -200,8 +200,16 @@ function candidatesOf(kinds: string[]): Candidate[] {
   return kinds.every((kind) => ['UBIGINT', 'BIGINT', 'DOUBLE'].includes(kind)) ? ['BIGINT', 'NUMBER'] : [];
 }
 
-/** Returns SQL of a column's value in its type. */
-export function valueOf({ raw, text: whole, json }: TextColumn, column: FileColumn, config: FileConfig): string {
+/**
+ * Returns SQL of a column's value in its type. A text that is not a number of its reading is an error, or null if
+ * `lenient`.
+ */
+export function valueOf(
+  { raw, text: whole, json }: TextColumn,
+  column: FileColumn,
+  config: FileConfig,
+  lenient = false,
+): string {
   const { type, trim, nullValues } = column;
   const reading = readingOf(column) ?? readingOf(config);
   if (type === 'VARCHAR') return json ? withoutWords(whole, nullValues) : raw;
@@ -209,7 +217,7 @@ export function valueOf({ raw, text: whole, json }: TextColumn, column: FileColu
   const text = withoutWords(trim && !json ? withoutBlanks(whole) : whole, nullValues);
   if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;
   if (isRead && isNumeric(type)) {
-    const number = numberText(text, reading!);
+    const number = lenient ? numberOr('null', text, reading!) : numberText(text, reading!);
     // A number of JSON has its own form.
     return `cast(${json ? `case when json_type(${raw}) = 'VARCHAR' then ${number} else ${text} end` : number} as ${type})`;
   }
