@@ -88,6 +88,11 @@ describe('the encoding of a text that is not UTF-8', () => {
       message: 'The file is not UTF-8',
     });
     const dos = encodeLegacy(TEXTS.russian, 'ibm866');
-    expect(await readInProcess(dos, { encoding: 'ibm866' })).toMatchObject({ rows: [{ 1: 'Иван Петров' }, {}] });
+    expect(await readInProcess(dos, { encoding: 'ibm866' })).toMatchObject({
+      rows: [
+        [1, 'Иван Петров', 'Москва'],
+        [2, 'Анна Иванова', 'Санкт-Петербург'],
+      ],
+    });
   });
 });

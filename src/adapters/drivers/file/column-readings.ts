@@ -29,6 +29,11 @@ type Decimal = keyof typeof THOUSANDS;
 
 /** Number of checks at once, which bounds the memory. */
 const BATCH = 1000;
+/** A number whose decimals follow a point. */
+const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/;
+/** Number of values, and share of texts among them, from which on a column of numbers is doubtful. */
+const MIN_VALUES = 5;
+const MAX_ODD = 0.2;
 /** Number of values of a column for a first guess. */
 const SAMPLE_VALUES = 200;
 
@@ -42,6 +47,13 @@ interface SampledColumn extends TextColumn {
   /** SQL of the text with the blanks around it, which is much faster for many columns, and the words for null. */
   whole: string;
   words: readonly string[];
+}
+
+/** What the texts of a column show. */
+interface FoundTexts {
+  reading: FoundReading;
+  /** A text that is not a number, where most are. */
+  odd?: string;
 }
 
 /** The only reading that all values of a column admit; `ambiguous` if they admit several. */
@@ -134,7 +146,7 @@ export async function findReadings(
   from: string,
   columns: SampledColumn[],
   given: ValueReading,
-): Promise<FoundReading[]> {
+): Promise<FoundTexts[]> {
   if (columns.length === 0) return [];
   const rows = Math.ceil(MAX_SAMPLE_VALUES / columns.length);
   const sample = valuesOf(
@@ -147,10 +159,12 @@ export async function findReadings(
     ).map(([k, values]) => [Number(k), String(values).split('\0')]),
   );
   const all = candidatesWith(given);
+  const odd: (string | undefined)[] = [];
   const possible = columns.map(({ words }, i) => {
     const values = (sampled.get(i) ?? [])
       .map((value) => value.trim())
       .filter((value) => value && !words.includes(value));
+    odd.push(oddValue(values));
     return all.filter(({ fits }) => values.every(fits));
   });
   const checks = columns.flatMap(({ text }, i) => [
@@ -161,12 +175,19 @@ export async function findReadings(
   for (let at = 0; at < checks.length; at += BATCH)
     results.push(...(await session.rows(`select ${checks.slice(at, at + BATCH).join(', ')} from ${from}`))[0]!);
   let next = 0;
-  return possible.map((candidates) => {
-    if (candidates.length === 0) return undefined;
+  return possible.map((candidates, i) => {
+    const notNumber = odd[i] === undefined ? {} : { odd: odd[i] };
+    if (candidates.length === 0) return { reading: undefined, ...notNumber };
     const fitting = candidates.filter(() => results[next++] === true).map(({ reading }) => reading);
     const [oneSymbol, separated] = [results[next++] === true, results[next++] === true];
-    return onlyReading(fitting, oneSymbol, separated);
+    return { reading: onlyReading(fitting, oneSymbol, separated), ...notNumber };
   });
+}
+
+/** Returns a value that is not a number, if most values are. */
+function oddValue(values: string[]): string | undefined {
+  const odd = values.filter((value) => !PLAIN_NUMBER.test(value));
+  return values.length >= MIN_VALUES && odd.length > 0 && odd.length <= values.length * MAX_ODD ? odd[0] : undefined;
 }
 
 /** Returns SQL that states whether all values have the same currency or percent sign, or none has one. */

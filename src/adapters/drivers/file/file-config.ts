@@ -177,7 +177,6 @@ export const configSchema = {
           ...readingSchema,
           trim: {
             type: 'boolean',
-            default: false,
             description:
               'CSV: whether values are read without the blanks around them, and blanks alone are a missing value. ' +
               'A `VARCHAR` keeps its blanks.',

@@ -38,6 +38,10 @@ const READ_AS_TEXT =
 const READ_AS_DECIMALS =
   'The values can be read in several ways, and are read as numbers with decimals. Set decimal, or its type in columns';
 
+const mostlyNumbers = (odd: string): string =>
+  `Most values are numbers, but ${JSON.stringify(odd.slice(0, 100))} is not, so the column is text. ` +
+  'Set nullValues, or its type in columns';
+
 const isText = (type: string): boolean => type === 'VARCHAR';
 const isNumeric = (type: string): boolean => /^(BIGINT|DOUBLE|DECIMAL)/.test(type);
 const isFractional = (type: string): boolean => /^(DOUBLE|DECIMAL)/.test(type);
@@ -86,7 +90,7 @@ export async function typedColumns(
       text: withoutWords(types[i]!.padded ? withoutBlanks(column.text) : column.text, words[i]),
     })),
   };
-  const { found, ambiguous } = await readTexts(session, bare, texts, given ?? {});
+  const { found, ambiguous, odd } = await readTexts(session, bare, texts, given ?? {});
   const read = typed.map((column, i) =>
     found.has(i) ? { ...column, ...found.get(i), ...extrasOf(types[i]!) } : column,
   );
@@ -97,7 +101,9 @@ export async function typedColumns(
     problems: columns.flatMap(({ name }, i) =>
       ambiguous.has(i) || doubtful.has(i)
         ? [{ column: name, message: ambiguous.has(i) || hasCommas ? READ_AS_TEXT : READ_AS_DECIMALS }]
-        : [],
+        : odd.has(i)
+          ? [{ column: name, message: mostlyNumbers(odd.get(i)!) }]
+          : [],
     ),
   };
 }
@@ -132,6 +138,8 @@ interface BareTable {
 interface ReadTexts {
   found: Map<number, Omit<FileColumn, 'name'>>;
   ambiguous: Set<number>;
+  /** Texts that are not numbers in columns of text whose values mostly are. */
+  odd: Map<number, string>;
 }
 
 /** Returns type and reading of the columns of texts that are numbers or dates in one reading. */
@@ -149,9 +157,11 @@ async function readTexts(
     given,
   );
   const ambiguous = new Set<number>();
+  const odd = new Map<number, string>();
   const numbers: { i: number; reading: ValueReading }[] = [];
-  for (const [n, reading] of readings.entries()) {
+  for (const [n, { reading, odd: text }] of readings.entries()) {
     const i = positions[n]!;
+    if (reading === undefined && text !== undefined) odd.set(i, text);
     if (reading === 'ambiguous') ambiguous.add(i);
     if (reading === undefined || reading === 'ambiguous') continue;
     if (reading.dateFormat !== undefined) found.set(i, { type: typeOfFormat(reading.dateFormat), ...reading });
@@ -170,7 +180,7 @@ async function readTexts(
   );
   for (const [n, { i, reading }] of numbers.entries())
     if (!isText(types[n]!.type)) found.set(i, { type: types[n]!.type, ...reading });
-  return { found, ambiguous };
+  return { found, ambiguous, odd };
 }
 
 /** Returns the columns of texts whose points, as in `1.234`, could separate thousands as well as decimals. */
