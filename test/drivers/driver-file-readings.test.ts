@@ -57,6 +57,13 @@ describe('a column that admits one reading is read so', () => {
       { type: 'BIGINT', nullValues: ['#N/A', '-', 'NA', 'n/a'] },
       [null, 1, null, null, null, null],
     ],
+    [[' 10,50 ', '\u00a09,00', ',5'], 'number', { type: 'DOUBLE', decimal: ',', trim: true }, [10.5, 9, 0.5]],
+    [
+      [' 31.12.2025', '1.2.2026\t'],
+      'date',
+      { type: 'DATE', dateFormat: '%d.%m.%Y', trim: true },
+      ['2025-12-31', '2026-02-01'],
+    ],
     [['NULL', '1.234,5'], 'number', { type: 'DOUBLE', decimal: ',', nullValues: ['NULL'] }, [null, 1234.5]],
     [['NA', '31.12.2025'], 'date', { type: 'DATE', dateFormat: '%d.%m.%Y', nullValues: ['NA'] }, [null, '2025-12-31']],
   ])('%j is a %s', async (values, type, column, read) => {

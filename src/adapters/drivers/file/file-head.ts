@@ -15,6 +15,19 @@ export function headBytes(path: string, length = HEAD_BYTES): { bytes: Buffer; w
   }
 }
 
+/** Returns the end of a file as Latin-1. */
+export function tailOf(path: string, length = HEAD_BYTES): string {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const buffer = Buffer.alloc(Math.min(length, size));
+    readSync(file, buffer, 0, buffer.length, size - buffer.length);
+    return buffer.toString('latin1');
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Returns the beginning of a UTF-8 text, without a byte order mark. */
 export function headOf(path: string): { text: string; whole: boolean } {
   const { bytes, whole } = headBytes(path);

@@ -2,12 +2,15 @@ import { badInput } from '../../../core/errors.ts';
 import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
-import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
+import { lineAt, recordsIn } from './csv-scan.ts';
+import type { CsvSource } from './csv-source.ts';
+import { checkDeclaredTypes } from './declared-types.ts';
+import { quoteName, quoteText, DuckdbSession } from './duckdb-session.ts';
 import { unmarkedJson, unmarkedText } from './exact-decimals.ts';
 import { tableNames, type FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
 import { parquetRows } from './parquet-rows.ts';
-import type { TableSource } from './table-source.ts';
+import { type TableSource, openCsv } from './table-source.ts';
 import { typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
 
 /**
@@ -16,16 +19,15 @@ import { typedColumns, valueOf, type TextTable, type TypedColumns } from './type
  */
 export async function createTable(
   session: DuckdbSession,
-  { path, sheet, marked = false }: TableSource,
+  { path, sheet, csv, marked = false }: TableSource,
   config: FileConfig,
-  dialect = config.format === 'csv' ? dialectOf(path, config) : undefined,
 ): Promise<Partial<TypedColumns> & Pick<TypedColumns, 'problems'>> {
   if (config.format === 'parquet') {
     await session.run(`create view data as ${await parquetRows(session, path)}`);
     return { problems: [] };
   }
-  const table = dialect
-    ? csvTable(path, config, dialect)
+  const table = csv
+    ? csvTable(csv, config)
     : sheet
       ? sheetTable(path, config, sheet.names)
       : await jsonTable(session, path, config, marked);
@@ -40,20 +42,23 @@ export async function createTable(
 }
 
 /**
- * Determines the dialect of a CSV file, as far as `given` does not: the first one in which it can be read to its end.
- * Throws BAD_USER_INPUT with the error of the most likely one.
+ * Determines the dialect of a CSV file in UTF-8, as far as `given` does not: the first one in which it can be read to its
+ * end. Throws BAD_USER_INPUT with the error of the most likely one.
  */
-export async function detectCsvConfig(session: DuckdbSession, path: string, given: FileConfig): Promise<DetectedFile> {
+export async function detectCsvConfig(path: string, given: FileConfig): Promise<DetectedFile> {
   const { text, whole } = headOf(path);
   let firstError: unknown;
   for (const found of sniffCsv(text, whole, given)) {
     try {
-      const { names: _, ...dialect } = found;
+      const { names: _, problems: doubts, ...dialect } = found;
       const config = { ...given, ...dialect };
-      const { columns, problems } = await createTable(session, { path }, config, found);
-      // Columns that are given are not determined by the values, which are read here only to find errors.
-      if (given.columns) await session.rows('select count(columns(*)) from data');
-      return { config: { ...config, columns }, problems };
+      const source = openCsv(path, found);
+      const session = await DuckdbSession.open([source.path], '');
+      const { columns, problems } = await createTable(session, source, config);
+      // Columns that are given are not determined by the values.
+      if (given.columns) await checkDeclaredTypes(session, csvTable(source.csv!, config), path, found, config);
+      await checkRows(session, path, found);
+      return { config: { ...config, columns }, problems: [...doubts, ...problems] };
     } catch (error) {
       firstError ??= error;
     }
@@ -61,28 +66,24 @@ export async function detectCsvConfig(session: DuckdbSession, path: string, give
   throw firstError;
 }
 
-/** Returns the dialect, where configuration precedes recognition. */
-function dialectOf(path: string, config: FileConfig): CsvDialect {
-  const { delimiter, quote, escape, skip, header, columns } = config;
-  if (delimiter !== undefined && header !== undefined && skip !== undefined && columns)
-    return {
-      delimiter,
-      quote: quote ?? '"',
-      escape: escape ?? quote ?? '"',
-      skip,
-      header,
-      names: columns.map(({ name }) => name),
-    };
-  const { text, whole } = headOf(path);
-  const [sniffed] = sniffCsv(text, whole, config);
-  return sniffed!;
+/** Throws BAD_USER_INPUT if the file has a text below its names and no row comes of it. */
+async function checkRows(session: DuckdbSession, path: string, dialect: CsvDialect): Promise<void> {
+  const rows = await session.rows('select 1 from data limit 1');
+  if (rows.length > 0) return;
+  let names = dialect.header ? 1 : 0;
+  for (const { bytes, isSkipped, offset } of recordsIn(path, dialect)) {
+    if (isSkipped || bytes.length === 0) continue;
+    if (names === 0)
+      throw badInput(`Line ${lineAt(path, offset)} of the file: no row can be read below the column names`);
+    names -= 1;
+  }
 }
 
-function csvTable(
-  path: string,
-  { columns, ragged, nullValues }: FileConfig,
-  { delimiter, quote, escape, skip, header, names }: CsvDialect,
-): TextTable {
+/** Returns a line end as DuckDB's setting of it. */
+const escaped = (end: string): string => end.replace('\r', String.raw`\r`).replace('\n', String.raw`\n`);
+
+function csvTable({ path, dialect, lineEnd }: CsvSource, { columns, ragged, nullValues }: FileConfig): TextTable {
+  const { delimiter, quote, escape, skip, header, names } = dialect;
   const wanted = columns ? columns.map(({ name }) => name) : names;
   if (wanted.length === 0) throw badInput('The file has no rows');
   if (wanted.length > MAX_COLUMNS)
@@ -90,7 +91,7 @@ function csvTable(
   const types = wanted.map((_, i) => `'c${i}': 'VARCHAR'`).join(', ');
   const from =
     `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, ` +
-    `delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
+    `new_line = ${quoteText(escaped(lineEnd))}, delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
     `escape = ${quoteText(quote && escape)}, nullstr = [${['', ...(nullValues ?? [])].map(quoteText).join(', ')}], ` +
     (ragged ? 'null_padding = true, parallel = false, ' : '') +
     `allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;

@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { badInput } from '../../../core/errors.ts';
+import { dialectOf, type CsvDialect } from './csv-dialect.ts';
+import { csvSource, type CsvSource } from './csv-source.ts';
 import { exactDecimalsPath } from './exact-decimals.ts';
 import type { FileConfig } from './file-config.ts';
 import { arrayPath } from './json-document.ts';
@@ -12,19 +16,27 @@ export interface TableSource {
   sheet?: Omit<SheetRows, 'path'>;
   /** Whether decimals of JSON are marked (exact-decimals.ts). */
   marked?: boolean;
+  csv?: CsvSource;
 }
 
 /** Prepares the table of a file for DuckDB. */
 export async function openSource(file: string, config: FileConfig): Promise<TableSource> {
   const { format, encoding, path } = config;
+  if (!existsSync(file)) throw badInput('The file of the datasource is missing');
   if (format === 'parquet') return { path: file };
   if (isWorkbook(format)) {
     const { path: rows, ...sheet } = await readSheet(file, config);
     return { path: rows, sheet };
   }
   const text = utf8Path(file, encoding ?? 'utf-8');
-  const table = format === 'json' && path !== undefined ? arrayPath(text, path) : text;
-  return format === 'csv' ? { path: table } : exactDecimalsPath(table);
+  if (format === 'csv') return openCsv(text, dialectOf(text, config));
+  return exactDecimalsPath(format === 'json' && path !== undefined ? arrayPath(text, path) : text);
+}
+
+/** Prepares the table of a CSV file in UTF-8 for DuckDB. */
+export function openCsv(path: string, dialect: CsvDialect): TableSource {
+  const csv = csvSource(path, dialect);
+  return { path: csv.path, csv };
 }
 
 /** Returns whether files of a format contain sheets. */
