@@ -23,7 +23,7 @@ async function readFile(path: string, { config = {} }: Expected): Promise<Expect
   const { fields, rows } = await openEngine(path, found).rows(boundQuery('select * from data'), 1000);
   return {
     types: fields.map(({ name, type, format }) => [name, type, ...(format ? [format] : [])].join(' ')),
-    rows: rows.map((row) => Object.values(row)),
+    rows: rows.map((row) => fields.map(({ name }) => row[name])),
     problems: problems.map(({ message }) => message),
   };
 }

@@ -26,7 +26,7 @@ export const commentProblem = ({ prefix, line }: NonNullable<FoundTable['remark'
 });
 
 /** Returns a first record that may be names or values. */
-export const headerProblem = ({ line }: CsvRecord, header: boolean): FileProblem => ({
+export const headerProblem = ({ line }: Pick<CsvRecord, 'line'>, header: boolean): FileProblem => ({
   line,
   message: header
     ? 'The first record is read as the names of the columns. Set header to false if it is a row'

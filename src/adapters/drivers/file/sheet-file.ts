@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { ApiError, badInput } from '../../../core/errors.ts';
 import type { FileProblem } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
+import { headerProblem } from './csv-problems.ts';
 import { tableNames, type FileConfig } from './file-config.ts';
+import { guessHeader, textCell, type HeaderCell } from './header-rule.ts';
 import { odsRows } from './ods-reader.ts';
 import { CellTime, UNREADABLE } from './sheet-values.ts';
 import type { CellValue, SheetRow } from './sheet-values.ts';
@@ -16,6 +18,8 @@ const PIECE = 1 << 20;
 const MAX_LISTED_SHEETS = 50;
 
 const MAX_PROBLEMS = 10;
+/** Rows below the first one that are weighed for the decision whether it contains the names. */
+const HEADER_ROWS = 200;
 
 /** Errors of formulas as texts, which are no values. */
 const ERROR_TEXT = /^#(N\/A|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|NULL!)$/;
@@ -75,7 +79,8 @@ class SheetWriter {
   #header: boolean | undefined;
   #names: string[] = [];
   #width = 0;
-  #begun = false;
+  /** The first rows, until they show whether the first one contains the names. */
+  #ahead: SheetRow[] | undefined = [];
   readonly #problems: FileProblem[] = [];
   #text = '';
   #bytes = 0;
@@ -91,21 +96,34 @@ class SheetWriter {
     if (width === 0 || first >= index + repeat) return;
     if (width > MAX_COLUMNS) throw badInput(`The sheet has ${width} columns; at most ${MAX_COLUMNS} are possible`);
     this.#width = Math.max(this.#width, width);
-    const cells = values.map(jsonValue);
-    let times = index + repeat - first;
-    if (!this.#begun) {
-      this.#begun = true;
-      // A first row without any number, date or boolean is a header.
-      this.#header ??= values.every((value, i) => cells[i] === null || typeof value === 'string');
-      if (this.#header) {
-        this.#names = cells.slice(0, width).map((cell) => String(cell ?? ''));
-        times -= 1;
-      }
+    const row = { index: first, values, repeat: index + repeat - first };
+    if (!this.#ahead) return this.#writeRow(row);
+    this.#ahead.push(row);
+    if (this.#header !== undefined || this.#ahead.length > HEADER_ROWS) this.#begin(this.#ahead);
+  }
+
+  /** Decides whether the first row contains the names, and writes the others. */
+  #begin(rows: readonly SheetRow[]): void {
+    this.#ahead = undefined;
+    const [first, ...rest] = rows;
+    if (!first) return;
+    if (this.#header === undefined) {
+      const { header, certain } = guessHeader(rows.map(({ values }) => values.map(headerCell)));
+      this.#header = header;
+      if (!certain) this.#problems.push(headerProblem({ line: first.index + 1 }, header));
     }
-    if (values.includes(UNREADABLE)) this.#report(values, index);
-    const written = cells.flatMap((cell, i) => (cell === null ? [] : [`"c${i}":${JSON.stringify(cell)}`]));
+    if (this.#header) this.#names = first.values.map((value) => String(jsonValue(value) ?? ''));
+    this.#writeRow(this.#header ? { ...first, index: first.index + 1, repeat: first.repeat - 1 } : first);
+    for (const row of rest) this.#writeRow(row);
+  }
+
+  #writeRow({ index, values, repeat }: SheetRow): void {
+    if (repeat > 0 && values.includes(UNREADABLE)) this.#report(values, index);
+    const written = values
+      .map(jsonValue)
+      .flatMap((cell, i) => (cell === null ? [] : [`"c${i}":${JSON.stringify(cell)}`]));
     const line = `{${written.join(',')}}\n`;
-    for (let i = 0; i < times; i++) {
+    for (let i = 0; i < repeat; i++) {
       this.#text += line;
       if (this.#text.length >= PIECE) this.#flush();
     }
@@ -130,11 +148,20 @@ class SheetWriter {
   }
 
   end(): SheetRows {
+    if (this.#ahead) this.#begin(this.#ahead);
     this.#flush();
     if (this.#width === 0) throw badInput('The sheet has no rows');
     const names = Array.from({ length: this.#width }, (_, i) => this.#names[i] ?? '');
     return { path: this.#copy.path, names: tableNames(names), header: this.#header ?? true, problems: this.#problems };
   }
+}
+
+/** Returns a cell for the decision about the first row. A text is a text, whatever it says. */
+function headerCell(value: CellValue): HeaderCell {
+  const text = String(jsonValue(value) ?? '').trim();
+  if (text === '' || textCell(text).kind === 'blank') return { kind: 'blank', text };
+  if (value instanceof CellTime) return { kind: text.includes('-', 1) ? 'date' : 'time', text };
+  return { kind: typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text', text };
 }
 
 /** Returns a cell's value as JSON; null for an empty one, an error, and a date that cannot be read. */
