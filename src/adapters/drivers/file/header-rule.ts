@@ -7,7 +7,7 @@ export interface HeaderCell {
   text: string;
 }
 
-/** Whether the first record contains the column names. `certain` is false where its values admit both. */
+/** Whether the first record contains the column names. `certain` is false for names that may be values. */
 export interface HeaderGuess {
   header: boolean;
   certain: boolean;
