@@ -247,7 +247,7 @@ describe('settings of values', () => {
   test('a value that the reading of its column does not admit is 400 and named', async () => {
     await expect(readColumn(['1,5', '2.5'], { decimal: ',', columns })).rejects.toMatchObject({
       status: 400,
-      message: '"2.5" is not a number with the decimal separator ","',
+      message: 'Line 3 of the file, column "v": "2.5" is not a DOUBLE. Change its type, trim or nullValues in columns',
     });
     const date = [columns[0], { name: 'v', type: 'DATE', dateFormat: '%d.%m.%Y' }];
     await expect(readColumn(['31.12.2025', '31.13.2025'], { columns: date })).rejects.toMatchObject({

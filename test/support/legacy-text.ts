@@ -1,4 +1,4 @@
-/** Returns a text in an encoding that is not UTF-8, by what its decoder makes of one and two bytes. */
+/** Returns a text in an encoding of one or two bytes a character, with the inverse of its decoder. */
 export function encodeLegacy(text: string, encoding: string): Buffer {
   const decoder = new TextDecoder(encoding);
   const bytes = new Map<string, number[]>();

@@ -57,7 +57,7 @@ interface FoundTexts {
 }
 
 /** The only reading that all values of a column admit; `ambiguous` if they admit several. */
-export type FoundReading = ValueReading | 'ambiguous' | undefined;
+type FoundReading = ValueReading | 'ambiguous' | undefined;
 
 /** Returns the characters that separate thousands in a reading. */
 const thousandsOf = ({ decimal, thousands }: ValueReading): string =>
@@ -148,22 +148,15 @@ export async function findReadings(
   given: ValueReading,
 ): Promise<FoundTexts[]> {
   if (columns.length === 0) return [];
-  const rows = Math.ceil(MAX_SAMPLE_VALUES / columns.length);
-  const sample = valuesOf(
-    `(select * from ${from} limit ${rows})`,
-    columns.map(({ whole }) => ({ text: whole, padded: false })),
-  );
-  const sampled = new Map(
-    (
-      await session.rows(`select k, array_to_string(list(v)[1:${SAMPLE_VALUES}], chr(0)) from ${sample} group by k`)
-    ).map(([k, values]) => [Number(k), String(values).split('\0')]),
+  const sampled = await sampleOf(
+    session,
+    from,
+    columns.map(({ whole }) => whole),
   );
   const all = candidatesWith(given);
   const odd: (string | undefined)[] = [];
   const possible = columns.map(({ words }, i) => {
-    const values = (sampled.get(i) ?? [])
-      .map((value) => value.trim())
-      .filter((value) => value && !words.includes(value));
+    const values = sampled[i]!.map((value) => value.trim()).filter((value) => value && !words.includes(value));
     odd.push(oddValue(values));
     return all.filter(({ fits }) => values.every(fits));
   });
@@ -210,12 +203,31 @@ export async function couldBeThousands(
   columns: TextColumn[],
 ): Promise<boolean[]> {
   if (columns.length === 0) return [];
-  const fits = columns.map(({ text }) => `bool_and(${isNumber(text, { decimal: ',' })})`);
-  const [sampled] = await session.rows(`select ${fits.join(', ')} from (select * from ${from} limit ${SAMPLE_VALUES})`);
-  if (sampled!.every((fit) => fit === false)) return columns.map(() => false);
-  const checks = columns.map(({ text }, i) =>
-    sampled![i] === false ? 'false' : `${fits[i]} and bool_or(contains(${text}, '.'))`,
+  const sampled = await sampleOf(
+    session,
+    from,
+    columns.map(({ text }) => text),
+  );
+  const pattern = new RegExp(`^(?:${numberPattern({ decimal: ',' })})$`);
+  const possible = columns.flatMap(({ text }, i) => (sampled[i]!.every((value) => pattern.test(value)) ? [text] : []));
+  if (possible.length === 0) return columns.map(() => false);
+  const checks = possible.map(
+    (text) => `bool_and(${isNumber(text, { decimal: ',' })}) and bool_or(contains(${text}, '.'))`,
   );
   const [results] = await session.rows(`select ${checks.join(', ')} from ${from}`);
-  return results!.map((result) => result === true);
+  return columns.map(({ text }) => results![possible.indexOf(text)] === true);
+}
+
+/** Returns values of each column from its first rows: at most 200 each, and none for a column without any. */
+async function sampleOf(session: DuckdbSession, from: string, texts: string[]): Promise<string[][]> {
+  const rows = Math.ceil(MAX_SAMPLE_VALUES / texts.length);
+  const values = valuesOf(
+    `(select * from ${from} limit ${rows})`,
+    texts.map((text) => ({ text, padded: false })),
+  );
+  const found = await session.rows(
+    `select k, array_to_string(list(v)[1:${SAMPLE_VALUES}], chr(0)) from ${values} group by k`,
+  );
+  const byColumn = new Map(found.map(([k, sampled]) => [Number(k), String(sampled).split('\0')]));
+  return texts.map((_, i) => byColumn.get(i) ?? []);
 }

@@ -62,12 +62,18 @@ const CHECKS: Record<Candidate, string> = {
  */
 export async function findTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<FoundType[]> {
   if (columns.length === 0) return [];
-  if (columns.length > BATCH)
+  const rows = Math.ceil(MAX_SAMPLE_VALUES / columns.length);
+  const [counted] = await session.rows(`select count(*) from (select 1 from ${from} limit ${rows + 1})`);
+  const isSmall = Number(counted![0]) <= rows;
+  if (columns.length > BATCH && !isSmall)
     return [
       ...(await findTypes(session, from, columns.slice(0, BATCH))),
       ...(await findTypes(session, from, columns.slice(BATCH))),
     ];
-  const candidates = await findCandidates(session, from, columns);
+  // The first rows are all rows of a small file.
+  const candidates = isSmall
+    ? (await firstThatHolds(session, from, columns)).map((found) => found ?? NO_CANDIDATE)
+    : await findCandidates(session, from, columns);
   const numbers = candidates.flatMap(({ candidate }, i) => (candidate === 'NUMBER' ? [i] : []));
   const numberTypes = await findNumberTypes(
     session,
@@ -86,6 +92,8 @@ interface FoundCandidate {
   nullValues: string[];
   padded: boolean;
 }
+
+const NO_CANDIDATE: FoundCandidate = { candidate: undefined, nullValues: [], padded: false };
 
 /** Returns the first candidate that fits every row. */
 async function findCandidates(

@@ -60,7 +60,7 @@ export function sniffCsv(text: string, whole: boolean, given: Given = {}): Sniff
       ...noteProblems(table),
       ...(remark ? [commentProblem(remark)] : []),
       ...(given.delimiter === undefined && table.width === 1 ? undividedProblems(tables) : []),
-      ...(given.header === undefined && !guess.certain ? [headerProblem(records[0]!, header)] : []),
+      ...(given.header === undefined && !guess.certain ? [headerProblem(records[0]!)] : []),
     ];
     return {
       delimiter: table.delimiter,

@@ -6,18 +6,11 @@ import type { DividedTable, FoundTable } from './csv-table.ts';
 const MOST = 0.8;
 const NAMES: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'pipe' };
 
-/** Returns the lines before the table that are left out. */
-export const noteProblems = ({ notes }: FoundTable): FileProblem[] =>
-  notes.length === 0
+/** Returns the lines before the table, which are left out. */
+export const noteProblems = ({ notes: [first] }: FoundTable): FileProblem[] =>
+  first === undefined
     ? []
-    : [
-        {
-          line: notes[0]!.line,
-          message:
-            `The lines before the table are left out, the first ${notes.length === 1 ? 'one' : notes.length} with text. ` +
-            'Set skip to 0 if they belong to it',
-        },
-      ];
+    : [{ line: first.line, message: 'The lines before the table are left out. Set skip to 0 if they belong to it' }];
 
 /** Returns the comments between the records, which are left out. */
 export const commentProblem = ({ prefix, line }: NonNullable<FoundTable['remark']>): FileProblem => ({
@@ -25,12 +18,10 @@ export const commentProblem = ({ prefix, line }: NonNullable<FoundTable['remark'
   message: `Lines that begin with ${JSON.stringify(prefix)} are left out as comments. Set comment to "" if they are records`,
 });
 
-/** Returns a first record that may be names or values. */
-export const headerProblem = ({ line }: Pick<CsvRecord, 'line'>, header: boolean): FileProblem => ({
+/** Returns a first record that is read as names, and may be values. */
+export const headerProblem = ({ line }: Pick<CsvRecord, 'line'>): FileProblem => ({
   line,
-  message: header
-    ? 'The first record is read as the names of the columns. Set header to false if it is a row'
-    : 'The first record is read as a row. Set header to true if it contains the names of the columns',
+  message: 'The first record is read as the names of the columns. Set header to false if it is a row',
 });
 
 /** Returns a delimiter that divides most records, although the file is read as one column. */

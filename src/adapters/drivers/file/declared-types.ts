@@ -10,7 +10,7 @@ const MAX_SHOWN = 100;
 const SCALE = /^DECIMAL\(\d+,(\d+)\)$/;
 
 /** The first value of a table that is not of the type declared for its column. `record` counts from 1. */
-export interface Misfit {
+interface Misfit {
   record: number;
   column: FileColumn;
   value: string;
@@ -20,7 +20,7 @@ export interface Misfit {
  * Returns the first value that does not fit the declared type of its column, or would change with it: a fraction in a
  * `BIGINT`, too many decimals, a time of day in a `DATE`. Reads the whole table.
  */
-export async function findMisfit(
+async function findMisfit(
   session: DuckdbSession,
   { from, columns }: TextTable,
   config: FileConfig,

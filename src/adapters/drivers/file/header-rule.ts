@@ -1,4 +1,4 @@
-/** What a value looks like, as far as it tells a heading from a value. */
+/** Kind of a value, as far as it distinguishes names from values. */
 type CellKind = 'blank' | 'text' | 'number' | 'date' | 'time' | 'boolean';
 
 /** A value of one of the first records, as text, and its kind. */
@@ -7,7 +7,7 @@ export interface HeaderCell {
   text: string;
 }
 
-/** Whether the first record contains the column names. `certain` is false where its values admit both. */
+/** Whether the first record contains the column names. `certain` is false for names that may be values. */
 export interface HeaderGuess {
   header: boolean;
   certain: boolean;
@@ -17,11 +17,11 @@ const NUMBER = /^[-+]?[$€£¥]?\s?[-+]?(?:\d[\d.,'’ \u00a0\u202f]*|[.,]\d+)(
 const DATE = /^(?:\d{4}-\d\d-\d\d(?:[T ].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?: .*)?|\d{4}\/\d{1,2}\/\d{1,2}(?: .*)?)$/;
 const TIME = /^\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[ap]m)?$/i;
 const BOOLEAN = /^(?:true|false)$/i;
-/** Words for a missing value, which tell nothing of their column. */
+/** Words for a missing value, which do not count for the kind of a column. */
 const MISSING = /^(?:|[-.:?]|\.\.|nan?|n\/a|#n\/a|n\.a\.|null|none)$/i;
 const YEAR = /^(?:1[89]|20|21)\d\d$/;
 /** Number of records below the first one that are weighed. */
-export const HEADER_RECORDS = 200;
+const HEADER_RECORDS = 200;
 /** Number of texts that show that a column has no numbers or dates. */
 const ENOUGH_TEXTS = 3;
 const MIN_STEPS = 3;

@@ -110,7 +110,7 @@ class SheetWriter {
     if (this.#header === undefined) {
       const { header, certain } = guessHeader(rows.map(({ values }) => values.map(headerCell)));
       this.#header = header;
-      if (!certain) this.#problems.push(headerProblem({ line: first.index + 1 }, header));
+      if (!certain) this.#problems.push(headerProblem({ line: first.index + 1 }));
     }
     if (this.#header) this.#names = first.values.map((value) => String(jsonValue(value) ?? ''));
     this.#writeRow(this.#header ? { ...first, index: first.index + 1, repeat: first.repeat - 1 } : first);
