@@ -39,7 +39,7 @@ function createEnumParser(type: GraphQLEnumType): TextParser {
   return (text) => names.get(text) ?? throwInvalid(`must be one of ${[...names.keys()].join(', ')}`);
 }
 
-/** Creates the parser of a comma-separated list. An empty text is an empty list. */
+/** Creates the parser of a list: items separated by commas, or a JSON array of texts. An empty text is an empty list. */
 function createListParser(itemType: GraphQLInputType): TextParser {
   const parseItem = createTextParser(itemType);
   const parseNamed: TextParser = (text) => {
@@ -49,7 +49,18 @@ function createListParser(itemType: GraphQLInputType): TextParser {
       return throwInvalid(`${(error as Error).message}, not ${JSON.stringify(text)}`);
     }
   };
-  return (text) => (text === '' ? [] : text.split(',').map(parseNamed));
+  return (text) => (text === '' ? [] : (textsOfJson(text) ?? text.split(',')).map(parseNamed));
+}
+
+/** Returns the texts of a JSON array; undefined for any other text. */
+function textsOfJson(text: string): string[] | undefined {
+  if (!/^\["[^]*"\]$/.test(text)) return undefined;
+  try {
+    const list = JSON.parse(text) as unknown[];
+    return list.every((item) => typeof item === 'string') ? list : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Creates the parser of one argument's type. */

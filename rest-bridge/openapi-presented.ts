@@ -14,6 +14,7 @@ import { linksSchema } from './openapi-links.ts';
 import { operationId } from './openapi-names.ts';
 import { selectionOf, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
+import { topLevelNames } from './selection.ts';
 
 /* Schemas of what presenters print. */
 
@@ -79,7 +80,11 @@ function presentedSchema(place: Place, type: GraphQLOutputType, presentation: Pr
   const fieldType = (name: string) => (isObjectType(named) ? named.getFields()[name]?.type : undefined) ?? type;
   const { unwraps, collection } = presentation;
   // The request waits for the result, so that it is there.
-  if (unwraps) return presentedSchema(place, asNonNull(fieldType(unwraps.field)), unwraps.inner);
+  if (unwraps) {
+    const inner = presentedSchema(place, asNonNull(fieldType(unwraps.field)), unwraps.inner);
+    const beside = unwraps.beside === undefined ? undefined : selectionOf(unwraps.beside);
+    return beside ? { allOf: [inner, components.object(named, beside, topLevelNames(unwraps.beside!))] } : inner;
+  }
   if (collection) return collectionSchema(place, named.name, fieldType, collection);
   const selection = selectionOf(presentation.selection);
   if (!selection || (!presentation.links && !isNonNullType(type)))

@@ -1,5 +1,7 @@
 import { getNamedType, isObjectType } from 'graphql';
 import { resource, type Presentation, type Presenter } from './present.ts';
+import type { Json } from './route.ts';
+import { topLevelNames } from './selection.ts';
 
 /** Fields of a long operation in REST. */
 export const OPERATION_FIELDS =
@@ -13,17 +15,33 @@ export const operationRecord = resource<{ id: string }>(OPERATION_FIELDS, (opera
 
 /**
  * Presents a long mutation that returns `{operation, result}`: the result, or with `Prefer: respond-async` the
- * operation's record, as 202 with its `Location`. See docs/contract.md#operations.
+ * operation's record, as 202 with its `Location`. See docs/contract.md#operations. `beside` selects further fields of
+ * the mutation, which are printed with the result.
  */
-export function operation(result: Presenter, record: Presenter = operationRecord): Presenter {
+export function operation(result: Presenter, record: Presenter = operationRecord, beside = ''): Presenter {
   return {
     on(type, field) {
       const named = getNamedType(type);
       const fields = isObjectType(named) ? named.getFields() : {};
       const part = (name: string, presenter: Presenter) =>
         unwrap(name, presenter.on(fields[name]?.type ?? type, field));
-      return { ...part('result', result), deferred: part('operation', record) };
+      const presented = part('result', result);
+      return { ...(beside ? withBeside(presented, beside) : presented), deferred: part('operation', record) };
     },
+  };
+}
+
+/** Presents further fields of a payload with the field that stands for it. */
+function withBeside(presentation: Presentation, beside: string): Presentation {
+  const names = topLevelNames(beside);
+  return {
+    ...presentation,
+    selection: `${presentation.selection} ${beside}`,
+    unwraps: { ...presentation.unwraps!, beside },
+    present: (payload, options) => ({
+      ...(presentation.present(payload, options) as Json),
+      ...Object.fromEntries(names.map((name) => [name, (payload as Json)[name]])),
+    }),
   };
 }
 

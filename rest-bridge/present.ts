@@ -47,8 +47,8 @@ export interface Presentation {
   embeds?: readonly { rel: string; name: string; inner: Presentation }[];
   /** JSON Schema of a mapped value. */
   shape?: Readonly<Json>;
-  /** Set when one field of the result is presented in place of the result. */
-  unwraps?: { field: string; inner: Presentation };
+  /** Set when one field of the result is presented in place of the result, with further ones of it `beside`. */
+  unwraps?: { field: string; inner: Presentation; beside?: string };
 }
 
 /** Presents the results of a field in REST: what is selected, and what is returned. */

@@ -1,7 +1,7 @@
 import { Arg, Args, Ctx, FieldResolver, Float, Resolver, Root, Subscription } from 'type-graphql';
 import { Dataset } from '../../entities/dataset.ts';
 import type { Context } from '../../src/core/context.ts';
-import type { ExportFormat } from '../../src/core/export-format.ts';
+import type { CsvStyle, ExportFormat } from '../../src/core/export-format.ts';
 import { Rule } from '../../src/core/input-rules.ts';
 import { RowFilter } from '../../src/core/query-language.ts';
 import { Requires } from '../../src/core/read/model.ts';
@@ -73,16 +73,30 @@ export class DatasetDataResolver {
     @Key('dataset') _id: string,
     @Arg('format', () => ExportFormatEnum, { description: 'File format.' }) _format: ExportFormat,
     @Args(() => RowArgs) _rows: RowArgs,
+    @Arg('bom', () => Boolean, {
+      nullable: true,
+      description: 'CSV: whether the file begins with a byte order mark, by which Excel recognises UTF-8. Default: no.',
+    })
+    _bom?: boolean,
+    @Arg('escapeFormulas', () => Boolean, {
+      nullable: true,
+      description:
+        'CSV: whether texts that a spreadsheet would run as formulas begin with an apostrophe. Default: no, so that the ' +
+        'file can be uploaded again without a change.',
+    })
+    _escapeFormulas?: boolean,
   ): ExportChunk {
     return chunk;
   }
 }
 
-type ExportArgs = RowArgs & { id: string; format: ExportFormat };
+type ExportArgs = RowArgs & CsvStyle & { id: string; format: ExportFormat };
 
 /** Checks the request before the first chunk, so that an invalid one is an error of the subscription itself. */
-const startExport = async (ctx: Context, { id, format, ...rows }: ExportArgs) =>
-  exportRows(ctx, await ctx.read.one(Dataset, id, [...VIEW_COLUMNS, 'slug', 'name']), format, rows);
+const startExport = async (ctx: Context, { id, format, bom, escapeFormulas, ...rows }: ExportArgs) => {
+  const dataset = await ctx.read.one(Dataset, id, [...VIEW_COLUMNS, 'slug', 'name']);
+  return exportRows(ctx, dataset, format, rows, dataset.slug, { bom, escapeFormulas });
+};
 
 @Resolver(() => DatasetRows)
 export class DatasetRowsResolver {

@@ -14,15 +14,12 @@ import * as datasetUploads from '../../src/services/dataset/dataset-upload.ts';
 import * as datasourceUploads from '../../src/services/datasource/datasource-upload.ts';
 import { Can } from '../support/guard.ts';
 
-/** Upload of a dataset. */
-@ObjectType({ description: 'Upload of a dataset: the operation that loads its rows, and the dataset once loaded.' })
-export class DatasetUpload {
-  @Field(() => Operation, { description: 'Operation that loads the rows. Its `resource` is the dataset.' })
-  operation!: Operation;
-}
-
-/** A place of a file that cannot be read, or can be read in several ways. */
-@ObjectType('UploadProblem', { description: 'A place of a file that cannot be read, or can be read in several ways.' })
+/** What is doubtful about a file: a guess, what was left out, or a place that can be read in several ways or not at all. */
+@ObjectType('UploadProblem', {
+  description:
+    'What is doubtful about a file: a guess, what was left out, or a place that can be read in several ways or not at ' +
+    'all. The message names the setting of `config` that changes it.',
+})
 export class UploadProblemType implements FileProblem {
   @Field(() => Int, { nullable: true, description: 'Number of the line, from 1.' })
   line?: number;
@@ -32,6 +29,16 @@ export class UploadProblemType implements FileProblem {
 
   @Field(() => String, { description: 'What is wrong or undecided.' })
   message!: string;
+}
+
+/** Upload of a dataset. */
+@ObjectType({ description: 'Upload of a dataset: the operation that loads its rows, and the dataset once loaded.' })
+export class DatasetUpload {
+  @Field(() => Operation, { description: 'Operation that loads the rows. Its `resource` is the dataset.' })
+  operation!: Operation;
+
+  @Field(() => [UploadProblemType], { description: 'What is doubtful about the file, as in its preview.' })
+  problems!: UploadProblemType[];
 }
 
 /** How a file would be uploaded, and its first rows. */
@@ -49,7 +56,8 @@ export class UploadPreviewType implements datasetPreviews.UploadPreview {
   rows!: Record<string, unknown>[];
 
   @Field(() => [UploadProblemType], {
-    description: 'Lines that cannot be read, and columns that can be read in several ways.',
+    description:
+      'What is doubtful: guesses, lines left out, lines that cannot be read, columns that can be read in several ways.',
   })
   problems!: UploadProblemType[];
 }

@@ -1,6 +1,6 @@
 import { EXPORT_MEDIA_TYPES, exportStream } from '../export-stream.ts';
 import { createShareRows, ownedAspects, kind } from '../kind.ts';
-import { operation } from '../operation.ts';
+import { operation, operationRecord } from '../operation.ts';
 import { exportUrl } from '../page-links.ts';
 import { collection, resource, value } from '../present.ts';
 import { create, get, plain, post, type Json } from '../route.ts';
@@ -8,6 +8,9 @@ import { create, get, plain, post, type Json } from '../route.ts';
 /** The selection of a dataset's permissions. */
 export const PERMISSIONS =
   '{ read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }';
+
+/** The selection of what is doubtful about an uploaded file. */
+const PROBLEMS = 'problems { line column message }';
 
 interface Dataset {
   id: string;
@@ -86,11 +89,13 @@ export default [
       rowFilter allRows visibleFields hiddenFields`,
     ),
   ),
-  create('/datasets/_upload', 'uploadDataset', operation(dataset), { consumes: 'multipart' }),
+  create('/datasets/_upload', 'uploadDataset', operation(dataset, operationRecord, PROBLEMS), {
+    consumes: 'multipart',
+  }),
   post(
     '/datasets/_previewUpload',
     'previewUpload',
-    value('config fields { name label type format } rows problems { line column message }'),
+    value(`config fields { name label type format } rows ${PROBLEMS}`),
     { consumes: 'multipart' },
   ),
   post('/datasets/:id/_run', 'runDataset', value('records duration success params'), NOT_OF_SNAPSHOTS),

@@ -5,6 +5,14 @@ import type { Field } from './fields.ts';
 export const EXPORT_FORMATS = ['csv', 'json', 'ndjson', 'xlsx', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+/** How CSV differs from what can be uploaded again without a change. */
+export interface CsvStyle {
+  /** Begins with a byte order mark, by which spreadsheets recognise UTF-8. */
+  bom?: boolean | undefined;
+  /** Writes an apostrophe before texts and names that a spreadsheet would run as formulas. */
+  escapeFormulas?: boolean | undefined;
+}
+
 /** Writes rows as a file of one format. */
 export interface ExportEncoder {
   contentType: string;
@@ -14,11 +22,12 @@ export interface ExportEncoder {
    * Yields the file in at least one chunk: text for text formats, bytes for the others. Reads a batch only when the
    * consumer requires the next chunk, and does not retain written rows. Parquet retains a few hundred bytes per column
    * and row group.
-   * `title` names the sheets of a workbook.
+   * `title` names the sheets of a workbook. `style` applies to CSV.
    */
   encode(
     fields: readonly Field[],
     batches: AsyncIterable<readonly Row[]>,
     title: string,
+    style?: CsvStyle,
   ): AsyncIterable<string> | AsyncIterable<Uint8Array>;
 }

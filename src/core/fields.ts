@@ -22,6 +22,8 @@ export interface Field {
 /** The form in which a source's values are written to segments and staged until their final type is known. */
 export type Storage =
   | { kind: 'boolean' | 'int32' | 'int64' | 'uint64' | 'float64' | 'text' | 'date' | 'timestamp' | 'json' }
+  /** Integers that become booleans if all of them are 0 or 1. */
+  | { kind: 'tinyint' }
   /**
    * With `precision` (at most 38), a fixed decimal. Without, digits of any length: staged as text, typed by the values.
    */

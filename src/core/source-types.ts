@@ -18,6 +18,8 @@ const sourceType = (type: FieldType, kind: Exclude<Storage['kind'], 'decimal'>):
 });
 
 const BOOLEAN = sourceType('boolean', 'boolean');
+/** Many programs declare booleans as `tinyint(1)`, and others codes: the values decide. */
+const TINYINT = sourceType('boolean', 'tinyint');
 const INT32 = sourceType('integer', 'int32');
 const INT64 = sourceType('integer', 'int64');
 const UINT64 = sourceType('integer', 'uint64');
@@ -93,14 +95,15 @@ export function postgresType(
 
 /**
  * Maps a MySQL or MariaDB type (docs/contract.md#fields). `name` is the bare name in lower case, e.g. `bigint`; `width`
- * is the display width of `tinyint` and `bit`, which are booleans if it is 1, as in other MySQL drivers.
+ * is the display width of `tinyint` and `bit`: `bit(1)` is a boolean, and `tinyint(1)` if all values are 0 or 1.
  */
 export function mysqlType(
   name: string,
   attributes: { unsigned?: boolean; width?: number; size?: DecimalSize } = {},
 ): SourceType {
   if (name === 'decimal' || name === 'numeric') return decimalType(attributes.size);
-  if (attributes.width === 1 && (name === 'tinyint' || name === 'bit')) return BOOLEAN;
+  if (attributes.width === 1 && name === 'bit') return BOOLEAN;
+  if (attributes.width === 1 && name === 'tinyint') return TINYINT;
   if (attributes.unsigned && name === 'bigint') return UINT64;
   if (attributes.unsigned && name === 'int') return INT64;
   return (Object.hasOwn(MYSQL, name) && MYSQL[name]) || STRING;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { DatasetIndex } from '../../src/core/dataset-index.ts';
+import type { Aggregation, DatasetIndex } from '../../src/core/dataset-index.ts';
 import type { Storage } from '../../src/core/fields.ts';
-import { createColumn, loadTexts, search } from './generation-fixture.ts';
+import { aggregate, createColumn, loadTexts, NEVER, search, selectAllRows } from './generation-fixture.ts';
 
 async function loadNumbers(index: DatasetIndex, storage: Storage, texts: (string | null)[]) {
   const type = storage.kind === 'int64' || storage.kind === 'uint64' ? 'integer' : 'number';
@@ -75,6 +75,109 @@ export function exactnessContract(index: () => DatasetIndex): void {
     expect(
       (await search(index(), generation, { sort: [{ field: 'x', descending: false }] })).rows.map(({ x }) => x),
     ).toEqual(['-0.25', '9', '10', long]);
+  });
+
+  const measuresOf = async (storage: Storage, texts: string[]) => {
+    const type = storage.kind === 'int64' || storage.kind === 'uint64' ? 'integer' : 'number';
+    const generation = await loadTexts(
+      index(),
+      [createColumn('x', type, storage), createColumn('g', 'string')],
+      texts.map((text) => [text, 'one']),
+    );
+    const measures: Aggregation['measures'] = [
+      { fn: 'sum', field: 'x', as: 'sum' },
+      { fn: 'avg', field: 'x', as: 'avg' },
+    ];
+    const found = [];
+    for (const groupBy of [[], [{ field: 'g' }]])
+      found.push((await aggregate(index(), generation, { groupBy, measures })).rows[0]!.slice(-2));
+    expect(found[0]).toEqual(found[1]);
+    const { fields } = await index().profile(selectAllRows(generation), ['x'], NEVER);
+    const { avg, stdDev, histogram } = fields[0]!;
+    return { sum: found[0]![0], mean: found[0]![1], avg, stdDev, bins: histogram.length };
+  };
+  const MAX = Number.MAX_VALUE;
+
+  test.each<[string, Storage, string[], Awaited<ReturnType<typeof measuresOf>>]>([
+    [
+      'one value at the end of the doubles',
+      { kind: 'float64' },
+      [`${-MAX}`, '1', '2', '3'],
+      { sum: -MAX, mean: -MAX / 4, avg: -MAX / 4, stdDev: expect.closeTo(MAX * (Math.sqrt(3) / 4), -294), bins: 20 },
+    ],
+    [
+      'a sum past them',
+      { kind: 'float64' },
+      [`${MAX}`, `${MAX}`, '0'],
+      {
+        sum: null,
+        mean: null,
+        avg: expect.closeTo((MAX / 3) * 2, -294),
+        stdDev: expect.closeTo((MAX / 3) * Math.SQRT2, -294),
+        bins: 20,
+      },
+    ],
+    [
+      'squares past them',
+      { kind: 'float64' },
+      ['3e180', '-3e180'],
+      { sum: 0, mean: 0, avg: 0, stdDev: 3e180, bins: 20 },
+    ],
+    [
+      'equal values',
+      { kind: 'float64' },
+      [`${MAX}`, `${MAX}`],
+      { sum: null, mean: null, avg: MAX, stdDev: 0, bins: 1 },
+    ],
+    [
+      'a width below them',
+      { kind: 'float64' },
+      ['0', '5e-324'],
+      {
+        sum: 5e-324,
+        mean: expect.closeTo(0) as number,
+        avg: expect.closeTo(0) as number,
+        stdDev: expect.closeTo(0) as number,
+        bins: 0,
+      },
+    ],
+    [
+      'digits past them',
+      { kind: 'decimal' },
+      ['9'.repeat(401), '1', '2'],
+      { sum: null, mean: null, avg: null, stdDev: null, bins: 0 },
+    ],
+    [
+      'digits past them with an exponent',
+      { kind: 'decimal' },
+      ['-1e400', '1'],
+      { sum: null, mean: null, avg: null, stdDev: null, bins: 0 },
+    ],
+  ])('an aggregate of %s is a number or missing', async (_, storage, texts, expected) => {
+    expect(await measuresOf(storage, texts)).toEqual(expected);
+  });
+
+  test('numbers inside JSON that would lose digits are texts with all digits, also where a type is kept', async () => {
+    const documents = [
+      '{"id":9007199254740993,"d":1234567890123.4567,"s":"9007199254740993","x":1.50}',
+      '[18446744073709551616,-0.5,1e400]',
+      '9007199254740993',
+      '{"plain":1}',
+      null,
+    ];
+    const expected = [
+      { id: '9007199254740993', d: '1234567890123.4567', s: '9007199254740993', x: 1.5 },
+      ['18446744073709551616', -0.5, '1e400'],
+      '9007199254740993',
+      { plain: 1 },
+      null,
+    ];
+    const rows = documents.map((text) => [text]);
+    const json = await loadTexts(index(), [createColumn('x', 'json', { kind: 'json' })], rows);
+    expect((await search(index(), json)).rows.map(({ x }) => x)).toEqual(expected);
+    const kept = { keepTypes: [{ name: 'x', label: 'x', type: 'json' as const }] };
+    const converted = await loadTexts(index(), [createColumn('x', 'string')], rows, kept);
+    expect((await search(index(), converted)).rows.map(({ x }) => x)).toEqual(expected);
   });
 
   test('random decimals keep their value', async () => {

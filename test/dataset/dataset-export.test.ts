@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { EXPORT_FORMATS, type ExportFormat } from '../../src/core/export-format.ts';
 import type { Field } from '../../src/core/fields.ts';
 import type { Client } from '../support/client.ts';
-import { expectError } from '../support/expect.ts';
+import { expectError, expectInvalid } from '../support/expect.ts';
 import { readBack } from '../support/export-readers.ts';
 import { openSocket } from '../support/follow-operation.ts';
 import { test as base } from '../support/shop-fixture.ts';
@@ -94,8 +94,11 @@ async function exportByGraphql(
   variables: Record<string, unknown> = {},
 ): Promise<ExportedFile> {
   const subscription = `
-    subscription ($fields: [String!], $filter: RowFilter, $sort: String) {
-      datasetExport(id: "${id}", format: ${format.toUpperCase()}, fields: $fields, filter: $filter, sort: $sort) {
+    subscription ($fields: [String!], $filter: RowFilter, $sort: String, $bom: Boolean, $escapeFormulas: Boolean) {
+      datasetExport(
+        id: "${id}", format: ${format.toUpperCase()}, fields: $fields, filter: $filter, sort: $sort
+        bom: $bom, escapeFormulas: $escapeFormulas
+      ) {
         text encoding filename contentType
       }
     }`;
@@ -206,6 +209,23 @@ async function abandonExport(reader: Client, id: string, format: ExportFormat): 
   await once(response, 'data');
   response.destroy();
 }
+
+test('a CSV export for spreadsheets has a byte order mark, and no formulas', async ({ ann, source }) => {
+  const query = `select * from (values ('=1+1', -1, '{"a":"=1"}'::json, 'ü'), ('-x', 2, null, '@y')) v("=id", n, j, t)`;
+  const { id } = await createOrders(ann, source, { query, refresh: true });
+  const exact = '=id,n,j,t\r\n=1+1,-1,"{""a"":""=1""}",ü\r\n-x,2,,@y\r\n';
+  const escaped = exact.replace('=id', "'=id").replace('=1+1', "'=1+1").replace('-x', "'-x").replace('@y', "'@y");
+  const plain = [await exportByRest(ann, id, 'csv'), await exportByGraphql(ann, id, 'csv')];
+  const styled = [
+    await exportByRest(ann, id, 'csv', '&bom=true&escapeFormulas=true'),
+    await exportByGraphql(ann, id, 'csv', { bom: true, escapeFormulas: true }),
+  ];
+  expect(plain.map(({ bytes }) => bytes.toString())).toEqual([exact, exact]);
+  expect(styled.map(({ bytes }) => bytes.toString())).toEqual([`\uFEFF${escaped}`, `\uFEFF${escaped}`]);
+  const path = `/datasets/${id}/export?format=json`;
+  await expectInvalid(ann.get(`${path}&bom=true`), 'bom', 'bom applies to csv only');
+  await expectInvalid(ann.get(`${path}&escapeFormulas=true`), 'escapeFormulas', 'escapeFormulas applies to csv only');
+});
 
 test('abandoned exports, more than can run at a time, do not block later ones', async ({ ann, source }) => {
   const { id } = await createOrders(ann, source, {

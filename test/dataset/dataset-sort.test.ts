@@ -55,6 +55,46 @@ test.for([
   expect(await sortedIds(ann, blanks, sort)).toEqual(ids);
 });
 
+/** Names with commas, one of them the beginning of another one, and two that a third contains. */
+const COMMAS = `
+  select * from (values (1, 20, 300, 4, 60, 500), (2, 30, 100, 5, 40, 600), (3, 10, 200, 6, 50, 400))
+    v(id, "Revenue, EUR", "Revenue", "a,b", "a", "-x, y")`;
+
+test('a name with commas is taken before its parts', async ({ ann, source }) => {
+  const { id } = await createOrders(ann, source, { query: COMMAS, refresh: true });
+  for (const [sort, ids] of [
+    ['Revenue, EUR', [3, 1, 2]],
+    ['-Revenue, EUR', [2, 1, 3]],
+    ['Revenue', [2, 3, 1]],
+    [' Revenue, EUR ,id', [3, 1, 2]],
+    ['a,b', [1, 2, 3]],
+    ['a,id', [2, 3, 1]],
+    ['-x, y', [3, 1, 2]],
+    ['--x, y', [2, 1, 3]],
+    ['Revenue, EUR,-Revenue, EUR', [3, 1, 2]],
+  ] as const)
+    expect(await sortedIds(ann, id, sort), sort).toEqual(ids);
+  const path = `/datasets/${id}`;
+  const names = encodeURIComponent('["Revenue, EUR","id"]');
+  expect(recordsOf((await ann.get(`${path}/data?fields=${names}&limit=1`)).body)).toEqual([
+    { 'Revenue, EUR': 20, id: 1 },
+  ]);
+  const profile = await ann.get(`${path}/discover?fields=${names}`);
+  expect(profile.body.fields.map(({ name }: { name: string }) => name)).toEqual(['Revenue, EUR', 'id']);
+  const groups = { groupBy: [{ field: 'Revenue, EUR' }], measures: [{ fn: 'count', as: 'n' }], sort: '-Revenue, EUR' };
+  expect((await ann.post(`${path}/_aggregate`, groups)).body.rows).toEqual([
+    [30, 1],
+    [20, 1],
+    [10, 1],
+  ]);
+  const visual = await ann.creates(`${path}/visuals`, {
+    component: 'table',
+    config: { sortBy: 'Revenue, EUR', sortOrder: 'desc' },
+  });
+  const { body } = await ann.get(`${path}/visuals/${visual.id}/data`);
+  expect(body.rows.map(([first]: unknown[]) => first)).toEqual([2, 1, 3]);
+});
+
 test('fields of a row and groups are named with their blanks', async ({ ann, blanks }) => {
   const path = `/datasets/${blanks}`;
   const fields = encodeURIComponent(' lead,lead ,id');

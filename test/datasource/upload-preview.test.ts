@@ -167,3 +167,53 @@ test('a preview requires the permission of an upload', async ({ anonymous, servi
   const reader = await service.user('reader', { permissions: [] });
   expect((await reader.post(PREVIEW, createForm('a\n1\n', 'x.csv'))).status).toBe(403);
 });
+
+test('what is doubtful about a file is a problem of its preview and of its upload, in both APIs', async ({ ann }) => {
+  const content = 'Report 2024\n\nregion,2020,2021\nNorth,1,2\nSouth,3,4\n';
+  const problems = [
+    { line: 1, column: null, message: expect.stringMatching(/^The lines before the table are left out/) as string },
+    { line: 3, column: null, message: expect.stringMatching(/Set header to false if it is a row$/) as string },
+  ];
+  await expectBody(ann.post(PREVIEW, createForm(content, 'r.csv')), 200, {
+    config: { skip: 2, header: true },
+    rows: [
+      { region: 'North', 2020: 1, 2021: 2 },
+      { region: 'South', 2020: 3, 2021: 4 },
+    ],
+    problems,
+  });
+  await expectBody(ann.post('/datasets/_upload', createForm(content, 'r.csv')), 201, {
+    name: 'r',
+    records: 2,
+    problems,
+  });
+  const upload = `mutation ($input: UploadDatasetInput!) {
+    uploadDataset(input: $input) { problems { line column message } result { records } }
+  }`;
+  const input = { file: fileOf(content), filename: 'r.csv' };
+  expect(await ann.data(upload, { input })).toEqual({ uploadDataset: { problems, result: { records: 2 } } });
+  expect((await ann.data(MUTATION, { input })).previewUpload).toMatchObject({ problems });
+  const config = { skip: 2, header: true };
+  await expectBody(
+    ann.post('/datasets/_upload', createForm(content, 'r.csv', { before: { config: JSON.stringify(config) } })),
+    201,
+    {
+      problems: [],
+    },
+  );
+});
+
+test('a value that does not fit its declared type is a problem with line and column, and 400 in an upload', async ({
+  ann,
+}) => {
+  const content = 'a,b\n1,2\nx,3\n';
+  const config = { columns: ['a', 'b'].map((name) => ({ name, type: 'BIGINT' })) };
+  const message = '"x" is not a BIGINT. Change its type, trim or nullValues in columns';
+  const form = () => createForm(content, 'x.csv', { before: { config: JSON.stringify(config) } });
+  await expectBody(ann.post(PREVIEW, form()), 200, { config: {}, problems: [{ line: 3, column: 'a', message }] });
+  await expectError(ann.post('/datasets/_upload', form()), 400, `Line 3 of the file, column "a": ${message}`);
+  const input = { file: fileOf(content), filename: 'x.csv', config };
+  expect((await ann.data(MUTATION, { input })).previewUpload).toMatchObject({
+    problems: [{ line: 3, column: 'a', message }],
+  });
+});

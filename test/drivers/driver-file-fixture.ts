@@ -90,7 +90,7 @@ export function useUploads() {
       config,
       problems,
       types: fields.map(({ name, type }) => `${name} ${type}`),
-      rows: rows.map((row) => Object.values(row)),
+      rows: rows.map((row) => fields.map(({ name }) => row[name])),
     };
   }
 

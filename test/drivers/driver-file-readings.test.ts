@@ -57,6 +57,13 @@ describe('a column that admits one reading is read so', () => {
       { type: 'BIGINT', nullValues: ['#N/A', '-', 'NA', 'n/a'] },
       [null, 1, null, null, null, null],
     ],
+    [[' 10,50 ', '\u00a09,00', ',5'], 'number', { type: 'DOUBLE', decimal: ',', trim: true }, [10.5, 9, 0.5]],
+    [
+      [' 31.12.2025', '1.2.2026\t'],
+      'date',
+      { type: 'DATE', dateFormat: '%d.%m.%Y', trim: true },
+      ['2025-12-31', '2026-02-01'],
+    ],
     [['NULL', '1.234,5'], 'number', { type: 'DOUBLE', decimal: ',', nullValues: ['NULL'] }, [null, 1234.5]],
     [['NA', '31.12.2025'], 'date', { type: 'DATE', dateFormat: '%d.%m.%Y', nullValues: ['NA'] }, [null, '2025-12-31']],
   ])('%j is a %s', async (values, type, column, read) => {
@@ -240,7 +247,7 @@ describe('settings of values', () => {
   test('a value that the reading of its column does not admit is 400 and named', async () => {
     await expect(readColumn(['1,5', '2.5'], { decimal: ',', columns })).rejects.toMatchObject({
       status: 400,
-      message: '"2.5" is not a number with the decimal separator ","',
+      message: 'Line 3 of the file, column "v": "2.5" is not a DOUBLE. Change its type, trim or nullValues in columns',
     });
     const date = [columns[0], { name: 'v', type: 'DATE', dateFormat: '%d.%m.%Y' }];
     await expect(readColumn(['31.12.2025', '31.13.2025'], { columns: date })).rejects.toMatchObject({

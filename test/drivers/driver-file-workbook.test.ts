@@ -168,7 +168,7 @@ describe('workbooks that are refused', () => {
           '<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="1500" ' +
             'office:value-type="float" office:value="1"/></table:table-row>',
         ),
-      /^The query needs more memory than the 1 GiB/,
+      'The sheet has more than 512 MiB of values',
     ],
   ])('%s', async (_, content, message) => {
     const failure = await uploadFailure(content());

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { ALL } from '../../src/core/criteria/tree.ts';
+import { createLoadPlan, search } from '../dataset-index/generation-fixture.ts';
 import { HAS_MARIADB } from '../support/engines.ts';
 import { useMysqlSource } from '../support/mysql-source.ts';
 import { boundQuery, neverAborted } from '../support/postgres-source.ts';
 
 /** SQL type and literal, field type, text in segments, JSON form. The value is stored in a column of its type. */
 const VALUES: [sourceType: string, literal: string, type: string, text: string | null, json: unknown][] = [
-  ['tinyint(1)', '1', 'boolean', 't', true],
-  ['tinyint(1)', '0', 'boolean', 'f', false],
-  ['tinyint(1)', '-7', 'boolean', 't', true],
+  ['tinyint(1)', '1', 'boolean', '1', true],
+  ['tinyint(1)', '0', 'boolean', '0', false],
   ['bit(1)', `b'1'`, 'boolean', 't', true],
   ['bit(1)', `b'0'`, 'boolean', 'f', false],
   ['bit(10)', `b'1000000101'`, 'string', '1000000101', '1000000101'],
@@ -92,6 +92,7 @@ const VALUES: [sourceType: string, literal: string, type: string, text: string |
   ],
   ['blob', `''`, 'string', '', ''],
   ['json', `'{"a": [1, 2]}'`, 'json', '{"a": [1, 2]}', { a: [1, 2] }],
+  ['json', `'{"id": 9007199254740993}'`, 'json', '{"id": 9007199254740993}', { id: '9007199254740993' }],
   ['json', `'"a \\\\"quoted\\\\""'`, 'json', '"a \\"quoted\\""', 'a "quoted"'],
   ['json', `'"\\\\x"'`, 'json', '"\\"\\\\x\\""', '"\\x"'],
   [
@@ -125,6 +126,28 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: types', () => {
       rows: [{ v: json }],
       truncated: false,
     });
+  });
+
+  test('tinyint(1) is an integer where a value is other than 0 and 1', async () => {
+    await source.sql(`drop table if exists codes;
+      create table codes (code tinyint(1) null, paid tinyint(1) null, none tinyint(1) null);
+      insert into codes values (0, 0, null), (1, 1, null), (2, null, null), (-5, 1, null)`);
+    const query = boundQuery('select * from codes');
+    const rows = [
+      [0, false, null],
+      [1, true, null],
+      [2, null, null],
+      [-5, true, null],
+    ].map(([code, paid, none]) => ({ code, paid, none }));
+    const fields = [{ type: 'integer' }, { type: 'boolean' }, { type: 'boolean' }];
+    expect(await source.query(query.text)).toMatchObject({ fields, rows });
+    const index = openDuckdbIndex({ dir: join(source.dir, 'codes') });
+    const columns = await source.connection.describe(query, neverAborted);
+    const segments = source.connection.segments(query, source.dir, neverAborted);
+    const generation = await index.load(randomUUID(), columns, segments, createLoadPlan());
+    expect(generation.fields).toMatchObject(fields);
+    expect((await search(index, generation)).rows).toEqual(rows);
+    await index.close();
   });
 
   test('each value comes back equal from a dataset', async () => {
@@ -202,7 +225,7 @@ describe.skipIf(!HAS_MARIADB)('MySQL and MariaDB: types', () => {
       ['varchar(20)', { kind: 'text' }],
       ['json', { kind: 'json' }],
       ['bit(3)', { kind: 'text' }],
-      ['tinyint(1)', { kind: 'boolean' }],
+      ['tinyint(1)', { kind: 'tinyint' }],
       ['text', { kind: 'text' }],
       ['blob', { kind: 'text' }],
       ['uuid', { kind: 'text' }],

@@ -16,12 +16,14 @@ export interface Bins {
 /**
  * Divides the range of a field's values into at most twenty bins of equal width. Positions are the numbers themselves,
  * days, or milliseconds. A bin contains `from <= value < to`, the last one also `to`. Integers, days and milliseconds
- * have bins of integer width. Returns undefined where a double cannot represent the range.
+ * have bins of integer width. Returns undefined where a double cannot represent the range or the
+ * width.
  */
 export function binsOf(field: IndexedField, low: number, high: number): Bins | undefined {
   if (!Number.isFinite(high - low)) return undefined;
   const whole = field.type !== 'number';
   const width = whole ? Math.max(1, Math.ceil((high - low + 1) / BINS)) : (high - low) / BINS;
+  if (width === 0 && low !== high) return undefined;
   const count = low === high ? 1 : whole ? Math.ceil((high - low + 1) / width) : BINS;
   const edge = (i: number) => formOf(field, i === count && !whole ? high : low + i * width);
   return {

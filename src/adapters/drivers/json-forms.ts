@@ -1,3 +1,4 @@
+import { exactJson, isDecimal, survivesAsNumber } from '../../core/exact-number.ts';
 import type { Column, Field, FieldFormat } from '../../core/fields.ts';
 import type { QueryResult } from '../../core/row-source.ts';
 
@@ -5,22 +6,6 @@ import type { QueryResult } from '../../core/row-source.ts';
 const LONG_STRING = 8000;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00(?::?00)?)?$/;
-const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
-
-/** Returns a decimal number as sign, significant digits and exponent; null if the text is not a number. */
-function canonical(text: string): string | null {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
-  if (sign === undefined) return null;
-  const padded = (whole + fraction).replace(/^0+/, '');
-  const digits = padded.replace(/0+$/, '');
-  return digits ? `${sign}${digits}e${Number(exponent) - fraction.length + padded.length - digits.length}` : '0';
-}
-
-/** Returns whether clients read the exact value of a decimal from a JSON number. */
-function survivesAsNumber(text: string): boolean {
-  const exact = canonical(text);
-  return exact !== null && canonical(String(Number(text))) === exact;
-}
 
 /** Null for NaN and the infinities, which JSON lacks. */
 function toNumber(text: string): number | null {
@@ -45,7 +30,7 @@ const FORMS: Record<Field['type'], (text: string) => unknown> = {
   boolean: (text) => text === 't' || text === 'true' || text === '1',
   date: toDate,
   datetime: toTimestamp,
-  json: (text) => JSON.parse(text) as unknown,
+  json: (text) => JSON.parse(exactJson(text)) as unknown,
 };
 
 function formatOf(column: Column, values: string[]): FieldFormat | undefined {
@@ -53,12 +38,18 @@ function formatOf(column: Column, values: string[]): FieldFormat | undefined {
     return values.every((value) => Number.isSafeInteger(Number(value))) ? undefined : 'int64';
   }
   if (column.storage.kind !== 'decimal') return undefined;
-  return values.every((value) => !DECIMAL.test(value) || survivesAsNumber(value)) ? undefined : 'decimal';
+  return values.every((value) => !isDecimal(value) || survivesAsNumber(value)) ? undefined : 'decimal';
+}
+
+function typeOf({ type, storage }: Column, values: string[]): Field['type'] {
+  if (storage.kind === 'tinyint')
+    return values.every((value) => value === '0' || value === '1') ? 'boolean' : 'integer';
+  return type === 'string' && values.some((value) => value.length > LONG_STRING) ? 'text' : type;
 }
 
 function fieldOf(column: Column, values: string[]): Field {
   const format = formatOf(column, values);
-  const type = column.type === 'string' && values.some((value) => value.length > LONG_STRING) ? 'text' : column.type;
+  const type = typeOf(column, values);
   return { name: column.name, label: column.name, type, ...(format && { format }) };
 }
 
@@ -79,7 +70,7 @@ export function toQueryResult(
     ),
   );
   const forms = fields.map(({ type, format }) =>
-    format ? (text: string) => (DECIMAL.test(text) ? text : null) : FORMS[type],
+    format ? (text: string) => (isDecimal(text) ? text : null) : FORMS[type],
   );
   // Object.fromEntries instead of assignment, because a column can be named __proto__.
   const entries = (row: (string | null)[]) =>

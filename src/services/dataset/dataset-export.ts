@@ -1,7 +1,8 @@
 import type { Context } from '../../core/context.ts';
 import type { Row } from '../../core/dataset-index.ts';
-import type { ExportFormat } from '../../core/export-format.ts';
+import type { CsvStyle, ExportFormat } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
+import { invalid } from '../../core/input-checks.ts';
 import { exportFile, type ExportChunk } from '../resource/export-file.ts';
 import { type RowQuery, parseRowQuery } from './dataset-data.ts';
 import { viewOf, type ViewedDataset } from './dataset-view.ts';
@@ -18,11 +19,14 @@ export async function exportRows(
   format: ExportFormat,
   query: RowQuery,
   filename = dataset.slug,
+  style: CsvStyle = {},
 ): Promise<AsyncGenerator<ExportChunk, void, undefined>> {
+  if (format !== 'csv' && (style.bom || style.escapeFormulas))
+    throw invalid(style.bom ? 'bom' : 'escapeFormulas', 'applies to csv only');
   const view = await viewOf(ctx, dataset);
   const { fields, ...rows } = await parseRowQuery(ctx, view, query);
   const search = view.generation && { ...rows, generation: view.generation, fields: fields.map(({ name }) => name) };
-  return exportFile(format, { filename, title: dataset.name, resourceId: dataset.id }, fields, (signal) =>
+  return exportFile(format, { filename, title: dataset.name, resourceId: dataset.id, style }, fields, (signal) =>
     search ? ctx.platform.index.scan(search, AbortSignal.any([ctx.request.signal, signal])) : yieldRows([]),
   );
 }

@@ -12,7 +12,7 @@ import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { chooseQuery } from './dataset-upload.ts';
 
 const MAX_ROWS = 50;
-const LINE_ERROR = /^Line (\d+) of the file:? (.*)$/s;
+const LINE_ERROR = /^Line (\d+) of the file(?:, column ("(?:[^"\\]|\\.)*"))?:? (.*)$/s;
 
 /** How a file would be uploaded, and its first rows. */
 export interface UploadPreview extends Pick<QueryResult, 'fields' | 'rows'> {
@@ -45,6 +45,8 @@ export async function preview(ctx: Context, input: UploadDatasetInput): Promise<
 
 /** Converts an error at a line of the file to a problem. Returns undefined for other errors. */
 function lineProblem(error: unknown): FileProblem | undefined {
-  const [, line, message] = (error instanceof ApiError && error.status === 400 && LINE_ERROR.exec(error.message)) || [];
-  return line === undefined ? undefined : { line: Number(line), message: message! };
+  const [, line, column, message] =
+    (error instanceof ApiError && error.status === 400 && LINE_ERROR.exec(error.message)) || [];
+  if (line === undefined) return undefined;
+  return { line: Number(line), ...(column ? { column: JSON.parse(column) as string } : {}), message: message! };
 }

@@ -7,6 +7,7 @@ import { titleOf } from '../../core/files.ts';
 import { parseFlow } from '../../core/flow/parse.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { checkParameters } from '../../core/parameters.ts';
+import type { FileProblem } from '../../core/row-source.ts';
 import { dialectOf } from '../datasource/datasource-access.ts';
 import { withSource } from '../datasource/datasource-connection.ts';
 import { createUploaded } from '../datasource/datasource-upload.ts';
@@ -27,6 +28,8 @@ interface DatasetUploadInput extends UploadDatasetInput {
 export interface DatasetUpload {
   datasetId: string;
   operation: OperationRecord;
+  /** What is doubtful about the file. */
+  problems: FileProblem[];
 }
 
 /**
@@ -59,6 +62,7 @@ export const upload = (ctx: Context, input: DatasetUploadInput, wait: boolean): 
       });
       return {
         datasetId: created.datasetId,
+        problems: file.problems,
         operation: wait ? await waitFor(ctx, created.operationId) : await operations.get(ctx, created.operationId),
       };
     },

@@ -1,6 +1,6 @@
 import { EXPORT_ENCODERS } from '../../adapters/export-format/encoders.ts';
 import type { Row } from '../../core/dataset-index.ts';
-import type { ExportEncoder, ExportFormat } from '../../core/export-format.ts';
+import type { CsvStyle, ExportEncoder, ExportFormat } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
 
 /** A part of an exported file. Every chunk repeats the name and the media type of the file. */
@@ -33,7 +33,7 @@ const HIGH_SURROGATE = 0xd800 >>> 10;
  */
 export function exportFile(
   format: ExportFormat,
-  { filename, title, resourceId }: { filename: string; title: string; resourceId?: string },
+  { filename, title, resourceId, style }: { filename: string; title: string; resourceId?: string; style?: CsvStyle },
   fields: readonly Field[],
   scan: (signal: AbortSignal) => AsyncIterable<Row[]>,
 ): AsyncGenerator<ExportChunk, void, undefined> {
@@ -41,7 +41,7 @@ export function exportFile(
   encoder.check?.(fields);
   const read = { rows: 0 };
   return toChunks(
-    encodeRows(encoder, fields, (signal) => countRows(scan(signal), read), title),
+    encodeRows(encoder, fields, (signal) => countRows(scan(signal), read), title, style),
     read,
     {
       filename: `${filename}.${format}`,
@@ -115,13 +115,14 @@ async function* encodeRows(
   fields: readonly Field[],
   scan: (signal: AbortSignal) => AsyncIterable<Row[]>,
   title: string,
+  style: CsvStyle | undefined,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   const abort = new AbortController();
   const batches = scan(abort.signal)[Symbol.asyncIterator]();
   try {
     // The first batch is read before the encoder writes anything, so that an early error precedes the first chunk.
     const first = await batches.next();
-    yield* encoder.encode(fields, prepend(first, batches), title);
+    yield* encoder.encode(fields, prepend(first, batches), title, style);
   } finally {
     abort.abort();
     await batches.return?.();

@@ -92,16 +92,20 @@ function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measu
     case 'avg':
       return output(
         fn === 'sum' && field.type === 'integer' && !field.format ? 'integer' : 'number',
-        `${fn}(${numbers(field, as)})`,
+        finite(field, `${fn}(${numbers(field, as)})`),
       );
   }
 }
 
-/** Returns a field as numbers. Flagged numbers are added as doubles. */
+/** Returns SQL of a sum or mean, null where it exceeds a double. Those of integers do not. */
+const finite = ({ type }: IndexedField, sql: string): string =>
+  type === 'integer' ? sql : `CASE WHEN isfinite(CAST(${sql} AS DOUBLE)) THEN ${sql} END`;
+
+/** Returns a field as numbers. Integers are added exactly, flagged decimals as doubles. */
 function numbers(field: IndexedField, measure: string): string {
   if (field.type !== 'integer' && field.type !== 'number')
     throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
-  return field.format ? doubleOf(field, field.column) : field.column;
+  return field.format === 'decimal' ? doubleOf(field, field.column) : field.column;
 }
 
 /** Returns the minimum or maximum in the order of comparisons. */

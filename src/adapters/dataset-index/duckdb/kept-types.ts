@@ -1,6 +1,7 @@
 import { upstreamFailed } from '../../../core/errors.ts';
 import type { Field, FieldType } from '../../../core/fields.ts';
 import { settleDigits } from './digits.ts';
+import { exactJsonSql } from './exact-json.ts';
 import { describeValues, STRING_CHARACTERS } from './exactness.ts';
 import type { LoadStatements } from './load-statements.ts';
 import { DEFAULT_TYPE } from './staging-types.ts';
@@ -75,8 +76,8 @@ function conversion(field: LoadedField, type: FieldType): Conversion {
       return { cast: asText(field), fits: `length(${asText(field)}) <= ${STRING_CHARACTERS}` };
     case 'json':
       return text
-        ? { cast: `TRY_CAST(${column} AS JSON)`, fits: `json_valid(${column})` }
-        : { cast: `to_json(${jsonSource(field)})`, fits: 'true' };
+        ? { cast: exactJsonSql(`TRY_CAST(${column} AS JSON)`), fits: `json_valid(${column})` }
+        : { cast: exactJsonSql(`to_json(${jsonSource(field)})`), fits: 'true' };
     case 'boolean':
       return text ? { cast: `TRY_CAST(${column} AS BOOLEAN)`, fits: `${column} IN ('true', 'false')` } : never;
     case 'integer':

@@ -1,6 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBScalarFunction, DuckDBValue } from '@duckdb/node-api';
 import { tableFileOptions } from '../../../core/table-file.ts';
+import { exactJsonFunction } from './exact-json.ts';
 import { quotePath } from './generation-files.ts';
 import { interruptible } from './interruptible.ts';
 
@@ -29,6 +30,7 @@ export class LoadStatements {
     });
     const connection = await instance.connect();
     await connection.run(`SET TimeZone = 'UTC'`);
+    connection.registerScalarFunction(exactJsonFunction());
     return new LoadStatements(instance, connection, signal, memory);
   }
 

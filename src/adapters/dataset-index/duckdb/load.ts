@@ -105,6 +105,7 @@ export const keepColumns = (columns: SourceColumn[], plan: LoadPlan): SourceColu
     readType: field.sqlType,
     select: `CAST(NULL AS ${field.sqlType})`,
     digits: false,
+    maybeBoolean: false,
   }));
 
 /**

@@ -1,6 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { FieldProfile, IndexedField } from '../../../core/dataset-index.ts';
-import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, TOP } from '../profile-parts.ts';
+import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, scaleFor, TOP } from '../profile-parts.ts';
 import { extreme } from './aggregate.ts';
 import { doubleOf, sortTerms } from './criteria-sql.ts';
 import { histogram } from './histogram.ts';
@@ -38,6 +38,7 @@ async function profile(field: IndexedField, total: number, rows: Rows): Promise<
   const count = Number(counts![0]);
   const approximate = Number(counts![1]) > EXACT_DISTINCT;
   const distinct = approximate ? Number(counts![1]) : Number((await rows(`count(DISTINCT ${column})`))[0]![0]);
+  const ends = await extent(field, rows);
   return {
     name,
     type,
@@ -45,8 +46,8 @@ async function profile(field: IndexedField, total: number, rows: Rows): Promise<
     missing: total - count,
     distinct: Math.min(distinct, count),
     approximate,
-    ...(await extent(field, rows)),
-    ...(await spread(field, rows)),
+    ...ends,
+    ...(await spread(field, ends, rows)),
     top: await top(field, rows),
     histogram: ORDERED.includes(type) && count > 0 ? await histogram(field, rows) : [],
   };
@@ -61,11 +62,19 @@ async function extent(field: IndexedField, rows: Rows): Promise<Pick<FieldProfil
   return { min, max };
 }
 
-async function spread(field: IndexedField, rows: Rows): Promise<Pick<FieldProfile, 'avg' | 'stdDev'>> {
-  if (!NUMERIC.includes(field.type)) return { avg: null, stdDev: null };
+/** Returns mean and deviation. DuckDB fails when a deviation exceeds a double on the way, hence the scale. */
+async function spread(
+  field: IndexedField,
+  { min, max }: Pick<FieldProfile, 'min' | 'max'>,
+  rows: Rows,
+): Promise<Pick<FieldProfile, 'avg' | 'stdDev'>> {
+  const scale = NUMERIC.includes(field.type) && min !== null ? scaleFor(Number(min), Number(max)) : null;
+  if (scale === null) return { avg: null, stdDev: null };
   const double = doubleOf(field, field.column);
-  const [row] = await rows(`avg(${double}), stddev_pop(${double})`);
-  return { avg: numberOf(row![0]!), stdDev: numberOf(row![1]!) };
+  const scaled = scale === 1 ? double : `(${double} * CAST('${scale}' AS DOUBLE))`;
+  const [row] = await rows(`avg(${scaled}), stddev_pop(${scaled})`);
+  const unscaled = (value: unknown) => (value === null ? null : numberOf((value as number) / scale));
+  return { avg: unscaled(row![0]), stdDev: unscaled(row![1]) };
 }
 
 /** Returns the most frequent values; of equally frequent ones the smaller first. */

@@ -87,5 +87,17 @@ export async function createTable(statements: LoadStatements, table: string, kep
 
 /** Determines the types that depend on the values. */
 export async function settleTypes(statements: LoadStatements, table: string, kept: SourceColumn[]): Promise<void> {
-  for (const column of kept) if (column.digits) column.sqlType = await settleDigits(statements, table, column.column);
+  for (const column of kept) {
+    if (column.digits) column.sqlType = await settleDigits(statements, table, column.column);
+    if (column.maybeBoolean) await settleBoolean(statements, table, column);
+  }
+}
+
+/** Converts a column of integers to booleans, unless one is other than 0 and 1. */
+async function settleBoolean(statements: LoadStatements, table: string, settled: SourceColumn): Promise<void> {
+  const { column } = settled;
+  const [other] = await statements.rows(`SELECT 1 FROM ${table} WHERE ${column} NOT IN (0, 1) LIMIT 1`);
+  settled.type = other ? 'integer' : 'boolean';
+  settled.sqlType = other ? 'INTEGER' : 'BOOLEAN';
+  if (!other) await statements.change(`ALTER TABLE ${table} ALTER ${column} TYPE BOOLEAN`);
 }

@@ -2,14 +2,15 @@ import { copyFile, rename } from 'node:fs/promises';
 import { written } from '../../../core/disk-full.ts';
 import { upstreamFailed } from '../../../core/errors.ts';
 import type { Segment } from '../../../core/row-source.ts';
+import { exactJsonSql, mayChangeSql } from './exact-json.ts';
 import type { LoadStatements } from './load-statements.ts';
 import { allowSegment } from './segment-reader.ts';
 import type { SourceColumn } from './staging-types.ts';
 
 /**
  * Stages a segment that is a table: with all of its columns its file becomes the staged file, otherwise the kept
- * columns are copied to a new one. Then removes values without a JSON form. Throws UPSTREAM_FAILED unless the file has
- * the table `data`.
+ * columns are copied to a new one. Then removes values without a JSON form, and keeps the digits of numbers in JSON.
+ * Throws UPSTREAM_FAILED unless the file has the table `data`.
  */
 export async function stageTable(
   statements: LoadStatements,
@@ -35,6 +36,7 @@ export async function stageTable(
     await statements.change('DETACH source');
   }
   await removeValuesWithoutForm(statements, `${alias}.data`, kept);
+  await keepDigits(statements, `${alias}.data`, kept);
 }
 
 /** Checks that `data` is a table: a view would run SQL of the process that wrote the file. */
@@ -66,4 +68,15 @@ async function removeValuesWithoutForm(statements: LoadStatements, table: string
     );
     if (lost) await statements.change(`CREATE TEMP SEQUENCE ${lost} START ${Number(counted![i]) + 1}`);
   }
+}
+
+/** Rewrites the columns of JSON with numbers that would lose digits. */
+async function keepDigits(statements: LoadStatements, table: string, kept: SourceColumn[]): Promise<void> {
+  const columns = kept.filter(({ sqlType }) => sqlType === 'JSON').map(({ column }) => column);
+  if (columns.length === 0) return;
+  const counts = columns.map((column) => `count(*) FILTER (WHERE ${mayChangeSql(column)})`);
+  const [counted] = await statements.rows(`SELECT ${counts.join(', ')} FROM ${table}`);
+  for (const [i, column] of columns.entries())
+    if (Number(counted![i]) > 0)
+      await statements.change(`ALTER TABLE ${table} ALTER ${column} TYPE JSON USING ${exactJsonSql(column)}`);
 }

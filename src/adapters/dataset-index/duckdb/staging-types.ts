@@ -1,5 +1,6 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import type { Column, FieldType, Storage } from '../../../core/fields.ts';
+import { exactJsonSql } from './exact-json.ts';
 
 /** A field during a load, with its type in DuckDB. */
 export interface LoadedField extends IndexedField {
@@ -24,6 +25,8 @@ export interface SourceColumn extends LoadedField {
   hasForm?: string;
   /** Whether the column has digits of any length, staged as text, whose type is determined when all are read. */
   digits: boolean;
+  /** Whether the column becomes one of booleans if all values are 0 or 1. */
+  maybeBoolean: boolean;
 }
 
 /** DuckDB's types for fields whose type does not depend on values: a missing column, a retained type. */
@@ -40,6 +43,7 @@ export const DEFAULT_TYPE: Record<FieldType, string> = {
 
 const PLAIN = {
   boolean: 'BOOLEAN',
+  tinyint: 'INTEGER',
   int32: 'INTEGER',
   int64: 'BIGINT',
   uint64: 'UBIGINT',
@@ -65,6 +69,7 @@ export function stageColumns(columns: Column[]): SourceColumn[] {
       type,
       column,
       digits: storage.kind === 'decimal' && storage.precision === undefined,
+      maybeBoolean: storage.kind === 'tinyint',
       ...staging(storage, column),
     };
   });
@@ -105,7 +110,12 @@ function staging(
       );
     // A document that is only `null` is a missing value, as in JSON.
     case 'json':
-      return { readType: sqlType, sqlType, select: `nullif(${column}, 'null')`, hasForm: `${column} <> 'null'` };
+      return {
+        readType: sqlType,
+        sqlType,
+        select: `nullif(${exactJsonSql(column)}, 'null')`,
+        hasForm: `${column} <> 'null'`,
+      };
     default:
       return { readType: sqlType, sqlType, select: column };
   }

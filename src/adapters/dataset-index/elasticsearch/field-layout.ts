@@ -64,11 +64,12 @@ const STORED = { type: 'object', enabled: false };
 const WORDS = { type: 'keyword', doc_values: false, norms: false };
 const LOOKED_UP = { fields: { k: { type: 'keyword', doc_values: false, norms: false } } };
 
-function valueMapping({ type }: IndexedField): Record<string, unknown> {
+function valueMapping({ type, keyed }: IndexedField): Record<string, unknown> {
   switch (type) {
     case 'integer':
     case 'number':
-      return { type: 'double' };
+      // Decimals past a double are only stored.
+      return { type: 'double', ...(keyed && { ignore_malformed: true }) };
     case 'boolean':
       return { type: 'boolean' };
     case 'date':

@@ -88,7 +88,7 @@ export function measureOf(
 
 const isWhole = ({ type, format }: IndexedField) => type === 'integer' && !format;
 
-/** Adds flagged numbers as doubles. */
+/** Adds flagged numbers as doubles. The result is null where it exceeds one. */
 function sum(
   fn: 'sum' | 'avg',
   field: IndexedField,
@@ -97,7 +97,17 @@ function sum(
 ): Pick<Measure, 'agg' | 'fold' | 'value'> {
   if (field.type !== 'integer' && field.type !== 'number')
     throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
-  const agg = { stats: { field: layoutOf(field).value } };
+  const { value: path, compared } = layoutOf(field);
+  const agg = { stats: { field: path } };
+  // The engine leaves out values past a double, which `compared` has.
+  if (field.keyed)
+    return {
+      agg: { filter: { match_all: {} }, aggs: { stats: agg, present: { value_count: { field: compared } } } },
+      value: ({ computed }) => {
+        const { stats, present } = computed as { stats: Stats; present: { value: number } };
+        return stats.count > 0 && stats.count === present.value ? numberOf(stats[fn]) : null;
+      },
+    };
   if (!inexact)
     return { agg, value: ({ computed }) => ((computed as Stats).count > 0 ? numberOf((computed as Stats)[fn]) : null) };
   const value = ({ computed, folded }: Found) => {

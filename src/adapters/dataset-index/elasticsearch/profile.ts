@@ -3,7 +3,6 @@ import type { FieldProfile, Generation, IndexedField, Search } from '../../../co
 import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, TOP } from '../profile-parts.ts';
 import type { ReadEngine } from './client.ts';
 import type { Query } from './criteria-query.ts';
-import { deviation } from './deviation.ts';
 import { layoutOf } from './field-layout.ts';
 import { histogram } from './histogram.ts';
 import { extreme, valueOf } from './measures.ts';
@@ -11,6 +10,7 @@ import type { TopHit } from './measures.ts';
 import { matchingRows } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
+import { spread } from './spread.ts';
 import { formOf } from './value-forms.ts';
 
 /** The engine's maximum precision. */
@@ -54,7 +54,7 @@ interface Computed {
   /** As the engine compares values: doubles, milliseconds. */
   low?: { value: number | null };
   high?: { value: number | null };
-  stats?: { avg: number | null; std_deviation_population: number | null };
+  stats?: { count: number; avg: number | null; std_deviation_population: number | null };
   least?: unknown;
   greatest?: unknown;
   top?: { buckets: { key: unknown; doc_count: number; row?: TopHit }[] };
@@ -103,7 +103,8 @@ async function profile(
   } = answer.aggregations as unknown as Computed;
   const approximate = distinct.count > EXACT_DISTINCT;
   const [min, max] = [numberOf(low?.value), numberOf(high?.value)];
-  const numeric = NUMERIC.includes(type) && min !== null;
+  // The engine leaves out values past a double.
+  const numeric = NUMERIC.includes(type) && min !== null && stats!.count === count;
   return {
     name,
     type,
@@ -113,9 +114,8 @@ async function profile(
     approximate,
     min: extremes?.least.value(least) ?? null,
     max: extremes?.greatest.value(greatest) ?? null,
-    avg: numeric ? numberOf(stats!.avg) : null,
-    stdDev: numeric
-      ? await deviation(
+    ...(numeric
+      ? await spread(
           engine,
           {
             generation,
@@ -123,17 +123,18 @@ async function profile(
             field,
             mean: numberOf(stats!.avg),
             found: numberOf(stats!.std_deviation_population),
-            constant: min === max,
+            min,
+            max: max!,
           },
           signal,
         )
-      : null,
+      : { avg: null, stdDev: null }),
     top: (top?.buckets ?? []).map(({ key, doc_count, row }) => ({
       value: row ? valueOf(field, row) : formOf(field, key),
       count: doc_count,
     })),
     histogram:
-      min !== null && max !== null
+      min !== null && max !== null && (!NUMERIC.includes(type) || numeric)
         ? await histogram(engine, { generation, query, field, count, min, max }, signal)
         : [],
   };

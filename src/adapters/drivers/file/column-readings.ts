@@ -1,4 +1,5 @@
-import { MAX_SAMPLE_VALUES } from './column-types.ts';
+import type { DuckDBValue } from '@duckdb/node-api';
+import { MAX_SAMPLE_VALUES, valuesOf } from './column-types.ts';
 import { quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { ValueReading } from './file-config.ts';
 
@@ -26,8 +27,13 @@ const THOUSANDS = { '.': `,'’${SPACES}`, ',': `.'’${SPACES}` };
 
 type Decimal = keyof typeof THOUSANDS;
 
-/** Number of columns examined at once, which bounds the memory. */
-const BATCH = 200;
+/** Number of checks at once, which bounds the memory. */
+const BATCH = 1000;
+/** A number whose decimals follow a point. */
+const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/;
+/** Number of values, and share of texts among them, from which on a column of numbers is doubtful. */
+const MIN_VALUES = 5;
+const MAX_ODD = 0.2;
 /** Number of values of a column for a first guess. */
 const SAMPLE_VALUES = 200;
 
@@ -36,8 +42,22 @@ interface TextColumn {
   text: string;
 }
 
+/** A column whose reading is to be found. */
+interface SampledColumn extends TextColumn {
+  /** SQL of the text with the blanks around it, which is much faster for many columns, and the words for null. */
+  whole: string;
+  words: readonly string[];
+}
+
+/** What the texts of a column show. */
+interface FoundTexts {
+  reading: FoundReading;
+  /** A text that is not a number, where most are. */
+  odd?: string;
+}
+
 /** The only reading that all values of a column admit; `ambiguous` if they admit several. */
-export type FoundReading = ValueReading | 'ambiguous' | undefined;
+type FoundReading = ValueReading | 'ambiguous' | undefined;
 
 /** Returns the characters that separate thousands in a reading. */
 const thousandsOf = ({ decimal, thousands }: ValueReading): string =>
@@ -50,8 +70,8 @@ function numberPattern(reading: ValueReading): string {
   const symbol = `[${SYMBOLS}]`;
   const space = `[${SPACES}]?`;
   return (
-    `(?:-?(?:${symbol}${space})?|${symbol}${space}-)(?:0|[1-9][0-9]*${grouped})` +
-    `(?:[${reading.decimal}][0-9]+)?(?:[eE][-+]?[0-9]+|${space}[${SYMBOLS}%])?`
+    `(?:-?(?:${symbol}${space})?|${symbol}${space}-)` +
+    `(?:(?:0|[1-9][0-9]*${grouped})(?:[${reading.decimal}][0-9]*)?|[${reading.decimal}][0-9]+)(?:[eE][-+]?[0-9]+|${space}[${SYMBOLS}%])?`
   );
 }
 
@@ -67,8 +87,15 @@ function usualNumber(text: string, reading: ValueReading): string {
 
 /** Returns SQL of the usual form of a number. Any other text is an error that contains it. */
 export const numberText = (text: string, reading: ValueReading): string =>
-  `case when ${text} is null then null when ${isNumber(text, reading)} then ${usualNumber(text, reading)}
-    else error('"' || ${text} || ${quoteText(`" is not a number with the decimal separator "${reading.decimal}"`)}) end`;
+  numberOr(
+    `error('"' || ${text} || ${quoteText(`" is not a number with the decimal separator "${reading.decimal}"`)})`,
+    text,
+    reading,
+  );
+
+/** Returns SQL of the usual form of a number, and other SQL for any other text. */
+export const numberOr = (other: string, text: string, reading: ValueReading): string =>
+  `case when ${text} is null then null when ${isNumber(text, reading)} then ${usualNumber(text, reading)} else ${other} end`;
 
 /** Returns SQL of a time in a format of dates. A text in another format is null. */
 export const timeIn = (text: string, format: string): string =>
@@ -117,38 +144,43 @@ function candidatesWith({ decimal, thousands, dateFormat }: ValueReading): Candi
 export async function findReadings(
   session: DuckdbSession,
   from: string,
-  columns: TextColumn[],
+  columns: SampledColumn[],
   given: ValueReading,
-): Promise<FoundReading[]> {
+): Promise<FoundTexts[]> {
   if (columns.length === 0) return [];
-  if (columns.length > BATCH)
-    return [
-      ...(await findReadings(session, from, columns.slice(0, BATCH), given)),
-      ...(await findReadings(session, from, columns.slice(BATCH), given)),
-    ];
-  const samples = columns.map(({ text }) => `(list(${text}) filter (${text} is not null))[1:${SAMPLE_VALUES}]`);
-  const rows = Math.ceil(MAX_SAMPLE_VALUES / columns.length);
-  const [sampled] = await session.rows(
-    `select ${samples.map((sample) => `array_to_string(${sample}, chr(0))`).join(', ')} from (select * from ${from} limit ${rows})`,
+  const sampled = await sampleOf(
+    session,
+    from,
+    columns.map(({ whole }) => whole),
   );
   const all = candidatesWith(given);
-  const possible = columns.map((_, i) => {
-    const values = sampled![i] === null ? [] : String(sampled![i]).split('\0').filter(Boolean);
+  const odd: (string | undefined)[] = [];
+  const possible = columns.map(({ words }, i) => {
+    const values = sampled[i]!.map((value) => value.trim()).filter((value) => value && !words.includes(value));
+    odd.push(oddValue(values));
     return all.filter(({ fits }) => values.every(fits));
   });
   const checks = columns.flatMap(({ text }, i) => [
     ...possible[i]!.map(({ check }) => `coalesce(bool_and(${check(text)}), false)`),
     ...(possible[i]!.length > 0 ? [symbolsOf(text), `bool_or(contains(${text}, '.') or contains(${text}, ','))`] : []),
   ]);
-  if (checks.length === 0) return columns.map(() => undefined);
-  const [results] = await session.rows(`select ${checks.join(', ')} from ${from}`);
+  const results: DuckDBValue[] = [];
+  for (let at = 0; at < checks.length; at += BATCH)
+    results.push(...(await session.rows(`select ${checks.slice(at, at + BATCH).join(', ')} from ${from}`))[0]!);
   let next = 0;
-  return possible.map((candidates) => {
-    if (candidates.length === 0) return undefined;
-    const fitting = candidates.filter(() => results![next++] === true).map(({ reading }) => reading);
-    const [oneSymbol, separated] = [results![next++] === true, results![next++] === true];
-    return onlyReading(fitting, oneSymbol, separated);
+  return possible.map((candidates, i) => {
+    const notNumber = odd[i] === undefined ? {} : { odd: odd[i] };
+    if (candidates.length === 0) return { reading: undefined, ...notNumber };
+    const fitting = candidates.filter(() => results[next++] === true).map(({ reading }) => reading);
+    const [oneSymbol, separated] = [results[next++] === true, results[next++] === true];
+    return { reading: onlyReading(fitting, oneSymbol, separated), ...notNumber };
   });
+}
+
+/** Returns a value that is not a number, if most values are. */
+function oddValue(values: string[]): string | undefined {
+  const odd = values.filter((value) => !PLAIN_NUMBER.test(value));
+  return values.length >= MIN_VALUES && odd.length > 0 && odd.length <= values.length * MAX_ODD ? odd[0] : undefined;
 }
 
 /** Returns SQL that states whether all values have the same currency or percent sign, or none has one. */
@@ -171,12 +203,31 @@ export async function couldBeThousands(
   columns: TextColumn[],
 ): Promise<boolean[]> {
   if (columns.length === 0) return [];
-  const fits = columns.map(({ text }) => `bool_and(${isNumber(text, { decimal: ',' })})`);
-  const [sampled] = await session.rows(`select ${fits.join(', ')} from (select * from ${from} limit ${SAMPLE_VALUES})`);
-  if (sampled!.every((fit) => fit === false)) return columns.map(() => false);
-  const checks = columns.map(({ text }, i) =>
-    sampled![i] === false ? 'false' : `${fits[i]} and bool_or(contains(${text}, '.'))`,
+  const sampled = await sampleOf(
+    session,
+    from,
+    columns.map(({ text }) => text),
+  );
+  const pattern = new RegExp(`^(?:${numberPattern({ decimal: ',' })})$`);
+  const possible = columns.flatMap(({ text }, i) => (sampled[i]!.every((value) => pattern.test(value)) ? [text] : []));
+  if (possible.length === 0) return columns.map(() => false);
+  const checks = possible.map(
+    (text) => `bool_and(${isNumber(text, { decimal: ',' })}) and bool_or(contains(${text}, '.'))`,
   );
   const [results] = await session.rows(`select ${checks.join(', ')} from ${from}`);
-  return results!.map((result) => result === true);
+  return columns.map(({ text }) => results![possible.indexOf(text)] === true);
+}
+
+/** Returns values of each column from its first rows: at most 200 each, and none for a column without any. */
+async function sampleOf(session: DuckdbSession, from: string, texts: string[]): Promise<string[][]> {
+  const rows = Math.ceil(MAX_SAMPLE_VALUES / texts.length);
+  const values = valuesOf(
+    `(select * from ${from} limit ${rows})`,
+    texts.map((text) => ({ text, padded: false })),
+  );
+  const found = await session.rows(
+    `select k, array_to_string(list(v)[1:${SAMPLE_VALUES}], chr(0)) from ${values} group by k`,
+  );
+  const byColumn = new Map(found.map(([k, sampled]) => [Number(k), String(sampled).split('\0')]));
+  return texts.map((_, i) => byColumn.get(i) ?? []);
 }

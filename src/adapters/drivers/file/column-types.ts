@@ -1,4 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
+import { withoutBlanks } from './blanks.ts';
 import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
 
 /** Words that stand for a missing value in columns that are not texts, in upper case. */
@@ -10,16 +11,19 @@ export interface UntypedColumn {
   /** The text, null for a missing value. */
   text: string;
   candidates: Candidate[];
-  /** Whether its numbers are doubles already, as in JSON. */
-  doubles: boolean;
+  /** Whether its decimals are doubles already, as in JSON, or some are. */
+  doubles: false | 'some' | 'all';
   /** Whether `NULL_WORDS` are missing values. */
   nullWords: boolean;
+  /** Whether blanks around values do not count. It is the same for all columns of a table. */
+  padded: boolean;
 }
 
-/** DuckDB's type of a column, and the null words in it. */
+/** DuckDB's type of a column, the null words in it, and whether blanks are around its values. */
 export interface FoundType {
   type: string;
   nullValues: string[];
+  padded: boolean;
 }
 
 /** Candidate types in order of preference. */
@@ -44,7 +48,7 @@ const CHECKS: Record<Candidate, string> = {
   BOOLEAN: `lower(v) in ('true', 'false')`,
   BIGINT: `coalesce(cast(try_cast(v as BIGINT) as VARCHAR) = v, false)`,
   NUMBER: `coalesce(isfinite(try_cast(v as DOUBLE)) and translate(v, '0123456789.-+eE', '') = ''
-    and v[1] <> '+' and not ends_with(v, '.') and ltrim(v, '-')[1] between '0' and '9'
+    and v[1] <> '+' and ltrim(v, '-.')[1] between '0' and '9'
     and not (ltrim(v, '-')[1] = '0' and ltrim(v, '-')[2] between '0' and '9'), false)`,
   DATE: `coalesce(strlen(v) = 10 and cast(try_cast(v as DATE) as VARCHAR) = v, false)`,
   TIMESTAMP: `coalesce(try_cast(v as TIMESTAMPTZ) is not null and translate(v, '0123456789-:.+TZ ', '') = ''
@@ -58,21 +62,27 @@ const CHECKS: Record<Candidate, string> = {
  */
 export async function findTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<FoundType[]> {
   if (columns.length === 0) return [];
-  if (columns.length > BATCH)
+  const rows = Math.ceil(MAX_SAMPLE_VALUES / columns.length);
+  const [counted] = await session.rows(`select count(*) from (select 1 from ${from} limit ${rows + 1})`);
+  const isSmall = Number(counted![0]) <= rows;
+  if (columns.length > BATCH && !isSmall)
     return [
       ...(await findTypes(session, from, columns.slice(0, BATCH))),
       ...(await findTypes(session, from, columns.slice(BATCH))),
     ];
-  const candidates = await findCandidates(session, from, columns);
+  // The first rows are all rows of a small file.
+  const candidates = isSmall
+    ? (await firstThatHolds(session, from, columns)).map((found) => found ?? NO_CANDIDATE)
+    : await findCandidates(session, from, columns);
   const numbers = candidates.flatMap(({ candidate }, i) => (candidate === 'NUMBER' ? [i] : []));
   const numberTypes = await findNumberTypes(
     session,
     from,
     numbers.map((i) => columns[i]!),
   );
-  return candidates.map(({ candidate, nullValues }, i) => {
+  return candidates.map(({ candidate, ...found }, i) => {
     const type = candidate === 'NUMBER' ? numberTypes[numbers.indexOf(i)]! : (candidate ?? 'VARCHAR');
-    return { type, nullValues };
+    return { type, ...found };
   });
 }
 
@@ -80,7 +90,10 @@ export async function findTypes(session: DuckdbSession, from: string, columns: U
 interface FoundCandidate {
   candidate: Candidate | undefined;
   nullValues: string[];
+  padded: boolean;
 }
+
+const NO_CANDIDATE: FoundCandidate = { candidate: undefined, nullValues: [], padded: false };
 
 /** Returns the first candidate that fits every row. */
 async function findCandidates(
@@ -108,18 +121,19 @@ async function findCandidates(
     : [];
   return certain.map((found, i) => {
     const candidate = found?.candidate ?? second[i]?.candidate;
-    return { candidate, nullValues: found?.nullValues ?? [] };
+    return { candidate, nullValues: found?.nullValues ?? [], padded: found?.padded ?? false };
   });
 }
 
 /**
- * SQL of the values of all columns in one list, without nulls: as `k`, the column's number, and `v`. So each check
- * runs once for any number of columns.
+ * SQL of the values of all columns in one list, without nulls: as `k`, the column's number, `u`, and `v` without the
+ * blanks that do not count, null for blanks alone. So each check runs once for any number of columns.
  */
-function valuesOf(from: string, columns: UntypedColumn[]): string {
+export function valuesOf(from: string, columns: Pick<UntypedColumn, 'text' | 'padded'>[]): string {
   const names = columns.map((_, i) => quoteName(String(i)));
   const selected = columns.map(({ text }, i) => `${text} as ${names[i]}`).join(', ');
-  return `(unpivot (select ${selected} from ${from}) on ${names.join(', ')} into name k value v)`;
+  const values = `(unpivot (select ${selected} from ${from}) on ${names.join(', ')} into name k value u)`;
+  return `(select k, u, ${columns[0]?.padded ? withoutBlanks('u') : 'u'} as v from ${values})`;
 }
 
 /** Returns the first candidate that fits, per column; null when there was no value. */
@@ -141,17 +155,17 @@ async function firstThatHolds(
   const nullWords = columns.flatMap((column, i) => (column.nullWords ? [`'${i}'`] : []));
   const isNull = nullWords.length > 0 ? `k in (${nullWords.join(', ')}) and ${IS_NULL_WORD}` : 'false';
   // Without any check the file is still read, because only reading shows whether it can be read.
-  const words = `array_to_string(list(distinct v) filter (w), chr(0))`;
+  const words = `array_to_string(list(distinct v) filter (w and v is not null), chr(0))`;
   const rows = await session.rows(
-    `select k, count(*) filter (not w), ${words}, ${checks.join(', ')}
-    from (select k, v, ${isNull} as w from ${valuesOf(from, columns)}) group by k`,
+    `select k, count(*) filter (not w), ${words}, bool_or(u is distinct from v), ${checks.join(', ')}
+    from (select k, u, v, v is null or ${isNull} as w from ${valuesOf(from, columns)}) group by k`,
   );
   const results = new Map(rows.map(([k, ...found]) => [Number(k), found]));
   return columns.map((_, i) => {
-    const [values, found, ...held] = results.get(i) ?? [0];
+    const [values, found, padded, ...held] = results.get(i) ?? [0];
     if (Number(values) === 0) return null;
     const nullValues = found ? String(found).split('\0').toSorted() : [];
-    return { candidate: CANDIDATES.find((__, n) => held[n] === true), nullValues };
+    return { candidate: CANDIDATES.find((__, n) => held[n] === true), nullValues, padded: padded === true };
   });
 }
 
@@ -162,7 +176,9 @@ async function firstThatHolds(
 async function findNumberTypes(session: DuckdbSession, from: string, columns: UntypedColumn[]): Promise<string[]> {
   if (columns.length === 0) return [];
   const isNull = columns.some(({ nullWords }) => nullWords) ? IS_NULL_WORD : 'false';
-  const rows = await session.rows(`select k, ${SIZES} from ${valuesOf(from, columns)} where not ${isNull} group by k`);
+  const rows = await session.rows(
+    `select k, ${SIZES} from ${valuesOf(from, columns)} where v is not null and not ${isNull} group by k`,
+  );
   const sizes = new Map(rows.map(([k, ...found]) => [Number(k), found]));
   return columns.map(({ doubles }, i) => numberType(sizes.get(i)!, doubles));
 }
@@ -178,7 +194,7 @@ const SIZES = `max(${DIGITS}) filter (not ${EXPONENT}),
   max(strlen(split_part(v, '.', 2))) filter (not ${EXPONENT}),
   max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT})`;
 
-function numberType(sizes: DuckDBValue[], doubles: boolean): string {
+function numberType(sizes: DuckDBValue[], doubles: UntypedColumn['doubles']): string {
   const [plain, scientific, whole, scale, integer] = sizes.map((size) => Number(size ?? 0)) as [
     number,
     number,
@@ -186,15 +202,22 @@ function numberType(sizes: DuckDBValue[], doubles: boolean): string {
     number,
     number,
   ];
-  if (doubles ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS)
+  if (doubles === 'all' ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS)
     return scientific <= WRITTEN_DOUBLE_DIGITS || doubles ? 'DOUBLE' : 'VARCHAR';
   if (scientific === 0 && whole + scale <= MAX_DIGITS) return `DECIMAL(${whole + scale},${scale})`;
-  return 'VARCHAR';
+  // A longer number than a double has when it is written is one of those that are none.
+  return doubles === 'some' && plain <= WRITTEN_DOUBLE_DIGITS && integer <= DOUBLE_DIGITS ? 'DOUBLE' : 'VARCHAR';
 }
 
 /** Returns the kinds of JSON values of each column, e.g. `VARCHAR` and `OBJECT`. `columns` are SQL of JSON. */
 export async function jsonKinds(session: DuckdbSession, from: string, columns: string[]): Promise<string[][]> {
-  const untyped = columns.map((text) => ({ text, candidates: [], doubles: false, nullWords: false }));
+  const untyped = columns.map((text) => ({
+    text,
+    candidates: [],
+    doubles: false as const,
+    nullWords: false,
+    padded: false,
+  }));
   const kinds = new Map(
     (
       await session.rows(

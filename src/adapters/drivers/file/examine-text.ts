@@ -57,7 +57,8 @@ class Examiner {
 
   #readHigh(byte: number): void {
     if (this.#legacy) {
-      if (UNDEFINED.has(byte)) throw badInput(`Line ${this.#line} of the file is neither UTF-8 nor Windows-1252`);
+      if (UNDEFINED.has(byte))
+        throw badInput(`Line ${this.#line} of the file is neither UTF-8 nor Windows-1252: set encoding`);
       return;
     }
     if (this.#awaited > 0) {

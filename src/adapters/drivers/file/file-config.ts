@@ -4,9 +4,6 @@ const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0
 /** Types of a text file's columns, named as in DuckDB. `TIMESTAMP` is UTC. */
 const COLUMN_TYPE = `^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
 
-const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
-
 /** How the texts of numbers and dates are read, where they are not in the usual form. */
 export interface ValueReading {
   decimal?: '.' | ',';
@@ -16,10 +13,14 @@ export interface ValueReading {
   dateFormat?: string;
 }
 
-/** A column of the file's table. Columns of CSV are in the order of the file; for JSON `name` is the key. */
+/** A column of the file's table. Columns of CSV are in the order of the file. */
 export interface FileColumn extends ValueReading {
   name: string;
+  /** The key in objects of JSON, where it is not the name. */
+  key?: string;
   type: string;
+  /** Whether blanks around the values do not count, such as a no-break space in front of a number. */
+  trim?: boolean;
   /** Words that stand for a missing value in this column. */
   nullValues?: string[];
 }
@@ -30,13 +31,15 @@ export interface FileColumn extends ValueReading {
  */
 export interface FileConfig extends ValueReading {
   format: 'csv' | 'json' | 'ndjson' | 'parquet' | 'xlsx' | 'ods';
-  encoding?: Encoding;
+  encoding?: string;
   delimiter?: string;
   /** Empty: values are never quoted. */
   quote?: string;
   escape?: string;
   skip?: number;
   header?: boolean;
+  /** Beginning of lines that are left out as comments; empty for none. */
+  comment?: string;
   /** Whether records with fewer values are permitted. */
   ragged?: boolean;
   nullValues?: string[];
@@ -84,9 +87,13 @@ export const configSchema = {
       description: '`json` is an array of objects, `ndjson` one object per line.',
     },
     encoding: {
-      enum: ENCODINGS,
+      type: 'string',
+      maxLength: 40,
+      pattern: String.raw`^[\w.:-]+$`,
       default: 'utf-8',
-      description: '`windows-1252` is assumed if a file is not UTF-8. It includes the characters of ISO 8859-1.',
+      description:
+        'Any label of the WHATWG Encoding Standard, such as `shift_jis`, `gbk`, `big5`, `euc-kr`, `windows-1251` or `latin1`. ' +
+        'A file that is not UTF-8 is read as the encoding that its characters show with certainty, otherwise as `windows-1252`.',
     },
     delimiter: {
       type: 'string',
@@ -118,6 +125,14 @@ export const configSchema = {
       type: 'boolean',
       default: true,
       description: 'CSV, xlsx, ods: whether the first record contains the column names.',
+    },
+    comment: {
+      type: 'string',
+      maxLength: 10,
+      pattern: String.raw`^[^\r\n]*$`,
+      description:
+        'CSV: lines that begin with this text are comments, and are left out; empty for none. ' +
+        'Default: `#` or `//`, if such lines stand between the records and are not divided like them.',
     },
     ragged: {
       type: 'boolean',
@@ -156,12 +171,19 @@ export const configSchema = {
         allOf: separatorsDiffer,
         properties: {
           name: { type: 'string', minLength: 1, maxLength: 1000 },
+          key: { type: 'string', maxLength: 1000, description: 'JSON: key of the objects. Default: the name.' },
           type: {
             type: 'string',
             pattern: COLUMN_TYPE,
             description: '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; a `TIMESTAMP` is UTC.',
           },
           ...readingSchema,
+          trim: {
+            type: 'boolean',
+            description:
+              'CSV: whether values are read without the blanks around them, and blanks alone are a missing value. ' +
+              'A `VARCHAR` keeps its blanks.',
+          },
           nullValues: { ...nullValuesSchema, description: 'Words that stand for a missing value in this column.' },
         },
       },

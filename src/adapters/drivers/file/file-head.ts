@@ -15,7 +15,7 @@ export function headBytes(path: string, length = HEAD_BYTES): { bytes: Buffer; w
   }
 }
 
-/** Returns the end of a file as Latin-1, which contains the directory of a ZIP archive. */
+/** Returns the end of a file as Latin-1. */
 export function tailOf(path: string, length = HEAD_BYTES): string {
   const file = openSync(path, 'r');
   try {

@@ -2,10 +2,15 @@ import { badInput } from '../../../core/errors.ts';
 import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
-import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
-import type { FileConfig } from './file-config.ts';
+import { lineAt, recordsIn } from './csv-scan.ts';
+import type { CsvSource } from './csv-source.ts';
+import { checkDeclaredTypes } from './declared-types.ts';
+import { quoteName, quoteText, DuckdbSession } from './duckdb-session.ts';
+import { unmarkedJson, unmarkedText } from './exact-decimals.ts';
+import { tableNames, type FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
-import type { TableSource } from './table-source.ts';
+import { parquetRows } from './parquet-rows.ts';
+import { type TableSource, openCsv } from './table-source.ts';
 import { typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
 
 /**
@@ -14,19 +19,18 @@ import { typedColumns, valueOf, type TextTable, type TypedColumns } from './type
  */
 export async function createTable(
   session: DuckdbSession,
-  { path, sheet }: TableSource,
+  { path, sheet, csv, marked = false }: TableSource,
   config: FileConfig,
-  dialect = config.format === 'csv' ? dialectOf(path, config) : undefined,
 ): Promise<Partial<TypedColumns> & Pick<TypedColumns, 'problems'>> {
   if (config.format === 'parquet') {
-    await session.run(`create view data as select * from read_parquet(${quoteText(path)}, hive_partitioning = false)`);
+    await session.run(`create view data as ${await parquetRows(session, path)}`);
     return { problems: [] };
   }
-  const table = dialect
-    ? csvTable(path, config, dialect)
+  const table = csv
+    ? csvTable(csv, config)
     : sheet
       ? sheetTable(path, config, sheet.names)
-      : await jsonTable(session, path, config);
+      : await jsonTable(session, path, config, marked);
   const { columns, problems } = config.columns
     ? { columns: config.columns, problems: [] }
     : await typedColumns(session, table, config);
@@ -38,20 +42,23 @@ export async function createTable(
 }
 
 /**
- * Determines the dialect of a CSV file, as far as `given` does not: the first one in which it can be read to its end.
- * Throws BAD_USER_INPUT with the error of the most likely one.
+ * Determines the dialect of a CSV file in UTF-8, as far as `given` does not: the first one in which it can be read to its
+ * end. Throws BAD_USER_INPUT with the error of the most likely one.
  */
-export async function detectCsvConfig(session: DuckdbSession, path: string, given: FileConfig): Promise<DetectedFile> {
+export async function detectCsvConfig(path: string, given: FileConfig): Promise<DetectedFile> {
   const { text, whole } = headOf(path);
   let firstError: unknown;
   for (const found of sniffCsv(text, whole, given)) {
     try {
-      const { names: _, ...dialect } = found;
+      const { names: _, problems: doubts, ...dialect } = found;
       const config = { ...given, ...dialect };
-      const { columns, problems } = await createTable(session, { path }, config, found);
-      // Columns that are given are not determined by the values, which are read here only to find errors.
-      if (given.columns) await session.rows('select count(columns(*)) from data');
-      return { config: { ...config, columns }, problems };
+      const source = openCsv(path, found);
+      const session = await DuckdbSession.open([source.path], '');
+      const { columns, problems } = await createTable(session, source, config);
+      // Columns that are given are not determined by the values.
+      if (given.columns) await checkDeclaredTypes(session, csvTable(source.csv!, config), path, found, config);
+      await checkRows(session, path, found);
+      return { config: { ...config, columns }, problems: [...doubts, ...problems] };
     } catch (error) {
       firstError ??= error;
     }
@@ -59,28 +66,24 @@ export async function detectCsvConfig(session: DuckdbSession, path: string, give
   throw firstError;
 }
 
-/** Returns the dialect, where configuration precedes recognition. */
-function dialectOf(path: string, config: FileConfig): CsvDialect {
-  const { delimiter, quote, escape, skip, header, columns } = config;
-  if (delimiter !== undefined && header !== undefined && skip !== undefined && columns)
-    return {
-      delimiter,
-      quote: quote ?? '"',
-      escape: escape ?? quote ?? '"',
-      skip,
-      header,
-      names: columns.map(({ name }) => name),
-    };
-  const { text, whole } = headOf(path);
-  const [sniffed] = sniffCsv(text, whole, config);
-  return sniffed!;
+/** Throws BAD_USER_INPUT if the file has a text below its names and no row comes of it. */
+async function checkRows(session: DuckdbSession, path: string, dialect: CsvDialect): Promise<void> {
+  const rows = await session.rows('select 1 from data limit 1');
+  if (rows.length > 0) return;
+  let names = dialect.header ? 1 : 0;
+  for (const { bytes, isSkipped, offset } of recordsIn(path, dialect)) {
+    if (isSkipped || bytes.length === 0) continue;
+    if (names === 0)
+      throw badInput(`Line ${lineAt(path, offset)} of the file: no row can be read below the column names`);
+    names -= 1;
+  }
 }
 
-function csvTable(
-  path: string,
-  { columns, ragged, nullValues }: FileConfig,
-  { delimiter, quote, escape, skip, header, names }: CsvDialect,
-): TextTable {
+/** Returns a line end as DuckDB's setting of it. */
+const escaped = (end: string): string => end.replace('\r', String.raw`\r`).replace('\n', String.raw`\n`);
+
+function csvTable({ path, dialect, lineEnd }: CsvSource, { columns, ragged, nullValues }: FileConfig): TextTable {
+  const { delimiter, quote, escape, skip, header, names } = dialect;
   const wanted = columns ? columns.map(({ name }) => name) : names;
   if (wanted.length === 0) throw badInput('The file has no rows');
   if (wanted.length > MAX_COLUMNS)
@@ -88,7 +91,7 @@ function csvTable(
   const types = wanted.map((_, i) => `'c${i}': 'VARCHAR'`).join(', ');
   const from =
     `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, ` +
-    `delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
+    `new_line = ${quoteText(escaped(lineEnd))}, delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
     `escape = ${quoteText(quote && escape)}, nullstr = [${['', ...(nullValues ?? [])].map(quoteText).join(', ')}], ` +
     (ragged ? 'null_padding = true, parallel = false, ' : '') +
     `allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
@@ -101,17 +104,64 @@ function csvTable(
 const objects = (path: string, format: FileConfig['format']) =>
   `read_json_objects(${quoteText(path)}, format = '${format === 'json' ? 'array' : 'newline_delimited'}', compression = 'uncompressed')`;
 
-async function jsonTable(session: DuckdbSession, path: string, config: FileConfig): Promise<TextTable> {
+/** A column of JSON objects: its name, and its key in SQL. */
+interface JsonColumn {
+  name: string;
+  key: string;
+}
+
+async function jsonTable(
+  session: DuckdbSession,
+  path: string,
+  config: FileConfig,
+  marked: boolean,
+): Promise<TextTable> {
   const { format, columns, nullValues } = config;
-  const keys = columns ? columns.map(({ name }) => name) : await jsonKeys(session, objects(path, format));
-  const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
-  const layout = format === 'json' ? 'array' : 'newline_delimited';
-  const from = `read_json(${quoteText(path)}, columns = {${types}}, format = '${layout}', compression = 'uncompressed')`;
+  const found = columns
+    ? columns.map(({ name, key = name }) => ({ name, key }))
+    : await jsonColumns(session, objects(path, format));
+  const { from, sources } = jsonSource(path, format, found);
   return {
     from,
-    columns: keys.map((name) => ({ name, raw: quoteName(name), text: jsonText(name, nullValues), json: true })),
+    columns: found.map(({ name, key }, i) => {
+      const [raw, text] = [quoteName(sources[i]!), jsonText(sources[i]!, nullValues)];
+      return {
+        name,
+        ...(key !== name && { key }),
+        json: true,
+        ...(marked ? { raw: unmarkedJson(raw), text: unmarkedText(raw, text), marked } : { raw, text }),
+      };
+    }),
   };
 }
+
+/**
+ * Returns SQL of the values of keys, and the name of each. The reader of objects by columns is faster, but SQL ignores
+ * case, and has no empty names.
+ */
+function jsonSource(
+  path: string,
+  format: FileConfig['format'],
+  columns: JsonColumn[],
+): { from: string; sources: string[] } {
+  const keys = columns.map(({ key }) => key);
+  if (!keys.includes('') && new Set(keys.map((key) => key.toLowerCase())).size === keys.length) {
+    const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
+    const layout = format === 'json' ? 'array' : 'newline_delimited';
+    return {
+      from: `read_json(${quoteText(path)}, columns = {${types}}, format = '${layout}', compression = 'uncompressed')`,
+      sources: keys,
+    };
+  }
+  const sources = keys.map((_, i) => `k${i}`);
+  const values = keys.map(
+    (key, i) => `nullif(json_extract(json, ${quoteText(pointerTo(key))}), 'null') as ${sources[i]!}`,
+  );
+  return { from: `(select ${values.join(', ')} from ${objects(path, format)})`, sources };
+}
+
+/** Returns the JSON pointer of a key. */
+const pointerTo = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /** Returns the table of a sheet's rows (sheet-file.ts). */
 function sheetTable(path: string, { columns, nullValues }: FileConfig, names: string[]): TextTable {
@@ -138,8 +188,8 @@ function jsonText(name: string, nullValues: readonly string[] = []): string {
     : text;
 }
 
-/** Returns the keys of the objects in the order of their first occurrence. */
-async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]> {
+/** Returns the keys of the objects in the order of their first occurrence, and their names as columns. */
+async function jsonColumns(session: DuckdbSession, from: string): Promise<JsonColumn[]> {
   const [odd] = await session.rows(
     `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
   );
@@ -152,9 +202,6 @@ async function jsonKeys(session: DuckdbSession, from: string): Promise<string[]>
   const keys = rows.map(([key]) => String(key));
   if (keys.length === 0) throw badInput('The file has no values');
   if (keys.length > MAX_COLUMNS) throw badInput(`The objects of the file have more than ${MAX_COLUMNS} keys`);
-  const double = keys.find((key, i) => keys.findIndex((other) => other.toLowerCase() === key.toLowerCase()) < i);
-  if (double !== undefined)
-    throw badInput(`The key ${JSON.stringify(double)} differs from another only in case, which SQL ignores`);
-  if (keys.includes('')) throw badInput('An object of the file has an empty key');
-  return keys;
+  const names = tableNames(keys);
+  return keys.map((key, i) => ({ name: names[i]!, key }));
 }

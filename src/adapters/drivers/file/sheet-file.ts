@@ -1,19 +1,28 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import type { StreamRow } from 'hucre/xlsx';
+import { writeFileSync } from 'node:fs';
 import { ApiError, badInput } from '../../../core/errors.ts';
+import type { FileProblem } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
+import { headerProblem } from './csv-problems.ts';
 import { tableNames, type FileConfig } from './file-config.ts';
+import { guessHeader, textCell, type HeaderCell } from './header-rule.ts';
+import { odsRows } from './ods-reader.ts';
+import { CellTime, UNREADABLE } from './sheet-values.ts';
+import type { CellValue, SheetRow } from './sheet-values.ts';
 import { unlinkedFile } from './text-file.ts';
+import { xlsxRows } from './xlsx-reader.ts';
+import { ZipArchive } from './zip-archive.ts';
 
 /** Maximum bytes of a sheet's values. A small archive can contain gigabytes. */
 const MAX_SHEET_BYTES = 512 * 1024 ** 2;
 const PIECE = 1 << 20;
 const MAX_LISTED_SHEETS = 50;
 
-/** Errors of formulas, which are no values. */
-const CELL_ERROR = /^#(N\/A|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|NULL!)$/;
-/** Serial numbers below 1 are times of a day, which the reader returns as dates of 1899. */
-const FIRST_DATE = Date.UTC(1900, 0, 1);
+const MAX_PROBLEMS = 10;
+/** Rows below the first one that are weighed for the decision whether it contains the names. */
+const HEADER_ROWS = 200;
+
+/** Errors of formulas as texts, which are no values. */
+const ERROR_TEXT = /^#(N\/A|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|NULL!)$/;
 
 type SheetConfig = Pick<FileConfig, 'format' | 'sheet' | 'skip' | 'header'>;
 
@@ -22,6 +31,8 @@ export interface SheetRows {
   path: string;
   names: string[];
   header: boolean;
+  /** Dates that cannot be read. */
+  problems: FileProblem[];
 }
 
 /**
@@ -30,9 +41,8 @@ export interface SheetRows {
  */
 export async function readSheet(file: string, config: SheetConfig): Promise<SheetRows> {
   try {
-    const bytes = readFileSync(file);
     const writer = new SheetWriter(config);
-    for await (const row of await rowsOf(bytes, config)) writer.write(row);
+    for await (const row of rowsOf(file, config)) writer.write(row);
     return writer.end();
   } catch (error) {
     if (error instanceof ApiError || isFromSystem(error)) throw error;
@@ -47,36 +57,20 @@ export async function readSheet(file: string, config: SheetConfig): Promise<Shee
 
 const isFromSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
 
-async function rowsOf(bytes: Uint8Array, { format, sheet }: SheetConfig): Promise<AsyncIterable<StreamRow>> {
-  if (format === 'ods') {
-    const { streamOdsRows, readOds } = await import('hucre/ods');
-    const position = sheet === undefined ? 0 : await positionOf(sheet, (sheets) => readOds(bytes, { sheets }));
-    return streamOdsRows(bytes, { sheets: [position] });
-  }
-  const { streamXlsxRows, readXlsx } = await import('hucre/xlsx');
-  const position = sheet === undefined ? 0 : await positionOf(sheet, (sheets) => readXlsx(bytes, { sheets }));
-  return streamXlsxRows(bytes, { sheet: position });
+/** Returns the rows of the sheet that is configured. */
+function rowsOf(file: string, { format, sheet }: SheetConfig): AsyncIterable<SheetRow> {
+  const archive = ZipArchive.open(file);
+  if (!archive) throw new Error('it is cut');
+  return (format === 'ods' ? odsRows : xlsxRows)(archive, sheet, unknownSheet);
 }
 
-/** Returns the position of a sheet by its name. `read` reads a workbook's sheets that a filter selects. */
-async function positionOf(
-  name: string,
-  read: (filter: (info: { name: string }, index: number) => boolean) => Promise<unknown>,
-): Promise<number> {
-  const names: string[] = [];
-  await read((info, index) => {
-    names[index] = info.name;
-    return false;
-  });
-  if (!names.includes(name))
-    throw badInput(
-      `config.sheet must be one of ${names
-        .slice(0, MAX_LISTED_SHEETS)
-        .map((one) => JSON.stringify(one))
-        .join(', ')}`,
-    );
-  return names.indexOf(name);
-}
+const unknownSheet = (names: string[]): Error =>
+  badInput(
+    `config.sheet must be one of ${names
+      .slice(0, MAX_LISTED_SHEETS)
+      .map((one) => JSON.stringify(one))
+      .join(', ')}`,
+  );
 
 /** Writes the rows of a sheet. */
 class SheetWriter {
@@ -85,7 +79,9 @@ class SheetWriter {
   #header: boolean | undefined;
   #names: string[] = [];
   #width = 0;
-  #begun = false;
+  /** The first rows, until they show whether the first one contains the names. */
+  #ahead: SheetRow[] | undefined = [];
+  readonly #problems: FileProblem[] = [];
   #text = '';
   #bytes = 0;
 
@@ -94,24 +90,52 @@ class SheetWriter {
     this.#header = header;
   }
 
-  write({ index, values }: StreamRow): void {
-    const cells = values.map(cellValue);
-    const width = cells.findLastIndex((cell) => cell !== null) + 1;
-    if (width === 0 || index < this.#skip) return;
+  write({ index, values, repeat }: SheetRow): void {
+    const width = values.findLastIndex((value) => value !== null) + 1;
+    const first = Math.max(index, this.#skip);
+    if (width === 0 || first >= index + repeat) return;
     if (width > MAX_COLUMNS) throw badInput(`The sheet has ${width} columns; at most ${MAX_COLUMNS} are possible`);
     this.#width = Math.max(this.#width, width);
-    if (!this.#begun) {
-      this.#begun = true;
-      // A first row without any number, date or boolean is a header.
-      this.#header ??= values.every((value) => value === null || typeof value === 'string');
-      if (this.#header) {
-        this.#names = cells.slice(0, width).map((cell) => String(cell ?? ''));
-        return;
-      }
+    const row = { index: first, values, repeat: index + repeat - first };
+    if (!this.#ahead) return this.#writeRow(row);
+    this.#ahead.push(row);
+    if (this.#header !== undefined || this.#ahead.length > HEADER_ROWS) this.#begin(this.#ahead);
+  }
+
+  /** Decides whether the first row contains the names, and writes the others. */
+  #begin(rows: readonly SheetRow[]): void {
+    this.#ahead = undefined;
+    const [first, ...rest] = rows;
+    if (!first) return;
+    if (this.#header === undefined) {
+      const { header, certain } = guessHeader(rows.map(({ values }) => values.map(headerCell)));
+      this.#header = header;
+      if (!certain) this.#problems.push(headerProblem({ line: first.index + 1 }));
     }
-    const written = cells.flatMap((cell, i) => (cell === null ? [] : [`"c${i}":${JSON.stringify(cell)}`]));
-    this.#text += `{${written.join(',')}}\n`;
-    if (this.#text.length >= PIECE) this.#flush();
+    if (this.#header) this.#names = first.values.map((value) => String(jsonValue(value) ?? ''));
+    this.#writeRow(this.#header ? { ...first, index: first.index + 1, repeat: first.repeat - 1 } : first);
+    for (const row of rest) this.#writeRow(row);
+  }
+
+  #writeRow({ index, values, repeat }: SheetRow): void {
+    if (repeat > 0 && values.includes(UNREADABLE)) this.#report(values, index);
+    const written = values
+      .map(jsonValue)
+      .flatMap((cell, i) => (cell === null ? [] : [`"c${i}":${JSON.stringify(cell)}`]));
+    const line = `{${written.join(',')}}\n`;
+    for (let i = 0; i < repeat; i++) {
+      this.#text += line;
+      if (this.#text.length >= PIECE) this.#flush();
+    }
+  }
+
+  #report(values: readonly CellValue[], index: number): void {
+    const column = values.indexOf(UNREADABLE);
+    if (this.#problems.length < MAX_PROBLEMS)
+      this.#problems.push({
+        line: index + 1,
+        message: `Row ${index + 1}, column ${column + 1}: the date cannot be read, and is a missing value`,
+      });
   }
 
   #flush(): void {
@@ -124,24 +148,25 @@ class SheetWriter {
   }
 
   end(): SheetRows {
+    if (this.#ahead) this.#begin(this.#ahead);
     this.#flush();
     if (this.#width === 0) throw badInput('The sheet has no rows');
     const names = Array.from({ length: this.#width }, (_, i) => this.#names[i] ?? '');
-    return { path: this.#copy.path, names: tableNames(names), header: this.#header ?? true };
+    return { path: this.#copy.path, names: tableNames(names), header: this.#header ?? true, problems: this.#problems };
   }
 }
 
-/** Returns a cell's value as JSON; null for an empty one and for the error of a formula. */
-function cellValue(value: unknown): string | number | boolean | null {
-  if (value instanceof Date) return dateText(value);
-  if (typeof value === 'string') return value === '' || CELL_ERROR.test(value) ? null : value;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  return typeof value === 'boolean' ? value : null;
+/** Returns a cell for the decision about the first row. A text is a text, whatever it says. */
+function headerCell(value: CellValue): HeaderCell {
+  const text = String(jsonValue(value) ?? '').trim();
+  if (text === '' || textCell(text).kind === 'blank') return { kind: 'blank', text };
+  if (value instanceof CellTime) return { kind: text.includes('-', 1) ? 'date' : 'time', text };
+  return { kind: typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text', text };
 }
 
-function dateText(date: Date): string | null {
-  if (Number.isNaN(date.getTime())) return null;
-  const [day, time] = date.toISOString().split('T') as [string, string];
-  if (date.getTime() < FIRST_DATE) return time.slice(0, 8);
-  return time === '00:00:00.000Z' ? day : `${day}T${time}`;
+/** Returns a cell's value as JSON; null for an empty one, an error, and a date that cannot be read. */
+function jsonValue(value: CellValue): string | number | boolean | null {
+  if (value instanceof CellTime) return value.text;
+  if (typeof value === 'string') return ERROR_TEXT.test(value) ? null : value;
+  return typeof value === 'symbol' ? null : value;
 }

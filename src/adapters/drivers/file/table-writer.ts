@@ -19,6 +19,7 @@ const MAX_GROUP_BYTES = 4 * GROUP_BYTES;
 /** Usual characters of a value as text, with its separator, for estimates and limits. Other values are measured. */
 const TEXT_BYTES: Record<Exclude<Storage['kind'], 'text' | 'json'>, number> = {
   boolean: 5,
+  tinyint: 2,
   int32: 6,
   int64: 7,
   uint64: 7,

@@ -2,7 +2,6 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { badInput } from '../../../core/errors.ts';
-import type { Encoding } from './file-config.ts';
 
 const CHUNK = 1 << 20;
 
@@ -28,14 +27,25 @@ export function unlinkedFile(): { file: number; path: string } {
   return { file, path: `/dev/fd/${file}` };
 }
 
+/** Returns the decoder of an encoding. Throws BAD_USER_INPUT for an unknown one. */
+export function decoderOf(encoding: string, options: TextDecoderOptions = {}): TextDecoder {
+  try {
+    return new TextDecoder(encoding, options);
+  } catch (error) {
+    throw badInput(`config.encoding: ${JSON.stringify(encoding)} is not a label of the WHATWG Encoding Standard`, {
+      cause: error,
+    });
+  }
+}
+
 /**
  * Returns a path at which the text can be read as UTF-8: the file itself, or an unlinked copy that ends with this
  * process. Throws BAD_USER_INPUT when the file does not have that encoding.
  */
-export function utf8Path(path: string, encoding: Encoding): string {
-  if (encoding === 'utf-8') return path;
+export function utf8Path(path: string, encoding: string): string {
+  const decoder = decoderOf(encoding, { fatal: true });
+  if (decoder.encoding === 'utf-8') return path;
   const copy = unlinkedFile();
-  const decoder = new TextDecoder(encoding, { fatal: true });
   const write = (text: string) => {
     if (text.includes('\0')) throw badInput('The file has a character U+0000');
     writeFileSync(copy.file, text);

@@ -1,5 +1,6 @@
 import type { FileProblem } from '../../../core/row-source.ts';
-import { couldBeThousands, findReadings, numberText, timeIn, typeOfFormat } from './column-readings.ts';
+import { withoutBlanks } from './blanks.ts';
+import { couldBeThousands, findReadings, numberOr, numberText, timeIn, typeOfFormat } from './column-readings.ts';
 import {
   CANDIDATES,
   findTypes,
@@ -14,10 +15,14 @@ import type { FileColumn, FileConfig, ValueReading } from './file-config.ts';
 /** A column of a file as SQL. */
 interface TextColumn {
   name: string;
+  /** The key in objects of JSON, where it is not the name. */
+  key?: string;
   /** Null where the value is missing for any type but text. */
   text: string;
   raw: string;
   json: boolean;
+  /** Whether decimals of JSON have all their digits (exact-decimals.ts). */
+  marked?: boolean;
 }
 
 /** A file as SQL: the source of its values as texts, and the text of each column. */
@@ -36,6 +41,10 @@ const READ_AS_TEXT =
   'The values can be read in several ways, so the column is text. Set decimal or dateFormat, or its type in columns';
 const READ_AS_DECIMALS =
   'The values can be read in several ways, and are read as numbers with decimals. Set decimal, or its type in columns';
+
+const mostlyNumbers = (odd: string): string =>
+  `Most values are numbers, but ${JSON.stringify(odd.slice(0, 100))} is not, so the column is text. ` +
+  'Set nullValues, or its type in columns';
 
 const isText = (type: string): boolean => type === 'VARCHAR';
 const isNumeric = (type: string): boolean => /^(BIGINT|DOUBLE|DECIMAL)/.test(type);
@@ -57,17 +66,19 @@ export async function typedColumns(
         columns.map(({ raw }) => raw),
       )
     : undefined;
-  const untyped = columns.map(({ text }, i): UntypedColumn => ({
+  const untyped = columns.map(({ text, marked = false }, i): UntypedColumn => ({
     text,
     candidates: kinds
       ? candidatesOf(kinds[i]!)
       : CANDIDATES.filter((candidate) => candidate !== 'NUMBER' || given?.decimal !== ','),
-    doubles: json,
+    doubles: json && (marked ? 'some' : 'all'),
     nullWords: !json && config.nullValues === undefined,
+    padded: !json,
   }));
   const types = await findTypes(session, from, untyped);
-  const typed = columns.map(({ name }, i): FileColumn => ({
+  const typed = columns.map(({ name, key }, i): FileColumn => ({
     name,
+    ...(key !== undefined && { key }),
     ...(kinds?.[i]!.some((kind) => kind === 'OBJECT' || kind === 'ARRAY') ? { type: 'JSON' } : typeOf(types[i]!)),
   }));
   // A text of JSON is a number or a date only if the config says so.
@@ -77,11 +88,16 @@ export async function typedColumns(
   const words = types.map(({ nullValues }) => nullValues);
   const bare = {
     from,
-    columns: columns.map((column, i) => ({ ...column, text: withoutWords(column.text, words[i]) })),
+    columns: columns.map((column, i) => ({
+      ...column,
+      whole: column.text,
+      words: words[i]!,
+      text: withoutWords(types[i]!.padded ? withoutBlanks(column.text) : column.text, words[i]),
+    })),
   };
-  const { found, ambiguous } = await readTexts(session, bare, texts, given ?? {});
+  const { found, ambiguous, odd } = await readTexts(session, bare, texts, given ?? {});
   const read = typed.map((column, i) =>
-    found.has(i) ? { ...column, ...found.get(i), ...wordsOf(words[i]!) } : column,
+    found.has(i) ? { ...column, ...found.get(i), ...extrasOf(types[i]!) } : column,
   );
   const doubtful = await findDoubtful(session, bare, read, config);
   const hasCommas = read.some(({ decimal }) => decimal === ',');
@@ -90,20 +106,25 @@ export async function typedColumns(
     problems: columns.flatMap(({ name }, i) =>
       ambiguous.has(i) || doubtful.has(i)
         ? [{ column: name, message: ambiguous.has(i) || hasCommas ? READ_AS_TEXT : READ_AS_DECIMALS }]
-        : [],
+        : odd.has(i)
+          ? [{ column: name, message: mostlyNumbers(odd.get(i)!) }]
+          : [],
     ),
   };
 }
 
 /** Returns the part of a column that its values determine. */
-const typeOf = ({ type, nullValues }: FoundType): Omit<FileColumn, 'name'> => ({
-  type,
-  ...(isText(type) ? {} : wordsOf(nullValues)),
+const typeOf = (found: FoundType): Omit<FileColumn, 'name'> => ({
+  type: found.type,
+  ...(isText(found.type) ? {} : extrasOf(found)),
 });
-const wordsOf = (nullValues: string[]): Pick<FileColumn, 'nullValues'> => (nullValues.length > 0 ? { nullValues } : {});
+const extrasOf = ({ nullValues, padded }: FoundType): Pick<FileColumn, 'nullValues' | 'trim'> => ({
+  ...(nullValues.length > 0 ? { nullValues } : {}),
+  ...(padded ? { trim: true } : {}),
+});
 
 /** Returns SQL of a column's text without its null words. */
-const withoutWords = (text: string, words: readonly string[] = []): string =>
+export const withoutWords = (text: string, words: readonly string[] = []): string =>
   words.length > 0 ? `case when ${text} not in (${words.map(quoteText).join(', ')}) then ${text} end` : text;
 
 /** Returns the parts of a config or column that say how texts are read; undefined without one. */
@@ -112,16 +133,24 @@ function readingOf({ decimal, thousands, dateFormat }: ValueReading): ValueReadi
   return { decimal: decimal ?? (thousands === '.' ? ',' : thousands === ',' ? '.' : undefined), thousands, dateFormat };
 }
 
+/** A table whose texts have neither blanks around them nor words for null, beside the texts as they are. */
+interface BareTable {
+  from: string;
+  columns: { text: string; whole: string; words: readonly string[] }[];
+}
+
 /** Results of `readTexts`, by the positions of columns. */
 interface ReadTexts {
   found: Map<number, Omit<FileColumn, 'name'>>;
   ambiguous: Set<number>;
+  /** Texts that are not numbers in columns of text whose values mostly are. */
+  odd: Map<number, string>;
 }
 
 /** Returns type and reading of the columns of texts that are numbers or dates in one reading. */
 async function readTexts(
   session: DuckdbSession,
-  { from, columns }: TextTable,
+  { from, columns }: BareTable,
   positions: number[],
   given: ValueReading,
 ): Promise<ReadTexts> {
@@ -133,9 +162,11 @@ async function readTexts(
     given,
   );
   const ambiguous = new Set<number>();
+  const odd = new Map<number, string>();
   const numbers: { i: number; reading: ValueReading }[] = [];
-  for (const [n, reading] of readings.entries()) {
+  for (const [n, { reading, odd: text }] of readings.entries()) {
     const i = positions[n]!;
+    if (reading === undefined && text !== undefined) odd.set(i, text);
     if (reading === 'ambiguous') ambiguous.add(i);
     if (reading === undefined || reading === 'ambiguous') continue;
     if (reading.dateFormat !== undefined) found.set(i, { type: typeOfFormat(reading.dateFormat), ...reading });
@@ -149,11 +180,12 @@ async function readTexts(
       candidates: ['BIGINT', 'NUMBER'],
       doubles: false,
       nullWords: false,
+      padded: false,
     })),
   );
   for (const [n, { i, reading }] of numbers.entries())
     if (!isText(types[n]!.type)) found.set(i, { type: types[n]!.type, ...reading });
-  return { found, ambiguous };
+  return { found, ambiguous, odd };
 }
 
 /** Returns the columns of texts whose points, as in `1.234`, could separate thousands as well as decimals. */
@@ -183,20 +215,29 @@ function candidatesOf(kinds: string[]): Candidate[] {
   return kinds.every((kind) => ['UBIGINT', 'BIGINT', 'DOUBLE'].includes(kind)) ? ['BIGINT', 'NUMBER'] : [];
 }
 
-/** Returns SQL of a column's value in its type. */
-export function valueOf({ raw, text: whole, json }: TextColumn, column: FileColumn, config: FileConfig): string {
-  const text = withoutWords(whole, column.nullValues);
-  const { type } = column;
+/**
+ * Returns SQL of a column's value in its type. A text that is not a number of its reading is an error, or null if
+ * `lenient`.
+ */
+export function valueOf(
+  { raw, text: whole, json }: TextColumn,
+  column: FileColumn,
+  config: FileConfig,
+  lenient = false,
+): string {
+  const { type, trim, nullValues } = column;
   const reading = readingOf(column) ?? readingOf(config);
-  if (type === 'VARCHAR') return json ? text : raw;
+  if (type === 'VARCHAR') return json ? withoutWords(whole, nullValues) : raw;
+  const isRead = isNumeric(type) ? reading?.decimal !== undefined : reading?.dateFormat !== undefined && isTime(type);
+  const text = withoutWords(trim && !json ? withoutBlanks(whole) : whole, nullValues);
   if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;
-  if (isNumeric(type) && reading?.decimal) {
-    const number = numberText(text, reading);
+  if (isRead && isNumeric(type)) {
+    const number = lenient ? numberOr('null', text, reading!) : numberText(text, reading!);
     // A number of JSON has its own form.
     return `cast(${json ? `case when json_type(${raw}) = 'VARCHAR' then ${number} else ${text} end` : number} as ${type})`;
   }
   const usual = type === 'TIMESTAMP' ? `cast(${text} as TIMESTAMPTZ) at time zone 'UTC'` : `cast(${text} as ${type})`;
-  return reading?.dateFormat !== undefined && (type === 'DATE' || type === 'TIMESTAMP')
-    ? `cast(coalesce(${timeIn(text, reading.dateFormat)}, ${usual}) as ${type})`
-    : usual;
+  return isRead ? `cast(coalesce(${timeIn(text, reading!.dateFormat!)}, ${usual}) as ${type})` : usual;
 }
+
+const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP';

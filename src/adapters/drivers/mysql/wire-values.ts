@@ -15,7 +15,7 @@ export function writerOf(field: WireField): ValueWriter {
   const { columnLength: width, decimals } = field;
   switch (field.columnType) {
     case 1:
-      return width === 1 ? (row, out) => writeBoolean(row, out, row.take(1)) : integerWriter(1, unsigned);
+      return integerWriter(1, unsigned);
     case 2:
     case 13:
       return integerWriter(2, unsigned);

@@ -1,0 +1,78 @@
+/** The characters that divide a CSV file into records and values. */
+export interface CsvMarks {
+  delimiter: string;
+  /** Empty: values are never quoted. */
+  quote: string;
+  escape: string;
+}
+
+/** A record of a CSV file. */
+export interface CsvRecord {
+  values: string[];
+  /** The record as it is written, with its line end. */
+  raw: string;
+  /** Number of its first line, from 1. */
+  line: number;
+  /** Whether a blank line precedes it. */
+  afterBlank: boolean;
+}
+
+const MAX_RECORDS = 200;
+const LINE_END = /\r\n|\n|\r/g;
+
+/** Counts the line ends in a text. */
+export const countLineEnds = (text: string): number => text.match(LINE_END)?.length ?? 0;
+
+/**
+ * Returns the first records of a text, without blank lines, and without the last one if the text was cut. Records end
+ * outside of quotes, with any line end. `firstLine` is the number of the first line.
+ */
+export function recordsOf(
+  text: string,
+  { delimiter, quote, escape }: CsvMarks,
+  whole: boolean,
+  firstLine = 1,
+): CsvRecord[] {
+  const records: CsvRecord[] = [];
+  let values: string[] = [];
+  let at = 0;
+  let start = 0;
+  let line = firstLine;
+  let afterBlank = false;
+  while (at < text.length && records.length < MAX_RECORDS) {
+    const { value, end } = quote && text[at] === quote ? quotedValue(text, at, quote, escape) : { value: '', end: at };
+    const stop = nextStop(text, end, delimiter);
+    values.push(value + text.slice(end, stop));
+    at = stop + 1;
+    if (text[stop] === delimiter) {
+      if (at < text.length) continue;
+      values.push('');
+    }
+    if (text[stop] === '\r' && text[at] === '\n') at += 1;
+    const cut = stop >= text.length && !whole;
+    const isBlank = values.length === 1 && values[0] === '';
+    const raw = text.slice(start, at);
+    if (!cut && !isBlank) records.push({ values, raw, line, afterBlank });
+    afterBlank = isBlank;
+    values = [];
+    line += countLineEnds(raw);
+    start = at;
+  }
+  return records;
+}
+
+function quotedValue(text: string, start: number, quote: string, escape: string): { value: string; end: number } {
+  let value = '';
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === escape && text[at + 1] === quote) value += text[++at];
+    else if (text[at] === quote) return { value, end: at + 1 };
+    else value += text[at];
+  }
+  return { value, end: text.length };
+}
+
+function nextStop(text: string, from: number, delimiter: string): number {
+  let at = from;
+  while (at < text.length && text[at] !== delimiter && text[at] !== '\n' && text[at] !== '\r') at++;
+  return at;
+}

@@ -1,0 +1,128 @@
+import { badInput } from '../../../core/errors.ts';
+import type { CsvDialect } from './csv-dialect.ts';
+import { chunksOf } from './text-file.ts';
+
+const LF = 10;
+const CR = 13;
+const BOM = Buffer.from('\ufeff');
+const MAX_RECORD_MIB = 4;
+
+/** How a record ends. At the end of the file it may have none. */
+export type LineEnd = '\n' | '\r\n' | '\r' | '';
+
+/** A piece of a CSV file as it is scanned. `bytes` are valid until the next one. */
+export interface ScannedRecord {
+  /** The record without its line end, and for the first one without a byte order mark. */
+  bytes: Buffer;
+  end: LineEnd;
+  /** Position of its first byte in the file. */
+  offset: number;
+  /** Whether it is one of the lines that `skip` leaves out, or a comment. */
+  isSkipped: boolean;
+}
+
+type Marks = Pick<CsvDialect, 'delimiter' | 'quote' | 'escape' | 'skip' | 'comment'>;
+
+/**
+ * Yields the records of a CSV file, blank lines included. They end outside of quotes, with any line end. Skipped lines
+ * and comments end with the line. Throws BAD_USER_INPUT with the line of a record that is much longer than DuckDB permits.
+ */
+export function* recordsIn(path: string, marks: Marks): Generator<ScannedRecord> {
+  const comment = Buffer.from(marks.comment ?? '');
+  const delimiter = Buffer.from(marks.delimiter);
+  const [quote, escape] = [byteOf(marks.quote), byteOf(marks.escape)];
+  let rest: Buffer = Buffer.alloc(0);
+  let records = 0;
+  let base = 0;
+  const take = function* (bytes: Buffer, isLast: boolean): Generator<ScannedRecord> {
+    let start = base === 0 && startsWith(bytes, 0, BOM) ? BOM.length : 0;
+    while (start < bytes.length) {
+      const isSkipped = records < marks.skip || (comment.length > 0 && startsWith(bytes, start, comment));
+      const at = isSkipped ? lineStop(bytes, start) : recordStop(bytes, start, delimiter, quote, escape);
+      // A line feed may follow in the next chunk.
+      if (!isLast && at >= bytes.length - 1) break;
+      const end = endAt(bytes, at);
+      yield { bytes: bytes.subarray(start, at), end, offset: base + start, isSkipped };
+      records += 1;
+      start = at + end.length;
+    }
+    rest = Buffer.from(bytes.subarray(start));
+    base += start;
+  };
+  for (const chunk of chunksOf(path)) {
+    yield* take(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk, false);
+    if (rest.length > MAX_RECORD_MIB * 1024 ** 2)
+      throw badInput(
+        `Line ${lineAt(path, base)} of the file: a quote is not closed, or a record is longer than ${MAX_RECORD_MIB} MiB`,
+      );
+  }
+  yield* take(rest, true);
+}
+
+/** Returns the number of the line, from 1, at a position of a file. */
+export function lineAt(path: string, offset: number): number {
+  let line = 1;
+  let base = 0;
+  let isAfterCr = false;
+  for (const chunk of chunksOf(path)) {
+    const end = Math.min(chunk.length, offset - base);
+    for (let at = 0; at < end; at++) {
+      const byte = chunk[at];
+      if (byte === CR || (byte === LF && !isAfterCr)) line += 1;
+      isAfterCr = byte === CR;
+    }
+    base += chunk.length;
+    if (base >= offset) break;
+  }
+  return line;
+}
+
+/** Returns the byte of an ASCII character, -1 for none. DuckDB refuses other quotes. */
+const byteOf = (character: string): number =>
+  character && character.charCodeAt(0) < 0x80 ? character.charCodeAt(0) : -1;
+
+const startsWith = (bytes: Buffer, at: number, prefix: Buffer): boolean =>
+  bytes.subarray(at, at + prefix.length).equals(prefix);
+
+function lineStop(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== LF && bytes[at] !== CR) at++;
+  return at;
+}
+
+function endAt(bytes: Buffer, at: number): LineEnd {
+  if (at >= bytes.length) return '';
+  if (bytes[at] === LF) return '\n';
+  return bytes[at + 1] === LF ? '\r\n' : '\r';
+}
+
+/** Returns where the record that begins at `from` ends: its line end outside of quotes. */
+function recordStop(bytes: Buffer, from: number, delimiter: Buffer, quote: number, escape: number): number {
+  const [last] = delimiter.subarray(-1);
+  let at = from;
+  let isValueStart = true;
+  while (at < bytes.length) {
+    const byte = bytes[at]!;
+    if (isValueStart && byte === quote) {
+      at = quoteStop(bytes, at + 1, quote, escape);
+      isValueStart = false;
+      continue;
+    }
+    if (byte === LF || byte === CR) return at;
+    isValueStart = byte === last && (delimiter.length === 1 || startsWith(bytes, at + 1 - delimiter.length, delimiter));
+    at += 1;
+  }
+  return bytes.length;
+}
+
+/** Returns where a quoted value ends: after its closing quote. */
+function quoteStop(bytes: Buffer, from: number, quote: number, escape: number): number {
+  let at = from;
+  while (at < bytes.length) {
+    const byte = bytes[at]!;
+    if (byte === escape && bytes[at + 1] === quote) at += 2;
+    else if (byte === quote) return at + 1;
+    else at += 1;
+  }
+  return bytes.length;
+}

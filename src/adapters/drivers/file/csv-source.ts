@@ -1,0 +1,98 @@
+import { ftruncateSync, writeFileSync } from 'node:fs';
+import type { CsvDialect } from './csv-dialect.ts';
+import { recordsIn, type LineEnd } from './csv-scan.ts';
+import { headBytes, tailOf } from './file-head.ts';
+import { chunksOf, unlinkedFile } from './text-file.ts';
+
+const LF = 10;
+const CR = 13;
+/** Ctrl-Z, with which DOS ended a text. */
+const END_OF_TEXT = /\x1a+[\r\n]*$/;
+const TAIL_BYTES = 64;
+const LINE_FEED = Buffer.from('\n');
+const PIECE = 1 << 20;
+
+/** A CSV file as DuckDB can read it. */
+export interface CsvSource {
+  /** Path of the file itself, or of an unlinked copy. */
+  path: string;
+  dialect: CsvDialect;
+  /** The line end of all records. */
+  lineEnd: LineEnd;
+}
+
+/**
+ * Prepares a CSV file for DuckDB, which reads records of one line end only, and takes the first one that it meets, in
+ * quotes or not. A file with several of them outside of quotes is copied, and so is one with comments, a Ctrl-Z at its
+ * end, quotes in skipped lines, or a quote after the byte order mark.
+ */
+export function csvSource(path: string, dialect: CsvDialect): CsvSource {
+  const ends = needsCopy(path, dialect) ? undefined : recordEnds(path, dialect);
+  if (ends && ends.length <= 1) return { path, dialect, lineEnd: ends[0] ?? '\n' };
+  return { path: copyOf(path, dialect), dialect, lineEnd: '\n' };
+}
+
+function needsCopy(path: string, { quote, skip, comment }: CsvDialect): boolean {
+  if (comment || END_OF_TEXT.test(tailOf(path, TAIL_BYTES))) return true;
+  if (quote === '') return false;
+  const head = headBytes(path).bytes.toString('latin1');
+  const skipped = head.split(/\r\n|\n|\r/, skip).join('\n');
+  return skipped.includes(quote) || head.startsWith(`\xef\xbb\xbf${quote}`);
+}
+
+/** Returns the line ends of the records. Only quotes can contain others. */
+function recordEnds(path: string, dialect: CsvDialect): LineEnd[] {
+  const all = lineEndsOf(path);
+  if (all.length <= 1) return all;
+  const ends = new Set<LineEnd>();
+  for (const { end } of recordsIn(path, dialect)) {
+    if (end !== '') ends.add(end);
+    if (ends.size > 1) break;
+  }
+  return [...ends];
+}
+
+/** Returns all line ends of a file, in quotes or not, at most two. */
+function lineEndsOf(path: string): LineEnd[] {
+  const ends = new Set<LineEnd>();
+  let isAfterCr = false;
+  for (const chunk of chunksOf(path)) {
+    for (let at = chunk.indexOf(LF); at >= 0 && ends.size < 2; at = chunk.indexOf(LF, at + 1))
+      ends.add((at > 0 ? chunk[at - 1] === CR : isAfterCr) ? '\r\n' : '\n');
+    if (isAfterCr && chunk[0] !== LF) ends.add('\r');
+    for (let at = chunk.indexOf(CR); at >= 0 && at < chunk.length - 1 && ends.size < 2; at = chunk.indexOf(CR, at + 1))
+      if (chunk[at + 1] !== LF) ends.add('\r');
+    isAfterCr = chunk.at(-1) === CR;
+    if (ends.size > 1) break;
+  }
+  if (isAfterCr) ends.add('\r');
+  return [...ends];
+}
+
+/** Copies a file: its records end with LF, skipped lines and comments are empty, and a Ctrl-Z at the end is left out. */
+function copyOf(path: string, dialect: CsvDialect): string {
+  const copy = unlinkedFile();
+  const piece = Buffer.allocUnsafe(PIECE);
+  let length = 0;
+  let size = 0;
+  const write = (bytes: Uint8Array) => {
+    if (length + bytes.length > PIECE) {
+      writeFileSync(copy.file, piece.subarray(0, length));
+      length = 0;
+    }
+    if (bytes.length > PIECE) writeFileSync(copy.file, bytes);
+    else {
+      piece.set(bytes, length);
+      length += bytes.length;
+    }
+    size += bytes.length;
+  };
+  for (const { bytes, end, isSkipped } of recordsIn(path, dialect)) {
+    if (!isSkipped) write(bytes);
+    if (end !== '') write(LINE_FEED);
+  }
+  writeFileSync(copy.file, piece.subarray(0, length));
+  const ending = END_OF_TEXT.exec(tailOf(copy.path, TAIL_BYTES));
+  if (ending) ftruncateSync(copy.file, size - ending[0].length);
+  return copy.path;
+}

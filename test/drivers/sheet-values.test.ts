@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { numberKind } from '../../src/adapters/drivers/file/number-format.ts';
+import type { NumberKind } from '../../src/adapters/drivers/file/number-format.ts';
+import {
+  CellTime,
+  durationValue,
+  isoValue,
+  numberValue,
+  serialValue,
+  UNREADABLE,
+} from '../../src/adapters/drivers/file/sheet-values.ts';
+import type { CellValue } from '../../src/adapters/drivers/file/sheet-values.ts';
+
+const textOf = (value: CellValue) => (value instanceof CellTime ? value.text : value);
+
+test.each<[string, NumberKind]>([
+  ['yyyy-mm-dd', 'date'],
+  ['d/m/yy h:mm;@', 'date'],
+  ['[$-407]dd.mm.yyyy', 'date'],
+  ['[$-F800]dddd, mmmm dd, yyyy', 'date'],
+  ['yyyy"年"m"月"d"日"', 'date'],
+  ['mmm', 'date'],
+  ['ggge', 'date'],
+  ['[Red]yyyy', 'date'],
+  ['h:mm', 'time'],
+  ['h:mm AM/PM', 'time'],
+  ['mm:ss.000', 'time'],
+  ['[$-409]h:mm:ss AM/PM;@', 'time'],
+  ['[h]:mm', 'elapsed'],
+  ['[hh]:mm:ss.0', 'elapsed'],
+  ['[mm]:ss', 'elapsed'],
+  ['[s]', 'elapsed'],
+  ['General', 'number'],
+  ['GENERAL', 'number'],
+  ['@', 'number'],
+  ['0.00E+00', 'number'],
+  ['#,##0 "days"', 'number'],
+  ['#,##0\\ \\h', 'number'],
+  ['[Red]-0.00', 'number'],
+  ['[>=100]0;0.0', 'number'],
+  ['[DBNum1]0', 'number'],
+  ['_-* #,##0.00 _€_-;@', 'number'],
+  ['# ?/?', 'number'],
+  ['0;h:mm', 'number'],
+  ['"h:mm"', 'number'],
+  ['', 'number'],
+])('the format %s shows a %s', (code, kind) => {
+  expect(numberKind(164, code)).toBe(kind);
+});
+
+test('formats without a code are known by their ids', () => {
+  const kinds = [0, 2, 9, 14, 17, 18, 21, 22, 27, 30, 32, 36, 37, 45, 46, 47, 49, 50, 58, 59, 164].map((id) =>
+    numberKind(id, undefined),
+  );
+  expect(kinds.join()).toBe(
+    'number,number,number,date,date,time,time,date,date,date,time,date,number,time,elapsed,time,number,date,date,number,number',
+  );
+});
+
+test.each<[number, Exclude<NumberKind, 'number'>, boolean, string | symbol]>([
+  [1, 'date', false, '1900-01-01'],
+  [59.5, 'date', false, '1900-02-28T12:00:00.000Z'],
+  [60, 'date', false, '1900-02-28'],
+  [61, 'date', false, '1900-03-01'],
+  [-0.5, 'date', false, '1899-12-29T12:00:00.000Z'],
+  [-18136, 'date', false, '1850-05-05'],
+  [-693593, 'date', false, '0001-01-01'],
+  [-693594, 'date', false, UNREADABLE],
+  [2958465.999988426, 'date', false, '9999-12-31T23:59:59.000Z'],
+  [2958466, 'date', false, UNREADABLE],
+  [0, 'date', false, UNREADABLE],
+  [0.999, 'date', false, UNREADABLE],
+  [0, 'date', true, '1904-01-01'],
+  [0.5, 'date', true, '1904-01-01T12:00:00.000Z'],
+  [-1, 'date', true, '1903-12-31'],
+  [0, 'time', false, '00:00:00'],
+  [0.25, 'time', true, '06:00:00'],
+  [0.396006944444444, 'time', false, '09:30:15'],
+  [0.5000000001, 'time', false, '12:00:00'],
+  [1.25, 'time', false, '1900-01-01T06:00:00.000Z'],
+  [45322.25, 'time', false, '2024-01-31T06:00:00.000Z'],
+  [0.3125, 'elapsed', false, '07:30:00'],
+  [4.25, 'elapsed', true, '102:00:00'],
+  [-1.5, 'elapsed', false, '-36:00:00'],
+  [1e-5, 'elapsed', false, '00:00:00.864'],
+  [1e6, 'elapsed', false, '24000000:00:00'],
+])('the number %s as a %s (1904: %s)', (serial, kind, is1904, expected) => {
+  expect(textOf(serialValue(serial, kind, is1904))).toBe(expected);
+});
+
+test.each<[string, string | symbol]>([
+  ['1850-05-05', '1850-05-05'],
+  ['2024-02-29T00:00:00', '2024-02-29'],
+  ['2024-01-31T09:15', '2024-01-31T09:15:00.000Z'],
+  ['2024-01-31T09:15:00.1234567', '2024-01-31T09:15:00.123Z'],
+  ['2024-01-31T09:15:00+02:00', '2024-01-31T07:15:00.000Z'],
+  ['0001-01-01', '0001-01-01'],
+  ['09:30:15.5', '09:30:15.5'],
+  ['23:59', '23:59:00'],
+  ['0000-01-01', UNREADABLE],
+  ['-0044-03-15', UNREADABLE],
+  ['12024-01-01', UNREADABLE],
+  ['2023-02-29', UNREADABLE],
+  ['2024-01-31T25:00:00', UNREADABLE],
+  ['31.01.2024', UNREADABLE],
+])('the date %s', (text, expected) => {
+  expect(textOf(isoValue(text))).toBe(expected);
+});
+
+test.each<[string, string | symbol]>([
+  ['PT09H30M15S', '09:30:15'],
+  ['PT30H', '30:00:00'],
+  ['P1DT2H', '26:00:00'],
+  ['PT1.25S', '00:00:01.25'],
+  ['PT0,5S', '00:00:00.5'],
+  ['-PT90M', '-01:30:00'],
+  ['P1Y', UNREADABLE],
+  ['1:05 PM', UNREADABLE],
+])('the duration %s', (text, expected) => {
+  expect(textOf(durationValue(text))).toBe(expected);
+});
+
+test.each([
+  ['1.50', 1.5],
+  [' 7 ', 7],
+  ['1E3', 1000],
+  ['', null],
+  [' ', null],
+  ['x', null],
+  ['INF', null],
+  ['1e999', null],
+])('the number %j', (text, expected) => {
+  expect(numberValue(text)).toBe(expected);
+});
