@@ -919,7 +919,7 @@ AS $function$
           new.next_run_at := null;
         end if;
         update dws.job_action set file_id = null, exported_dataset_id = null
-        where tenant_id = new.tenant_id and job_id = new.id and type = 'export';
+        where tenant_id = new.tenant_id and job_id = new.id and type in ('export', 'render-template');
         with ended as (
           update dws.operation
           set status = 'cancelled', cancelled_at = now(), finished_at = now(), updated_at = now(), sequence = sequence + 1,
