@@ -195,12 +195,12 @@ describe.skipIf(!isInstalled)('dataset rows in a search engine', () => {
     });
 
     test('a value that the engine refuses is named with its field, without the rest of its row', async () => {
-      const columns = [createColumn('secret', 'string'), createColumn('huge', 'number', { kind: 'decimal' })];
-      const message = 'search-index mapping conflict: field "huge" cannot hold "1e400"';
+      const columns = [createColumn('secret', 'string'), createColumn('day', 'date')];
+      const message = 'search-index mapping conflict: field "day" cannot hold "12000-01-01"';
       await expect(
         loadTexts(index, columns, [
-          ['a', '1'],
-          ['hidden', '1e400'],
+          ['a', '2000-01-01'],
+          ['hidden', '12000-01-01'],
         ]),
       ).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED', message });
       expect(await index.generations()).toEqual([]);

@@ -55,7 +55,7 @@ interface ColumnBelow {
  * Decides whether the first of a table's records contains the column names. Each column is weighed: a text above
  * numbers, dates, times or booleans is a heading, and so is any of these above another kind. Numbers are headings where
  * they are years or count up, and the values below are not. A record that fits the types of all columns is data, and a
- * record of texts alone contains the names. The rule is the same for text files and sheets.
+ * record of texts alone contains the names. Cells may come from sheets, too.
  */
 export function guessHeader([first = [], ...rest]: readonly (readonly HeaderCell[])[]): HeaderGuess {
   const below = rest.slice(0, HEADER_RECORDS);
