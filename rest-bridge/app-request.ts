@@ -118,7 +118,7 @@ function readBody(stream: Readable, maxBytes: number, receipt: BodyReceipt): Pro
 
 /**
  * Returns what a browser may do with a response of an app: show it, with no rights of the origin. One that may contain what
- * the app has read with the rights of its caller loads nothing, as addresses would tell it to others.
+ * the app has read with the rights of its caller loads nothing, as addresses would contain it.
  */
 function securityHeaders(confinement: Confinement | undefined): Record<string, string> {
   const headers = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };

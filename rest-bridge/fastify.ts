@@ -4,18 +4,11 @@ import type { GraphQLSchema } from 'graphql';
 import { badInput, defineError } from '../src/core/errors.ts';
 import { MAX_JSON_BYTES, leaveBodiesUnread, leaveOtherBodiesUnread, acceptOnlyJson } from './body-parser.ts';
 import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
-import type { RestResponse, BridgeContext, Call } from './call.ts';
-import {
-  allowedTags,
-  allowedVersions,
-  chooseContentType,
-  createRevalidation,
-  entityTag,
-  matchesEntityTag,
-  prefersAsync,
-} from './negotiation.ts';
+import type { BridgeContext, Call } from './call.ts';
+import { allowedTags, allowedVersions, chooseContentType, createRevalidation, prefersAsync } from './negotiation.ts';
 import type { RouteOptions, Row } from './route.ts';
 import { createPageErrorHandler, sendError, type SendErrorPage } from './send-error.ts';
+import { sendResponse } from './send-response.ts';
 import { createSofaRunner, type RunPlainRow } from './sofa.ts';
 import { createFileReader, createFormReader } from './upload.ts';
 
@@ -230,24 +223,3 @@ const createAdapterHandler =
     }
     return payload === undefined ? reply : payload;
   };
-
-/** Sends a response: a record with its ETag, or 304 when the client has that version; no body for a 204. */
-function sendResponse(
-  { status, body, headers, version, single }: RestResponse,
-  type: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply | string {
-  if (headers) reply.headers(headers);
-  if (status !== 200) reply.code(status);
-  if (body === undefined) return reply.send();
-  const text = JSON.stringify(body);
-  if (single && status === 200 && request.method !== 'POST') {
-    const tag = entityTag(version, text);
-    reply.header('etag', tag);
-    if (request.method !== 'PUT' && matchesEntityTag(request.headers['if-none-match'], tag))
-      return reply.code(304).send();
-  }
-  reply.header('content-type', type);
-  return text;
-}

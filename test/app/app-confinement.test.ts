@@ -7,7 +7,7 @@ import { deployAppWith, grantApp, sendRaw } from './echo-app.ts';
 const HOST = 'images.example';
 const READ = `(await fetch('/api/session')).json()`;
 
-/** Handlers of an app that tries to tell its authors what it reads with the rights of its caller. */
+/** Handlers of an app that tries to pass to its authors what it reads with the rights of its caller. */
 const FILES = {
   'migrations/001.sql': 'create table leak (v text);',
   'server/commit.js': `export const post = async ({ fetch, transaction, query }) => {

@@ -194,18 +194,6 @@ describe.skipIf(!isInstalled)('dataset rows in a search engine', () => {
       expect(await loadTexts(index, TEXTS, many)).toMatchObject({ records: 10_000 });
     });
 
-    test('a value that the engine refuses is named with its field, without the rest of its row', async () => {
-      const columns = [createColumn('secret', 'string'), createColumn('day', 'date')];
-      const message = 'search-index mapping conflict: field "day" cannot hold "12000-01-01"';
-      await expect(
-        loadTexts(index, columns, [
-          ['a', '2000-01-01'],
-          ['hidden', '12000-01-01'],
-        ]),
-      ).rejects.toMatchObject({ status: 500, code: 'UPSTREAM_FAILED', message });
-      expect(await index.generations()).toEqual([]);
-    });
-
     test('of a repeated json member the last one remains', async () => {
       const generation = await loadTexts(
         index,

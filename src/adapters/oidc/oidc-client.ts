@@ -96,7 +96,7 @@ export async function redeemCode(
       idTokenExpected: true,
     });
     const claims = tokens.claims()!;
-    // An ID token for another client, or of the future, is not an answer to this login.
+    // An ID token for another client, or of the future, was not issued for this login.
     if (claims.azp !== undefined && claims.azp !== registration.clientId) throw invalidResponse();
     if (claims.iat > Date.now() / 1000 + MAX_CLOCK_SKEW_S) throw invalidResponse();
     if (claims.sub.trim() === '' || claims.sub.length > MAX_SUBJECT_CHARACTERS) throw invalidResponse();

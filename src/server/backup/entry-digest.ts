@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { TarEntry } from './tar.ts';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { INCOMPLETE, type TarEntry } from './tar.ts';
 
 /** Name of the last entry of an archive, with which a restore finds that parts are missing. */
 export const END_NAME = 'end.json';
@@ -35,4 +37,23 @@ export class EntryDigest {
   end(): BackupEnd {
     return { entries: this.#entries, sha256: this.#hash.digest('hex') };
   }
+}
+
+/** Yields entries up to the last one. Throws if it is missing, or if they are not what it says. */
+export async function* checkEnd(entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
+  const digest = new EntryDigest();
+  let hasEnd = false;
+  for await (const entry of entries) {
+    if (hasEnd) throw new Error(`The backup has an unknown part: ${entry.name}`);
+    hasEnd = entry.name === END_NAME;
+    if (!hasEnd) yield digest.add(entry);
+    else checkParts(JSON.parse(await text(Readable.from(entry.content))) as BackupEnd, digest.end());
+  }
+  if (!hasEnd) throw new Error(INCOMPLETE);
+}
+
+function checkParts(written: BackupEnd, read: BackupEnd): void {
+  if (read.entries !== written.entries)
+    throw new Error(`The backup has ${read.entries} parts instead of ${written.entries}`);
+  if (read.sha256 !== written.sha256) throw new Error('The backup was changed after it was written');
 }

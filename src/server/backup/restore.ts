@@ -1,7 +1,8 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import pg from 'pg';
 import type { Config } from '../../core/config.ts';
@@ -9,7 +10,7 @@ import { existingSecretBox } from '../app-secret.ts';
 import { migrate, MIGRATIONS } from '../migrate.ts';
 import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
-import { END_NAME, EntryDigest, type BackupEnd } from './entry-digest.ts';
+import { checkEnd } from './entry-digest.ts';
 import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
 import { mark, removeRestoredFiles, removeRestoredRows, removeUnfinished, unmark } from './unfinished-restore.ts';
 import { WorkspaceRestore } from './workspace-restore.ts';
@@ -136,11 +137,7 @@ function parseManifest(text: string): BackupManifest {
   throw new Error(NO_BACKUP);
 }
 
-async function bytesOf({ content }: TarEntry): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  for await (const part of content) parts.push(part);
-  return Buffer.concat(parts);
-}
+const bytesOf = ({ content }: TarEntry): Promise<Buffer> => buffer(Readable.from(content));
 
 const textOf = async (entry: TarEntry): Promise<string> => (await bytesOf(entry)).toString();
 
@@ -179,25 +176,6 @@ async function restoreEntries(
     throw error;
   }
   return summary;
-}
-
-/** Yields entries up to the last one. Throws if it is missing, or if they are not what it says. */
-async function* checkEnd(entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
-  const digest = new EntryDigest();
-  let hasEnd = false;
-  for await (const entry of entries) {
-    if (hasEnd) throw new Error(`The backup has an unknown part: ${entry.name}`);
-    hasEnd = entry.name === END_NAME;
-    if (!hasEnd) yield digest.add(entry);
-    else checkParts(JSON.parse(await textOf(entry)) as BackupEnd, digest.end());
-  }
-  if (!hasEnd) throw new Error(INCOMPLETE);
-}
-
-function checkParts(written: BackupEnd, read: BackupEnd): void {
-  if (read.entries !== written.entries)
-    throw new Error(`The backup has ${read.entries} parts instead of ${written.entries}`);
-  if (read.sha256 !== written.sha256) throw new Error('The backup was changed after it was written');
 }
 
 async function insertRows(client: pg.Client, table: string, lines: string): Promise<void> {

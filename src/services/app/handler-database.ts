@@ -108,8 +108,8 @@ class HandlerDatabase {
   }
 
   /**
-   * Waits for what runs, and undoes what is open. A commit would tell what was read by coming or not, and so would a
-   * statement that other runs can see.
+   * Waits for what runs, and undoes what is open. Other runs see whether a transaction was committed, and statements that run:
+   * both could depend on what was read.
    */
   async #close(): Promise<void> {
     // A statement may wait for a transaction that is undone, and a transaction may have begun meanwhile.

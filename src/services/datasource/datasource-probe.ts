@@ -31,7 +31,7 @@ export async function testConnection(ctx: Context, id: string): Promise<Connecti
 
 /**
  * Lists the tables and views that the connection's role can see. Throws for a handler that may not send what it has read:
- * a connection to a server of its author tells something.
+ * a connection to a server of its author shows a part of it.
  */
 export async function listTables(ctx: Context, id: string): Promise<SourceTable[]> {
   const issue = ctx.request.authority && connectingIssue(ctx.request.authority);
