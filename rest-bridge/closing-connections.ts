@@ -19,11 +19,15 @@ export function closeAfterResponse(response: ServerResponse, body: Readable, clo
   const { socket } = response;
   if (!(socket instanceof Socket)) return;
   closing.add(socket);
+  // Node calls it after a response with this header. The client would lose the response if it was not all received.
+  const destroySoon = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => void socket.end();
+  if (!response.headersSent) response.setHeader('connection', 'close');
   const timer = setTimeout(() => socket.destroy(), closeMs).unref();
   socket.once('close', () => clearTimeout(timer));
   let missing = 2;
   const close = () => {
-    if (--missing === 0) socket.destroySoon();
+    if (--missing === 0) destroySoon();
   };
   response.once('finish', close);
   body.once('end', close);

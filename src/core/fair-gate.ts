@@ -5,7 +5,7 @@ import { reportPlaces } from './metrics.ts';
 export interface Caller {
   readonly tenantId: string;
   readonly userId: string;
-  /** Part of the places of a caller that it may occupy, rounded down, and at least one. Default: all of them. */
+  /** Part of the places of a caller that it may occupy, rounded up. Default: all of them. */
   readonly share?: number;
 }
 
@@ -101,7 +101,7 @@ export class FairGate {
     const usage = tenant.callers.get(caller.userId) ?? {
       ...emptyUsage(),
       queue: [],
-      max: Math.max(1, Math.floor(this.#maxPerCaller * (caller.share ?? 1))),
+      max: Math.ceil(this.#maxPerCaller * (caller.share ?? 1)),
     };
     tenant.callers.set(caller.userId, usage);
     await this.#wait(caller, tenant, usage, signal, maxWaitMs).catch((error: unknown) => {

@@ -12,7 +12,8 @@ test('all apps of an owner share the connections of that owner', async () => {
   };
   const platform = { workspaces: { query } } as unknown as Platform;
   for (const [id, ownerId] of Object.entries({ one: 'user:ann', two: 'user:ann', three: 'team:ops' })) {
-    const task = { app: { id, tenantId: 'tenant', ownerId }, ctx: {} } as unknown as HandlerTask;
+    const authority = { scopes: new Set(['write']), isSessionGet: false, limits: [] };
+    const task = { app: { id, tenantId: 'tenant', ownerId }, ctx: {}, authority } as unknown as HandlerTask;
     await createHostCalls(platform, task)['query']!({ sql: 'select 1', params: [] }, new AbortController().signal);
   }
   expect(keys.map(({ appId, ownerId }) => [appId, ownerId])).toEqual([

@@ -35,11 +35,27 @@ export interface ApiDocument {
   mismatch(operation: Operation, response: { status: number; headers: Headers; body: unknown }): string | undefined;
 }
 
+type Resolve = (schema: Schema) => Schema;
+
+/** Returns the object with the keys of all parts. */
+function mergeParts(parts: Schema[], resolve: Resolve): Schema {
+  const resolved = parts.map(resolve);
+  return {
+    type: 'object',
+    properties: Object.assign({}, ...resolved.map(({ properties }) => properties as object)) as Schema,
+    required: resolved.flatMap(({ required }) => (required as string[] | undefined) ?? []),
+  };
+}
+
 /** Returns a copy of the document in which every object has the listed keys only. */
-function closeObjects(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(closeObjects);
+function closeObjects(part: unknown, resolve: Resolve): unknown {
+  if (Array.isArray(part)) return part.map((item) => closeObjects(item, resolve));
   if (typeof part !== 'object' || part === null) return part;
-  const copy: Schema = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, closeObjects(value)]));
+  const { allOf } = part as Schema;
+  if (Array.isArray(allOf)) return closeObjects(mergeParts(allOf as Schema[], resolve), resolve);
+  const copy: Schema = Object.fromEntries(
+    Object.entries(part).map(([key, value]) => [key, closeObjects(value, resolve)]),
+  );
   const isSchema = typeof copy['properties'] === 'object' && copy['properties'] !== null && 'type' in copy;
   return isSchema && typeof copy['type'] !== 'object' ? { additionalProperties: false, ...copy } : copy;
 }
@@ -62,12 +78,12 @@ function createAjv(document: unknown): (schema: Schema) => ValidateFunction {
 export async function createApiDocument(): Promise<ApiDocument> {
   const document = JSON.parse(JSON.stringify(openapiOf(endpointsOf(await createSchema())))) as Schema;
   const validatorOf = createAjv(document);
-  const closedDocument = closeObjects(document) as Schema;
-  const closedValidatorOf = createAjv(closedDocument);
   const resolve = (schema: Schema): Schema => {
     const name = /^#\/components\/(\w+)\/(.+)$/.exec(String(schema['$ref']));
     return name ? resolve(document['components'][name[1]!][name[2]!] as Schema) : schema;
   };
+  const closedDocument = closeObjects(document, resolve) as Schema;
+  const closedValidatorOf = createAjv(closedDocument);
   const operations = Object.entries(document['paths'] as Record<string, Schema>).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => toOperation(method.toUpperCase(), path, operation as Schema)),
   );
@@ -84,7 +100,7 @@ export async function createApiDocument(): Promise<ApiDocument> {
       const documented = content[mediaType] ?? content['*/*'];
       if (!documented) return `${mediaType} is not listed for status ${status}`;
       if (!documented.schema) return undefined;
-      const validate = closedValidatorOf(closeObjects(documented.schema) as Schema);
+      const validate = closedValidatorOf(closeObjects(documented.schema, resolve) as Schema);
       return validate(body) ? undefined : `status ${status}: ${JSON.stringify(validate.errors!.slice(0, 3))}`;
     },
   };

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { passToApp } from '../../rest-bridge/app-request.ts';
@@ -116,16 +115,12 @@ test('after a body that is too large the connection goes on', async () => {
   socket.destroy();
 });
 
-test('JSON that is too large is refused, and the connection closes when the rest has arrived', async () => {
+test('JSON that is too large is refused with the whole response, and the connection closes', async () => {
   const { open } = await startServer(20);
   const socket = open();
   const { responses, closed } = readResponses(socket);
-  let isEnded = false;
-  socket.once('end', () => (isEnded = true));
   socket.write(jsonHeadOf(100_000) + 'x'.repeat(2000));
   await expect.poll(() => statusesOf(responses())).toEqual([413]);
-  await delay(100);
-  expect(isEnded).toBe(false);
   socket.write('x'.repeat(98_000) + jsonHeadOf(2) + '{}');
   await closed;
   expect(statusesOf(responses())).toEqual([413]);
