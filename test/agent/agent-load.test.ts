@@ -45,7 +45,11 @@ test('a run that is out of credits in the middle keeps what it has paid for', as
   await setCap(service, 1000);
   expect(run.status).toBe('failed');
   expect(run.error).toMatch(/credits/);
-  expect(run.credits).toBeCloseTo(1 + run.steps.length * 0.2, 6);
+  // The step of the call that was refused has no credits.
+  const paid: number[] = run.steps.flatMap(({ credits }: { credits: number | null }) => credits ?? []);
+  expect(run.steps).toHaveLength(paid.length + 1);
+  expect(paid).toEqual(paid.map(() => expect.closeTo(0.2, 6)));
+  expect(run.credits).toBeCloseTo(1 + paid.length * 0.2, 6);
   expect(run.credits).toBeLessThanOrEqual(2);
 });
 
