@@ -205,7 +205,7 @@ function numberType(sizes: DuckDBValue[], doubles: UntypedColumn['doubles']): st
   if (doubles === 'all' ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS)
     return scientific <= WRITTEN_DOUBLE_DIGITS || doubles ? 'DOUBLE' : 'VARCHAR';
   if (scientific === 0 && whole + scale <= MAX_DIGITS) return `DECIMAL(${whole + scale},${scale})`;
-  // A longer number than a double has when it is written is one of those that are none.
+  // A number with more characters than a double is written with is not the same number as a double.
   return doubles === 'some' && plain <= WRITTEN_DOUBLE_DIGITS && integer <= DOUBLE_DIGITS ? 'DOUBLE' : 'VARCHAR';
 }
 

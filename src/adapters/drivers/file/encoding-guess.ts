@@ -73,7 +73,7 @@ export function guessEncoding(sample: Buffer): string | undefined {
   if (ESCAPES.some((escape) => sample.includes(escape))) return 'iso-2022-jp';
   const text = new TextDecoder('utf-8').decode(sample);
   const broken = text.split('\ufffd').length - 1;
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- all of ASCII
   if (broken <= (text.match(/[^\0-\x7f\ufffd]/g)?.length ?? 0)) return undefined;
   const byCharacters = leader(
     CHARACTERS.map(([encoding, frequent, more]) => {
