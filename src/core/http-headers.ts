@@ -39,17 +39,14 @@ const APP_HEADERS: ReadonlySet<string> = new Set([
   'vary',
 ]);
 
-/** Names without a standard, and those of WebHooks in HTTP, by which receivers of events prove themselves. */
-const CUSTOM_HEADERS = /^(?:x-|webhook-)/;
-/** Names with `x-` by which browsers, proxies and servers act, or which the service sets. */
-const ACTING_WORDS =
-  'accel cache content dns download edge envoy forwarded frame litespeed lighttpd original permitted powered real ' +
-  'reproxy request rewrite robots sendfile served ua varnish webkit xss';
-const ACTING_HEADERS = new RegExp(`^x-(?:${ACTING_WORDS.replaceAll(' ', '|')})(?:-|$)`);
+/**
+ * Names of an app's own, by which it and receivers of events prove themselves (`X-Hook-Secret`, WebHooks in HTTP), and
+ * counts of pages and limits. Other names with `x-` are left out, because some browser, proxy or server acts by them.
+ */
+const CUSTOM_HEADERS = /^(?:webhook-|x-app-|x-hook-|x-rate-?limit-|x-total-count$)/;
 
 /** Returns whether a header of a response, in lower case, may be set by an app. All others are left out. */
-export const isAllowedFromApps = (name: string): boolean =>
-  APP_HEADERS.has(name) || (CUSTOM_HEADERS.test(name) && !ACTING_HEADERS.test(name));
+export const isAllowedFromApps = (name: string): boolean => APP_HEADERS.has(name) || CUSTOM_HEADERS.test(name);
 
 /** Returns a value of `Cache-Control` with which shared caches do not store a response. */
 export function toPrivateCacheControl(value: string): string {

@@ -98,7 +98,7 @@ describe('a response', () => {
       status: 418,
       headers: {
         'content-type': 'text/html',
-        'x-own': 'b',
+        'x-app-own': 'b',
         'cache-control': 'private, max-age=60',
         location: '/x',
         vary: 'x-a',
@@ -108,7 +108,7 @@ describe('a response', () => {
     expect([status, String(body)]).toEqual([418, '<b>tea</b>']);
     expect(headers).toMatchObject({
       'content-type': 'text/html',
-      'x-own': 'b',
+      'x-app-own': 'b',
       'cache-control': 'private, max-age=60',
       location: '/x',
       'content-security-policy': 'sandbox',
@@ -132,6 +132,14 @@ describe('a response', () => {
       'alt-svc': 'h2="evil.example:443"',
       'service-worker-allowed': '/',
       'X-Accel-Redirect': '/internal/file',
+      'x-sourcemap': 'https://evil.example/map',
+      'x-appengine-blobkey': 'key',
+      'x-proxy-redirect': '/internal',
+      'x-purge': '1',
+      'x-ban': '1',
+      'x-amz-website-redirect-location': 'https://evil.example',
+      'x-middleware-rewrite': '/internal',
+      'x-unheard-of': '1',
       'x-accel-expires': '3600',
       'surrogate-control': 'max-age=60',
       'CDN-Cache-Control': 'max-age=60',

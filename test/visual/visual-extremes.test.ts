@@ -43,3 +43,13 @@ test.for(CHARTS)('a %s of names of properties of objects is drawn', (component) 
   );
   for (const name of names) expect(svg).toContain(name);
 });
+
+test.for(CHARTS)('a %s is the same bytes after other ones were drawn, with ids of its own', (component) => {
+  const rows = (value: number) => [['1', 'a', value]];
+  const idsIn = (svg: string) => new Set([...svg.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
+  const first = draw(component, rows(1));
+  const other = draw(component, rows(2));
+  expect(draw(component, rows(1))).toBe(first);
+  for (const id of idsIn(first)) expect(idsIn(other)).not.toContain(id);
+  for (const [, id] of first.matchAll(/url\(#([^)]*)\)/g)) expect(idsIn(first)).toContain(id);
+});

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EChartsOption } from 'echarts';
 import { BarChart, GaugeChart, HeatmapChart, LineChart, PieChart, ScatterChart } from 'echarts/charts';
 import {
@@ -63,7 +64,19 @@ const OPTIONS: Record<VisualComponent, (picture: Picture) => EChartsOption> = {
 const removeScriptAttributes = (svg: string): string =>
   svg.replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, '').replace(/<style ><!\[CDATA\[[^]*?\]\]>\s*<\/style>\s*/g, '');
 
-/** Draws a picture as SVG, without a browser. ECharts escapes every text. */
+/** What stands before the ids that ECharts numbers by a counter of the process, in definitions and references. */
+const NUMBERED_IDS = /( id="| [\w-]+="url\(#)zr\d+-/g;
+
+/**
+ * Names ids after the content, so that equal pictures are equal bytes, and so that different ones can stand in one
+ * document.
+ */
+function nameIds(svg: string): string {
+  const digest = createHash('sha256').update(svg.replace(NUMBERED_IDS, '$1')).digest('hex').slice(0, 12);
+  return svg.replace(NUMBERED_IDS, `$1s${digest}-`);
+}
+
+/** Draws a picture as SVG, without a browser: equal pictures are equal bytes. ECharts escapes every text. */
 export function render(picture: Picture): string {
   const { component, data, width, height } = picture;
   const option =
@@ -73,7 +86,7 @@ export function render(picture: Picture): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     chart.setOption(option);
-    return removeScriptAttributes(chart.renderToSVGString());
+    return nameIds(removeScriptAttributes(chart.renderToSVGString()));
   } finally {
     chart.dispose();
   }
