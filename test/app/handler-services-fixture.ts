@@ -41,7 +41,6 @@ export async function servicesFor(
   };
   const ctx = createViewerContext({ ...service.platform, ...platform }, request, {
     ...loaded,
-    authMethod: 'token',
     ...viewer,
   });
   return createHandlerServices({ app, ctx, authority: { ...authorityOf(ctx.viewer, 'post'), limits }, depth });

@@ -1,8 +1,13 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A proxy to Postgres that can be closed: connections through it break, new ones are refused. */
+/**
+ * A proxy to Postgres that can be closed: connections through it break, new ones are refused. It can also stall
+ * connections, as a network does that loses every packet.
+ */
 export class PostgresProxy {
   readonly #sockets = new Set<Socket>();
+  /** Connections by the application that their first packet names: both ends of each. */
+  readonly #byApplication: { name: string; upstream: Socket; client: Socket }[] = [];
   readonly #target: URL;
   #server: Server | null = null;
   #port = 0;
@@ -22,6 +27,10 @@ export class PostgresProxy {
   async open(): Promise<void> {
     const server = (this.#server = createServer((client) => {
       const upstream = connect(Number(this.#target.port), '127.0.0.1');
+      client.once('data', (packet: Buffer) => {
+        const name = /application_name\0([^\0]*)/.exec(packet.toString('latin1'))?.[1] ?? '';
+        this.#byApplication.push({ name, upstream, client });
+      });
       this.#pipe(client, upstream);
       this.#pipe(upstream, client);
     }));
@@ -29,6 +38,15 @@ export class PostgresProxy {
       server.listen(this.#port, '127.0.0.1', resolve);
     });
     this.#port = (server.address() as AddressInfo).port;
+  }
+
+  /** Passes on nothing more of what Postgres sends to an application. Returns the function that goes on. */
+  stall(application: string): () => void {
+    const stalled = this.#byApplication.filter(({ name }) => name === application);
+    for (const { upstream, client } of stalled) upstream.unpipe(client);
+    return () => {
+      for (const { upstream, client } of stalled) upstream.pipe(client);
+    };
   }
 
   async close(): Promise<void> {

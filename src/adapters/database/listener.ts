@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 
-const CHECK_INTERVAL_MS = 15_000;
+const CHECK_INTERVAL_MS = 1_000;
+/** Age of the newest successful check from which notifications may be missing. */
+const MAX_CHECK_AGE_MS = 3_000;
 const RECONNECT_DELAY_MS = 250;
 
 /**
@@ -16,15 +18,18 @@ export class Listener {
   #closed = false;
   #reconnect: NodeJS.Timeout | null = null;
   #check: NodeJS.Timeout | null = null;
+  /** When the newest successful check began, by `performance.now()`. */
+  #checkedAt = 0;
+  #isChecking = false;
 
   constructor(url: string, channels: readonly string[]) {
     this.#url = url;
     this.#channels = channels;
   }
 
-  /** Whether notifications arrive. */
+  /** Whether all notifications that were sent up to three seconds ago have arrived. */
   get connected(): boolean {
-    return this.#client !== null;
+    return this.#client !== null && performance.now() - this.#checkedAt < MAX_CHECK_AGE_MS;
   }
 
   /** Connects and listens to all channels. Throws if Postgres does not respond. */
@@ -39,8 +44,10 @@ export class Listener {
     client.on('error', () => this.#handleLoss(client));
     client.on('end', () => this.#handleLoss(client));
     client.on('notification', ({ channel, payload }) => this.#events.emit(channel, payload ?? ''));
+    let startedAt;
     try {
       await client.connect();
+      startedAt = performance.now();
       for (const channel of this.#channels) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       client.end().catch(() => {});
@@ -48,14 +55,28 @@ export class Listener {
     }
     if (this.#closed) return client.end();
     this.#client = client;
-    this.#check ??= setInterval(() => this.#checkConnection(), CHECK_INTERVAL_MS).unref();
+    this.#checkedAt = startedAt;
+    this.#check ??= setInterval(() => void this.#checkConnection(), CHECK_INTERVAL_MS).unref();
     this.#events.emit('resync');
   }
 
-  /** A dead connection may report no error, so it is checked by a query. */
-  #checkConnection(): void {
+  /**
+   * A dead connection may report no error, so it is checked by a query. Postgres sends notifications before the result, so
+   * a check that succeeds has brought all those of before.
+   */
+  async #checkConnection(): Promise<void> {
     const client = this.#client;
-    client?.query('select 1').catch(() => this.#handleLoss(client));
+    if (!client || this.#isChecking) return;
+    const startedAt = performance.now();
+    this.#isChecking = true;
+    try {
+      await client.query('select 1');
+      if (this.#client === client) this.#checkedAt = startedAt;
+    } catch {
+      this.#handleLoss(client);
+    } finally {
+      this.#isChecking = false;
+    }
   }
 
   /** Calls `callback` with the payload of each notification of a channel. Returns the function that unsubscribes. */

@@ -1,6 +1,7 @@
 import { toApiError } from '../../core/api-error.ts';
 import type { HandlerServices, HandlerTask } from '../../core/app-run.ts';
 import { sendingIssue } from '../../core/authority.ts';
+import { checkCanAct } from '../identity/principal-viewer.ts';
 import { checkStorage } from '../resource/storage-limit.ts';
 import { emitEvent } from './handler-event.ts';
 import { fetchForHandler } from './handler-fetch.ts';
@@ -14,7 +15,7 @@ import { notifyReaders } from './handler-notify.ts';
 export const createHandlerServices = (
   task: Pick<HandlerTask, 'app' | 'ctx' | 'authority' | 'depth'>,
 ): HandlerServices => ({
-  fetch: (request, signal) => withSentence(() => fetchForHandler(task, request, signal)),
+  fetch: (request, signal) => whileActing(task, () => fetchForHandler(task, request, signal)),
   emit: (name, payload) => send(task, 'emit', () => emitEvent(task, name, payload)),
   notify: (principals, notification) => send(task, 'notify', () => notifyReaders(task, principals, notification)),
   email: (mail) => send(task, 'email', () => sendMail(task, mail)),
@@ -26,16 +27,20 @@ const send = <T>(
   service: 'emit' | 'notify' | 'email',
   work: () => Promise<T>,
 ): Promise<T> =>
-  withSentence(async () => {
+  whileActing({ ctx }, async () => {
     const refusal = sendingIssue(authority, service);
     if (refusal) throw refusal;
     await checkStorage(ctx.platform, app.tenantId, app.id);
     return work();
   });
 
-/** Throws the error that callers may see for one of the database or the disk. */
-async function withSentence<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Does something for the caller of a handler. Throws 403 if that one can no longer act, as it was when the run began, and
+ * the error that callers may see for one of the database or the disk.
+ */
+async function whileActing<T>({ ctx }: Pick<HandlerTask, 'ctx'>, work: () => Promise<T>): Promise<T> {
   try {
+    await checkCanAct(ctx.platform.system, ctx.viewer);
     return await work();
   } catch (error) {
     throw toApiError(error) ?? error;

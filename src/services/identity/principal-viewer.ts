@@ -1,6 +1,6 @@
 import { refused } from '../../core/errors.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
-import { idOfPrincipal, type Viewer } from '../../core/viewer.ts';
+import { actingPrincipal, idOfPrincipal, type Viewer } from '../../core/viewer.ts';
 import { actingTeam } from '../resource/access-level.ts';
 import { USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
 
@@ -19,6 +19,24 @@ const JOB_CREDENTIAL = {
  */
 export const loadPrincipalViewer = (system: SystemDatabase, tenantId: string, principal: string): Promise<Viewer> =>
   (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, idOfPrincipal(principal));
+
+/**
+ * Throws FORBIDDEN with a sentence if a viewer whose work is under way can no longer act: the user or team was deleted, the
+ * user was disabled or locked by an administrator, the session has ended or the token was deleted.
+ */
+export async function checkCanAct(
+  system: SystemDatabase,
+  { tenantId, principals, authMethod, credentialId }: Viewer,
+): Promise<void> {
+  await loadPrincipalViewer(system, tenantId, actingPrincipal({ principals }));
+  if (authMethod !== 'session' && authMethod !== 'token') return;
+  const table = authMethod === 'session' ? 'session' : 'api_token';
+  const found = await system.query({
+    text: `select from dws.${table} where id = $1 and (expires_at is null or expires_at > now())`,
+    values: [credentialId],
+  });
+  if (found.length === 0) throw refused(`The ${authMethod} has ended`);
+}
 
 /** Returns the principal of an id that is of a user or a team, as operations have it of who requested them. */
 export async function principalOf(system: SystemDatabase, tenantId: string, id: string): Promise<string> {
