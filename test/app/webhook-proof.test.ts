@@ -215,7 +215,7 @@ test('failures that are not of the caller do not count to its address', async ()
     return [...new Set([...statuses, await call()])];
   };
   // Its variable is missing.
-  expect(await statusesOf('/signed', '{}')).toEqual([500]);
+  expect(await statusesOf('/signed', '')).toEqual([500]);
   // The memory of the app is too small.
   expect(await statusesOf('/open', 'x'.repeat(120))).toEqual([503]);
   await service.close();
