@@ -29,6 +29,8 @@ export type GrantedAccess = Pick<DeclaredAccess, 'scopes' | 'hosts'>;
 /** Limits what an app does with the rights of a user who does not own it. One for each run of a handler. */
 export interface AppLimit {
   readonly appId: string;
+  /** Id of what the user has granted; null without a grant. */
+  readonly grantId: string | null;
   /** URL of the page on which the user grants access. */
   readonly url: string;
   readonly declared: DeclaredAccess;
@@ -38,21 +40,23 @@ export interface AppLimit {
 
 /** Whether a run, or one that it causes, has called the API with the rights of a user. It is never cleared. */
 export class Received {
+  #isSet = false;
   #ended: Promise<unknown> | undefined;
   readonly #ends: (() => Promise<void>)[] = [];
 
   get isSet(): boolean {
-    return this.#ended !== undefined;
+    return this.#isSet;
   }
 
-  /** Adds what ends before the run receives anything. */
+  /** Adds what ends before the run receives anything that it may not keep. */
   before(end: () => Promise<void>): void {
     this.#ends.push(end);
   }
 
-  /** Notes that the run calls the API now. Resolves when all has ended that was added with `before`. */
-  async set(): Promise<void> {
-    this.#ended ??= Promise.all(this.#ends.map((end) => end()));
+  /** Notes that the run calls the API now. Where it may not keep what it reads, resolves when all of `before` has ended. */
+  async set({ mayKeep }: { mayKeep: boolean }): Promise<void> {
+    this.#isSet = true;
+    if (!mayKeep) this.#ended ??= Promise.all(this.#ends.map((end) => end()));
     await this.#ended;
   }
 }

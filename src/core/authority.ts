@@ -10,6 +10,8 @@ import type { Viewer } from './viewer.ts';
 export interface Authority {
   /** Scopes of the credential with which the first request came. */
   readonly scopes: Viewer['scopes'];
+  /** That credential: the run causes nothing more once it has ended. */
+  readonly credential: Pick<Viewer, 'authMethod' | 'credentialId'>;
   /** Whether the first request is a GET with a session, which a link causes: it changes nothing. */
   readonly isSessionGet: boolean;
   /** The apps that act for a user who does not own them, each with what that user has granted. All of them apply. */
@@ -20,17 +22,22 @@ const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const NEW_USER: ReadonlySet<string> = new Set(NEW_USER_PERMISSIONS);
 
 /** Returns the authority of a request from outside, without limits of apps. */
-export const authorityOf = (viewer: Pick<Viewer, 'authMethod' | 'scopes'>, method: string): Authority => ({
+export const authorityOf = (
+  viewer: Pick<Viewer, 'authMethod' | 'credentialId' | 'scopes'>,
+  method: string,
+): Authority => ({
   scopes: viewer.scopes,
+  credential: { authMethod: viewer.authMethod, credentialId: viewer.credentialId },
   isSessionGet: viewer.authMethod === 'session' && READING_METHODS.has(method.toUpperCase()),
   limits: [],
 });
 
-/** Returns what two authorities have in common. */
-export const intersect = (one: Authority, other: Authority): Authority => ({
-  scopes: new Set([...one.scopes].filter((scope) => other.scopes.has(scope))),
-  isSessionGet: one.isSessionGet || other.isSessionGet,
-  limits: [...one.limits, ...other.limits],
+/** Returns the authority of a run that another run causes: what both have in common, with the first credential. */
+export const intersect = (own: Authority, causing: Authority): Authority => ({
+  scopes: new Set([...own.scopes].filter((scope) => causing.scopes.has(scope))),
+  credential: causing.credential,
+  isSessionGet: own.isSessionGet || causing.isSessionGet,
+  limits: [...own.limits, ...causing.limits],
 });
 
 /** Refuses what a user has not granted to an app. The user can grant it at `url`. */
@@ -99,12 +106,14 @@ export function outsideIssue(authority: Authority, url: string): ApiError | unde
  * Before that, its use of the database ends where it may not keep anything.
  */
 export async function markReceived({ limits }: Authority): Promise<void> {
-  await Promise.all(limits.map(({ received }) => received.set()));
+  await Promise.all(
+    limits.map((limit) => limit.received.set({ mayKeep: missingScopes(limit, ['keep']).length === 0 })),
+  );
 }
 
 /** Calls a function before a run receives something that it may not keep. */
 export function beforeReceiving({ limits }: Authority, end: () => Promise<void>): void {
-  for (const limit of limits) if (missingScopes(limit, ['keep']).length > 0) limit.received.before(end);
+  for (const { received } of limits) received.before(end);
 }
 
 /** What a browser may do with a response that contains what a run has read. */

@@ -10,10 +10,16 @@ test('all apps of an owner share the connections of that owner', async () => {
     keys.push(key);
     return [];
   };
-  const platform = { workspaces: { query } } as unknown as Platform;
+  const caller = { enabled: true, locked: false, teams: {}, permissions: [] };
+  const platform = { workspaces: { query }, system: { query: async () => [caller] } } as unknown as Platform;
+  const viewer = { principals: ['user:bob'], permissions: new Set() };
   for (const [id, ownerId] of Object.entries({ one: 'user:ann', two: 'user:ann', three: 'team:ops' })) {
-    const authority = { scopes: new Set(['write']), isSessionGet: false, limits: [] };
-    const task = { app: { id, tenantId: 'tenant', ownerId }, ctx: {}, authority } as unknown as HandlerTask;
+    const authority = { scopes: new Set(['write']), credential: {}, isSessionGet: false, limits: [] };
+    const task = {
+      app: { id, tenantId: 'tenant', ownerId },
+      ctx: { platform, viewer },
+      authority,
+    } as unknown as HandlerTask;
     await createHostCalls(platform, task)['query']!({ sql: 'select 1', params: [] }, new AbortController().signal);
   }
   expect(keys.map(({ appId, ownerId }) => [appId, ownerId])).toEqual([

@@ -1,7 +1,10 @@
 import type { AppRoute } from '../../entities/app-release.ts';
 import type { AppRequest, HandlerOutcome, HandlerTask, RunningApp } from '../../src/core/app-run.ts';
+import { authorityOf } from '../../src/core/authority.ts';
 import type { Context } from '../../src/core/context.ts';
 import { runHandler } from '../../src/services/app/handler-run.ts';
+import { loadPrincipalViewer } from '../../src/services/identity/principal-viewer.ts';
+import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
 import type { World } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import { createApp } from './app-fixture.ts';
@@ -48,8 +51,13 @@ export async function deployApp(
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   const app = await loadApp(service.databaseUrl, id);
   const routes = [...body.routes, ...body.webhooks] as AppRoute[];
-  const run = (module: string, request: GivenRequest = {}) =>
-    runHandler(service.platform, taskOf(app, routes, module, request));
+  const { platform } = service;
+  const viewer = await loadPrincipalViewer(platform.system, app.tenantId, app.ownerId);
+  const run = (module: string, request: GivenRequest = {}) => {
+    const signal = request.signal ?? new AbortController().signal;
+    const ctx = createViewerContext(platform, { signal } as Context['request'], viewer);
+    return runHandler(platform, taskOf(ctx, app, routes, module, request));
+  };
   return {
     id,
     app,
@@ -87,21 +95,21 @@ async function loadApp(databaseUrl: string, id: string): Promise<RunningApp> {
 }
 
 function taskOf(
+  ctx: Context,
   app: RunningApp,
   routes: readonly AppRoute[],
   module: string,
-  { method = 'get', body = '', params = {}, depth = 0, roles = ['viewer'], signal, ...request }: GivenRequest,
+  { method = 'get', body = '', params = {}, depth = 0, roles = ['viewer'], ...request }: GivenRequest,
 ): HandlerTask {
   const route = routes.find((one) => one.handlerPath === module && one.method === method);
   if (!route) throw new Error(`There is no handler ${method} in ${module}`);
-  const ctx = { request: { signal: signal ?? new AbortController().signal } } as Context;
   return {
     app,
     route,
     params,
     request: { method, path: route.path, query: {}, headers: {}, ...request, body: Buffer.from(body) },
     ctx,
-    authority: { scopes: new Set(['read', 'write']), isSessionGet: false, limits: [] },
+    authority: authorityOf(ctx.viewer, method),
     user: { id: '019a0000-0000-7000-8000-000000000001', name: 'ann', type: 'user' },
     roles,
     depth,

@@ -1,9 +1,17 @@
 import { expect } from 'vitest';
+import type { HandlerTask } from '../../src/core/app-run.ts';
+import type { Authority } from '../../src/core/authority.ts';
+import { createHostCalls } from '../../src/services/app/handler-host.ts';
+import { createHandlerServices } from '../../src/services/app/handler-services.ts';
+import type { Client } from '../support/client.ts';
 import { expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
+import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-import { createApp } from './app-fixture.ts';
-import { callApi, servicesFor } from './handler-services-fixture.ts';
+import { deployApp } from './echo-app.ts';
+import { callApi, taskFor } from './handler-services-fixture.ts';
+
+const FILES = { 'migrations/001.sql': 'create table note (id int);' };
 
 /** How a caller loses the right to act while a handler runs for them, and what every service of the handler then says. */
 const ENDS: [
@@ -20,12 +28,11 @@ test.for(ENDS)(
   'a run of a %s caller does nothing more with their rights',
   async ([name, end, message], { service, admin }) => {
     const caller = await service.user(name);
-    const services = await servicesFor(service, caller, await createApp(admin, `App of ${name}`));
-    expect(await callApi(services, 'GET', '/api/session')).toMatchObject({ status: 200 });
+    const run = await beginRun(service, caller, await deployApp(admin, `App of ${name}`, FILES));
     const session = await service.login(admin.username);
     const [method, path, body] = end(caller.id);
     expect((await session[method](path, body as never)).status).toBeLessThan(300);
-    await expectRefusals(services, message);
+    await expectRefusals(run, message);
   },
 );
 
@@ -43,21 +50,60 @@ test.for([
       `select id from dws.${table} where user_id = $1`,
       caller.id,
     )) as [{ id: string }];
-    const services = await servicesFor(service, caller, await createApp(admin, `App by ${method}`), {
-      viewer: { authMethod: method, credentialId: id },
-    });
-    expect(await callApi(services, 'GET', '/api/session')).toMatchObject({ status: 200 });
+    const app = await deployApp(admin, `App by ${method}`, FILES);
+    const run = await beginRun(service, caller, app, { viewer: { authMethod: method, credentialId: id } });
+    // A run that another run causes has no credential of its own.
+    const { credential } = run.task.authority;
+    const nested = await beginRun(
+      service,
+      caller,
+      app,
+      { viewer: { authMethod: 'app', credentialId: '' } },
+      credential,
+    );
     await systemQuery(service, `delete from dws.${table} where id = $1`, id);
-    await expectRefusals(services, message);
+    await expectRefusals(run, message);
+    await expectRefusals(nested, message);
   },
 );
 
-async function expectRefusals(services: Awaited<ReturnType<typeof servicesFor>>, message: string): Promise<void> {
-  const calls = [
+/** Begins a run, with an open transaction. */
+async function beginRun(
+  service: Service,
+  caller: Client,
+  appId: string,
+  options: Parameters<typeof taskFor>[3] = {},
+  credential?: Authority['credential'],
+) {
+  const found = await taskFor(service, caller, appId, options);
+  const task = { ...found, authority: { ...found.authority, ...(credential && { credential }) } };
+  const calls = createHostCalls(service.platform, task as HandlerTask);
+  const { signal } = new AbortController();
+  const transaction = await calls['begin']!(null, signal);
+  const insert = { sql: 'insert into note values (1)', params: [], transaction };
+  expect(await calls['query']!(insert, signal)).toEqual([]);
+  const services = createHandlerServices(task);
+  expect(await callApi(services, 'GET', '/api/session')).toMatchObject({ status: 200 });
+  return { task, services, calls, insert, signal };
+}
+
+async function expectRefusals(
+  { services, calls, insert, signal }: Awaited<ReturnType<typeof beginRun>>,
+  message: string,
+): Promise<void> {
+  const attempts = [
     () => callApi(services, 'GET', '/api/session'),
     () => services.emit('order', {}),
     () => services.notify('admin', { message: 'x' }),
     () => services.email({ to: 'a@example.com', subject: 'x', text: 'x' }),
   ];
-  for (const call of calls) await expect(call()).rejects.toMatchObject({ status: 403, message });
+  for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ status: 403, message });
+  const statements = [
+    ['query', insert],
+    ['query', { ...insert, transaction: undefined }],
+    ['begin', null],
+    ['commit', insert.transaction],
+  ] as const;
+  for (const [name, argument] of statements)
+    await expect(calls[name]!(argument, signal)).rejects.toMatchObject({ code: 'FORBIDDEN', message });
 }

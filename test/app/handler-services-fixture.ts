@@ -1,5 +1,5 @@
 import type { AppLimit } from '../../src/core/app-access.ts';
-import type { AppResponse, HandlerServices, RunningApp } from '../../src/core/app-run.ts';
+import type { AppResponse, HandlerServices, HandlerTask, RunningApp } from '../../src/core/app-run.ts';
 import { authorityOf } from '../../src/core/authority.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { Platform } from '../../src/core/platform.ts';
@@ -22,12 +22,16 @@ interface HandlerOptions {
 }
 
 /** Returns what a handler of an app can do when `caller` called it. A caller may be a team. */
-export async function servicesFor(
+export const servicesFor = async (...args: Parameters<typeof taskFor>): Promise<HandlerServices> =>
+  createHandlerServices(await taskFor(...args));
+
+/** Returns what is needed of the task of such a handler. */
+export async function taskFor(
   service: Service,
   caller: Pick<Client, 'id'> | string,
   appId: string,
   { depth = 0, viewer = {}, platform = {}, limits = [] }: HandlerOptions = {},
-): Promise<HandlerServices> {
+): Promise<Pick<HandlerTask, 'app' | 'ctx' | 'authority' | 'depth'>> {
   const app = await findApp(service, appId);
   const principal = typeof caller === 'string' ? caller : `user:${caller.id}`;
   const loaded = await loadPrincipalViewer(service.platform.system, app.tenantId, principal);
@@ -43,7 +47,7 @@ export async function servicesFor(
     ...loaded,
     ...viewer,
   });
-  return createHandlerServices({ app, ctx, authority: { ...authorityOf(ctx.viewer, 'post'), limits }, depth });
+  return { app, ctx, authority: { ...authorityOf(ctx.viewer, 'post'), limits }, depth };
 }
 
 async function findApp(service: Service, appId: string): Promise<RunningApp> {

@@ -89,9 +89,10 @@ test('a run that a user has limited follows no redirects', async ({ service, adm
   receiver.respond = (_request, response) => response.writeHead(302, { location: 'https://other.invalid/' }).end();
   const access = { scopes: ['read' as const, 'send' as const], hosts: [`127.0.0.1:${receiver.port}`] };
   const received = new Received();
-  await received.set();
+  await received.set({ mayKeep: true });
   const limit = {
     appId: 'x',
+    grantId: null,
     url: 'x',
     declared: { ...access, required: [] },
     granted: access,

@@ -96,7 +96,8 @@ export class Listener {
   }
 
   #handleLoss(client: pg.Client): void {
-    if (this.#client !== client && this.#client !== null) return;
+    // A client that was lost before may end while another one connects.
+    if (this.#client !== client) return;
     this.#client = null;
     client.end().catch(() => {});
     this.#scheduleReconnect();

@@ -17,6 +17,7 @@ import { loadLimit } from './app-grant.ts';
 import { matchRoute, maxBodyOf, noRouteFor } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
 import { findViewedApp } from './find-running-app.ts';
+import { currentAuthority } from './handler-rights.ts';
 import { runRoute, withoutDetails } from './handler-route.ts';
 
 /** A request for a route below `view`. Its body is received when the route is known. */
@@ -54,6 +55,7 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     roles: rolesAt(level, viewer),
     depth: ctx.request.appDepth ?? 0,
   });
+  const lasting = await currentAuthority({ ctx, authority });
   await recordRun(platform, {
     app,
     route: route.path,
@@ -61,9 +63,9 @@ export async function callView(ctx: Context, id: string, { request, receive }: V
     payerId: viewer.userId,
     durationMs,
     memoryBytes,
-    ...keptOf(authority, logs, 'failure' in result ? result.failure.message : null),
+    ...keptOf(lasting, logs, 'failure' in result ? result.failure.message : null),
   });
-  if ('response' in result) return { ...result.response, confinement: confinementOf(authority) };
+  if ('response' in result) return { ...result.response, confinement: confinementOf(lasting) };
   throw levelAllows(level, 'app:write') ? result.failure : withoutDetails(result.failure);
 }
 

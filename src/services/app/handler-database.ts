@@ -1,3 +1,4 @@
+import type { HandlerTask } from '../../core/app-run.ts';
 import {
   SqlFailure,
   type StatementOptions,
@@ -5,9 +6,10 @@ import {
   type WorkspaceQuery,
   type WorkspaceRow,
 } from '../../core/app-workspace.ts';
-import { beforeReceiving, keepingIssue, readOnlyReason, type Authority } from '../../core/authority.ts';
+import { beforeReceiving, keepingIssue, readOnlyReason } from '../../core/authority.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { HostCall } from '../../core/sandbox.ts';
+import { withCurrentRights } from './handler-rights.ts';
 
 /**
  * Longest wait for a connection while the handler has an open transaction, in milliseconds. Handlers that have all
@@ -28,22 +30,25 @@ interface OpenTransaction {
 /** Why a transaction is undone that the handler ends with an error. */
 class RolledBack extends Error {}
 
+/** What is needed of the task of a run. */
+type DatabaseTask = Pick<HandlerTask, 'ctx' | 'authority'>;
+
 /** The use of the database in one run of a handler, which ends before the run reads what the app may not keep. */
 class HandlerDatabase {
   readonly #workspaces: Platform['workspaces'];
   readonly #key: WorkspaceKey;
-  readonly #authority: Authority;
+  readonly #task: DatabaseTask;
   readonly #open = new Map<number, OpenTransaction>();
   readonly #running = new Set<Promise<unknown>>();
   #last = 0;
   /** Transactions that are open or begin. */
   #count = 0;
 
-  constructor(workspaces: Platform['workspaces'], key: WorkspaceKey, authority: Authority) {
+  constructor(workspaces: Platform['workspaces'], key: WorkspaceKey, task: DatabaseTask) {
     this.#workspaces = workspaces;
     this.#key = key;
-    this.#authority = authority;
-    beforeReceiving(authority, () => this.#close());
+    this.#task = task;
+    beforeReceiving(task.authority, () => this.#close());
   }
 
   /** Runs a statement, in an open transaction if one is named. */
@@ -93,13 +98,14 @@ class HandlerDatabase {
   #options(): StatementOptions {
     return {
       maxWaitMs: this.#count > 0 ? MAX_NESTED_WAIT_MS : undefined,
-      readOnlyReason: () => readOnlyReason(this.#authority),
+      readOnlyReason: () => readOnlyReason(this.#task.authority),
     };
   }
 
-  /** Does something with the database, unless it is closed. */
+  /** Does something with the database, unless the run may not keep what it has read, or its caller can no longer act. */
   async #run<T>(work: () => Promise<T>): Promise<T> {
-    const issue = keepingIssue(this.#authority);
+    const { authority } = await withCurrentRights(this.#task);
+    const issue = keepingIssue(authority);
     if (issue)
       throw new SqlFailure('42501', `${issue.message}. Without keep, a run uses its tables before it calls the API`);
     const running = work();
@@ -127,9 +133,9 @@ class HandlerDatabase {
 export function databaseCalls(
   workspaces: Platform['workspaces'],
   key: WorkspaceKey,
-  authority: Authority,
+  task: DatabaseTask,
 ): Record<'query' | 'begin' | 'commit' | 'rollBack', HostCall> {
-  const database = new HandlerDatabase(workspaces, key, authority);
+  const database = new HandlerDatabase(workspaces, key, task);
   return {
     query: async (argument, signal) => {
       const { sql, params, transaction } = argument as Record<string, unknown>;

@@ -15,7 +15,7 @@ export function createHostCalls(platform: Platform, task: HandlerTask): Record<s
   const { id: appId, tenantId, ownerId } = task.app;
   const services = createHandlerServices(task);
   const calls: Record<string, HostCall> = {
-    ...databaseCalls(platform.workspaces, { tenantId, appId, ownerId: idOfPrincipal(ownerId) }, task.authority),
+    ...databaseCalls(platform.workspaces, { tenantId, appId, ownerId: idOfPrincipal(ownerId) }, task),
     fetch: async (argument, signal) => {
       const { status, headers, body } = await services.fetch(readFetch(argument), signal);
       return joinFrame({ status, headers }, body);

@@ -1,7 +1,9 @@
+import type { Authority } from '../../core/authority.ts';
 import { refused } from '../../core/errors.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import { actingPrincipal, idOfPrincipal, type Viewer } from '../../core/viewer.ts';
 import { actingTeam } from '../resource/access-level.ts';
+import { isActive } from '../resource/active-user.ts';
 import { USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
 
 /** What these viewers have in common. Like a token, they may do nothing that requires a session. */
@@ -21,21 +23,44 @@ export const loadPrincipalViewer = (system: SystemDatabase, tenantId: string, pr
   (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, idOfPrincipal(principal));
 
 /**
- * Throws FORBIDDEN with a sentence if a viewer whose work is under way can no longer act: the user or team was deleted, the
- * user was disabled or locked by an administrator, the session has ended or the token was deleted.
+ * Returns a viewer whose work is under way with the rights that they still have: never more than before. Throws FORBIDDEN with
+ * a sentence if they can no longer act: the user or team was deleted, the user was disabled or locked by an administrator, or
+ * the session or token with which the work began has ended.
  */
-export async function checkCanAct(
+export async function currentViewer(
   system: SystemDatabase,
-  { tenantId, principals, authMethod, credentialId }: Viewer,
-): Promise<void> {
-  await loadPrincipalViewer(system, tenantId, actingPrincipal({ principals }));
-  if (authMethod !== 'session' && authMethod !== 'token') return;
-  const table = authMethod === 'session' ? 'session' : 'api_token';
+  viewer: Viewer,
+  credential: Authority['credential'],
+): Promise<Viewer> {
+  const [now, ended] = await Promise.all([
+    loadPrincipalViewer(system, viewer.tenantId, actingPrincipal(viewer)),
+    hasEnded(system, credential),
+  ]);
+  if (ended) throw refused(`The ${credential.authMethod} has ended`);
+  return {
+    ...viewer,
+    principals: now.principals,
+    teamRoles: now.teamRoles,
+    superuser: viewer.superuser && now.superuser,
+    permissions: new Set([...viewer.permissions].filter((permission) => now.permissions.has(permission))),
+  };
+}
+
+/** Returns whether a session or token has ended, also because its user can no longer act. */
+async function hasEnded(
+  system: SystemDatabase,
+  { authMethod, credentialId }: Authority['credential'],
+): Promise<boolean> {
+  if (authMethod !== 'session' && authMethod !== 'token') return false;
   const found = await system.query({
-    text: `select from dws.${table} where id = $1 and (expires_at is null or expires_at > now())`,
+    text: `
+      select
+      from dws.${authMethod === 'session' ? 'session' : 'api_token'} c
+      join dws.app_user u on u.id = c.user_id
+      where c.id = $1 and (c.expires_at is null or c.expires_at > now()) and ${isActive('u')}`,
     values: [credentialId],
   });
-  if (found.length === 0) throw refused(`The ${authMethod} has ended`);
+  return found.length === 0;
 }
 
 /** Returns the principal of an id that is of a user or a team, as operations have it of who requested them. */

@@ -1,0 +1,26 @@
+import type { HandlerTask } from '../../core/app-run.ts';
+import type { Authority } from '../../core/authority.ts';
+import { currentViewer } from '../identity/principal-viewer.ts';
+import { createViewerContext } from '../resource/viewer-context.ts';
+import { currentLimits } from './app-grant.ts';
+
+/** What a run of a handler does its work with. */
+type Acting = Pick<HandlerTask, 'ctx' | 'authority'>;
+
+/**
+ * Returns a task with the rights that its caller still has and grants, never more than when the run began. Asked before each
+ * host call of a run. Throws FORBIDDEN with a sentence if the caller can no longer act.
+ */
+export async function withCurrentRights<T extends Acting>(task: T): Promise<T> {
+  const { platform, request } = task.ctx;
+  const [viewer, authority] = await Promise.all([
+    currentViewer(platform.system, task.ctx.viewer, task.authority.credential),
+    currentAuthority(task),
+  ]);
+  return { ...task, ctx: createViewerContext(platform, request, viewer), authority };
+}
+
+/** Returns the authority of a run with what users still grant. */
+export async function currentAuthority({ ctx: { platform, viewer }, authority }: Acting): Promise<Authority> {
+  return { ...authority, limits: await currentLimits(platform.system, viewer.tenantId, authority.limits) };
+}
