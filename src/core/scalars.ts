@@ -1,19 +1,19 @@
 import { GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLJSON, GraphQLJSONObject } from 'graphql-scalars';
 import { fileFromText } from './data-url.ts';
+import { isoDatetime } from './dates.ts';
 import type { IncomingFile } from './files.ts';
 
-const ISO = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/;
-
 function parseDateTime(value: unknown): Date {
-  const date = typeof value === 'string' && ISO.test(value) ? new Date(value) : null;
-  if (!date || Number.isNaN(date.getTime())) throw new TypeError(`"${String(value)}" is not an ISO 8601 timestamp`);
-  return date;
+  const time = typeof value === 'string' ? isoDatetime(value) : undefined;
+  if (time === undefined) throw new TypeError(`"${String(value)}" is not an ISO 8601 timestamp`);
+  return new Date(time);
 }
 
 export const DateTime = new GraphQLScalarType<Date, string>({
   name: 'DateTime',
-  description: 'Date and time in ISO 8601, in UTC with milliseconds, e.g. `2026-01-31T08:00:00.000Z`.',
+  description:
+    'Date and time in ISO 8601, in UTC with milliseconds, e.g. `2026-01-31T08:00:00.000Z`. A date alone is its midnight, a time without a zone is in UTC, and a day that does not exist is refused.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   // The read path returns timestamps as text in this form.
   serialize: (value) => (typeof value === 'string' ? value : (value as Date).toISOString()),

@@ -3,7 +3,7 @@ import { SaxesParser } from 'saxes';
 import { zipArchiveOf } from '../support/zip-archive.ts';
 
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
-const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+export const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const TYPES = 'http://schemas.openxmlformats.org/package/2006/content-types';
 const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships';
 const RELATIONS_TYPE = 'application/vnd.openxmlformats-package.relationships+xml';

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { createNunjucksEngine } from '../../src/adapters/template-engine/nunjucks-engine.ts';
+import { NO_DAYS } from '../support/days.ts';
 import { mistakesOf, type TaskOptions } from './engine-fixture.ts';
 
 const sandbox = openSandbox();
@@ -181,6 +182,14 @@ describe('if unknown names are mistakes, they are at', () => {
     ['a DATA file', '{{ data["none.csv"] }}', 1, 4, 'Unknown name data["none.csv"]'],
     ['a value that is no number', '{{ "abc" | number }}', 1, 12, '"abc" is not a number'],
     ['a value that is no date', '{{ "abc" | date }}', 1, 12, '"abc" is not a date'],
+    ['letters that are no field', '{{ "2024-03-09" | date("YYYY-MM-DD") }}', 1, 19, '"YYYY" is not a field of dates'],
+    ...NO_DAYS.map((day): [string, string, number, number, string] => [
+      `the day ${day}`,
+      `{{ "${day}" | date }}`,
+      1,
+      9 + day.length,
+      `"${day}" is not a date`,
+    ]),
   ])('%s', (_, text, line, column, message) =>
     expectMistake(text, ['main.njk', line, column], message, {
       settings: { strict: true },

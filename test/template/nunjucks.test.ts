@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
 import { createNunjucksEngine } from '../../src/adapters/template-engine/nunjucks-engine.ts';
+import { NO_DAYS } from '../support/days.ts';
 import { checkTaskOf, renderTaskOf, renderText, type TaskOptions } from './engine-fixture.ts';
 
 const sandbox = openSandbox();
@@ -94,7 +95,17 @@ describe('the filter', () => {
       `{{ "2024-03-09" | date("EEE d MMMM yyyy 'o''clock'") }}`,
       'Sat 9 March 2024 oclock',
     ],
+    ['date by short fields', '{{ "2024-03-09T23:05:07" | date("d/M/yy H:m:s") }}', '9/3/24 23:5:7'],
+    ['date of an early year', '{{ "0099-01-02" | date("yyyy-MM-dd yy") }}', '0099-01-02 99'],
+    ['date by unknown letters', '{{ "2024-03-09" | date("YYYY-MM-DDTHH") }}', 'YYYY-03-DDT00'],
+    ['date of a time', '{{ "15:06:07" | date("h:mm:ss a") }}', '3:06:07 PM'],
+    ['date of a time without a day', '{{ "15:06" | date("d. HH:mm") }} {{ "15:06" | date }}', '15:06 15:06'],
     ['date of no date', '{{ "soon" | date }}', 'soon'],
+    ...NO_DAYS.map((day): [string, string, string] => [
+      `date of ${day}, which does not exist`,
+      `{{ "${day}" | date("yyyy-MM-dd") }}`,
+      day,
+    ]),
     [
       'csv',
       '{{ "a" | csv }},{{ "a,b" | csv }},{{ \'say "x"\' | csv }},{{ "" | csv }},{{ none | csv }}',

@@ -25,7 +25,16 @@ import {
   type EngineLimits,
 } from './sandboxed-engine.ts';
 
-const GUEST = ['docx-main', 'docx-expression', 'docx-library', 'mistakes', 'data-files', 'format-filters'];
+const GUEST = [
+  'docx-main',
+  'docx-expression',
+  'docx-library',
+  'docx-structure',
+  'mistakes',
+  'data-files',
+  'format-filters',
+  '../../../core/dates',
+];
 const HANDLERS: readonly TemplateHandler[] = [
   {
     id: 'docx',

@@ -31,6 +31,7 @@ const GUEST = [
   'mistakes',
   'data-files',
   'format-filters',
+  '../../../core/dates',
   'text-filters',
 ];
 const EXTENSIONS = ['njk', 'html', 'htm', 'txt', 'csv', 'md', 'xml', 'json'];

@@ -50,12 +50,22 @@ function parseOptions(text: string): unknown[] {
   return options;
 }
 
-/** Returns the value of a path in an object; undefined if there is none. Inherited properties are not found. */
-export function valueAt(scope: unknown, path: readonly string[]): unknown {
-  let value = scope;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return value;
+/**
+ * Returns the value of a path: in the innermost scope that has its first name, whose value may be null. An empty path is the
+ * innermost scope. Returns undefined if there is none. Inherited properties are not found.
+ */
+export function lookUp(scopes: readonly unknown[], [first, ...others]: readonly string[]): unknown {
+  if (first === undefined) return scopes.at(-1);
+  return others.reduce(
+    propertyOf,
+    propertyOf(
+      scopes.findLast((scope) => propertyOf(scope, first) !== undefined),
+      first,
+    ),
+  );
 }
+
+const propertyOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;

@@ -6,24 +6,43 @@ interface DocxTag {
   module?: string;
 }
 
-interface ScopeManager {
+export interface ScopeManager {
+  /** From the outermost scope to the innermost. */
   scopeList: readonly unknown[];
 }
 
 interface DocxOptions {
   paragraphLoop: boolean;
   linebreaks: boolean;
-  parser(tag: string): { get(scope: unknown): unknown };
+  /** `num` is the position of the scope that is asked. */
+  parser(tag: string): { get(scope: unknown, scopes: ScopeManager & { num: number }): unknown };
   nullGetter(tag: DocxTag, scopes: ScopeManager): unknown;
 }
 
 export interface Zip {
-  file(path: string): { asText(): string } | null;
   generate(options: { type: 'uint8array'; compression: 'DEFLATE' }): Uint8Array;
 }
 
 export interface Docxtemplater {
-  new (zip: Zip, options: DocxOptions): { fileType: string; render(data: object): void; getZip(): Zip };
+  new (zip: Zip, options: DocxOptions): DocxFile;
+}
+
+export interface DocxFile {
+  fileType: string;
+  /** The parts of the file that may have tags, by their paths. */
+  compiled: Readonly<Record<string, { content: string; postparsed: readonly DocxPart[] }>>;
+  render(data: object): void;
+  getZip(): Zip;
+}
+
+/** A tag of the template, of XML, or what stands between them. */
+export interface DocxPart {
+  type: string;
+  value: string;
+  /** What a tag of the template is. */
+  module?: string;
+  /** What a loop contains. */
+  subparsed?: readonly DocxPart[];
 }
 
 export type PizZip = new (content: Uint8Array) => Zip;
@@ -31,5 +50,5 @@ export type PizZip = new (content: Uint8Array) => Zip;
 /** An error of a tag, or of several. */
 export interface DocxError {
   message: string;
-  properties?: { id?: string; explanation?: string; rootError?: Error; errors?: readonly DocxError[] };
+  properties?: { id?: string; xtag?: string; explanation?: string; rootError?: Error; errors?: readonly DocxError[] };
 }

@@ -1,7 +1,8 @@
 import type { RenderSettings } from '../../../core/template-engine.ts';
 import { dataObject, parseDataFile } from './data-files.ts';
-import { parseExpression, valueAt, type Expression } from './docx-expression.ts';
-import type { DocxError, Docxtemplater, PizZip, Zip } from './docx-library.ts';
+import { lookUp, parseExpression, type Expression } from './docx-expression.ts';
+import type { DocxError, DocxFile, Docxtemplater, PizZip, ScopeManager } from './docx-library.ts';
+import { checkElements, checkTags } from './docx-structure.ts';
 import { createFormatFilters } from './format-filters.ts';
 import { MAX_MESSAGE_CHARACTERS, mistakeOf, rethrowMemoryError, type Mistake } from './mistakes.ts';
 
@@ -90,9 +91,8 @@ class Engine {
     return mistakes;
   }
 
-  #open(filename: string): { render(data: object): void; getZip(): Zip } {
+  #open(filename: string): DocxFile {
     const archive = new this.#archive(this.#host.template.sync(filename));
-    checkElements(archive.file('word/document.xml')?.asText() ?? '');
     const document = new this.#library(archive, {
       paragraphLoop: true,
       linebreaks: true,
@@ -103,43 +103,44 @@ class Engine {
       },
     });
     if (document.fileType !== 'docx') throw new Error('The file is no docx file');
+    for (const { content, postparsed } of Object.values(document.compiled)) {
+      checkElements(content);
+      checkTags(postparsed);
+    }
     return document;
   }
 
-  #parse(tag: string): { get(scope: unknown): unknown } {
+  #parse(tag: string): { get(scope: unknown, scopes: ScopeManager & { num: number }): unknown } {
     const expression = parseExpression(tag);
     for (const { name } of expression.filters)
       if (!Object.hasOwn(this.#filters, name)) throw new Error(`unknown filter: ${name}`);
-    return { get: (scope) => this.#evaluate(expression, scope) };
+    // The library asks for the innermost scope first, and for the next one as long as it gets nothing.
+    return {
+      get: (_, { scopeList, num }) =>
+        num === scopeList.length - 1 ? this.#evaluate(expression, scopeList) : undefined,
+    };
   }
 
-  #evaluate({ path, filters }: Expression, scope: unknown): unknown {
-    let value = valueAt(scope, path);
-    // An outer loop may have the name; a filter of nothing is nothing.
-    if (value === undefined && path.length > 0 && !filters.some(({ name }) => name === 'default')) return undefined;
+  #evaluate({ path, filters }: Expression, scopes: readonly unknown[]): unknown {
+    let value = lookUp(scopes, path);
+    // A filter of nothing is nothing.
+    if (value === undefined && !filters.some(({ name }) => name === 'default')) return undefined;
     for (const { name, options } of filters) value = this.#filters[name]!(value, ...options);
-    return value;
+    return typeof value === 'string' ? writable(value) : (value ?? '');
   }
 
   #noteUnknown(tag: string, scopes: readonly unknown[]): void {
     const { path } = parseExpression(tag);
-    if (!scopes.some((scope) => valueAt(scope, path) !== undefined))
-      this.#unknown.push(`Unknown name ${path.join('.')}`);
+    if (lookUp(scopes, path) === undefined) this.#unknown.push(`Unknown name ${path.join('.')}`);
   }
 }
 
-const TAG = /<(\/?)([^\s/>!?]+)(?:"[^"]*"|'[^']*'|[^"'>])*>/g;
-
-/** Throws for elements that are not closed. The library writes them as they are. */
-function checkElements(xml: string): void {
-  const open: string[] = [];
-  for (const [tag, slash, name] of xml.matchAll(TAG)) {
-    if (tag.endsWith('/>')) continue;
-    if (!slash) open.push(name!);
-    else if (open.pop() !== name) throw new Error(`The file is damaged: the element ${name} is closed too often`);
-  }
-  if (open.length > 0) throw new Error(`The file is damaged: the element ${open.at(-1)} is not closed`);
-}
+/** Returns a text as XML can contain it, with one kind of line breaks. Other control characters are dropped. */
+const writable = (text: string): string =>
+  text
+    .replaceAll(/\r\n?|\v/g, '\n')
+    .replaceAll(/[\0-\x08\f\x0e-\x1f\ufffe\uffff]/g, '')
+    .toWellFormed();
 
 const mistakeIn = (path: string, message: string): Mistake => ({
   path,
@@ -153,7 +154,12 @@ function mistakesOf(path: string, error: unknown): Mistake[] {
   const located = mistakeOf(error);
   if (located) return [located];
   const { message, properties } = error as DocxError;
-  if (properties?.errors?.length) return properties.errors.flatMap((inner) => mistakesOf(path, inner));
+  if (properties?.errors?.length) {
+    const { errors } = properties;
+    // The end `{/}` of a loop that is misplaced is a tag without a name to the library.
+    const others = errors.filter((inner) => inner.properties?.xtag !== '');
+    return (others.length > 0 ? others : errors).flatMap((inner) => mistakesOf(path, inner));
+  }
   const cause = properties?.rootError ? `: ${properties.rootError.message}` : '';
   return [mistakeIn(path, (properties?.explanation ?? message) + cause)];
 }

@@ -1,17 +1,19 @@
+import { isoDatetime } from '../../../core/dates.ts';
 import type { RenderSettings } from '../../../core/template-engine.ts';
 
 type Filter = (value: unknown, ...options: unknown[]) => unknown;
 
 const STYLES = ['short', 'medium', 'long', 'full'] as const;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/;
-const INSTANT = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)$/i;
+/** The end of a time that has a zone: days have none. */
+const HAS_ZONE = /:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}(?::?\d{2})?)$/;
 const NUMBER = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
-/** Parts of a date pattern: a text in quotation marks, or a field by its letters. */
-const PATTERN = /'([^']*)'|yyyy|yy|MMMM|MMM|MM|M|dd|d|EEEE|EEE|HH|H|hh|h|mm|ss|a/g;
+/** A time of day alone. */
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?$/;
+/** Parts of a date pattern: a text in quotation marks, or a field by its letters, or other letters. */
+const PATTERN = /'([^']*)'|([A-Za-z])\2*/g;
+const FIELDS_OF_TIME: ReadonlySet<string> = new Set(['HH', 'H', 'hh', 'h', 'mm', 'm', 'ss', 's', 'a']);
 
 const FIELDS: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
-  yyyy: { year: 'numeric' },
   MMMM: { month: 'long' },
   MMM: { month: 'short' },
   EEEE: { weekday: 'long' },
@@ -60,12 +62,17 @@ export function createFormatFilters(settings: RenderSettings): Record<string, Fi
     },
     date(value, format) {
       if (isEmpty(value)) return '';
-      const parsed = parseDate(value, timezone);
-      if (!parsed) return unformatted(value, 'a date');
       const pattern = String(optionOf(format, 'format') ?? 'medium');
       const style = STYLES.find((candidate) => candidate === pattern);
+      const parsed = parseDate(value, timezone) ?? (style ? undefined : parseTime(value, pattern));
+      if (!parsed) return unformatted(value, 'a date');
       if (style) return dateFormat(parsed.zone, style, { dateStyle: style }).format(parsed.date);
-      return formatPattern(parsed.date, pattern, (key, options) => dateFormat(parsed.zone, key, options));
+      return formatPattern(
+        parsed.date,
+        pattern,
+        (key, options) => dateFormat(parsed.zone, key, options),
+        (letters) => unformatted(letters, 'a field of dates') as string,
+      );
     },
   };
 }
@@ -81,23 +88,26 @@ const optionOf = (option: unknown, name: string): unknown =>
 /** Returns a date and the time zone in which it is shown: days and times without a zone are shown as they are. */
 function parseDate(value: unknown, timezone: string): { date: Date; zone: string } | undefined {
   if (typeof value === 'number') return checked(new Date(value), timezone);
+  const text = String(value).trim().toUpperCase();
+  const time = isoDatetime(text);
+  return time === undefined ? undefined : checked(new Date(time), HAS_ZONE.test(text) ? timezone : 'UTC');
+}
+
+/** Returns a time of day, for a pattern that shows nothing of the day. */
+function parseTime(value: unknown, pattern: string): { date: Date; zone: string } | undefined {
   const text = String(value).trim();
-  if (DATE.test(text)) return checked(new Date(text), 'UTC');
-  if (LOCAL_TIME.test(text)) return checked(new Date(`${text.replace(' ', 'T')}Z`), 'UTC');
-  if (!INSTANT.test(text)) return undefined;
-  const zone = text
-    .replace(' ', 'T')
-    .replace(/([+-]\d{2})$/, '$1:00')
-    .replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
-  return checked(new Date(zone), timezone);
+  const showsTime = [...pattern.matchAll(PATTERN)].every(([part]) => part.startsWith("'") || FIELDS_OF_TIME.has(part));
+  return TIME.test(text) && showsTime ? { date: new Date(`1970-01-01T${text}Z`), zone: 'UTC' } : undefined;
 }
 
 const checked = (date: Date, zone: string) => (Number.isNaN(date.getTime()) ? undefined : { date, zone });
 
+/** Formats a date by a pattern. `unknown` returns what stands for letters that are no field. */
 function formatPattern(
   date: Date,
   pattern: string,
   formatOf: (key: string, options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat,
+  unknown: (letters: string) => string,
 ): string {
   const numbers: Record<string, string> = {};
   const options: Intl.DateTimeFormatOptions = {
@@ -115,6 +125,7 @@ function formatPattern(
   const padded = (name: string) => (numbers[name] ?? '').padStart(2, '0');
   const hour = Number(numbers.hour) % 12 || 12;
   const fields: Record<string, () => string> = {
+    yyyy: () => (numbers.year ?? '').padStart(4, '0'),
     yy: () => (numbers.year ?? '').slice(-2),
     MM: () => padded('month'),
     M: () => String(Number(numbers.month)),
@@ -125,11 +136,14 @@ function formatPattern(
     hh: () => String(hour).padStart(2, '0'),
     h: () => String(hour),
     mm: () => padded('minute'),
+    m: () => String(Number(numbers.minute)),
     ss: () => padded('second'),
+    s: () => String(Number(numbers.second)),
     a: () => (Number(numbers.hour) < 12 ? 'AM' : 'PM'),
   };
   return pattern.replace(PATTERN, (field, quoted: string | undefined) => {
     if (quoted !== undefined) return quoted || "'";
-    return fields[field]?.() ?? formatOf(field, FIELDS[field]!).format(date);
+    const names = FIELDS[field];
+    return fields[field]?.() ?? (names ? formatOf(field, names).format(date) : unknown(field));
   });
 }
