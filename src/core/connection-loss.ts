@@ -11,6 +11,8 @@ const NETWORK_CODES = new Set([
 
 /** Class 08, and 57P01 to 57P03: shutdown, crash, cannot connect now. */
 const SQL_STATES = /^(08|57P0[1-3])/;
+/** Statements have this one, too, e.g. for a wrong number of parameters. It ends the connection where it is fatal. */
+const PROTOCOL_VIOLATION = '08P01';
 
 /** Messages of pg and Postgres without a code. */
 const MESSAGES = new RegExp(
@@ -30,6 +32,8 @@ const MESSAGES = new RegExp(
  */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = String((error as { code?: unknown }).code ?? '');
+  const { code: given, severity } = error as { code?: unknown; severity?: unknown };
+  const code = String(given ?? '');
+  if (code === PROTOCOL_VIOLATION) return severity !== 'ERROR';
   return NETWORK_CODES.has(code) || SQL_STATES.test(code) || MESSAGES.test(error.message);
 }

@@ -17,6 +17,40 @@ const test = base.extend<{ app: DeployedApp }>({
           rows: `return query('select *, $1::int + 1 as next from orders', [41])`,
           error: `try { await query('insert into orders values (1)') } catch (error) {
               return [error instanceof Error, error.code, error.message] }`,
+          values: `const round = async (type, value) => (await query('select $1::' + type + ' as value', [value]))[0].value;
+              const outcomes = {};
+              for (const [name, [type, value]] of Object.entries({
+                bytes: ['bytea', new Uint8Array([1, 2, 254])],
+                buffer: ['bytea', new Uint8Array([1, 2, 254]).buffer],
+                part: ['bytea', new Uint8Array([0, 1, 2, 254, 9]).subarray(1, 4)],
+                words: ['bytea', new Uint16Array([513])],
+                view: ['bytea', new DataView(new Uint8Array([1, 2, 254]).buffer)],
+                none: ['bytea', new Uint8Array()],
+                listOfBytes: ['bytea[]', [new Uint8Array([1]), null]],
+                list: ['jsonb', ['x', 'y', { z: [1] }]],
+                empty: ['jsonb', []],
+                json: ['json', [1, null]],
+                object: ['jsonb', { a: ['x'] }],
+                texts: ['text[]', ['x', 'a "b", {c}', null]],
+                numbers: ['int[]', [1, 2]],
+                matrix: ['int[]', [[1, 2], [3, 4]]],
+                objects: ['jsonb[]', [{ a: 1 }, { b: 'x' }]],
+                nan: ['float8', NaN],
+                infinity: ['numeric', -Infinity],
+                big: ['int8', 9007199254740993n],
+                bigInJson: ['jsonb', '{"id":98765432109876543210,"n":1.5}'],
+                missing: ['text', undefined],
+              })) outcomes[name] = await round(type, value);
+              return outcomes`,
+          mistakes: `const fail = (sql, params) => query(sql, params).then(() => 'ok', (error) => [error.code, error.message]);
+              return [
+                await fail('select $1::int + $2::int', [1]),
+                await fail('select 1', [1]),
+                await fail('select $1::int'),
+                await fail('select $1::jsonb, $2::int', [['x'], 'y']),
+                await fail('selec $1', [['x']]),
+                await query('select 1 as one'),
+              ]`,
           syntax: `return query('select from from')`,
           committed: `const result = await transaction(async ({ query }) => {
                 await query('insert into orders values (2)');
@@ -83,6 +117,50 @@ const test = base.extend<{ app: DeployedApp }>({
 test('returns rows with values of JSON', async ({ app }) => {
   expect((await post(app, 'rows')).json).toEqual([
     { id: 1, number: '9007199254740993', price: '1.10', at: '2026-01-31T10:00:00Z', tags: ['a', 'b'], next: 42 },
+  ]);
+});
+
+test('takes parameters of all kinds', async ({ app }) => {
+  const bytes = Buffer.from([1, 2, 254]).toString('base64');
+  expect((await post(app, 'values')).json).toEqual({
+    bytes,
+    buffer: bytes,
+    part: bytes,
+    words: Buffer.from([1, 2]).toString('base64'),
+    view: bytes,
+    none: '',
+    listOfBytes: [Buffer.from([1]).toString('base64'), null],
+    list: ['x', 'y', { z: [1] }],
+    empty: [],
+    json: [1, null],
+    object: { a: ['x'] },
+    texts: ['x', 'a "b", {c}', null],
+    numbers: [1, 2],
+    matrix: [
+      [1, 2],
+      [3, 4],
+    ],
+    objects: [{ a: 1 }, { b: 'x' }],
+    nan: 'NaN',
+    infinity: '-Infinity',
+    big: '9007199254740993',
+    bigInJson: { id: '98765432109876543210', n: 1.5 },
+    missing: null,
+  });
+});
+
+test('says in the words of Postgres what is wrong with parameters', async ({ app }) => {
+  const wrong = (given: number, required: number) => [
+    '08P01',
+    `bind message supplies ${given} parameters, but prepared statement "" requires ${required}`,
+  ];
+  expect((await post(app, 'mistakes')).json).toEqual([
+    wrong(1, 2),
+    wrong(1, 0),
+    wrong(0, 1),
+    ['22P02', 'invalid input syntax for type integer: "y"'],
+    ['42601', 'syntax error at or near "selec"'],
+    [{ one: 1 }],
   ]);
 });
 

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { WorkspaceRow } from '../../core/app-workspace.ts';
+import { exactJson } from '../../core/exact-number.ts';
 
 type Read = (text: string) => unknown;
 
@@ -9,7 +10,7 @@ const { builtins } = pg.types;
 const safeInteger: Read = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text);
 /** Returns a text for NaN and the infinities, which JSON lacks. */
 const finiteNumber: Read = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
-const json: Read = (text) => JSON.parse(text) as unknown;
+const json: Read = (text) => JSON.parse(exactJson(text)) as unknown;
 /** `2026-01-31 09:30:00.5+00` → `2026-01-31T09:30:00.5Z`. `infinity` and years BC stay as they are. */
 const isoTime: Read = (text) =>
   /^\d{4,}-\d\d-\d\d \S+$/.test(text)

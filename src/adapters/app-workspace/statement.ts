@@ -11,6 +11,8 @@ const AS_TEXT = { getTypeParser: () => (value: string) => value };
 /** Most parameters of a statement in the protocol of Postgres. */
 const MAX_PARAMETERS = 65_535;
 
+const JSON_TYPES: ReadonlySet<number | undefined> = new Set([pg.types.builtins.JSON, pg.types.builtins.JSONB]);
+
 const PROGRAM_LIMIT_EXCEEDED = '54000';
 
 export interface ResultLimits {
@@ -42,7 +44,7 @@ export async function runStatement(
     throw new SqlFailure(PROGRAM_LIMIT_EXCEEDED, `A statement has at most ${MAX_PARAMETERS} parameters`);
   const config = {
     text: sql,
-    values: [...params],
+    values: params.some(Array.isArray) ? await withJsonLists(client, sql, params) : [...params],
     rowMode: 'array',
     types: AS_TEXT,
     queryMode: 'extended',
@@ -64,6 +66,47 @@ export async function runStatement(
     query.on('error', (error: Error) => reject(toFailure(error)));
   });
   return rows;
+}
+
+/** Returns parameters in which lists for JSON are its text. Other lists are arrays of Postgres. */
+async function withJsonLists(client: pg.Client, sql: string, params: readonly unknown[]): Promise<unknown[]> {
+  const description = client.query(new Description(sql));
+  await new Promise<void>((resolve, reject) => {
+    description.on('end', () => resolve());
+    description.on('error', (error: Error) => reject(toFailure(error)));
+  });
+  return params.map((param, n) =>
+    Array.isArray(param) && JSON_TYPES.has(description.parameterTypes[n]) ? JSON.stringify(param) : param,
+  );
+}
+
+/** Asks for the types of the parameters of a statement, without running it. */
+class Description extends pg.Query {
+  /** Known at the end. */
+  parameterTypes: readonly number[] = [];
+
+  readonly #sql: string;
+
+  constructor(sql: string) {
+    super({ text: sql, queryMode: 'extended' } as pg.QueryConfig);
+    this.#sql = sql;
+  }
+
+  /** Called by pg to send what the query consists of. */
+  prepare(connection: DescribingConnection): void {
+    connection.once('parameterDescription', ({ dataTypeIDs }) => (this.parameterTypes = dataTypeIDs));
+    connection.parse({ text: this.#sql, name: '', types: [] });
+    connection.describe({ type: 'S', name: '' });
+    connection.sync();
+  }
+}
+
+/** The parts of a connection of pg 8 that send single messages. */
+interface DescribingConnection {
+  once(event: 'parameterDescription', listener: (message: { dataTypeIDs: readonly number[] }) => void): void;
+  parse(message: { text: string; name: string; types: readonly number[] }): void;
+  describe(message: { type: 'S'; name: string }): void;
+  sync(): void;
 }
 
 /** Returns the error of a statement, or UNAVAILABLE for a lost connection. */

@@ -40,5 +40,20 @@ function textOf(sql: unknown): string {
 
 function paramsOf(params: unknown): unknown[] {
   if (!Array.isArray(params)) throw new TypeError('query(sql, params) takes a list of parameters');
-  return params.map((param: unknown) => (typeof param === 'bigint' ? String(param) : (param ?? null)));
+  return params.map(paramOf);
 }
+
+/** Returns a parameter as a value of JSON that Postgres reads as the same value: bytes and numbers that JSON lacks are texts. */
+function paramOf(param: unknown): unknown {
+  if (Array.isArray(param)) return param.map(paramOf);
+  if (typeof param === 'bigint' || (typeof param === 'number' && !Number.isFinite(param))) return String(param);
+  if (param instanceof ArrayBuffer) return hexOf(new Uint8Array(param));
+  if (ArrayBuffer.isView(param)) return hexOf(new Uint8Array(param.buffer, param.byteOffset, param.byteLength));
+  if (typeof param === 'function' || typeof param === 'symbol')
+    throw new TypeError(`query(sql, params) takes no ${typeof param}`);
+  return param ?? null;
+}
+
+/** Returns bytes in the form in which Postgres reads `bytea`. */
+const hexOf = (bytes: Uint8Array): string =>
+  `\\x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
