@@ -216,7 +216,7 @@ const openQueue: Open = (oracle, concurrency, perTenant) => {
         take(task);
       },
     },
-    close: () => dispatcher.stop(),
+    close: () => void dispatcher.stop(),
   };
 };
 

@@ -23,16 +23,16 @@ export interface Waiting<U extends WaitingUser> {
   nextInMs: number | null;
 }
 
-interface DispatcherOptions<W extends QueuedWork, U extends WaitingUser> extends TenantLimits {
+interface DispatcherOptions<W extends WaitingUser, U extends WaitingUser> extends TenantLimits {
   /** Reads what waits in the queue. */
   list(): Promise<Waiting<U>>;
   /**
    * Takes the oldest work item of a user from the queue; `users` are those that `list` returned. Null when there is none.
-   * It may be an item of another user, whose work has arrived since.
+   * With `giveBack` it may be an item of another user, whose work has arrived since.
    */
   fetch(user: U, users: readonly U[]): Promise<W | null>;
   /** Returns a work item to the queue that was fetched and must not run yet. */
-  giveBack(work: W): Promise<void>;
+  giveBack?(work: W): Promise<void>;
   /** Runs a work item. Never throws. */
   run(work: W): Promise<void>;
   /** Receives the errors of the queue. */
@@ -44,7 +44,7 @@ interface DispatcherOptions<W extends QueuedWork, U extends WaitingUser> extends
  * that runs the fewest, then of the one whose last turn is the longest ago; likewise among the users of a tenant. So a user
  * without a place waits for at most one turn of each other user of the tenant. See docs/contract.md#fairness.
  */
-export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUser> {
+export class Dispatcher<W extends WaitingUser, U extends WaitingUser = WaitingUser> {
   readonly #options: DispatcherOptions<W, U>;
   /** Number of work items that run in this process, by users and tenants. */
   readonly #runningOf = new Map<string, number>();
@@ -57,10 +57,11 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
   #isStopped = false;
   #isWoken = false;
   #resume: (() => void) | null = null;
+  readonly #ended: Promise<void>;
 
   constructor(options: DispatcherOptions<W, U>) {
     this.#options = options;
-    void this.#loop();
+    this.#ended = this.#loop();
   }
 
   /** Reads the queue again, at once. */
@@ -69,10 +70,11 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
     this.#continue();
   }
 
-  /** Takes no more work items. Running ones continue. */
-  stop(): void {
+  /** Takes no more work items. Running ones continue. Resolves when no further one starts. */
+  stop(): Promise<void> {
     this.#isStopped = true;
     this.wake();
+    return this.#ended;
   }
 
   #continue(): void {
@@ -110,7 +112,7 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
       if (!work) this.#waiting.users = this.#waiting.users.filter((user) => user !== next);
       else {
         this.#isStale = true;
-        await this.#options.giveBack(work);
+        await this.#options.giveBack?.(work);
       }
     }
   }
