@@ -18,9 +18,9 @@ interface EventRun extends Subscriber {
 }
 
 /**
- * Starts the agents that wait for events of apps, of all tenants and owners of apps in turn, at most `MAX_EVENTS` events. One transaction marks
- * the events and queues the runs, so that several processes, and one that dies, start each agent once for an event. Returns
- * the number of events. See docs/contract.md#events-of-agents.
+ * Starts the agents that wait for events of apps, of all tenants and owners of apps in turn, at most `MAX_EVENTS` events.
+ * One transaction marks the events and queues the runs, so that several processes, and one that dies, start each agent
+ * once for an event. Returns the number of events. See docs/contract.md#events-of-agents.
  */
 export function dispatchEvents(platform: Platform): Promise<number> {
   return platform.system.transaction(async (query) => {
