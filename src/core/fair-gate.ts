@@ -1,5 +1,6 @@
 import { unavailable } from './errors.ts';
 import { reportPlaces } from './metrics.ts';
+import { LastTurns, precedes, type Occupancy } from './turns.ts';
 
 /** A user or an app of a tenant, who shares bounded resources with others. Without a user, an address stands for the tenant. */
 export interface Caller {
@@ -13,11 +14,8 @@ export interface Caller {
 export const callerAt = (address: string): Caller => ({ tenantId: address, userId: '' });
 
 /** The tasks of one caller, or of all callers of one tenant. */
-interface Usage {
-  running: number;
+interface Usage extends Occupancy {
   waiting: number;
-  /** Number of the turn in which the last task started; 0 before the first. */
-  lastTurn: number;
 }
 
 interface WaitingTask {
@@ -25,7 +23,7 @@ interface WaitingTask {
   refuse(error: Error): void;
 }
 
-type CallerUsage = Usage & { queue: WaitingTask[]; max: number };
+type CallerUsage = Usage & { caller: Caller; queue: WaitingTask[]; max: number };
 type TenantUsage = Usage & { callers: Map<string, CallerUsage> };
 
 interface GateOptions {
@@ -48,8 +46,9 @@ const MEAN_WEIGHT = 0.2;
  * tenant may have a limit, too, so that the callers of one tenant leave places to the others; then a caller occupies at
  * most half of that.
  * A free place goes to the waiting tenant that occupies the fewest, then to the one whose last turn is the longest ago;
- * likewise among the callers of a tenant. The tasks of a caller start in the order of their arrival. When too many
- * tasks wait, the last task of the caller with the most waiting tasks, in the tenant with the most, is refused. So a
+ * likewise among the callers of a tenant. So a caller without a place waits for at most one turn of each other caller of
+ * the tenant, also of those that leave and return. The tasks of a caller start in the order of their arrival. When too
+ * many tasks wait, the last task of the caller with the most waiting tasks, in the tenant with the most, is refused. So a
  * caller cannot exclude another one. See docs/contract.md#fairness.
  */
 export class FairGate {
@@ -59,9 +58,9 @@ export class FairGate {
   readonly #maxWaiting: number;
   readonly #taskNoun: string;
   readonly #tenants = new Map<string, TenantUsage>();
+  readonly #lastTurns = new LastTurns();
   #running = 0;
   #waiting = 0;
-  #turn = 0;
   #meanDuration = 0;
 
   constructor({ places, maxPerCaller, maxPerTenant, maxWaiting, taskNoun }: GateOptions) {
@@ -96,10 +95,11 @@ export class FairGate {
    */
   async enter(caller: Caller, signal: AbortSignal, maxWaitMs?: number): Promise<() => void> {
     signal.throwIfAborted();
-    const tenant = this.#tenants.get(caller.tenantId) ?? { ...emptyUsage(), callers: new Map() };
+    const tenant = this.#tenants.get(caller.tenantId) ?? { ...this.#emptyUsage(caller.tenantId), callers: new Map() };
     this.#tenants.set(caller.tenantId, tenant);
     const usage = tenant.callers.get(caller.userId) ?? {
-      ...emptyUsage(),
+      ...this.#emptyUsage(idOf(caller)),
+      caller,
       queue: [],
       max: Math.ceil(this.#maxPerCaller * (caller.share ?? 1)),
     };
@@ -118,6 +118,10 @@ export class FairGate {
       this.#forgetIdle(caller, tenant, usage);
       this.#startWaiting();
     };
+  }
+
+  #emptyUsage(id: string): Usage {
+    return { running: 0, waiting: 0, lastTurn: this.#lastTurns.get(id) };
   }
 
   /** Adds a task to the queue. Resolves when it has a place. */
@@ -159,7 +163,7 @@ export class FairGate {
       const task = usage.queue[0]!;
       this.#remove(tenant, usage, task);
       this.#count('running', 1, tenant, usage);
-      tenant.lastTurn = usage.lastTurn = ++this.#turn;
+      tenant.lastTurn = usage.lastTurn = this.#lastTurns.next(usage.caller.tenantId, idOf(usage.caller));
       task.start();
     }
   }
@@ -223,10 +227,8 @@ export const halfOf = (places: number): number => Math.max(1, Math.floor(places 
 /** Returns the share of a tenant that leaves a quarter of the places to others: at least one place to each. */
 export const threeQuartersOf = (places: number): number => Math.max(1, places - Math.max(1, Math.floor(places / 4)));
 
-const emptyUsage = (): Usage => ({ running: 0, waiting: 0, lastTurn: 0 });
-
-const precedes = (one: Usage, other: Usage): boolean =>
-  one.running < other.running || (one.running === other.running && one.lastTurn < other.lastTurn);
+/** Returns the id of a caller. That of a tenant has no blank. */
+const idOf = ({ tenantId, userId }: Caller): string => `${tenantId} ${userId}`;
 
 /** Returns the usage with the most waiting tasks; in a tie the preferred one. */
 function mostWaiting<S extends Usage>(usages: ReadonlyMap<string, S>, preferred: string): S {

@@ -1,3 +1,4 @@
+import type { Waiting, WaitingUser } from '../adapters/queue/dispatcher.ts';
 import type { Platform } from '../core/platform.ts';
 import type { AttachedFile } from '../services/resource/mail.ts';
 
@@ -9,60 +10,58 @@ export interface DueMail extends Record<string, unknown> {
   sealedText: string;
   sealedHtml: string | null;
   attempts: number;
-  /** Whether a job sent it. */
-  isOfJob: boolean;
   traceparent: string | null;
   files: AttachedFile[];
 }
 
-/** The due mails that one process claims. */
-interface MailClaims {
-  /** Claims a mail. Returns undefined if no mail is due, or only mails of jobs and enough of these are being sent. */
-  claim(): Promise<DueMail | undefined>;
-  /** Ends the work on a claimed mail. */
-  release(mail: DueMail): void;
+/** The owner of the jobs and apps that send a mail. */
+const SENDER = `coalesce(sender_id, tenant_id)`;
+
+const IS_WAITING = `status = 'queued' and claimed_at is null and (expires_at is null or expires_at > now())`;
+
+/** Lists the owners of jobs and apps whose mails wait, first the one whose mail has been due for longest. */
+export async function listMailSenders({ system }: Pick<Platform, 'system'>): Promise<Waiting<WaitingUser>> {
+  const rows = await system.query<{ tenantId: string; userId: string; inMs: number }>({
+    text: `
+      select tenant_id as "tenantId", ${SENDER} as "userId",
+        (extract(epoch from min(next_attempt_at) - now()) * 1000)::float8 as "inMs"
+      from dws.mail
+      where ${IS_WAITING} and source is not null
+      group by next_attempt_at > now(), 1, 2
+      order by min(next_attempt_at)`,
+  });
+  const next = rows.find(({ inMs }) => inMs > 0);
+  return { users: rows.filter(({ inMs }) => inMs <= 0), nextInMs: next ? Math.ceil(next.inMs) : null };
 }
 
-/** Lets the senders of one process claim due mails, at any time at most `maxOfJobs` of jobs. */
-export function createMailClaims(platform: Pick<Platform, 'system'>, maxOfJobs: number): MailClaims {
-  let ofJobs = 0;
-  return {
-    async claim() {
-      const withJobs = ofJobs < maxOfJobs;
-      // Before the mail is known, as another sender may claim one meanwhile.
-      if (withJobs) ofJobs++;
-      let mail: DueMail | undefined;
-      try {
-        mail = await claimDueMail(platform, withJobs);
-      } finally {
-        if (withJobs && !mail?.isOfJob) ofJobs--;
-      }
-      return mail;
-    },
-    release({ isOfJob }) {
-      if (isOfJob) ofJobs--;
-    },
-  };
-}
+/** Claims the mail that has been due for longest and is of no job or app, so that no other process sends it. */
+export const claimMail = (platform: Pick<Platform, 'system'>): Promise<DueMail | null> =>
+  claim(platform, 'source is null', []);
 
-/**
- * Claims the mail that has been due for longest, so that no other process sends it. Mails of jobs and apps come last, because they
- * are many and others wait for e.g. a new password.
- */
-async function claimDueMail({ system }: Pick<Platform, 'system'>, withJobs: boolean): Promise<DueMail | undefined> {
+/** Claims the mail of a job or an app of an owner that has been due for longest. */
+export const claimMailOf = (
+  platform: Pick<Platform, 'system'>,
+  { tenantId, userId }: WaitingUser,
+): Promise<DueMail | null> =>
+  claim(platform, `source is not null and tenant_id = $1 and ${SENDER} = $2`, [tenantId, userId]);
+
+async function claim(
+  { system }: Pick<Platform, 'system'>,
+  condition: string,
+  values: unknown[],
+): Promise<DueMail | null> {
   const [mail] = await system.query<DueMail>({
     text: `update dws.mail
       set claimed_at = now(), attempts = attempts + 1, version = version + 1, updated_at = now()
       where id = (
         select id from dws.mail
-        where status = 'queued' and claimed_at is null and next_attempt_at <= now()
-          and (expires_at is null or expires_at > now()) and (source is null or $1)
-        order by (source is not null), next_attempt_at, id
+        where ${IS_WAITING} and next_attempt_at <= now() and ${condition}
+        order by next_attempt_at, id
         limit 1
         for update skip locked
       )
       returning id, recipient as "to", subject, sealed_text as "sealedText", sealed_html as "sealedHtml", attempts,
-        source is not null as "isOfJob", traceparent, coalesce((
+        traceparent, coalesce((
           select jsonb_agg(
             jsonb_build_object(
               'id', f.id, 'filename', f.filename, 'contentType', f.content_type, 'size', f.size
@@ -72,7 +71,7 @@ async function claimDueMail({ system }: Pick<Platform, 'system'>, withJobs: bool
           join dws.stored_file f on f.id = a.file_id
           where a.mail_id = mail.id
         ), '[]') as files`,
-    values: [withJobs],
+    values,
   });
-  return mail;
+  return mail ?? null;
 }

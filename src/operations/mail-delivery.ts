@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import { Dispatcher, type WaitingUser } from '../adapters/queue/dispatcher.ts';
 import type { FileStore } from '../core/files.ts';
 import { MailRefused, MailUnconfirmed, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { traced } from '../core/tracing.ts';
 import { maskResetLinks } from '../services/resource/mail.ts';
-import { createMailClaims, type DueMail } from './mail-claims.ts';
+import { claimMail, claimMailOf, listMailSenders, type DueMail } from './mail-claims.ts';
 
 /** Times in milliseconds. */
 export interface DeliveryOptions {
@@ -22,8 +23,10 @@ export interface DeliveryOptions {
   retryDelays: readonly number[];
 }
 
-/** Number of mails that one process sends at once, and of those that jobs sent. */
-const [MAX_SENDERS, MAX_JOB_SENDERS] = [4, 2];
+/** Number of mails that one process sends at once, without those of jobs and apps. */
+const MAX_SENDERS = 4;
+/** Number of mails of jobs and apps that one process sends at once: of one owner half of them. */
+const MAX_JOB_SENDERS = 2;
 const MAX_ERROR_CHARACTERS = 500;
 /** Slowest connection, for attachments: an attempt has more time the larger they are. */
 const MIN_BYTES_PER_MS = 50;
@@ -32,42 +35,67 @@ const ARRIVAL_UNKNOWN = 'It is unknown whether the mail arrived';
 const SENDER_DIED = `The sending process ended unexpectedly. ${ARRIVAL_UNKNOWN}`;
 const EXPIRED = 'The mail expired before it could be sent';
 
-/** Starts to send the mails in the outbox, of all tenants. Several processes share the work. */
+/**
+ * Starts to send the mails in the outbox, of all tenants. Several processes share the work. Mails of jobs and apps have
+ * senders of their own, for which the owners take turns, because they are many and others wait for e.g. a new password.
+ */
 export function startMailDelivery(
   platform: Platform,
   mailer: Mailer,
   options: DeliveryOptions,
 ): { stop(): Promise<void> } {
   const { log, notifications } = platform;
-  const senders = new Set<Promise<void>>();
-  const claims = createMailClaims(platform, MAX_JOB_SENDERS);
+  const running = new Set<Promise<void>>();
   const aborter = new AbortController();
+  let senders = 0;
   let isStopping = false;
   let isWoken = false;
 
+  const onError = (error: unknown) => log.warn({ err: error }, 'Could not send the mails of the outbox');
+  const send = (mail: DueMail) => sendMail(platform, mailer, mail, options, aborter.signal);
+  /** Runs a task for whose end `stop` waits. */
+  const run = async (task: () => Promise<void>): Promise<void> => {
+    const promise = task().catch(onError);
+    running.add(promise);
+    await promise;
+    running.delete(promise);
+  };
   /** Sends one mail after the other until none is due. While there are mails, it starts another sender. */
   const sendDueMails = async (): Promise<void> => {
     do {
       isWoken = false;
-      for (let mail = await claims.claim(); mail; mail = isStopping ? undefined : await claims.claim()) {
+      for (let mail = await claimMail(platform); mail; mail = isStopping ? null : await claimMail(platform)) {
         wakeSender();
-        await sendMail(platform, mailer, mail, options, aborter.signal).finally(() => claims.release(mail!));
+        await send(mail);
       }
     } while (isWoken && !isStopping);
   };
   const wakeSender = (): void => {
     isWoken = true;
-    if (isStopping || senders.size >= MAX_SENDERS) return;
-    const sender = sendDueMails()
-      .catch((error: unknown) => log.warn({ err: error }, 'Could not send the mails of the outbox'))
-      .finally(() => senders.delete(sender));
-    senders.add(sender);
+    if (isStopping || senders >= MAX_SENDERS) return;
+    senders++;
+    void run(sendDueMails).then(() => senders--);
+  };
+  const ofJobs = new Dispatcher<DueMail & WaitingUser>({
+    concurrency: MAX_JOB_SENDERS,
+    perTenant: MAX_JOB_SENDERS,
+    list: () => listMailSenders(platform),
+    async fetch(owner) {
+      const mail = await claimMailOf(platform, owner);
+      return mail && { ...mail, ...owner };
+    },
+    run: (mail) => run(() => send(mail)),
+    onError,
+  });
+  const wake = (): void => {
+    wakeSender();
+    ofJobs.wake();
   };
 
-  const unsubscribes = [notifications.on(CHANNELS.mail, wakeSender), notifications.onResync(wakeSender)];
+  const unsubscribes = [notifications.on(CHANNELS.mail, wake), notifications.onResync(wake)];
   const timer = setInterval(
     () =>
-      void failOverdueMails(platform, options.claimTimeout).then(wakeSender, (error: unknown) =>
+      void failOverdueMails(platform, options.claimTimeout).then(wake, (error: unknown) =>
         log.warn({ err: error }, 'Could not check the outbox for overdue mails'),
       ),
     options.interval,
@@ -78,9 +106,10 @@ export function startMailDelivery(
       isStopping = true;
       clearInterval(timer);
       for (const unsubscribe of unsubscribes) unsubscribe();
-      await Promise.race([Promise.all(senders), setTimeout(options.shutdownTimeout, undefined, { ref: false })]);
+      await ofJobs.stop();
+      await Promise.race([Promise.all(running), setTimeout(options.shutdownTimeout, undefined, { ref: false })]);
       aborter.abort(new Error('The worker shuts down'));
-      await Promise.all(senders);
+      await Promise.all(running);
     },
   };
 }

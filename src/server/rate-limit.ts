@@ -12,7 +12,8 @@ interface RatePolicy {
 /**
  * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it), and the accepted and the
  * refused ones of the webhooks of an app (docs/contract.md#webhooks-of-apps). Calls are counted in the process, and shared
- * with other processes through Postgres every second, so that no request waits for a query.
+ * with other processes through Postgres every second, so that no request waits for a query. Before that, each process
+ * accepts as many calls as the limit. See docs/contract.md#fairness.
  */
 export class RateLimiter {
   readonly #policy: string;
@@ -22,12 +23,13 @@ export class RateLimiter {
   /** Calls of this window by caller: `seen` by all processes at the last exchange, and `unshared` since then. */
   #calls = new Map<string, { seen: number; unshared: number }>();
   readonly #timer: NodeJS.Timeout | undefined;
+  #isExchanging = false;
 
   constructor(platform: Pick<Platform, 'system' | 'log'>, { name, limit }: RatePolicy) {
     this.#platform = platform;
     this.#policy = name;
     this.#limit = limit;
-    if (this.#limit > 0) this.#timer = setInterval(() => void this.#reconcile(), 1000).unref();
+    if (this.#limit > 0) this.#timer = setInterval(() => void this.#exchange(), 1000).unref();
   }
 
   /** Counts a call. Throws 429 above the limit, of which the caller may use a `share`. */
@@ -69,6 +71,14 @@ export class RateLimiter {
     if (window === this.#window) return;
     this.#window = window;
     this.#calls = new Map();
+  }
+
+  /** Exchanges the counts, unless the former exchange has not ended: it would count its calls twice. */
+  async #exchange(): Promise<void> {
+    if (this.#isExchanging) return;
+    this.#isExchanging = true;
+    await this.#reconcile();
+    this.#isExchanging = false;
   }
 
   /** Adds our calls to the shared counts, and reads those of all processes. */

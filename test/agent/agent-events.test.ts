@@ -234,34 +234,36 @@ describe('the dispatch', () => {
     expect(await runsOf(ann, agent.path)).toHaveLength(1);
   });
 
-  test('takes 20 events of a tenant at a time, so that others wait for one pass only', async ({
-    admin,
-    stranger,
-    service,
-  }) => {
-    const appId = await createApp(admin, `Loud ${newId()}`);
-    const otherId = await createApp(stranger, `Quiet ${newId()}`);
-    await settled(service);
-    await service.platform.system.transaction(async (query) => {
-      const insert = (id: string, count: number) =>
-        query({
-          text: `
+  test.for([
+    ['tenant', 280],
+    ['user', 290],
+  ] as const)(
+    'takes 20 events of a tenant at a time, so that others of another %s wait for one pass',
+    async ([kind, left], { admin, stranger, service }) => {
+      const other = kind === 'user' ? await service.user('maker', { permissions: ['apps:create'] }) : stranger;
+      const appId = await createApp(admin, `Loud ${newId()}`);
+      const otherId = await createApp(other, `Quiet ${newId()}`);
+      await settled(service);
+      await service.platform.system.transaction(async (query) => {
+        const insert = (id: string, count: number) =>
+          query({
+            text: `
             insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
-            select gen_random_uuid(), tenant_id, id, 'x', '1', owner_id, 0 from dws.app, generate_series(1, $2) where dws.app.id = $1`,
-          values: [id, count],
-        });
-      await insert(appId, 300);
-      await insert(otherId, 1);
-    });
-    await dispatchEvents(service.platform);
-    const waiting = await systemQuery(
-      service,
-      `select id from dws.app_event where app_id = $1 and dispatched_at is null`,
-      otherId,
-    );
-    expect(waiting).toEqual([]);
-    await settled(service);
-  });
+            select uuidv7(), tenant_id, id, 'x', '1', owner_id, 0 from dws.app, generate_series(1, $2) where dws.app.id = $1`,
+            values: [id, count],
+          });
+        await insert(appId, 300);
+        await insert(otherId, 10);
+      });
+      await dispatchEvents(service.platform);
+      const waiting = await systemQuery(
+        service,
+        `select app_id as "appId", count(*)::int from dws.app_event where dispatched_at is null group by 1`,
+      );
+      expect(waiting).toEqual([{ appId, count: left }]);
+      await settled(service);
+    },
+  );
 
   test('keeps runs for 400 days', async ({ ann, ai: _, service }) => {
     const agent = await createAgent(ann);

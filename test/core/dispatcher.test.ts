@@ -16,6 +16,6 @@ test('a queue whose places are all taken does not wake up for work that waits fo
   });
   await vi.advanceTimersByTimeAsync(1000);
   expect(timers.mock.calls.map(([, pause]) => pause)).toEqual([2000]);
-  dispatcher.stop();
+  void dispatcher.stop();
   vi.useRealTimers();
 });

@@ -1,7 +1,10 @@
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { RateLimiter } from '../../src/server/rate-limit.ts';
 import { Client } from '../support/client.ts';
 import { expectBody } from '../support/expect.ts';
 import { startService } from '../support/service.ts';
+import { systemQuery } from '../support/system-query.ts';
 
 const LIMIT = 20;
 const MINUTE_MS = 60_000;
@@ -48,6 +51,61 @@ describe('the limit of calls per minute', () => {
     } finally {
       await second.close();
       await first.close();
+    }
+  });
+
+  test('is that of each process for calls at once, and of all together from then on', async () => {
+    const variables = { RATE_LIMIT_API: String(LIMIT) };
+    const first = await startService(variables);
+    const second = await startService({ ...variables, ROLE: 'web' }, { databaseUrl: first.databaseUrl });
+    try {
+      const ann = await first.user('ann');
+      const clients = [ann, new Client(second.url, ann.headers)];
+      await waitForEarlyMinute();
+      const accepted = await Promise.all(
+        clients.map(async (client) => {
+          const statuses = await Promise.all(Array.from({ length: LIMIT + 10 }, () => getStatus(client)));
+          return statuses.filter((status) => status === 200).length;
+        }),
+      );
+      expect(Math.max(...accepted)).toBe(LIMIT);
+      expect(accepted[0]! + accepted[1]!).toBeLessThanOrEqual(clients.length * LIMIT);
+      for (const client of clients)
+        await expect.poll(() => getStatus(client), { interval: 300, timeout: 9000 }).toBe(429);
+      const later = await Promise.all(clients.flatMap((client) => Array.from({ length: 10 }, () => getStatus(client))));
+      expect(new Set(later)).toEqual(new Set([429]));
+    } finally {
+      await second.close();
+      await first.close();
+    }
+  });
+
+  test('counts each call once, also while Postgres is slow', async () => {
+    const service = await startService();
+    const blocker = new pg.Client({ connectionString: service.databaseUrl });
+    await blocker.connect();
+    const limiter = new RateLimiter(service.platform, { name: 'api', limit: 100 });
+    try {
+      await waitForEarlyMinute();
+      await blocker.query('begin; lock table dws.rate_count');
+      for (let n = 0; n < 5; n++) limiter.add('ann');
+      const running = async () =>
+        (
+          await blocker.query(
+            `select from pg_locks where relation = 'dws.rate_count'::regclass and pid <> pg_backend_pid()`,
+          )
+        ).rowCount;
+      await expect.poll(running).toBe(1);
+      // Time for two more exchanges.
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      await blocker.query('commit');
+      await expect.poll(running).toBe(0);
+      const rows = await systemQuery(service, `select count from dws.rate_count where caller = 'ann'`);
+      expect(rows).toEqual([{ count: 5 }]);
+    } finally {
+      limiter.close();
+      await blocker.end();
+      await service.close();
     }
   });
 

@@ -1,5 +1,6 @@
 import { halfOf } from '../../core/fair-gate.ts';
 import type { QueuedWork } from '../../core/operations.ts';
+import { LastTurns, precedes, type Occupancy } from '../../core/turns.ts';
 
 /** Pause after which the queue is read without a notification, as notifications may be lost. */
 const MAX_PAUSE_MS = 2_000;
@@ -22,50 +23,45 @@ export interface Waiting<U extends WaitingUser> {
   nextInMs: number | null;
 }
 
-interface DispatcherOptions<W extends QueuedWork, U extends WaitingUser> extends TenantLimits {
+interface DispatcherOptions<W extends WaitingUser, U extends WaitingUser> extends TenantLimits {
   /** Reads what waits in the queue. */
   list(): Promise<Waiting<U>>;
   /**
    * Takes the oldest work item of a user from the queue; `users` are those that `list` returned. Null when there is none.
-   * It may be an item of another user, whose work has arrived since.
+   * With `giveBack` it may be an item of another user, whose work has arrived since.
    */
   fetch(user: U, users: readonly U[]): Promise<W | null>;
   /** Returns a work item to the queue that was fetched and must not run yet. */
-  giveBack(work: W): Promise<void>;
+  giveBack?(work: W): Promise<void>;
   /** Runs a work item. Never throws. */
   run(work: W): Promise<void>;
   /** Receives the errors of the queue. */
   onError(error: unknown): void;
 }
 
-/** The work of one user, or of one tenant, that runs in this process. */
-interface Usage {
-  running: number;
-  /** Number of the turn in which the last work item started; 0 before the first. */
-  lastTurn: number;
-}
-
 /**
  * Takes work items from the queue and runs several at once. When one ends, the next starts immediately: one of the tenant
- * that runs the fewest, then of the one whose last turn is the longest ago; likewise among the users of a tenant. See
- * docs/contract.md#fairness.
+ * that runs the fewest, then of the one whose last turn is the longest ago; likewise among the users of a tenant. So a user
+ * without a place waits for at most one turn of each other user of the tenant. See docs/contract.md#fairness.
  */
-export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUser> {
+export class Dispatcher<W extends WaitingUser, U extends WaitingUser = WaitingUser> {
   readonly #options: DispatcherOptions<W, U>;
-  readonly #usages = new Map<string, Usage>();
+  /** Number of work items that run in this process, by users and tenants. */
+  readonly #runningOf = new Map<string, number>();
+  readonly #lastTurns = new LastTurns();
   /** What waited when the queue was read last, without those who were found to have no more work. */
   #waiting: Waiting<U> = { users: [], nextInMs: null };
   /** Whether the queue has to be read again. */
   #isStale = true;
   #running = 0;
-  #turn = 0;
   #isStopped = false;
   #isWoken = false;
   #resume: (() => void) | null = null;
+  readonly #ended: Promise<void>;
 
   constructor(options: DispatcherOptions<W, U>) {
     this.#options = options;
-    void this.#loop();
+    this.#ended = this.#loop();
   }
 
   /** Reads the queue again, at once. */
@@ -74,10 +70,11 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
     this.#continue();
   }
 
-  /** Takes no more work items. Running ones continue. */
-  stop(): void {
+  /** Takes no more work items. Running ones continue. Resolves when no further one starts. */
+  stop(): Promise<void> {
     this.#isStopped = true;
     this.wake();
+    return this.#ended;
   }
 
   #continue(): void {
@@ -110,22 +107,19 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
       const next = this.#nextOf();
       if (!next) return null;
       const work = await this.#options.fetch(next, this.#waiting.users);
-      if (work && this.#mayRun(work)) return work;
+      if (work && this.#mayRun(work) && !this.#precedes(next, work)) return work;
       // The user has no more work, or another process has taken it.
       if (!work) this.#waiting.users = this.#waiting.users.filter((user) => user !== next);
       else {
         this.#isStale = true;
-        await this.#options.giveBack(work);
+        await this.#options.giveBack?.(work);
       }
     }
   }
 
-  /** Reads what waits, and forgets the turns of those who have no work. */
   async #list(): Promise<void> {
     this.#isStale = false;
     this.#waiting = await this.#options.list();
-    const known = new Set(this.#waiting.users.flatMap(({ tenantId, userId }) => [tenantId, userId]));
-    for (const [id, { running }] of this.#usages) if (running === 0 && !known.has(id)) this.#usages.delete(id);
   }
 
   /** Returns the user whose work starts next. Undefined when all are at a limit. */
@@ -138,21 +132,20 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
 
   #mayRun({ tenantId, userId }: WaitingUser): boolean {
     const { perTenant } = this.#options;
-    return this.#usage(tenantId).running < perTenant && this.#usage(userId).running < halfOf(perTenant);
+    return this.#occupancyOf(tenantId).running < perTenant && this.#occupancyOf(userId).running < halfOf(perTenant);
   }
 
   #precedes(one: WaitingUser, other: WaitingUser): boolean {
     const id = one.tenantId === other.tenantId ? 'userId' : 'tenantId';
-    const [{ running, lastTurn }, than] = [this.#usage(one[id]), this.#usage(other[id])];
-    return running < than.running || (running === than.running && lastTurn < than.lastTurn);
+    return precedes(this.#occupancyOf(one[id]), this.#occupancyOf(other[id]));
   }
 
-  #usage(id: string): Usage {
-    return this.#usages.get(id) ?? { running: 0, lastTurn: 0 };
+  #occupancyOf(id: string): Occupancy {
+    return { running: this.#runningOf.get(id) ?? 0, lastTurn: this.#lastTurns.get(id) };
   }
 
   #run(work: W): void {
-    this.#turn++;
+    this.#lastTurns.next(work.tenantId, work.userId);
     this.#count(work, 1);
     void this.#options.run(work).finally(() => {
       this.#count(work, -1);
@@ -163,8 +156,9 @@ export class Dispatcher<W extends QueuedWork, U extends WaitingUser = WaitingUse
   #count({ tenantId, userId }: W, change: 1 | -1): void {
     this.#running += change;
     for (const id of [tenantId, userId]) {
-      const { running, lastTurn } = this.#usage(id);
-      this.#usages.set(id, { running: running + change, lastTurn: change > 0 ? this.#turn : lastTurn });
+      const running = (this.#runningOf.get(id) ?? 0) + change;
+      if (running > 0) this.#runningOf.set(id, running);
+      else this.#runningOf.delete(id);
     }
   }
 

@@ -117,9 +117,9 @@ export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Prom
       const wake = () => dispatchers.forEach((dispatcher) => dispatcher.wake());
       subscription = await db.listen?.(CHANNEL, wake, wake);
     },
-    stopConsuming: () => dispatchers.forEach((dispatcher) => dispatcher.stop()),
+    stopConsuming: () => dispatchers.forEach((dispatcher) => void dispatcher.stop()),
     async close() {
-      dispatchers.forEach((dispatcher) => dispatcher.stop());
+      dispatchers.forEach((dispatcher) => void dispatcher.stop());
       await subscription?.close();
       await boss.stop({ graceful: false, close: true });
     },

@@ -18,9 +18,9 @@ interface EventRun extends Subscriber {
 }
 
 /**
- * Starts the agents that wait for events of apps, of all tenants in turn, at most `MAX_EVENTS` events. One transaction marks
- * the events and queues the runs, so that several processes, and one that dies, start each agent once for an event. Returns
- * the number of events. See docs/contract.md#events-of-agents.
+ * Starts the agents that wait for events of apps, of all tenants and owners of apps in turn, at most `MAX_EVENTS` events.
+ * One transaction marks the events and queues the runs, so that several processes, and one that dies, start each agent
+ * once for an event. Returns the number of events. See docs/contract.md#events-of-agents.
  */
 export function dispatchEvents(platform: Platform): Promise<number> {
   return platform.system.transaction(async (query) => {
@@ -39,7 +39,7 @@ export function dispatchEvents(platform: Platform): Promise<number> {
   });
 }
 
-/** Locks waiting events, the oldest of each tenant first, and marks them as dispatched. */
+/** Locks waiting events, the oldest of each owner and tenant first, and marks them as dispatched. */
 async function takeEvents(query: Query): Promise<WaitingEvent[]> {
   const events = await query<WaitingEvent & Record<string, unknown>>({
     text: `
@@ -49,10 +49,14 @@ async function takeEvents(query: Query): Promise<WaitingEvent[]> {
       where e.dispatched_at is null and e.id in (
         select id
         from (
-          select id, row_number() over (partition by tenant_id order by id) as place
-          from dws.app_event
-          where dispatched_at is null
-        ) w
+          select id, row_number() over (partition by tenant_id order by place_of_owner, id) as place
+          from (
+            select w.id, w.tenant_id, row_number() over (partition by w.tenant_id, o.owner_id order by w.id) as place_of_owner
+            from dws.app_event w
+            join dws.app o on o.id = w.app_id
+            where w.dispatched_at is null
+          ) of_owners
+        ) of_tenants
         where place <= ${MAX_EVENTS_OF_TENANT}
         order by place, id
         limit ${MAX_EVENTS}
