@@ -90,7 +90,7 @@ export function measureOf(matching: Matching, { fn, field: name, as }: Asked, in
 function wholeSum(fn: 'sum' | 'avg', field: IndexedField, inexact: boolean): Pick<Measure, 'agg' | 'fold' | 'value'> {
   const { value: path, compared, parts } = layoutOf(field);
   const result = (total: bigint | null | undefined, count: number) =>
-    count === 0 || total == null ? null : fn === 'sum' ? total : Number(total) / count;
+    count === 0 || total == null ? null : fn === 'sum' ? total : quotient(total, BigInt(count));
   if (parts)
     return {
       agg: { filter: { match_all: {} }, aggs: { ...sumParts(parts), present: { value_count: { field: compared } } } },
@@ -118,6 +118,10 @@ function wholeSum(fn: 'sum' | 'avg', field: IndexedField, inexact: boolean): Pic
     value: ({ computed, folded }) => result(folded, (computed as Stats).count),
   };
 }
+
+/** Divides before it rounds, so that the quotient is not rounded twice. */
+const quotient = (total: bigint, count: bigint): number =>
+  Number(total / count) + Number(total % count) / Number(count);
 
 /** Adds numbers as doubles. The result is null where it exceeds one. */
 function sum(fn: 'sum' | 'avg', field: IndexedField, measure: string): Pick<Measure, 'agg' | 'value'> {
