@@ -13,7 +13,7 @@ import { matchingRows } from './search-query.ts';
 import type { Matching } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
-import { inexactSums, NONE_INEXACT, type InexactSums } from './sums.ts';
+import { inexactSums, noneInexact, type InexactSums } from './sums.ts';
 
 /** Cost of a group whose first row is fetched, or for which a number is computed, relative to a plain group. */
 const FETCHED_COST = 10;
@@ -35,22 +35,21 @@ export async function aggregateRows(
   const groups = groupBy.map((group, i) => groupOf(matching, group, i));
   const measuresOf = (inexact: InexactSums) =>
     aggregation.measures.map((measure) => measureOf(matching, measure, inexact));
-  const columns = [...groups.map(({ field }) => field), ...measuresOf(NONE_INEXACT)].map(({ name, type, format }) => ({
+  const columns = [...groups.map(({ field }) => field), ...measuresOf(noneInexact())].map(({ name, type, format }) => ({
     name,
     label: name,
     type,
     ...(format && { format }),
   }));
   const order = orderOf(sort, columns, groups);
-  const measures = measuresOf(
-    await inexactSums(engine, generation, matching, summed(matching, aggregation.measures), signal),
-  );
-  const question = { engine, generation, matching, measures };
-  const { kept, total } = await best(
-    groups.length === 0 ? ungrouped(question, signal) : grouped(question, groups, signal),
-    order,
-    limit,
-  );
+  const inexact = await inexactSums(engine, generation, matching, summed(matching, aggregation.measures), signal);
+  const known = inexact.sum.size;
+  const find = () => {
+    const question = { engine, generation, matching, measures: measuresOf(inexact) };
+    return best(groups.length === 0 ? ungrouped(question, signal) : grouped(question, groups, signal), order, limit);
+  };
+  const first = await find();
+  const { kept, total } = inexact.sum.size > known ? await find() : first;
   for (const [i, { field }] of groups.entries())
     if (field.type === 'text') await readTexts(engine, generation, field, i, kept, signal);
   return printSums({

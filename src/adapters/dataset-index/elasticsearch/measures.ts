@@ -46,7 +46,8 @@ export interface TopHit {
 }
 
 /**
- * `inexact` states for which fields the engine, which adds doubles, loses digits. Throws BAD_USER_INPUT for
+ * `inexact` states for which fields the engine, which adds doubles, loses digits; those that a measure finds are added,
+ * and their measures must be created again. Throws BAD_USER_INPUT for
  * a measure that does not apply to its field.
  */
 export function measureOf(matching: Matching, { fn, field: name, as }: Asked, inexact: InexactSums): Measure {
@@ -81,13 +82,17 @@ export function measureOf(matching: Matching, { fn, field: name, as }: Asked, in
       return {
         name: as,
         type: fn === 'sum' && field.type === 'integer' ? 'integer' : 'number',
-        ...(field.type === 'integer' ? wholeSum(fn, field, inexact[fn].has(field)) : sum(fn, field, as)),
+        ...(field.type === 'integer' ? wholeSum(fn, field, inexact) : sum(fn, field, as)),
       };
   }
 }
 
 /** Adds integers exactly, also where the engine, which adds doubles, does not. */
-function wholeSum(fn: 'sum' | 'avg', field: IndexedField, inexact: boolean): Pick<Measure, 'agg' | 'fold' | 'value'> {
+function wholeSum(
+  fn: 'sum' | 'avg',
+  field: IndexedField,
+  inexact: InexactSums,
+): Pick<Measure, 'agg' | 'fold' | 'value'> {
   const { value: path, compared, parts } = layoutOf(field);
   const result = (total: bigint | null | undefined, count: number) =>
     count === 0 || total == null ? null : fn === 'sum' ? total : quotient(total, BigInt(count));
@@ -100,12 +105,15 @@ function wholeSum(fn: 'sum' | 'avg', field: IndexedField, inexact: boolean): Pic
       },
     };
   const agg = { stats: { field: path } };
-  if (!inexact)
+  if (!inexact[fn].has(field))
     return {
       agg,
       value: ({ computed }) => {
         const { count, ...found } = computed as Stats;
-        return count === 0 ? null : fn === 'sum' ? BigInt(found.sum!) : found.avg;
+        if (count === 0) return null;
+        if (fn === 'avg') return found.avg;
+        if (!Number.isSafeInteger(found.sum)) inexact.sum.add(field);
+        return BigInt(found.sum!);
       },
     };
   return {

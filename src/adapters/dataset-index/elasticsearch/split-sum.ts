@@ -18,11 +18,10 @@ export const partsMapping = {
 
 /** Returns SQL of the parts as a JSON object. Null stays null. */
 export function partsSql(integer: string): string {
-  const wide = `CAST(${integer} AS HUGEINT)`;
-  return (
-    parts.map(([part, unit], i) => `'${i === 0 ? '{' : ','}"${part}":' || ${wide} // ${unit} % ${SIZE}`).join(' || ') +
-    ` || '}'`
+  const members = parts.map(
+    ([part, unit], i) => `'${i === 0 ? '{' : ','}"${part}":' || ${integer} // ${unit} % ${SIZE}`,
   );
+  return `${members.join(' || ')} || '}'`;
 }
 
 /** Returns the aggregations that `joinParts` requires. */
