@@ -26,7 +26,7 @@ registerEnumType(FieldTypeEnum, {
   },
 });
 
-const FieldFormatEnum = { INT64: 'int64', DECIMAL: 'decimal' } as const satisfies Record<string, FieldFormat>;
+export const FieldFormatEnum = { INT64: 'int64', DECIMAL: 'decimal' } as const satisfies Record<string, FieldFormat>;
 registerEnumType(FieldFormatEnum, {
   name: 'FieldFormat',
   description: 'Format of a field whose numbers are sent as strings, because a JSON number would round them.',

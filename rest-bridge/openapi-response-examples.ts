@@ -41,9 +41,9 @@ const RESPONSES: Record<string, unknown> = {
   searchDatasetRows: pageOfRows('/api/datasets/order-lines/_search'),
   aggregateDataset: {
     columns: [
-      { name: 'country', label: 'Country', type: 'string' },
-      { name: 'ordered_at', label: 'Ordered at', type: 'datetime' },
-      { name: 'amount', label: 'amount', type: 'number' },
+      { name: 'country', label: 'Country', type: 'string', format: null },
+      { name: 'ordered_at', label: 'Ordered at', type: 'datetime', format: null },
+      { name: 'amount', label: 'amount', type: 'number', format: null },
     ],
     rows: [
       ['France', '2026-01-01T00:00:00.000Z', 52310.5],

@@ -1,8 +1,8 @@
 import { ArgsType, Field, Float, Int, ObjectType } from 'type-graphql';
 import { GroupInput, MeasureInput } from '../../entities/dataset-aggregate-input.ts';
-import { DatasetField, FieldTypeEnum } from '../../entities/dataset-field.ts';
+import { DatasetField, FieldFormatEnum, FieldTypeEnum } from '../../entities/dataset-field.ts';
 import type { AggregateResult, FieldProfile as FieldProfileShape } from '../../src/core/dataset-index.ts';
-import type { FieldType } from '../../src/core/fields.ts';
+import type { FieldFormat, FieldType } from '../../src/core/fields.ts';
 import { limitRule, Rule, START_RULE } from '../../src/core/input-rules.ts';
 import { RowFilter } from '../../src/core/query-language.ts';
 import { Json, JsonObject } from '../../src/core/scalars.ts';
@@ -186,6 +186,14 @@ class AggregateColumn {
 
   @Field(() => FieldTypeEnum, { description: 'Type of the values.' })
   type!: FieldType;
+
+  @Field(() => FieldFormatEnum, {
+    nullable: true,
+    description:
+      'Set if the values are exact strings because a JSON number would round one of them: values of a field with a ' +
+      'format, and sums of whole numbers past 9007199254740991.',
+  })
+  format?: FieldFormat;
 }
 
 /** The result of an aggregation. */

@@ -127,7 +127,11 @@ export default [
       histogram { from to count } }`,
     ),
   ),
-  post('/datasets/:id/_aggregate', 'dataset.aggregate', value('columns { name label type } rows total truncated')),
+  post(
+    '/datasets/:id/_aggregate',
+    'dataset.aggregate',
+    value('columns { name label type format } rows total truncated'),
+  ),
   get('/datasets/:id/export', 'Subscription.datasetExport', value('text encoding filename contentType'), {
     handler: exportStream,
     produces: EXPORT_MEDIA_TYPES,

@@ -51,7 +51,7 @@ export default [
   get(single, 'dataset.visual', visual),
   put(single, 'updateVisual', visual),
   del(single, 'deleteVisual'),
-  get(`${single}/data`, 'dataset.visual.data', value('columns { name label type } rows total truncated')),
+  get(`${single}/data`, 'dataset.visual.data', value('columns { name label type format } rows total truncated')),
   get(`${single}/image.svg`, 'dataset.visual.image', value(), { handler: svgImage, produces: 'image/svg+xml' }),
   get('/datasets/:id/visual-templates', 'dataset.visualTemplates', visualTemplates),
   get('/visual-components', 'visualComponents', collection('visual-component', value('id name schema needs'))),

@@ -15,6 +15,8 @@ export interface IndexedField {
   column: string;
   /** Set for decimals whose order is exact in Elasticsearch, too. Generations of earlier versions lack it. */
   keyed?: true;
+  /** Set for flagged integers whose sums are exact in Elasticsearch at any number of values. Earlier ones lack it. */
+  split?: true;
   /** See `Field.vanished`. */
   vanished?: true;
 }
@@ -112,7 +114,8 @@ export interface Aggregation extends Search {
 }
 
 export interface AggregateResult {
-  columns: { name: string; label: string; type: FieldType }[];
+  /** A column with a format has exact strings, like a field. */
+  columns: { name: string; label: string; type: FieldType; format?: FieldFormat }[];
   rows: unknown[][];
   /** Number of all groups. */
   total: number;

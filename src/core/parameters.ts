@@ -1,12 +1,16 @@
 import { isoDate, isoDatetime } from './dates.ts';
 import { badInput, type ApiError } from './errors.ts';
+import { survivesAsNumber } from './exact-number.ts';
 import { parseTemplate } from './template.ts';
 import type { SqlDialect } from './template.ts';
 
 export { parseTemplate };
 export type { SqlDialect, TemplatePiece } from './template.ts';
 
-/** The checked value of a query parameter. Null is an explicit null. Dates are ISO strings in UTC. */
+/**
+ * The checked value of a query parameter. Null is an explicit null. Dates are ISO strings in UTC. A number with more
+ * digits than a double has is a string of its digits, without an exponent.
+ */
 export type ParameterValue = string | number | boolean | null;
 
 /** Definition of a query parameter (docs/contract.md#parameters). */
@@ -29,6 +33,8 @@ export interface BoundParameter {
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 const DATA_TYPES: readonly string[] = ['string', 'number', 'date', 'boolean'];
 const MAX_DEFINITIONS = 100;
+/** A number whose text has all digits. */
+const PLAIN_NUMBER = /^-?\d{1,1000}(?:\.\d{1,1000})?$/;
 
 /**
  * Checks a query and its parameter definitions before they are saved. Throws `badInput` naming an undefined
@@ -77,6 +83,17 @@ export function bindParameters(
   });
 }
 
+/** Returns a number, or where it would lose digits, its text. */
+function parseDigits(text: string): number | string {
+  const number = Number(text);
+  const isExact = survivesAsNumber(text) && (Number.isSafeInteger(number) || !Number.isInteger(number));
+  return isExact ? number : text.replace(/^(-?)0+(?=\d)/, '$1');
+}
+
+/** Returns the error for a number that the source of the query cannot represent. */
+export const tooManyDigits = (name: string, limit: string): ApiError =>
+  wrongParameter(name, `The parameter ${JSON.stringify(name)} has more digits than its source can compare: ${limit}`);
+
 const wrongParameter = (name: string, message: string): ApiError =>
   badInput(message, { validation: [{ path: ['params', name], message, code: 'invalid' }] });
 
@@ -87,7 +104,7 @@ function typedValue({ name, dataType }: ParameterDefinition, value: unknown): Pa
     throw wrongParameter(
       name,
       `The parameter ${JSON.stringify(name)} is a number past 9007199254740991, which JSON parsers round: ` +
-        'define it as a string, and cast it in the query where the source does not',
+        'write it as a text with all digits',
     );
   const typed = VALUE_READERS[dataType](value);
   if (typed === undefined)
@@ -102,7 +119,12 @@ function typedValue({ name, dataType }: ParameterDefinition, value: unknown): Pa
 const VALUE_READERS: Record<ParameterDefinition['dataType'], (value: unknown) => ParameterValue | undefined> = {
   // No source accepts NUL or a lone surrogate in a string.
   string: (value) => (typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : undefined),
-  number: (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined),
+  number: (value) =>
+    typeof value === 'string' && PLAIN_NUMBER.test(value)
+      ? parseDigits(value)
+      : typeof value === 'number' && Number.isFinite(value)
+        ? value
+        : undefined,
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),
   date: (value) => (typeof value === 'string' ? (isoDate(value) ?? isoDatetime(value)) : undefined),
 };

@@ -156,6 +156,17 @@ describe('parameters are bound to values for a run', () => {
     expect(values({ region: 'EU', from: undefined })).toEqual(['EU', '2024-01-01', 0, null]);
   });
 
+  test.each([
+    ['5', 5],
+    ['-0.50', -0.5],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', '9007199254740992'],
+    ['-009007199254740993', '-9007199254740993'],
+    ['1234567890123456.72', '1234567890123456.72'],
+  ])('the digits %j of a number become %j', (least, bound) => {
+    expect(values({ region: 'EU', least })[2]).toBe(bound);
+  });
+
   test.each<[Record<string, unknown>, string]>([
     [{}, 'The parameter "region" is required'],
     [{ region: null }, 'The parameter "region" is required'],
@@ -163,12 +174,14 @@ describe('parameters are bound to values for a run', () => {
     [JSON.parse('{"region": "EU", "__proto__": 1}'), 'Unknown parameter "__proto__"'],
     [{ region: 5 }, 'The parameter "region" must be a string'],
     [{ region: 'a\0' }, 'The parameter "region" must be a string'],
-    [{ region: 'EU', least: '5' }, 'The parameter "least" must be a number'],
+    [{ region: 'EU', least: 'five' }, 'The parameter "least" must be a number'],
+    [{ region: 'EU', least: '1e3' }, 'The parameter "least" must be a number'],
+    [{ region: 'EU', least: ' 5' }, 'The parameter "least" must be a number'],
     [{ region: 'EU', least: Infinity }, 'The parameter "least" must be a number'],
     [
       { region: 'EU', least: 9007199254740992 },
       'The parameter "least" is a number past 9007199254740991, which JSON parsers round: ' +
-        'define it as a string, and cast it in the query where the source does not',
+        'write it as a text with all digits',
     ],
     [{ region: 'EU', from: 'yesterday' }, 'The parameter "from" must be a date in ISO format'],
     [{ region: 'EU', active: 1 }, 'The parameter "active" must be a boolean'],

@@ -27,9 +27,7 @@ function computeMeasure(rows: Row[], { fn, field: name }: Aggregation['measures'
       return ordered.at(-1) ?? null;
     // Whole numbers are summed as bigints, which is exact.
     case 'sum':
-      return values.length === 0
-        ? null
-        : Number(values.reduce((sum: bigint, value) => sum + BigInt(value as number), 0n));
+      return values.length === 0 ? null : values.reduce((sum: bigint, value) => sum + BigInt(value as number), 0n);
     case 'avg':
       return values.length === 0
         ? null
@@ -46,8 +44,17 @@ function computeGroups(rows: Row[], names: string[], measures: Aggregation['meas
     found.rows.push(row);
     groups.set(JSON.stringify(key), found);
   }
-  return [...groups.values()]
-    .map(({ key, rows: members }) => [...key, ...measures.map((measure) => computeMeasure(members, measure))])
+  const computed = [...groups.values()].map(({ key, rows: members }) => [
+    ...key,
+    ...measures.map((measure) => computeMeasure(members, measure)),
+  ]);
+  const isLong = (sum: unknown) => typeof sum === 'bigint' && !Number.isSafeInteger(Number(sum));
+  return computed
+    .map((row) =>
+      row.map((value, i) =>
+        typeof value !== 'bigint' ? value : computed.some((one) => isLong(one[i])) ? String(value) : Number(value),
+      ),
+    )
     .sort((a, b) => names.reduce((order, name, i) => order || compareValues(a[i], b[i], fieldNamed(name)), 0));
 }
 
@@ -108,7 +115,7 @@ export function aggregatingContract(index: () => DatasetIndex): void {
     expect((await aggregate(index(), generation, { groupBy: [{ field: 'constructor' }], measures })).columns).toEqual([
       { name: 'constructor', label: 'constructor', type: 'boolean' },
       { name: 'n', label: 'n', type: 'integer' },
-      { name: 's', label: 's', type: 'integer' },
+      { name: 's', label: 's', type: 'integer', format: 'int64' },
       { name: 'x', label: 'x', type: 'number' },
       { name: 'm', label: 'm', type: 'number' },
       { name: 't', label: 't', type: 'datetime' },

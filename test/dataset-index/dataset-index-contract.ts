@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { DatasetIndex } from '../../src/core/dataset-index.ts';
 import { aggregatingContract } from './aggregating.ts';
+import { exactSumsContract } from './exact-sums.ts';
 import { exactnessContract } from './exactness.ts';
 import { fidelityContract } from './fidelity.ts';
 import { lifecycleContract } from './lifecycle.ts';
@@ -24,6 +25,7 @@ export function datasetIndexContract(name: string, open: () => Promise<DatasetIn
     });
     describe('exact numbers', () => {
       exactnessContract(index);
+      exactSumsContract(index);
     });
     describe('reading', () => {
       readingContract(index);

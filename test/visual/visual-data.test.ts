@@ -6,8 +6,8 @@ test('the data of a visual is aggregated by the index', async ({ ann, orders, cr
     (await ann.get(`${orders.visuals}/${await createVisual(config, component)}/data${query}`)).body;
   expect(await data('bar-chart', { xAxis: 'region' })).toEqual({
     columns: [
-      { name: 'region', label: 'region', type: 'string' },
-      { name: 'count', label: 'Count', type: 'integer' },
+      { name: 'region', label: 'region', type: 'string', format: null },
+      { name: 'count', label: 'Count', type: 'integer', format: null },
     ],
     rows: [
       ['APAC', 5],
@@ -89,8 +89,8 @@ test('the data of tables and scatter plots is rows', async ({ ann, orders, creat
   );
   expect((await ann.get(`${orders.visuals}/${table}/data`)).body).toEqual({
     columns: [
-      { name: 'region', label: 'region', type: 'string' },
-      { name: 'id', label: 'id', type: 'integer' },
+      { name: 'region', label: 'region', type: 'string', format: null },
+      { name: 'id', label: 'id', type: 'integer', format: null },
     ],
     rows: [
       ['EU', 20],

@@ -1,6 +1,6 @@
 import type { BlockRows } from '../../../entities/report-data.ts';
 import type { AggregateResult } from '../../core/dataset-index.ts';
-import { distinctNames, type Field } from '../../core/fields.ts';
+import { distinctNames, type Field, type FieldFormat } from '../../core/fields.ts';
 
 /** Result of a block's query on one of the datasets that the reference shows. */
 export interface SourceResult<T> {
@@ -24,7 +24,10 @@ export function mergeRows(results: readonly SourceResult<BlockRows>[], hasSnapsh
   const snapshotField = snapshotFieldBeside(fields);
   const rows = results.flatMap(({ label, result }) =>
     result.rows.map((row) =>
-      Object.fromEntries([[snapshotField.name, label], ...fields.map(({ name }) => [name, row[name] ?? null])]),
+      Object.fromEntries([
+        [snapshotField.name, label],
+        ...fields.map((field) => [field.name, valueIn(field, row[field.name])]),
+      ]),
     ),
   );
   return { fields: [snapshotField, ...fields], rows, total };
@@ -35,7 +38,10 @@ export function mergeGroups(results: readonly SourceResult<AggregateResult>[], h
   const columns = distinctByName(results.flatMap(({ result }) => result.columns));
   const rows = results.flatMap(({ label, result }) => {
     const indexes = columns.map(({ name }) => result.columns.findIndex((column) => column.name === name));
-    return result.rows.map((row) => [...(hasSnapshots ? [label] : []), ...indexes.map((index) => row[index] ?? null)]);
+    return result.rows.map((row) => [
+      ...(hasSnapshots ? [label] : []),
+      ...indexes.map((index, i) => valueIn(columns[i]!, row[index])),
+    ]);
   });
   return {
     columns: [...(hasSnapshots ? [snapshotFieldBeside(columns)] : []), ...columns],
@@ -45,11 +51,21 @@ export function mergeGroups(results: readonly SourceResult<AggregateResult>[], h
   };
 }
 
-/** Returns the columns with each name once, as first defined. Snapshots may have other fields than the dataset. */
-function distinctByName<T extends { name: string }>(columns: readonly T[]): T[] {
+/**
+ * Returns the columns with each name once, as first defined, with the format that one of them has. Snapshots may have
+ * other fields than the dataset.
+ */
+function distinctByName<T extends { name: string; format?: FieldFormat }>(columns: readonly T[]): T[] {
+  const formats = new Map(columns.flatMap(({ name, format }) => (format ? [[name, format] as const] : [])));
   const seen = new Set<string>();
-  return columns.filter(({ name }) => !seen.has(name) && seen.add(name));
+  return columns
+    .filter(({ name }) => !seen.has(name) && seen.add(name))
+    .map((column) => (formats.has(column.name) ? { ...column, format: formats.get(column.name) } : column));
 }
+
+/** Returns a value as its column requires: a column with a format has texts. */
+const valueIn = ({ format }: { format?: FieldFormat }, value: unknown): unknown =>
+  format && typeof value === 'number' ? String(value) : (value ?? null);
 
 /** Returns the field `_snapshot`, renamed if a column has that name. */
 const snapshotFieldBeside = (columns: readonly { name: string }[]): Field => ({

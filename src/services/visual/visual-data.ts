@@ -103,7 +103,7 @@ async function loadVisualRows(
   const total = await page.countAll();
   const rows = page.items.map((item) => page.fields.map(({ name }) => item[name] ?? null));
   return {
-    columns: page.fields.map(({ name, label, type }) => ({ name, label, type })),
+    columns: page.fields.map(({ name, label, type, format }) => ({ name, label, type, format })),
     rows,
     total,
     truncated: total > rows.length,

@@ -1,7 +1,8 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { Aggregation, AggregateResult, IndexedField } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
-import type { FieldType } from '../../../core/fields.ts';
+import type { FieldFormat, FieldType } from '../../../core/fields.ts';
+import { printSums } from '../whole-sums.ts';
 import { bucket } from './buckets.ts';
 import { doubleOf, sortTerms, textKey } from './criteria-sql.ts';
 import type { Scope } from './scope.ts';
@@ -18,6 +19,9 @@ interface Output {
   alias: string;
   /** SQL of the value's JSON form over the groups. */
   form: string;
+  format?: FieldFormat;
+  /** Whether it is a sum of integers, whose form is a text with its digits. */
+  isWholeSum?: boolean;
   /** The field whose order the values have; undefined for plain numbers. */
   field?: IndexedField;
 }
@@ -49,12 +53,16 @@ export async function aggregateRows(
       values,
     );
     const total = Number(found[0]?.[1] ?? 0);
-    return {
-      columns: outputs.map(({ name, type }) => ({ name, label: name, type })),
-      rows: JSON.parse(`[${found.map(([row]) => row).join(',')}]`) as unknown[][],
+    const rows = JSON.parse(`[${found.map(([row]) => row).join(',')}]`) as unknown[][];
+    for (const row of rows)
+      for (const [i, { isWholeSum }] of outputs.entries())
+        if (isWholeSum && row[i] !== null) row[i] = BigInt(row[i] as string);
+    return printSums({
+      columns: outputs.map(({ name, type, format }) => ({ name, label: name, type, ...(format && { format }) })),
+      rows,
       total,
       truncated: total > found.length,
-    };
+    });
   });
 }
 
@@ -66,7 +74,8 @@ function groupOutput(
   const field = scope.field(name);
   if (field.type === 'json') throw badInput(`The field "${name}" is of type json and cannot be grouped`);
   const value = interval ? bucket(field.type, field.column, interval, timezone) : field.column;
-  return { name, type: field.type, value, alias, form: jsonForm(field, alias), field };
+  const { type, format } = field;
+  return { name, type, format, value, alias, form: jsonForm(field, alias), field };
 }
 
 function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measures'][number], alias: string): Output {
@@ -85,15 +94,19 @@ function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measu
     case 'max':
       return {
         ...output(field.type, extreme(fn, field, as)),
+        format: field.format,
         form: jsonForm(field, alias),
         field,
       };
     case 'sum':
     case 'avg':
-      return output(
-        fn === 'sum' && field.type === 'integer' && !field.format ? 'integer' : 'number',
-        finite(field, `${fn}(${numbers(field, as)})`),
-      );
+      if (fn === 'sum' && field.type === 'integer')
+        return {
+          ...output('integer', `sum(${field.column})`),
+          form: `CAST(${alias} AS VARCHAR)`,
+          isWholeSum: true,
+        };
+      return output('number', finite(field, `${fn}(${numbers(field, as)})`));
   }
 }
 

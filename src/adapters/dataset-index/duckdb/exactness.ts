@@ -8,6 +8,7 @@ const DECIMAL = /^DECIMAL\((\d+),(\d+)\)$/;
 /** Every decimal of this many digits survives a round trip through a double. */
 const EXACT_DIGITS = 15;
 const EXACT_DECIMAL = { format: 'decimal', keyed: true } as const;
+const EXACT_INTEGER = { format: 'int64', split: true } as const;
 /** Decimals of this many digits are integers internally; wider ones are slow, and their sums overflow. */
 const NARROW_PRECISION = 18;
 
@@ -51,12 +52,12 @@ async function describe(
   field: LoadedField,
   extremes: (string | null | undefined)[],
 ): Promise<LoadedField> {
-  const { format: _, keyed: __, ...plain } = field;
+  const { format: _, keyed: __, split: ___, ...plain } = field;
   const known = extremes.filter((extreme) => extreme != null);
   if (known.length === 0) return plain;
   if (field.type === 'number') return number(statements, table, plain, known);
   if (field.type === 'integer')
-    return known.some((extreme) => !Number.isSafeInteger(Number(extreme))) ? { ...plain, format: 'int64' } : plain;
+    return known.some((extreme) => !Number.isSafeInteger(Number(extreme))) ? { ...plain, ...EXACT_INTEGER } : plain;
   const long =
     Number(known[0]) > STRING_CHARACTERS &&
     (await statements.rows(`SELECT 1 FROM ${table} WHERE length(${field.column}) > ${STRING_CHARACTERS} LIMIT 1`))

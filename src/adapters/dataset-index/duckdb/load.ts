@@ -79,12 +79,13 @@ async function loadFile(
 }
 
 /** Returns what a generation stores of a field. */
-export const indexedField = ({ name, type, format, column, keyed, vanished }: LoadedField): IndexedField => ({
+export const indexedField = ({ name, type, format, column, keyed, split, vanished }: LoadedField): IndexedField => ({
   name,
   type,
   ...(format && { format }),
   column,
   ...(keyed && { keyed }),
+  ...(split && { split }),
   ...(vanished && { vanished }),
 });
 

@@ -1,4 +1,5 @@
 import type { Aggregation, AggregateResult, Generation, IndexedField } from '../../../core/dataset-index.ts';
+import { printSums } from '../whole-sums.ts';
 import { bucketsOf } from './buckets.ts';
 import type { ReadEngine } from './client.ts';
 import { groupOf, textsOf } from './groups.ts';
@@ -12,7 +13,7 @@ import { matchingRows } from './search-query.ts';
 import type { Matching } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
-import { inexactSums } from './sums.ts';
+import { inexactSums, noneInexact, type InexactSums } from './sums.ts';
 
 /** Cost of a group whose first row is fetched, or for which a number is computed, relative to a plain group. */
 const FETCHED_COST = 10;
@@ -32,25 +33,26 @@ export async function aggregateRows(
   const { generation, groupBy, sort, limit } = aggregation;
   const matching = matchingRows(aggregation);
   const groups = groupBy.map((group, i) => groupOf(matching, group, i));
-  const measuresOf = (inexact: ReadonlySet<IndexedField>) =>
+  const measuresOf = (inexact: InexactSums) =>
     aggregation.measures.map((measure) => measureOf(matching, measure, inexact));
-  const columns = [
-    ...groups.map(({ field: { name, type } }) => ({ name, label: name, type })),
-    ...measuresOf(new Set()).map(({ name, type }) => ({ name, label: name, type })),
-  ];
+  const columns = [...groups.map(({ field }) => field), ...measuresOf(noneInexact())].map(({ name, type, format }) => ({
+    name,
+    label: name,
+    type,
+    ...(format && { format }),
+  }));
   const order = orderOf(sort, columns, groups);
-  const measures = measuresOf(
-    await inexactSums(engine, generation, matching, summed(matching, aggregation.measures), signal),
-  );
-  const question = { engine, generation, matching, measures };
-  const { kept, total } = await best(
-    groups.length === 0 ? ungrouped(question, signal) : grouped(question, groups, signal),
-    order,
-    limit,
-  );
+  const inexact = await inexactSums(engine, generation, matching, summed(matching, aggregation.measures), signal);
+  const known = inexact.sum.size;
+  const find = () => {
+    const question = { engine, generation, matching, measures: measuresOf(inexact) };
+    return best(groups.length === 0 ? ungrouped(question, signal) : grouped(question, groups, signal), order, limit);
+  };
+  const first = await find();
+  const { kept, total } = inexact.sum.size > known ? await find() : first;
   for (const [i, { field }] of groups.entries())
     if (field.type === 'text') await readTexts(engine, generation, field, i, kept, signal);
-  return {
+  return printSums({
     columns,
     rows: kept
       .sort(order.compare)
@@ -58,7 +60,7 @@ export async function aggregateRows(
       .map(({ values }) => values),
     total,
     truncated: total > limit,
-  };
+  });
 }
 
 interface Question {

@@ -4,6 +4,7 @@ import { exactText, jsonForm } from '../duckdb/value-forms.ts';
 import { numberKeySql } from '../number-key.ts';
 import { exactKeySql } from './exact-key.ts';
 import { layoutOf, ROW } from './field-layout.ts';
+import { partsSql } from './split-sum.ts';
 
 /** Name in DuckDB of the function that splits words (core/search-words.ts): from a text to the text of a JSON array. */
 export const WORD_LIST = 'dws_word_list';
@@ -46,7 +47,7 @@ export function documentBytesSql(fields: readonly IndexedField[]): string {
 /** Returns the keys of a field with the SQL of their JSON texts, which is null where the value is missing. */
 function membersOf(field: IndexedField): [name: string, json: string][] {
   const { type, format, column } = field;
-  const { value, compared, exact, words } = layoutOf(field);
+  const { value, compared, exact, words, parts } = layoutOf(field);
   const members: [string, string][] = [
     [value, type === 'json' ? `CAST(json(${column}) AS VARCHAR)` : `to_json(${jsonForm(field, column)})`],
   ];
@@ -56,6 +57,7 @@ function membersOf(field: IndexedField): [name: string, json: string][] {
   else if (format) members.push([exact, quoted(format === 'int64' ? exactKeySql(column) : exactText(column))]);
   if (field.keyed) members.push([compared, quoted(numberKeySql(column))]);
   if (words) members.push([words, wordsSql(column)]);
+  if (parts) members.push([parts, partsSql(column)]);
   return members;
 }
 

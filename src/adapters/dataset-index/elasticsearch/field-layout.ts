@@ -1,4 +1,5 @@
 import type { IndexedField } from '../../../core/dataset-index.ts';
+import { partsMapping } from './split-sum.ts';
 
 /**
  * How a row is stored as a document. `_id` is the row's number, so that a batch sent twice changes nothing; `n` is the
@@ -12,6 +13,7 @@ import type { IndexedField } from '../../../core/dataset-index.ts';
  * - `k3`: for a decimal its sortable key (number-key.ts).
  * - `x3`: distinguishes values where `c3` does not: the sortable exact digits of a flagged number, a digest of a text
  *   or a json value.
+ * - `s3`: for a flagged integer its parts, whose sums are exact (split-sum.ts).
  * - `w3`: the words of a string or text (core/search-words.ts), for `q`.
  *
  * `_source` contains all of them, so readers request the columns that they need. Excluding parts would force the engine
@@ -32,6 +34,8 @@ export interface FieldLayout {
   exact: string;
   /** Field for `q`; null where the field has no words. */
   words: string | null;
+  /** Field of the parts of an integer; null where it has none. */
+  parts: string | null;
 }
 
 /** Name of the row's number. */
@@ -43,7 +47,8 @@ export function layoutOf({
   format,
   column,
   keyed,
-}: Pick<IndexedField, 'type' | 'format' | 'column' | 'keyed'>): FieldLayout {
+  split,
+}: Pick<IndexedField, 'type' | 'format' | 'column' | 'keyed' | 'split'>): FieldLayout {
   const number = column.slice(1);
   const long = type === 'text' || type === 'json';
   const key = format === 'int64' ? `x${number}` : keyed && `k${number}`;
@@ -54,6 +59,7 @@ export function layoutOf({
     listed: type === 'date' || type === 'datetime' ? `${column}.k` : compared,
     exact: long || format ? `x${number}` : column,
     words: type === 'string' || type === 'text' ? `w${number}` : null,
+    parts: split ? `s${number}` : null,
   };
 }
 
@@ -87,11 +93,12 @@ function valueMapping({ type, keyed }: IndexedField): Record<string, unknown> {
 export function mappingsOf(fields: readonly IndexedField[]): Record<string, unknown> {
   const properties: Record<string, unknown> = { [ROW]: { type: 'long' } };
   for (const field of fields) {
-    const { value, compared, exact, words } = layoutOf(field);
+    const { value, compared, exact, words, parts } = layoutOf(field);
     properties[value] = valueMapping(field);
     if (compared !== value) properties[compared] = field.type === 'json' ? { type: 'boolean' } : KEYWORD;
     if (exact !== value) properties[exact] = KEYWORD;
     if (words) properties[words] = WORDS;
+    if (parts) properties[parts] = partsMapping;
   }
   return { dynamic: 'strict', properties };
 }

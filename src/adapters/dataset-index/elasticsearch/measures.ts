@@ -1,11 +1,13 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { Aggregation, IndexedField } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
-import type { FieldType } from '../../../core/fields.ts';
+import type { FieldFormat, FieldType } from '../../../core/fields.ts';
 import { numberOf } from '../profile-parts.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Fold } from './pairs.ts';
 import type { Matching } from './search-query.ts';
+import { joinParts, sumParts, type PartSums } from './split-sum.ts';
+import type { InexactSums } from './sums.ts';
 import { formOf } from './value-forms.ts';
 
 type Asked = Aggregation['measures'][number];
@@ -15,18 +17,20 @@ interface Found {
   rows: number;
   /** Result of the engine. */
   computed: unknown;
-  folded: bigint | undefined;
+  /** Null where it has too many values. */
+  folded: bigint | null | undefined;
 }
 
 /** A column that is computed for each group. */
 export interface Measure {
   name: string;
   type: FieldType;
+  format?: FieldFormat;
   /** Aggregation that the engine computes; undefined when the row count is sufficient. */
   agg?: estypes.AggregationsAggregationContainer;
   /** Computation that requires a separate query. */
   fold?: Fold;
-  /** Returns the value in its JSON form. */
+  /** Returns the value in its JSON form; the sum of integers as a bigint. */
   value(found: Found): unknown;
 }
 
@@ -42,14 +46,11 @@ export interface TopHit {
 }
 
 /**
- * `inexact` states whether the engine, which adds doubles, loses digits of the field's sum. Throws BAD_USER_INPUT for
+ * `inexact` states for which fields the engine, which adds doubles, loses digits; those that a measure finds are added,
+ * and their measures must be created again. Throws BAD_USER_INPUT for
  * a measure that does not apply to its field.
  */
-export function measureOf(
-  matching: Matching,
-  { fn, field: name, as }: Asked,
-  inexact: ReadonlySet<IndexedField>,
-): Measure {
+export function measureOf(matching: Matching, { fn, field: name, as }: Asked, inexact: InexactSums): Measure {
   if (name === undefined) {
     if (fn !== 'count') throw badInput(`The measure "${as}" needs a field`);
     return { name: as, type: 'integer', value: ({ rows }) => rows };
@@ -74,28 +75,65 @@ export function measureOf(
     case 'min':
     case 'max': {
       const { agg, value } = extreme(fn, field, as);
-      return { name: as, type: field.type, agg, value: ({ computed }) => value(computed) };
+      return { name: as, type: field.type, format: field.format, agg, value: ({ computed }) => value(computed) };
     }
     case 'sum':
     case 'avg':
       return {
         name: as,
-        type: fn === 'sum' && isWhole(field) ? 'integer' : 'number',
-        ...sum(fn, field, as, inexact.has(field)),
+        type: fn === 'sum' && field.type === 'integer' ? 'integer' : 'number',
+        ...(field.type === 'integer' ? wholeSum(fn, field, inexact) : sum(fn, field, as)),
       };
   }
 }
 
-const isWhole = ({ type, format }: IndexedField) => type === 'integer' && !format;
-
-/** Adds flagged numbers as doubles. The result is null where it exceeds one. */
-function sum(
+/** Adds integers exactly, also where the engine, which adds doubles, does not. */
+function wholeSum(
   fn: 'sum' | 'avg',
   field: IndexedField,
-  measure: string,
-  inexact: boolean,
+  inexact: InexactSums,
 ): Pick<Measure, 'agg' | 'fold' | 'value'> {
-  if (field.type !== 'integer' && field.type !== 'number')
+  const { value: path, compared, parts } = layoutOf(field);
+  const result = (total: bigint | null | undefined, count: number) =>
+    count === 0 || total == null ? null : fn === 'sum' ? total : quotient(total, BigInt(count));
+  if (parts)
+    return {
+      agg: { filter: { match_all: {} }, aggs: { ...sumParts(parts), present: { value_count: { field: compared } } } },
+      value: ({ computed }) => {
+        const sums = computed as PartSums & { present: { value: number } };
+        return result(joinParts(sums), sums.present.value);
+      },
+    };
+  const agg = { stats: { field: path } };
+  if (!inexact[fn].has(field))
+    return {
+      agg,
+      value: ({ computed }) => {
+        const { count, ...found } = computed as Stats;
+        if (count === 0) return null;
+        if (fn === 'avg') return found.avg;
+        if (!Number.isSafeInteger(found.sum)) inexact.sum.add(field);
+        return BigInt(found.sum!);
+      },
+    };
+  return {
+    agg,
+    fold: {
+      field,
+      isOptional: true,
+      add: (total, one, times) => total + BigInt(formOf(field, one) as number | string) * BigInt(times),
+    },
+    value: ({ computed, folded }) => result(folded, (computed as Stats).count),
+  };
+}
+
+/** Divides before it rounds, so that the quotient is not rounded twice. */
+const quotient = (total: bigint, count: bigint): number =>
+  Number(total / count) + Number(total % count) / Number(count);
+
+/** Adds numbers as doubles. The result is null where it exceeds one. */
+function sum(fn: 'sum' | 'avg', field: IndexedField, measure: string): Pick<Measure, 'agg' | 'value'> {
+  if (field.type !== 'number')
     throw badInput(`The measure "${measure}" needs a number, and "${field.name}" is a ${field.type}`);
   const { value: path, compared } = layoutOf(field);
   const agg = { stats: { field: path } };
@@ -108,16 +146,10 @@ function sum(
         return stats.count > 0 && stats.count === present.value ? numberOf(stats[fn]) : null;
       },
     };
-  if (!inexact)
-    return { agg, value: ({ computed }) => ((computed as Stats).count > 0 ? numberOf((computed as Stats)[fn]) : null) };
-  const value = ({ computed, folded }: Found) => {
-    const { count } = computed as Stats;
-    return count === 0 ? null : Number(folded) / (fn === 'avg' ? count : 1);
-  };
-  return { agg, fold: { field, add: (total, one, times) => total + BigInt(one as number) * BigInt(times) }, value };
+  return { agg, value: ({ computed }) => ((computed as Stats).count > 0 ? numberOf((computed as Stats)[fn]) : null) };
 }
 
-/** Returns the integer fields that are summed. */
+/** Returns the integer fields that are summed and have no parts. */
 export const summed = (matching: Matching, measures: readonly Asked[]): IndexedField[] =>
   [
     ...new Set(
@@ -125,7 +157,7 @@ export const summed = (matching: Matching, measures: readonly Asked[]): IndexedF
         (fn === 'sum' || fn === 'avg') && field !== undefined ? [matching.field(field)] : [],
       ),
     ),
-  ].filter(isWhole);
+  ].filter(({ type, split }) => type === 'integer' && !split);
 
 /**
  * Returns the minimum or maximum in the order of comparisons. Where the engine cannot compute it, it is the first row

@@ -10,9 +10,19 @@ interface Stats {
   max: number | null;
 }
 
+/** Fields of integers for which the doubles of the engine do not suffice. */
+export interface InexactSums {
+  /** Fields whose sums are, or may be, past the safe integers. Measures add those that they find. */
+  sum: Set<IndexedField>;
+  /** Fields whose values may cancel out. */
+  avg: ReadonlySet<IndexedField>;
+}
+
+export const noneInexact = (): InexactSums => ({ sum: new Set(), avg: new Set() });
+
 /**
- * Returns the integer fields whose sums may be inexact in the engine: sums that exceed the safe integers on the way
- * lose digits.
+ * Returns the integer fields whose sums may be inexact in the engine though they are safe integers: sums that exceed
+ * these on the way lose digits. Sums of numbers of one sign only grow.
  */
 export async function inexactSums(
   engine: ReadEngine,
@@ -20,8 +30,8 @@ export async function inexactSums(
   { query }: Matching,
   fields: IndexedField[],
   signal: AbortSignal,
-): Promise<Set<IndexedField>> {
-  if (fields.length === 0) return new Set();
+): Promise<InexactSums> {
+  if (fields.length === 0) return noneInexact();
   const aggs = Object.fromEntries(fields.map((field, i) => [`f${i}`, { stats: { field: layoutOf(field).value } }]));
   const { aggregations } = await searchDocuments(
     engine,
@@ -29,12 +39,9 @@ export async function inexactSums(
     { query, size: 0, track_total_hits: false, aggs, filter_path: ['aggregations'] },
     signal,
   );
-  return new Set(
-    fields.filter((_, i) => {
-      const { count, min, max } = aggregations![`f${i}`] as unknown as Stats;
-      return (
-        min !== null && max !== null && min < 0 && max > 0 && count * Math.max(-min, max) > Number.MAX_SAFE_INTEGER
-      );
-    }),
-  );
+  const mixed = fields.filter((_, i) => {
+    const { count, min, max } = aggregations![`f${i}`] as unknown as Stats;
+    return min !== null && max !== null && min < 0 && max > 0 && count * Math.max(-min, max) > Number.MAX_SAFE_INTEGER;
+  });
+  return { sum: new Set(mixed), avg: new Set(mixed) };
 }

@@ -1,7 +1,7 @@
 import { DuckDBTypeId, StatementType, type DuckDBPreparedStatement } from '@duckdb/node-api';
 import { badInput } from '../../../core/errors.ts';
 import { distinctNames, type Column } from '../../../core/fields.ts';
-import { parseTemplate, type ParameterValue } from '../../../core/parameters.ts';
+import { parseTemplate, tooManyDigits } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 import { attempt, type DuckdbSession } from './duckdb-session.ts';
@@ -114,15 +114,29 @@ const SCALARS = new Set<DuckDBTypeId>([
  * A text gets the type expected at its placeholder. Any other value gets its own type, unless a text is expected, so
  * that `id > 1.5` compares with 1.5 and not with 2.
  */
-function typeOf({ dataType, value }: BoundQuery['parameters'][number], expected: string | undefined): string {
-  if (dataType === 'string') return expected ?? 'VARCHAR';
-  return expected === 'VARCHAR' ? expected : OWN_TYPE[dataType](value);
+function typeOf(parameter: Parameter, expected: string | undefined): string {
+  if (parameter.dataType === 'string') return expected ?? 'VARCHAR';
+  return expected === 'VARCHAR' ? expected : OWN_TYPE[parameter.dataType](parameter);
 }
 
-const OWN_TYPE: Record<'number' | 'boolean' | 'date', (value: ParameterValue) => string> = {
-  number: (value) => (Number.isSafeInteger(value) ? 'BIGINT' : 'DOUBLE'),
+type Parameter = BoundQuery['parameters'][number];
+
+const OWN_TYPE: Record<'number' | 'boolean' | 'date', (parameter: Parameter) => string> = {
+  number: ({ name, value }) =>
+    typeof value === 'string' ? longNumber(name, value) : Number.isSafeInteger(value) ? 'BIGINT' : 'DOUBLE',
   boolean: () => 'BOOLEAN',
-  date: (value) => (typeof value === 'string' && value.length > 10 ? 'TIMESTAMP' : 'DATE'),
+  date: ({ value }) => (typeof value === 'string' && value.length > 10 ? 'TIMESTAMP' : 'DATE'),
 };
+
+/** Number of digits of DuckDB's widest decimal. */
+const MAX_DIGITS = 38;
+
+/** Returns the type of a number with more digits than a double has. Throws BAD_USER_INPUT where there is none. */
+function longNumber(name: string, digits: string): string {
+  const [whole = '', fraction = ''] = digits.replace('-', '').split('.');
+  if (whole.length + fraction.length > MAX_DIGITS)
+    throw tooManyDigits(name, `a decimal has at most ${MAX_DIGITS} digits`);
+  return fraction ? `DECIMAL(${whole.length + fraction.length}, ${fraction.length})` : 'HUGEINT';
+}
 
 const cast = (occurrence: number, type: string): string => `cast(cast($p${occurrence} as VARCHAR) as ${type})`;

@@ -1,6 +1,6 @@
 import mysql from 'mysql2';
 import { badInput } from '../../../core/errors.ts';
-import type { TemplatePiece } from '../../../core/parameters.ts';
+import { tooManyDigits, type TemplatePiece } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import type { BoundValue } from './session.ts';
 
@@ -29,11 +29,15 @@ const PLAIN_NUMBER = /^-?(\d+)(?:\.(\d+))?$/;
 /**
  * Returns a number with the type of its literal: a decimal, or a double where it is too large or too small. Its digits
  * decide and not the column, so that the server converts it once and can use an index. As text or as a user variable
- * it would be compared differently.
+ * it would be compared differently. Throws BAD_USER_INPUT for digits that no decimal has.
  */
-function numeric(value: number): string {
-  const [, whole = '', fraction = ''] = PLAIN_NUMBER.exec(String(value)) ?? [];
-  if (!whole || whole.length + fraction.length > MAX_DIGITS || fraction.length > MAX_SCALE) return '(? + 0e0)';
+function numeric({ name, value }: Parameter): string {
+  const [, whole = '', fraction = ''] = PLAIN_NUMBER.exec(String(value ?? 0)) ?? [];
+  if (!whole || whole.length + fraction.length > MAX_DIGITS || fraction.length > MAX_SCALE) {
+    if (typeof value === 'string')
+      throw tooManyDigits(name, `a decimal has at most ${MAX_DIGITS} digits, ${MAX_SCALE} of them after the point`);
+    return '(? + 0e0)';
+  }
   return `cast(? as decimal(${whole.length + fraction.length}, ${fraction.length}))`;
 }
 
@@ -41,10 +45,10 @@ function numeric(value: number): string {
  * Returns the SQL of a placeholder with its type, so that the server knows it before a value is bound. A text has no
  * cast, which would give it a collation that precedes the column's.
  */
-function notation({ dataType, value }: Parameter): string {
-  switch (dataType) {
+function notation(parameter: Parameter): string {
+  switch (parameter.dataType) {
     case 'number':
-      return numeric(typeof value === 'number' ? value : 0);
+      return numeric(parameter);
     case 'boolean':
       return 'cast(? as signed)';
     case 'date':

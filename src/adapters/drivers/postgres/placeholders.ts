@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { badInput } from '../../../core/errors.ts';
-import type { ParameterValue, TemplatePiece } from '../../../core/parameters.ts';
+import type { TemplatePiece } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import type { Session } from './session.ts';
 import { withLine } from './statement-error.ts';
@@ -22,12 +22,13 @@ const TYPE_OF: Record<Parameter['dataType'], number> = {
   date: OID.timestamptz,
   boolean: OID.bool,
 };
-/** int2, int4, int8 and their ranges (for int8: as far as a number is exact). */
+/** int2, int4, int8 and their maximums. */
 const INTEGERS = new Map([
-  [21, 32_767],
-  [23, 2_147_483_647],
-  [20, Number.MAX_SAFE_INTEGER],
+  [21, 32_767n],
+  [23, 2_147_483_647n],
+  [20, 2n ** 63n - 1n],
 ]);
+const WHOLE = /^-?\d+$/;
 
 const INDETERMINATE = '42P18';
 /** Ambiguous or undefined function or operator. */
@@ -86,10 +87,12 @@ async function preferDefinitions(
  * For an integer type, a number that is not one, or is too large, becomes numeric, so that it compares instead of
  * failing.
  */
-function widened(type: number, value: ParameterValue): number {
-  const reach = INTEGERS.get(type);
-  if (reach === undefined || typeof value !== 'number') return type;
-  return Number.isInteger(value) && Math.abs(value) <= reach ? type : OID.numeric;
+function widened(type: number, { dataType, value }: Parameter): number {
+  const max = INTEGERS.get(type);
+  if (max === undefined || dataType !== 'number' || value === null) return type;
+  const digits = String(value);
+  const whole = WHOLE.test(digits) ? BigInt(digits) : undefined;
+  return whole !== undefined && whole <= max && whole >= -max ? type : OID.numeric;
 }
 
 /**
@@ -117,7 +120,7 @@ export async function compilePlaceholders(
     occurrences,
     await inferTypes(session, numbered, occurrences),
   );
-  const types = inferred.map((type, i) => widened(type, occurrences[i]!.value));
+  const types = inferred.map((type, i) => widened(type, occurrences[i]!));
   const rows = await session.query<{ name: string }>(
     'select pg_catalog.format_type(t, null) as name from pg_catalog.unnest($1::oid[]) with ordinality as u(t, n) order by n',
     [`{${types.join()}}`],

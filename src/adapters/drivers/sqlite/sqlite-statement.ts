@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { badInput } from '../../../core/errors.ts';
-import { parseTemplate, type ParameterValue } from '../../../core/parameters.ts';
+import { parseTemplate, tooManyDigits } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import { countList } from '../count-list.ts';
 import { sqliteError } from './sqlite-error.ts';
@@ -50,7 +50,7 @@ function compile({ text, parameters }: BoundQuery): { text: string; values: Reco
     if (typeof piece === 'string') return piece;
     const index = parameters.findIndex(({ name }) => name === piece.name);
     if (index < 0) throw badInput(`The placeholder {{${piece.name}}} has no definition`);
-    values[`p${index}`] = toSqlite(parameters[index]!.value);
+    values[`p${index}`] = toSqlite(parameters[index]!);
     return { parameter: `$p${index}` };
   });
   const own = pieces.map((piece) => (typeof piece === 'string' ? piece : ' ')).join('');
@@ -59,9 +59,17 @@ function compile({ text, parameters }: BoundQuery): { text: string; values: Reco
   return { text: pieces.map((piece) => (typeof piece === 'string' ? piece : piece.parameter)).join(''), values };
 }
 
-/** Converts a value: a boolean to 1 or 0, as SQLite stores it; an integer to an integer; a date to its ISO text. */
-function toSqlite(value: ParameterValue): SQLInputValue {
+/**
+ * Converts a value: a boolean to 1 or 0, as SQLite stores it; an integer to an integer; a date to its ISO text. Throws
+ * BAD_USER_INPUT for a number that would be rounded.
+ */
+function toSqlite({ name, dataType, value }: BoundQuery['parameters'][number]): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1n : 0n;
+  if (dataType === 'number' && typeof value === 'string') {
+    if (value.includes('.') || BigInt.asIntN(64, BigInt(value)) !== BigInt(value))
+      throw tooManyDigits(name, 'an integer of SQLite has 64 bits, and other numbers about 15 digits');
+    return BigInt(value);
+  }
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
 }
 

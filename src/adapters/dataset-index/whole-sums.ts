@@ -1,0 +1,18 @@
+import type { AggregateResult } from '../../core/dataset-index.ts';
+
+/**
+ * Returns a result in which sums of integers, given as bigints, have their JSON form: numbers, or in a column in which
+ * one of them would lose digits as a number, texts with all digits (docs/contract.md#exact-numbers).
+ */
+export function printSums(result: AggregateResult): AggregateResult {
+  const isLong = result.columns.map((_, i) => result.rows.some((row) => typeof row[i] === 'bigint' && !isSafe(row[i])));
+  return {
+    ...result,
+    columns: result.columns.map((column, i) => (isLong[i] ? { ...column, format: 'int64' } : column)),
+    rows: result.rows.map((row) =>
+      row.map((value, i) => (typeof value === 'bigint' ? (isLong[i] ? String(value) : Number(value)) : value)),
+    ),
+  };
+}
+
+const isSafe = (sum: bigint) => Number.isSafeInteger(Number(sum));
