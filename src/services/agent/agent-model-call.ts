@@ -68,9 +68,9 @@ interface Recorded {
 }
 
 /**
- * Calls the model for the next step of a run and adds the step to `steps`, and what its response lacks to `notes`. Its credits, with the first step those of the run,
- * are reserved before; once it is sent it is charged, however it ends. Throws what ended the call, and CANCELLED if the run
- * has ended meanwhile.
+ * Calls the model for the next step of a run, and adds the step to `steps` and what its response lacks to `notes`. Its
+ * credits, with the first step those of the run, are reserved before; once it is sent it is charged, however it ends. Throws
+ * what ended the call, and CANCELLED if the run has ended meanwhile.
  */
 export async function callModel(
   ctx: Context,
