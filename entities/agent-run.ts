@@ -48,10 +48,14 @@ export class AgentStep {
   @Field(() => String, { description: 'Id of the model.' })
   model!: string;
 
-  @Field(() => Int, { nullable: true, description: 'Tokens of the request; null for a call that failed.' })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Tokens of the request, estimated if the provider states none; null for a call that failed without stating them.',
+  })
   inputTokens!: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Tokens of the response; null for a call that failed.' })
+  @Field(() => Int, { nullable: true, description: 'Tokens of the response, likewise.' })
   outputTokens!: number | null;
 
   @Field(() => Float, {

@@ -68,11 +68,15 @@ export class AiCall extends TenantRow {
   @Property({ type: 'text', nullable: true })
   size?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Tokens of the prompt; null for an image and a failed call.' })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Tokens of the prompt, estimated if the provider states none; null for an image, and a call that failed without stating them.',
+  })
   @Property({ type: 'integer', nullable: true })
   inputTokens?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Tokens of the response; null for an image and a failed call.' })
+  @Field(() => Int, { nullable: true, description: 'Tokens of the response, likewise.' })
   @Property({ type: 'integer', nullable: true })
   outputTokens?: number | null;
 

@@ -81,7 +81,9 @@ export class AgentRunResolver {
   }
 
   @Requires('notes', ...ACCESS)
-  @FieldResolver(() => [String], { description: `Tools that were left out, and why. Empty ${HIDDEN}` })
+  @FieldResolver(() => [String], {
+    description: `Tools that were left out, and what responses of the model lack. Empty ${HIDDEN}`,
+  })
   async notes(@Ctx() ctx: Context, @Root() { notes, ...run }: Pick<AgentRun, 'notes'> & RunOfAgent) {
     return (await maySeeAll(ctx, run)) ? notes : [];
   }

@@ -61,9 +61,15 @@ export interface ChatToolCall {
   arguments: string;
 }
 
+/**
+ * A message of a model as the provider sent it, with all its keys: some providers refuse a conversation that lacks them. Its
+ * calls of tools are complete.
+ */
+export type AssistantMessage = { readonly role: 'assistant'; readonly [key: string]: unknown };
+
 export type ChatMessage =
   | { role: 'system' | 'user'; content: string }
-  | { role: 'assistant'; content: string | null; toolCalls: readonly ChatToolCall[] }
+  | AssistantMessage
   | { role: 'tool'; toolCallId: string; content: string };
 
 export interface ChatRequest {
@@ -74,12 +80,20 @@ export interface ChatRequest {
   maxTokens: number;
 }
 
+/** A response has a text, calls of tools, or both. */
 export interface ChatResponse {
+  /** Null without a text. */
   content: string | null;
   toolCalls: ChatToolCall[];
-  /** Tokens as the provider counts them. */
+  /** The message for the next request. */
+  message: AssistantMessage;
+  /** Why the response is not complete, in phrases. */
+  problems: string[];
+  /** Tokens as the provider counts them, or estimated. */
   inputTokens: number;
   outputTokens: number;
+  /** Whether the provider stated no tokens. */
+  isEstimated: boolean;
 }
 
 /**
@@ -89,10 +103,10 @@ export interface ChatResponse {
 export interface AiCallTrace {
   /**
    * `sent` from when the request leaves; `refused` once the provider has responded with a status of 300 and above, which
-   * means that it did not do what was asked (RFC 9110, 15.4 to 15.6).
+   * means that it did not do what was asked (RFC 9110, 15.4 to 15.6), or with an error and no tokens in place of a result.
    */
   state: 'unsent' | 'sent' | 'refused';
-  /** Tokens that the provider has stated, also in a response that cannot be used. */
+  /** Tokens that the provider has stated, also in a response that cannot be used; estimated for one that can, without them. */
   tokens: { inputTokens: number; outputTokens: number } | null;
 }
 
@@ -100,9 +114,9 @@ export interface AiCallTrace {
 export const newCallTrace = (): AiCallTrace => ({ state: 'unsent', tokens: null });
 
 /**
- * The client of AI providers. It calls them through the guarded client, each call within 120 seconds. Throws
- * BAD_USER_INPUT with the provider's words if it refuses the request (400), UNAVAILABLE if it does not respond or responds
- * with 429 or 502 to 504, else UPSTREAM_FAILED. No error contains the key or the prompt.
+ * The client of AI providers. It calls them through the guarded client, each call within 120 seconds, and again up to four
+ * times after 429, 502 to 504 and 529. Throws BAD_USER_INPUT with the provider's words if it refuses the request (400),
+ * UNAVAILABLE if it does not respond or stays busy, else UPSTREAM_FAILED. No error contains the key or the prompt.
  */
 export interface AiClient {
   /** Returns the bytes of an image, unchecked, at most 20 MB. */
@@ -113,6 +127,7 @@ export interface AiClient {
     trace: AiCallTrace,
     beforeSend?: BeforeSend,
   ): Promise<Buffer>;
+  /** Returns a text or calls of tools. Throws UPSTREAM_FAILED for a refusal, a filtered response and an empty one. */
   chat(
     endpoint: AiEndpoint,
     request: ChatRequest,

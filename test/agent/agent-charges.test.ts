@@ -36,7 +36,7 @@ const usage = { prompt_tokens: 4000, completion_tokens: 0 };
 describe('a call that ends badly', () => {
   test.for<[string, FakeBehavior, number | typeof RESERVED | null]>([
     ['refused as wrong', { status: 400 }, null],
-    ['refused as too much', { status: 429 }, null],
+    ['refused as too much', { status: 429, headers: { 'retry-after': '301' } }, null],
     ['failed at the provider', { status: 500 }, null],
     ['cut off before a response', { isCut: true }, RESERVED],
     ['cut off in the response', { isCut: 'within' }, RESERVED],

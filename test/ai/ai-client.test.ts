@@ -59,6 +59,16 @@ describe('an image', () => {
     expect(fake.leakedKeys).toBe(0);
   });
 
+  test('may be a data URL, or Base64 in lines', async () => {
+    const image = await createImage();
+    const base64 = image.toString('base64');
+    const url = `data:image/png;base64,${base64}`;
+    for (const data of [{ url }, { b64_json: url }, { b64_json: base64.replaceAll(/.{76}/g, '$&\r\n') }]) {
+      behave({ body: { data: [data] } });
+      expect((await createImage()).equals(image)).toBe(true);
+    }
+  });
+
   test('may take longer than other outgoing calls, but not longer than the time of a call', async () => {
     behave({ delayMs: 400 });
     await createImage();
@@ -135,12 +145,38 @@ describe('an error of the provider', () => {
     [502, 503],
     [503, 503],
     [504, 503],
+    [529, 503],
   ])('%i is %i', async (status, expected) => {
-    behave({ status, message: 'Your request was rejected' });
-    const [actual, message] = await failed(createImage());
-    expect(actual).toBe(expected);
-    if (expected !== 503)
-      expect(message).toBe(`The host "127.0.0.1" responded with ${status}: Your request was rejected`);
+    behave({ status, message: 'Your request was rejected', headers: { 'retry-after': '301' } });
+    expect(await failed(createImage())).toEqual([
+      expected,
+      `The host "127.0.0.1" responded with ${status}: Your request was rejected`,
+    ]);
+    expect(fake.calls.length).toBe(1);
+  });
+
+  test.each([429, 502, 503, 504, 529])('%i is tried again, for images too', async (status) => {
+    behave({ status, headers: { 'retry-after': '0' }, count: 4 });
+    expect((await createImage()).subarray(0, 4)).toEqual(PNG);
+    expect(fake.calls.length).toBe(5);
+  });
+
+  test.each<[form: string, body: unknown, words: string]>([
+    ['a list of one error (Gemini)', [{ error: { code: 400, message: 'Rejected' } }], ': Rejected'],
+    ['a text as the error', { error: 'Rejected' }, ': Rejected'],
+    ['a detail', { detail: 'Rejected' }, ': Rejected'],
+    ['another value', null, ': null'],
+  ])('in the form of %s is named', async (_form, body, words) => {
+    behave({ status: 400, text: JSON.stringify(body) });
+    expect(await failed(createImage())).toEqual([400, `The host "127.0.0.1" responded with 400${words}`]);
+  });
+
+  test('in a response with status 200 is named, and not taken for a result', async () => {
+    for (const call of [createImage, chat] as const) {
+      behave({ body: { error: { code: 429, message: `Busy with ${PROMPT}, ${fake.apiKey}` }, data: null } });
+      expect(await failed(call())).toEqual([500, 'The host "127.0.0.1" responded with an error: Busy with …, …']);
+    }
+    expect(fake.calls.length).toBe(2);
   });
 
   test('quotes neither the key nor the prompt, nor parts of it', async () => {
@@ -184,8 +220,11 @@ describe('a chat', () => {
     expect(await chat()).toEqual({
       content: `You said: ${PROMPT}`,
       toolCalls: [],
+      message: { role: 'assistant', content: `You said: ${PROMPT}` },
+      problems: [],
       inputTokens: expect.any(Number),
       outputTokens: expect.any(Number),
+      isEstimated: false,
     });
     expect(fake.calls).toMatchObject([
       { kind: 'chat', model: 'fake-chat', max_tokens: 50, messages: [{ role: 'user', content: PROMPT }] },
@@ -195,17 +234,13 @@ describe('a chat', () => {
 
   test('returns calls of tools, and sends their results', async () => {
     fake.script.push({ toolCalls: [{ name: 'lookup', arguments: { id: 1 } }], inputTokens: 12, outputTokens: 3 });
-    const { content, toolCalls, ...tokens } = await chat({ tools: [tool] });
+    const { content, toolCalls, message, inputTokens, outputTokens } = await chat({ tools: [tool] });
     expect(content).toBeNull();
     expect(toolCalls).toEqual([{ id: expect.any(String), name: 'lookup', arguments: '{"id":1}' }]);
-    expect(tokens).toEqual({ inputTokens: 12, outputTokens: 3 });
+    expect([inputTokens, outputTokens]).toEqual([12, 3]);
     const [call] = toolCalls;
     await chat({
-      messages: [
-        ...CHAT.messages,
-        { role: 'assistant', content, toolCalls },
-        { role: 'tool', toolCallId: call!.id, content: '{"found": true}' },
-      ],
+      messages: [...CHAT.messages, message, { role: 'tool', toolCallId: call!.id, content: '{"found": true}' }],
     });
     expect(fake.calls[0]!.tools).toEqual([{ type: 'function', function: tool }]);
     expect(fake.calls[1]!.messages!.slice(1)).toEqual([
@@ -232,18 +267,16 @@ describe('a chat', () => {
     expect((await failed(chat()))[1]).toContain('not a list of at most 128');
   });
 
-  test.each([undefined, null, -1, 1.5, '7', 1e12])('with %j tokens is refused', async (inputTokens) => {
-    behave({
-      body: {
-        choices: [{ message: { content: 'hello' } }],
-        usage: { prompt_tokens: inputTokens, completion_tokens: 1 },
-      },
+  test.each([undefined, null, -1, 1.5, '7', 1e12])('with %j tokens has an estimate', async (inputTokens) => {
+    const usage = { prompt_tokens: inputTokens, completion_tokens: 1 };
+    behave({ body: { choices: [{ message: { content: 'hello' } }], usage } });
+    const { messages, tools } = CHAT;
+    expect(await chat()).toMatchObject({
+      content: 'hello',
+      inputTokens: Math.ceil(JSON.stringify({ messages, tools }).length / 4),
+      outputTokens: Math.ceil(JSON.stringify({ content: 'hello', role: 'assistant' }).length / 4),
+      isEstimated: true,
     });
-    expect(await failed(chat())).toEqual([
-      500,
-      'The response of the host "127.0.0.1" is malformed: ' +
-        'usage.prompt_tokens or usage.completion_tokens is not a number of tokens',
-    ]);
   });
 
   test.each([
@@ -252,7 +285,9 @@ describe('a chat', () => {
     { choices: [{ message: { content: 5 } }] },
     { choices: [{ message: { tool_calls: {} } }] },
     { choices: [{ message: { tool_calls: [null] } }] },
-    { choices: [{ message: { tool_calls: [{ id: 'a', function: { name: 'b', arguments: {} } }] } }] },
+    { choices: [{ message: { tool_calls: [{ id: 'a', function: { name: '', arguments: '{}' } }] } }] },
+    { choices: [{ message: { tool_calls: [{ id: 'a', type: 'custom', custom: { name: 'b', input: '' } }] } }] },
+    { choices: [{ message: { content: 'x', deep: JSON.parse('['.repeat(300) + ']'.repeat(300)) } }] },
   ])('is refused when the response is malformed: %j', async (body) => {
     behave({ body: { ...body, usage: { prompt_tokens: 1, completion_tokens: 1 } } });
     expect(await failed(chat())).toEqual([500, expect.stringContaining('is malformed')]);

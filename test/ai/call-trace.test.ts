@@ -68,8 +68,19 @@ describe('a call', () => {
   });
 
   test.each([302, 400, 401, 404, 429, 500, 502, 503, 504])('that gets %d is refused', async (status) => {
-    expect(await traceAfter({ status })).toEqual({ state: 'refused', tokens: null });
+    expect(await traceAfter({ status, headers: { 'retry-after': '301' } })).toEqual({ state: 'refused', tokens: null });
     expect(fake.calls.length).toBe(1);
+  });
+
+  test('that gets an error without tokens in a 200 is refused', async () => {
+    expect(await traceAfter({ body: { error: { message: 'Busy' } } })).toEqual({ state: 'refused', tokens: null });
+  });
+
+  test('that is tried again counts as the last one ended', async () => {
+    const busy = () => ({ status: 429, headers: { 'retry-after': '0' } });
+    expect(await traceAfter(busy())).toMatchObject({ state: 'sent' });
+    expect(await traceAfter(busy(), { isCut: true })).toEqual({ state: 'sent', tokens: null });
+    expect(await traceAfter(busy(), { status: 400 })).toEqual({ state: 'refused', tokens: null });
   });
 
   test('is sent again under the newer name of its limit, and counts as the last one ended', async () => {
@@ -84,7 +95,14 @@ describe('a call', () => {
     ['whose response breaks off', { isCut: 'within' }, null],
     ['whose response is too large', { bytes: 4_100_000 }, null],
     ['whose response is no JSON', { body: '<html>' }, null],
-    ['whose response states no tokens', { body: { choices: [{ message: { content: 'x' } }] } }, null],
+    [
+      'whose response states no tokens',
+      { body: { choices: [{ message: { content: 'x' } }] } },
+      { inputTokens: 14, outputTokens: 9 },
+    ],
+    ['whose model refused, without tokens', { body: { choices: [{ message: { refusal: 'No' } }] } }, null],
+    ['whose model refused', { body: { choices: [{ message: { refusal: 'No' } }], usage } }, TOKENS],
+    ['with an error and tokens', { body: { error: 'Lost', usage } }, TOKENS],
     ['whose tokens are half stated', { body: { choices: [], usage: { prompt_tokens: 7 } } }, null],
     ['without a message', { body: { choices: [], usage } }, TOKENS],
     [

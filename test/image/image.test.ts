@@ -230,7 +230,7 @@ describe('what a provider returns instead of an image', () => {
       [429, 503],
       [500, 500],
     ] as const) {
-      fake.behaviors.push({ status, message: 'Refused {key}: {prompt}' });
+      fake.behaviors.push({ status, message: 'Refused {key}: {prompt}', headers: { 'retry-after': '301' } });
       const { status: received, body } = await ann.post('/_create-image', INPUT);
       expect([received, JSON.stringify(body)]).toEqual([expected, expect.not.stringMatching(/walrus|fake-ai-key/)]);
     }

@@ -1,9 +1,12 @@
 /** The control API of the fake: `POST /_control/<operation>` with a JSON object, `GET` for what it returns. */
-import type { AiFake, FakeBehavior, FakeReply } from './fake-provider.ts';
+import type { FakeReply } from './fake-chat.ts';
+import type { AiFake, FakeBehavior } from './fake-provider.ts';
+import type { ModeName } from './modes.ts';
 
 const OPERATIONS: Record<string, (fake: AiFake, input: never) => unknown> = {
   next: (fake, input: FakeBehavior) => fake.behaviors.push(input),
   reply: (fake, input: FakeReply) => fake.script.push(input),
+  mode: (fake, { mode }: { mode: ModeName }) => fake.enter(mode),
   latency: (fake, { ms }: { ms: number }) => (fake.latencyMs = ms),
   calls: ({ calls, counts, leakedKeys }) => ({ ...counts, leakedKeys, calls }),
   provider: ({ provider }) => provider,

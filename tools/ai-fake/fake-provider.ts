@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  createCompletion,
+  findConversationProblem,
+  type FakeMessage,
+  type FakeReply,
+  type IssuedKeys,
+} from './fake-chat.ts';
 import { runControl } from './fake-control.ts';
+import { MODES, type FakeMode, type ModeName } from './modes.ts';
 import { drawPng } from './png.ts';
 
 export type CallKind = 'image' | 'chat';
-
-/** A message of the protocol. */
-interface FakeMessage {
-  role: string;
-  content: string | null;
-  tool_calls?: { id: string; function: { name: string; arguments: string } }[];
-  tool_call_id?: string;
-}
 
 /** A call that the fake received. */
 export interface FakeCall {
@@ -25,14 +25,6 @@ export interface FakeCall {
   messages?: FakeMessage[];
   tools?: { type: string; function: { name: string; description?: string; parameters?: object } }[];
   max_tokens?: number;
-}
-
-/** What the model says: a text, calls of tools, or both. Tokens are counted if they are not given. */
-export interface FakeReply {
-  content?: string | null;
-  toolCalls?: { name: string; arguments: Record<string, unknown> | string }[];
-  inputTokens?: unknown;
-  outputTokens?: unknown;
 }
 
 /** What happens to the next calls of a kind. */
@@ -50,6 +42,10 @@ export interface FakeBehavior {
   status?: number;
   /** Words of the error. `{key}` and `{prompt}` stand for those of the call. */
   message?: string;
+  /** Headers of the error, e.g. `retry-after`. */
+  headers?: Record<string, string>;
+  /** The error as a text in place of the protocol's form. */
+  text?: string;
   /** A response with status 200 in place of the protocol's: a text as it is, or JSON. */
   body?: unknown;
   /** A response of this many bytes: an image, or the text of a chat. */
@@ -70,6 +66,9 @@ export class AiFake {
   readonly behaviors: FakeBehavior[] = [];
   /** Replies of the next chats. Without one the model repeats the last message. */
   readonly script: FakeReply[] = [];
+  /** Keys of messages of the model that are refused, as Groq does ("property 'reasoning_content' is unsupported"). */
+  readonly refusedKeys: string[] = [];
+  readonly #issued: IssuedKeys = new Map();
   /** Runs when a call arrives. */
   onCall: (call: FakeCall) => void = () => {};
   /** Number of calls that have neither ended nor been aborted by the caller. */
@@ -119,9 +118,17 @@ export class AiFake {
     return { image: count('image'), chat: count('chat') };
   }
 
+  /** Lets the next call end as in a mode. */
+  enter(name: ModeName): void {
+    const { reply, behavior }: FakeMode = structuredClone(MODES[name]);
+    if (reply) this.script.push(reply);
+    if (behavior) this.behaviors.push(behavior);
+  }
+
   /** Forgets calls, behaviors and script. */
   reset(): void {
-    for (const list of [this.calls, this.behaviors, this.script]) list.length = 0;
+    for (const list of [this.calls, this.behaviors, this.script, this.refusedKeys]) list.length = 0;
+    this.#issued.clear();
     this.latencyMs = 0;
     this.leakedKeys = 0;
     this.onCall = () => {};
@@ -152,13 +159,19 @@ export class AiFake {
   }
 
   #respond(call: FakeCall, behavior: FakeBehavior, authorization: string | undefined, response: ServerResponse): void {
-    const { status, message = 'The request was refused', body } = behavior;
-    if (status !== undefined) return refuse(response, status, fill(message, call, this.apiKey));
+    const { status, message = 'The request was refused', headers, text, body } = behavior;
+    if (status !== undefined && text !== undefined) return sendText(response, status, text, headers);
+    if (status !== undefined) return refuse(response, status, fill(message, call, this.apiKey), headers);
     if (authorization !== `Bearer ${this.apiKey}`)
       return refuse(response, 401, `Incorrect API key provided: ${authorization ?? 'none'}`);
     if (body !== undefined) return sendText(response, 200, typeof body === 'string' ? body : JSON.stringify(body));
     const problem = findProblem(call);
     if (problem) return refuse(response, 400, problem);
+    const refusal = findConversationProblem(call.messages ?? [], this.#issued);
+    if (refusal) return sendText(response, 400, JSON.stringify(refusal));
+    const refused = call.messages?.findIndex((sent) => this.refusedKeys.some((key) => key in sent)) ?? -1;
+    const unsupported = this.refusedKeys.map((key) => `property '${key}' is unsupported`).join(', ');
+    if (refused >= 0) return refuse(response, 400, `'messages.${refused}' : for 'role:assistant' (${unsupported})`);
     sendText(
       response,
       200,
@@ -180,24 +193,8 @@ export class AiFake {
   #chat({ messages = [] }: FakeCall, { bytes }: FakeBehavior): object {
     const last = messages.at(-1)?.content ?? '';
     const reply = this.script.shift() ?? { content: `You said: ${last.slice(0, 200)}` };
-    const content = bytes === undefined ? (reply.content ?? null) : 'x'.repeat(bytes);
-    const calls = reply.toolCalls?.map(({ name, arguments: given }, index) => ({
-      id: `call_${this.calls.length}_${index}`,
-      type: 'function',
-      function: { name, arguments: typeof given === 'string' ? given : JSON.stringify(given) },
-    }));
-    const { inputTokens = countTokens(JSON.stringify(messages)), outputTokens = countTokens(content ?? '') + 10 } =
-      reply;
-    return {
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content, ...(calls && { tool_calls: calls }) },
-          finish_reason: calls ? 'tool_calls' : 'stop',
-        },
-      ],
-      usage: { prompt_tokens: inputTokens, completion_tokens: outputTokens },
-    };
+    const content = bytes === undefined ? reply.content : 'x'.repeat(bytes);
+    return createCompletion({ ...reply, content }, messages, this.calls.length, this.#issued);
   }
 
   #serveImage({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
@@ -217,9 +214,6 @@ export class AiFake {
 }
 
 const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
-/** About four characters a token. */
-const countTokens = (text: string): number => Math.ceil(text.length / 4);
 
 function findProblem({ kind, model, prompt, messages }: FakeCall): string | undefined {
   if (typeof model !== 'string') return 'model is required';
@@ -243,12 +237,13 @@ function sendHalf(response: ServerResponse): void {
   response.write('{"choices": [', () => response.destroy());
 }
 
-function sendText(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+function sendText(response: ServerResponse, status: number, text: string, headers: object = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
 }
 
 /** Sends an error in the form of the protocol. */
-function refuse(response: ServerResponse, status: number, message: string): void {
+function refuse(response: ServerResponse, status: number, message: string, headers: object = {}): void {
   if (response.headersSent) return;
-  sendText(response, status, JSON.stringify({ error: { message, type: 'invalid_request_error', code: null } }));
+  const error = { message, type: 'invalid_request_error', code: null };
+  sendText(response, status, JSON.stringify({ error }), headers);
 }

@@ -7,6 +7,8 @@ const MAX_IMAGE_BYTES = 20_000_000;
 /** Base64 has four characters for three bytes, with room for the rest of the response, e.g. a revised prompt. */
 const MAX_RESPONSE_BYTES = Math.ceil(MAX_IMAGE_BYTES / 3) * 4 + 100_000;
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/;
+/** What some servers put before the Base64 of an image (RFC 2397). */
+const DATA_URL = /^data:[^,]{0,100};base64,/i;
 
 /** Implements `AiClient.createImage`. */
 export function createImage(
@@ -24,7 +26,8 @@ export function createImage(
 function readImage(call: ProviderCall, { data }: Record<string, unknown>): Promise<Buffer> {
   const host = hostOf(call.endpoint);
   const image = Array.isArray(data) ? (data[0] as { b64_json?: unknown; url?: unknown } | null | undefined) : undefined;
-  if (typeof image?.b64_json === 'string') return Promise.resolve(decode(image.b64_json, host));
+  const text = [image?.b64_json, image?.url].find((value) => typeof value === 'string') ?? '';
+  if (typeof image?.b64_json === 'string' || DATA_URL.test(text)) return Promise.resolve(decode(text, host));
   if (typeof image?.url === 'string')
     return download(call, image.url).catch((error: unknown) => {
       // It names the host, and the provider may have put anything there.
@@ -34,7 +37,8 @@ function readImage(call: ProviderCall, { data }: Record<string, unknown>): Promi
   throw malformed(host, 'it has no image');
 }
 
-function decode(text: string, host: string): Buffer {
+function decode(encoded: string, host: string): Buffer {
+  const text = encoded.replace(DATA_URL, '').replaceAll(/\s/g, '');
   if (text === '' || NOT_BASE64.test(text)) throw malformed(host, 'the image is not base64');
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length > MAX_IMAGE_BYTES) throw upstreamFailed(tooLargeAt(host));

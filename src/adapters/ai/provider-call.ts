@@ -1,13 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AiCallTrace, AiEndpoint, BeforeSend } from '../../core/ai.ts';
 import { badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
 import type { OutboundClient } from '../../core/outbound.ts';
+import { MAX_TRIES, retryDelay } from '../../core/retry-delay.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
-import { ProviderRefusal, readRefusal } from './provider-refusal.ts';
+import { ProviderRefusal, readInnerRefusal, readRefusal } from './provider-refusal.ts';
 
-/** Calls of one request to a provider, which share its time. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** A request to a provider, with its repetitions. */
 export interface ProviderCall {
   outbound: OutboundClient;
-  /** Maximum time from the request to the end of the response. */
+  /** Maximum time of a try from the request to the end of the response. */
   timeoutMs: number;
   endpoint: AiEndpoint;
   /** Texts of the caller, which no error may quote. */
@@ -21,21 +25,28 @@ export interface ProviderCall {
 export const hostOf = ({ baseUrl }: AiEndpoint): string => URL.parse(baseUrl)?.hostname ?? baseUrl;
 
 /**
- * Runs `work` with a call that ends in time. Throws UNAVAILABLE when the time is over, BAD_USER_INPUT for a request that
- * the provider refuses, UPSTREAM_FAILED for its other errors.
+ * Runs `work` with a call that ends in time, and later again while the provider has no time: it has done nothing then. Throws
+ * UNAVAILABLE when the time is over or the provider stays busy, BAD_USER_INPUT for a request that it refuses, UPSTREAM_FAILED
+ * for its other errors.
  */
 export async function callProvider<T>(call: ProviderCall, work: (call: ProviderCall) => Promise<T>): Promise<T> {
-  const { timeoutMs, endpoint } = call;
+  const { timeoutMs, endpoint, signal: callerSignal } = call;
   const late = () => unavailable(`The host "${hostOf(endpoint)}" did not respond within ${timeoutMs / 1000} seconds`);
-  try {
-    return await withTimeout(timeoutMs, late, [call.signal], (signal) => work({ ...call, signal }));
-  } catch (error) {
-    if (!(error instanceof ProviderRefusal)) throw error;
-    throw (error.httpStatus === 400 ? badInput : upstreamFailed)(error.message);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await withTimeout(timeoutMs, late, [callerSignal], (signal) => work({ ...call, signal }));
+    } catch (error) {
+      if (!(error instanceof ProviderRefusal)) throw error;
+      const { isBusy, httpStatus, message, retryAfter } = error;
+      if (!isBusy) throw (httpStatus === 400 ? badInput : upstreamFailed)(message);
+      const waitMs = tries < MAX_TRIES ? retryDelay(tries, retryAfter, Date.now()) : null;
+      if (waitMs === null) throw unavailable(message);
+      await delay(waitMs, undefined, { signal: callerSignal }).catch(() => callerSignal.throwIfAborted());
+    }
   }
 }
 
-/** Posts JSON to a path of the API and returns the object of the response. Throws `ProviderRefusal` for another status. */
+/** Posts JSON to a path of the API and returns the object of the response. Throws `ProviderRefusal` for an error. */
 export async function postJson(
   call: ProviderCall,
   path: string,
@@ -63,6 +74,7 @@ export async function postJson(
       signal,
       maxBytes,
       firstByteTimeoutMs: timeoutMs,
+      returnsAnyStatus: true,
       beforeSend: () => (sending = send()),
       onStatus: (status) => (trace.state = status < 300 ? 'sent' : 'refused'),
     })
@@ -71,8 +83,22 @@ export async function postJson(
       throw error;
     });
   if (!response.ok) throw await readRefusal(response, hostOf(endpoint), call);
-  return parseObject(await response.text(), hostOf(endpoint));
+  const parsed = parseObject(await response.text(), hostOf(endpoint));
+  trace.tokens = statedTokens(parsed);
+  const refusal = readInnerRefusal(parsed, hostOf(endpoint), call);
+  if (!refusal) return parsed;
+  if (!trace.tokens) trace.state = 'refused';
+  throw refusal;
 }
+
+/** Returns the tokens that a response states, whatever else is wrong with it. Null without two valid numbers. */
+function statedTokens({ usage }: Record<string, unknown>): AiCallTrace['tokens'] {
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = (usage ?? {}) as Record<string, unknown>;
+  return isTokens(inputTokens) && isTokens(outputTokens) ? { inputTokens, outputTokens } : null;
+}
+
+const isTokens = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= MAX_TOKENS;
 
 /** Returns the error of a response that is not as the protocol requires. It quotes nothing, as the response may repeat the prompt. */
 export const malformed = (host: string, problem: string) =>

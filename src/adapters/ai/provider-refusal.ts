@@ -8,16 +8,27 @@ const MAX_REASON_CHARACTERS = 2000;
 /** Nothing is quoted that would have to be compared with longer prompts: it blocks the process. */
 const MAX_COMPARED_CHARACTERS = 500_000;
 
+/** Statuses of a provider that has no time. 529: Anthropic, "Errors". */
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504, 529]);
+
 /** A response of a provider that is an error. Its message contains neither the key nor the prompt. */
 export class ProviderRefusal extends Error {
   readonly httpStatus: number;
   /** The provider's own words. */
   readonly reason: string;
+  readonly retryAfter: string | null;
 
-  constructor(host: string, httpStatus: number, reason: string) {
-    super(`The host "${host}" responded with ${httpStatus}${reason === '' ? '' : `: ${reason}`}`);
+  constructor(host: string, httpStatus: number, reason: string, retryAfter: string | null = null) {
+    const what = httpStatus === 200 ? 'an error' : httpStatus;
+    super(`The host "${host}" responded with ${what}${reason === '' ? '' : `: ${reason}`}`);
     this.httpStatus = httpStatus;
     this.reason = reason;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether a later try may succeed. */
+  get isBusy(): boolean {
+    return BUSY_STATUSES.has(this.httpStatus);
   }
 }
 
@@ -30,23 +41,40 @@ interface Unquoted {
 /** Reads an error response. */
 export async function readRefusal(response: Response, host: string, call: Unquoted): Promise<ProviderRefusal> {
   const words = reasonOf(await readErrorText(response, MAX_REASON_BYTES));
-  return new ProviderRefusal(host, response.status, quoteUpstream(maskQuoted(words, call)));
+  return new ProviderRefusal(host, response.status, quoteProvider(words, call), response.headers.get('retry-after'));
 }
+
+/**
+ * Returns the refusal that a response with status 200 contains in place of a result; null for none
+ * (openrouter.ai/docs/errors).
+ */
+export function readInnerRefusal(body: Record<string, unknown>, host: string, call: Unquoted): ProviderRefusal | null {
+  const hasResult = ['choices', 'data'].some((key) => Array.isArray(body[key]) && body[key].length > 0);
+  return hasResult || !body['error'] ? null : new ProviderRefusal(host, 200, quoteProvider(wordsOf(body), call));
+}
+
+/** Returns the beginning of what a provider says, in one line, without the key and the prompts. */
+export const quoteProvider = (text: string, call: Unquoted): string => quoteUpstream(maskQuoted(text, call));
 
 /** Returns the beginning of a text with dots in place of the key and of all that it has in common with the prompts. */
 export const maskQuoted = (text: string, { endpoint: { apiKey }, prompts }: Unquoted): string =>
   // The key first: no part of it may be left where the text is cut.
   maskEchoes(apiKey ? text.replaceAll(apiKey, '…') : text, prompts);
 
-/** Returns the message of an error: `{"error": {"message"}}`, or the forms of other servers, else the text itself. */
+/** Returns the message of an error response, else its text. Gemini sends a list of one error. */
 function reasonOf(text: string): string {
   try {
-    const { error, message, detail } = JSON.parse(text) as Record<string, unknown>;
-    const inner = typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : error;
-    return [inner, message, detail].find((part) => typeof part === 'string') ?? '';
+    const body: unknown = JSON.parse(text);
+    return wordsOf((Array.isArray(body) ? body[0] : body) as Record<string, unknown>);
   } catch {
     return text;
   }
+}
+
+/** Returns the message of an error: `{"error": {"message"}}`, or the forms of other servers; '' without one. */
+export function wordsOf({ error, message, detail }: Record<string, unknown>): string {
+  const inner = typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : error;
+  return [inner, message, detail].find((part) => typeof part === 'string') ?? '';
 }
 
 /**

@@ -2,12 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CursorLost, type DriveAccess } from '../../core/drive.ts';
 import { ApiError, notFound, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { quoteUpstream } from '../../core/outbound.ts';
+import { MAX_TRIES, retryDelay } from '../../core/retry-delay.ts';
 import { DriveRefusal, toRefusal } from './drive-refusal.ts';
 
-const MAX_TRIES = 5;
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
-const FIRST_WAIT_MS = 500;
-const MAX_WAIT_MS = 5 * 60_000;
 
 /** A call of the API of a drive. */
 export interface DriveCall {
@@ -88,18 +86,6 @@ async function tryRepeatedly<T>(
 const isTransient = (error: unknown): boolean => error instanceof ApiError && error.code === 'UNAVAILABLE';
 
 const retryAfterOf = (error: unknown): string | null => (error instanceof DriveRefusal ? error.retryAfter : null);
-
-/**
- * Returns the milliseconds to wait after a number of tries: those of `Retry-After`, else twice as many each time, of which
- * up to a half is left to chance. Null for a wait that is too long.
- */
-export function retryDelay(tries: number, retryAfter: string | null, now: number): number | null {
-  if (retryAfter === null) return FIRST_WAIT_MS * 2 ** (tries - 1) * (1 - Math.random() / 2);
-  const seconds = /^\d{1,9}$/.test(retryAfter.trim()) ? Number(retryAfter) : null;
-  const waitMs = seconds === null ? Date.parse(retryAfter) - now : seconds * 1000;
-  if (Number.isNaN(waitMs)) return retryDelay(tries, null, now);
-  return waitMs > MAX_WAIT_MS ? null : Math.max(waitMs, 0);
-}
 
 const send = (access: DriveAccess, url: string, call: DriveCall, isDownload: boolean, token: string) =>
   access.outbound.fetch(url, {

@@ -9,7 +9,7 @@ import { NOT_ACCEPTED } from './agent-acceptance.ts';
 import { openOwnedRun } from './agent-context.ts';
 import { firstMessages } from './agent-messages.ts';
 import { callModel, chooseAgentModel } from './agent-model-call.ts';
-import { saveNotes, saveSteps, type BegunRun } from './agent-run-state.ts';
+import { saveProgress, type BegunRun } from './agent-run-state.ts';
 import type { ToolResult } from './tools/agent-tool.ts';
 import { createToolBox, type ToolBox } from './tools/tool-box.ts';
 import { excerpt } from './tools/tool-result.ts';
@@ -37,7 +37,7 @@ export interface AgentWork {
 
 /**
  * Executes a run: the model is called, then the tools that it asks for, until it asks for none. Returns its last text. Throws
- * CONFLICT after too many steps, and what ended a call of the model. A tool that fails ends nothing.
+ * CONFLICT after too many steps, and what ended a call of the model, e.g. that it refused. A tool that fails ends nothing.
  */
 export async function runLoop(work: AgentWork): Promise<string> {
   const { platform, run, signal } = work;
@@ -48,8 +48,8 @@ export async function runLoop(work: AgentWork): Promise<string> {
   let ctx = first;
   const chosen = await chooseAgentModel(ctx, agent);
   const box = await createToolBox(ctx, agent.assistant, run.depth);
-  await saveNotes(platform, run, box.notes);
   const conversation = new Conversation(work, chosen, box, firstMessages(agent, run));
+  if (box.notes.length > 0) await conversation.save();
   for (let step = 1; step <= MAX_STEPS; step += 1) {
     const output = await conversation.next(ctx);
     work.progress(step);
@@ -67,6 +67,8 @@ class Conversation {
   readonly #box: ToolBox;
   readonly #messages: ChatMessage[];
   readonly #steps: AgentStep[] = [];
+  /** Which tools the run lacks, and what the responses of the model lack. */
+  readonly #notes: string[];
   #resultBytes = 0;
   #recordBytes = 0;
   #sent = 0;
@@ -76,20 +78,21 @@ class Conversation {
     this.#chosen = chosen;
     this.#box = box;
     this.#messages = messages;
+    this.#notes = [...box.notes];
   }
 
   /** Does one step. Returns the text of the model if it calls no tools, else null. */
   async next(ctx: Context): Promise<string | null> {
-    const { platform, run } = this.#work;
-    const { content, toolCalls } = await callModel(ctx, run, this.#chosen, {
+    const { content, toolCalls, message } = await callModel(ctx, this.#work.run, this.#chosen, {
       messages: this.#messages,
       tools: this.#box.tools,
       steps: this.#steps,
+      notes: this.#notes,
       sent: this.#sent,
     });
     this.#sent = this.#messages.length;
     if (toolCalls.length === 0) return content ?? '';
-    this.#messages.push({ role: 'assistant', content, toolCalls });
+    this.#messages.push(message);
     const recorded = this.#steps.at(-1)!.toolCalls;
     for (const [index, call] of toolCalls.entries()) {
       const { text, record } = await this.#callTool(ctx, call, index);
@@ -97,9 +100,15 @@ class Conversation {
       // Of those past the maximum, the first shows that they were refused.
       if (index <= MAX_CALLS) recorded.push(record);
     }
-    const runner: QueryRunner = { query: (statement) => platform.database.query(run.tenantId, statement) };
-    if (!(await saveSteps(runner, run, this.#steps))) throw cancelled();
+    await this.save();
     return null;
+  }
+
+  /** Saves the steps and notes. Throws CANCELLED if the run has ended. */
+  async save(): Promise<void> {
+    const { platform, run } = this.#work;
+    const runner: QueryRunner = { query: (statement) => platform.database.query(run.tenantId, statement) };
+    if (!(await saveProgress(runner, run, { steps: this.#steps, notes: this.#notes }))) throw cancelled();
   }
 
   async #callTool(ctx: Context, call: ChatToolCall, index: number): Promise<{ text: string; record: AgentToolCall }> {

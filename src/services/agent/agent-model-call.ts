@@ -16,7 +16,7 @@ import { failureOf } from '../operation/operation-repository.ts';
 import { reserveCredits } from '../usage/credit-reservation.ts';
 import type { RunningAgent } from './agent-context.ts';
 import { RUN_CREDITS, type RunPrice } from './agent-credits.ts';
-import { saveSteps, type BegunRun } from './agent-run-state.ts';
+import { saveProgress, type BegunRun } from './agent-run-state.ts';
 import { excerpt } from './tools/tool-result.ts';
 
 /** Maximum number of tokens of one response. */
@@ -43,6 +43,8 @@ interface StepInput {
   tools: readonly ChatTool[];
   /** The steps so far. */
   steps: AgentStep[];
+  /** The notes so far. */
+  notes: string[];
   /** Number of messages that the calls before have sent. The audit has each message once. */
   sent: number;
 }
@@ -57,10 +59,18 @@ interface ModelCall {
   startedAt: Date;
 }
 
+const ESTIMATED = 'The provider of the model states no tokens: they are estimated';
+
+/** What a call adds to the record of its run. */
+interface Recorded {
+  content: string | null;
+  notes: readonly string[];
+}
+
 /**
- * Calls the model for the next step of a run and adds the step to `steps`. Its credits, with the first step those of the run,
- * are reserved before; once it is sent it is charged, however it ends. Throws what ended the call, and CANCELLED if the run
- * has ended meanwhile.
+ * Calls the model for the next step of a run, and adds the step to `steps` and what its response lacks to `notes`. Its
+ * credits, with the first step those of the run, are reserved before; once it is sent it is charged, however it ends. Throws
+ * what ended the call, and CANCELLED if the run has ended meanwhile.
  */
 export async function callModel(
   ctx: Context,
@@ -80,16 +90,23 @@ export async function callModel(
   try {
     const beforeSend = () => send(ctx, call, request);
     const response = await ctx.platform.ai.chat(chosen.endpoint, request, ctx.request.signal, trace, beforeSend);
-    if (!(await record(ctx, call, input.steps, endOf(null), response.content))) throw cancelled();
+    const recorded = { content: response.content, notes: notesOf(response, input) };
+    if (!(await record(ctx, call, input, endOf(null), recorded))) throw cancelled();
     return response;
   } catch (error) {
     // Does nothing if the call was recorded before the error. The janitor charges what cannot be recorded here.
-    await record(ctx, call, input.steps, endOf(failureOf(error)), null).catch((failure: unknown) =>
+    await record(ctx, call, input, endOf(failureOf(error)), { content: null, notes: [] }).catch((failure: unknown) =>
       ctx.platform.log.warn({ err: failure, run: run.id }, 'Could not record a failed call of a model'),
     );
     throw error;
   }
 }
+
+/** Returns the new notes about a response. */
+const notesOf = ({ problems, isEstimated }: ChatResponse, { steps, notes }: StepInput): string[] => [
+  ...problems.map((problem) => `Step ${steps.length + 1}: the response is not complete: ${problem}`),
+  ...(isEstimated && !notes.includes(ESTIMATED) ? [ESTIMATED] : []),
+];
 
 function createCall(
   { viewer, platform }: Context,
@@ -151,15 +168,15 @@ async function send(
 }
 
 /**
- * Ends a call, and saves and adds its step. Returns false if there is nothing to save the step in, because the run has ended:
+ * Ends a call, and saves and adds its step and notes. Returns false if there is nothing to save the step in, because the run has ended:
  * the call is charged even so. Does nothing if the call was ended before.
  */
 async function record(
   { platform, request: { signal } }: Context,
   call: ModelCall,
-  steps: AgentStep[],
+  { steps, notes }: StepInput,
   end: SentCallEnd,
-  content: string | null,
+  recorded: Recorded,
 ): Promise<boolean> {
   const { run, reservationId, sent, startedAt } = call;
   const write = async (tx: Transaction) => {
@@ -170,15 +187,18 @@ async function record(
       recordAiCall(tx, run, { ...sent.record, duration }, { ...end, price: null });
     }
     if (credits === undefined) return null;
-    const ended = stepOf(call, end, { content, credits });
-    return (await saveSteps(tx, run, [...steps, ended])) ? ended : null;
+    const ended = stepOf(call, end, { content: recorded.content, credits });
+    const progress = { steps: [...steps, ended], notes: [...notes, ...recorded.notes] };
+    return (await saveProgress(tx, run, progress)) ? ended : null;
   };
   const step = await retryWhileUnavailable(
     () => platform.database.transaction(run.tenantId, write),
     () => signal.aborted,
   );
-  if (step) steps.push(step);
-  return step !== null;
+  if (!step) return false;
+  steps.push(step);
+  notes.push(...recorded.notes);
+  return true;
 }
 
 const stepOf = (

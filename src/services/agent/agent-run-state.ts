@@ -35,34 +35,21 @@ export async function beginAgentRun(
 }
 
 /**
- * Stores the steps of a run so far. Returns false, and stores nothing, if the run has ended: its worker counts as dead, or
+ * Stores the steps and notes of a run so far. Returns false, and stores nothing, if the run has ended: its worker counts as dead, or
  * the agent was deleted.
  */
-export async function saveSteps(
+export async function saveProgress(
   tx: Pick<Transaction, 'query'>,
   { tenantId, id }: Pick<BegunRun, 'tenantId' | 'id'>,
-  steps: readonly AgentStep[],
+  { steps, notes }: { steps: readonly AgentStep[]; notes: readonly string[] },
 ): Promise<boolean> {
   const saved = await tx.query({
     text: `
       update dws.agent_run
-      set steps = $3, version = version + 1, updated_at = now()
+      set steps = $3, notes = $4, version = version + 1, updated_at = now()
       where tenant_id = $1 and id = $2 and status = 'running'
       returning id`,
-    values: [tenantId, id, JSON.stringify(steps)],
+    values: [tenantId, id, JSON.stringify(steps), JSON.stringify(notes)],
   });
   return saved.length > 0;
-}
-
-/** Stores which tools a run lacks. */
-export async function saveNotes(
-  { database }: Platform,
-  { tenantId, id }: BegunRun,
-  notes: readonly string[],
-): Promise<void> {
-  if (notes.length === 0) return;
-  await database.query(tenantId, {
-    text: `update dws.agent_run set notes = $3 where tenant_id = $1 and id = $2 and status = 'running'`,
-    values: [tenantId, id, JSON.stringify(notes)],
-  });
 }

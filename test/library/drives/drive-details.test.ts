@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { retryDelay } from '../../../src/adapters/drives/drive-request.ts';
 import { nextFolders } from '../../../src/adapters/drives/folder-cursor.ts';
 import { CursorLost } from '../../../src/core/drive.ts';
+import { retryDelay } from '../../../src/core/retry-delay.ts';
 import { DriveMirror, openDriveFixture, readBytes, type DriveFixture } from '../../support/drive-access.ts';
 
 /** What only one of the providers does. What all must do is in drive-contract.test.ts. */
