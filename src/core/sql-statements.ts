@@ -6,15 +6,24 @@ export interface SqlStatement {
   line: number;
   /** The command that begins, ends or prepares a transaction, e.g. `COMMIT`; null for all other statements. */
   transactionCommand: string | null;
+  /** The lines after a `COPY … FROM STDIN`, as pg_dump writes them; null for all other statements. */
+  copyRows: string | null;
 }
+
+/** A statement that is followed by rows. A query in parentheses has no such. */
+const COPY_FROM_STDIN = /^copy\s+(?!\().*\bfrom\s+stdin\b/is;
+/** The line that ends the rows of a COPY. */
+const END_OF_ROWS = /^\\\.\r?$/gm;
+/** Commands of psql that pg_dump writes around its statements. */
+const RESTRICTION = /\\(?:un)?restrict\b/y;
 
 /** A dollar quote, e.g. `$$` or `$tag$`. */
 const DOLLAR = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 
 const codesOf = (characters: string): ReadonlySet<number> => new Set([...characters].map((one) => one.charCodeAt(0)));
-const [QUOTE, DOUBLE_QUOTE, DOLLAR_SIGN, SEMICOLON, OPEN, CLOSE, MINUS, SLASH, STAR, LF, CR] = [
-  ...codesOf(`'"$;()-/*\n\r`),
-] as [number, number, number, number, number, number, number, number, number, number, number];
+const [QUOTE, DOUBLE_QUOTE, DOLLAR_SIGN, SEMICOLON, OPEN, CLOSE, MINUS, SLASH, STAR, LF, CR, BACKSLASH] = [
+  ...codesOf(`'"$;()-/*\n\r\\`),
+] as [number, number, number, number, number, number, number, number, number, number, number, number];
 const LETTER_E = codesOf('eE');
 const FIRST_NON_ASCII = 0x80;
 
@@ -35,7 +44,8 @@ const MAX_WORDS = 4;
 
 /**
  * Splits a script into its statements, as psql does: semicolons in texts, quoted names, dollar quotes, comments,
- * parentheses and bodies of routines end none. What is not closed extends to the end of the script.
+ * parentheses and bodies of routines end none. What is not closed extends to the end of the script. The rows of a COPY end
+ * with the line `\.`.
  */
 export function splitStatements(script: string): SqlStatement[] {
   const splitter = new Splitter(script.replace(/^\ufeff/, ''));
@@ -82,7 +92,13 @@ class Splitter {
     if (isBlank(code)) this.#at += 1;
     else if (code === MINUS && this.#isNext(MINUS)) this.#skipLine();
     else if (code === SLASH && this.#isNext(STAR)) this.#skipComment();
+    else if (code === BACKSLASH && this.#start < 0 && this.#isRestriction()) this.#skipLine();
     else this.#read(code);
+  }
+
+  #isRestriction(): boolean {
+    RESTRICTION.lastIndex = this.#at;
+    return RESTRICTION.test(this.#script);
   }
 
   #isNext(code: number): boolean {
@@ -93,6 +109,8 @@ class Splitter {
     if (code === SEMICOLON && this.#parentheses === 0 && this.#blocks === 0) {
       this.#finish(this.#at);
       this.#at += 1;
+      const last = this.#found.at(-1);
+      if (last && last.copyRows !== null) last.copyRows = this.#readRows();
       return;
     }
     if (this.#start < 0) this.#start = this.#at;
@@ -162,13 +180,27 @@ class Splitter {
     }
   }
 
+  /** Reads the rows of a COPY, from the next line to the line that ends them. */
+  #readRows(): string {
+    this.#skipLine();
+    if (this.#script.charCodeAt(this.#at) === CR) this.#at += 1;
+    const from = this.#at + 1;
+    END_OF_ROWS.lastIndex = from;
+    const end = END_OF_ROWS.exec(this.#script);
+    this.#at = end ? END_OF_ROWS.lastIndex : this.#script.length;
+    return this.#script.slice(from, end?.index);
+  }
+
   #finish(end: number): void {
-    if (this.#start >= 0)
+    if (this.#start >= 0) {
+      const text = this.#script.slice(this.#start, end).trimEnd();
       this.#found.push({
-        text: this.#script.slice(this.#start, end).trimEnd(),
+        text,
         line: this.#lineOf(this.#start),
         transactionCommand: transactionCommandOf(this.#words),
+        copyRows: this.#words[0] === 'copy' && COPY_FROM_STDIN.test(text) ? '' : null,
       });
+    }
     this.#start = -1;
     this.#words = [];
     this.#isRoutine = false;

@@ -24,8 +24,11 @@ async function provisioned() {
 }
 
 /** Expects that migrations fail with a status and message. */
-const expectFailure = (running: Promise<unknown>, status: number, message: string) =>
-  expect(running).rejects.toMatchObject({ status, message });
+const expectFailure = (running: Promise<unknown>, status: number, message: string | RegExp) =>
+  expect(running).rejects.toMatchObject({
+    status,
+    message: message instanceof RegExp ? expect.stringMatching(message) : message,
+  });
 
 test('files run once, each in its own transaction, and a failure keeps those before it', async () => {
   const key = await provisioned();
@@ -146,6 +149,65 @@ insert into ends values (1, 2)
     expect(transactionCommandIn(text), text).toBe(command);
   const long = `select '${'x'.repeat(5_000_000)}';${'-'.repeat(5_000_000)}\n${' '.repeat(5_000_000)}select "${'""'.repeat(1_000_000)}"`;
   expect(splitStatements(long).map(({ line }) => line)).toEqual([1, 2]);
+});
+
+test('a file has the rows of COPY as pg_dump writes them', async () => {
+  for (const [name, lineEnd] of Object.entries({ LF: '\n', 'CR LF': '\r\n' })) {
+    const key = await provisioned();
+    const text = [
+      '\\restrict aBc',
+      'create table a (id int, note text);',
+      '-- the data',
+      'COPY a (id, note) FROM stdin;',
+      '1\tsemi;colon',
+      `2\tit's -- "open" $$ ( /*`,
+      '3\t\\N',
+      '4\t\\\\. ä\\n',
+      '\\.',
+      '',
+      '/* none */ copy a from STDIN with (format csv);',
+      '\\.',
+      'COPY a FROM STDIN WITH (FORMAT csv, HEADER); -- with a comment',
+      'id,note',
+      '5,"a, b"',
+      '\\.',
+      "copy (select 'from stdin') to stdout;",
+      'copy a to stdout;',
+      'select broken;',
+      '\\unrestrict aBc',
+    ].join(lineEnd);
+    await expectFailure(
+      own.migrate(key, { '001.sql': text }),
+      500,
+      'migrations/001.sql:19: column "broken" does not exist',
+    );
+    const good = { '001.sql': text.replace('select broken;', '') };
+    expect(await own.migrate(key, good, true), name).toEqual(['001.sql']);
+    expect(await own.migrate(key, good), name).toEqual(['001.sql']);
+    expect(await own.run(key, 'select * from a order by id'), name).toEqual([
+      { id: 1, note: 'semi;colon' },
+      { id: 2, note: `it's -- "open" $$ ( /*` },
+      { id: 3, note: null },
+      { id: 4, note: '\\. ä\n' },
+      { id: 5, note: 'a, b' },
+    ]);
+  }
+});
+
+test('rows of COPY that do not fit undo the file, and those of a statement of a handler are refused', async () => {
+  const key = await provisioned();
+  const created = { '001.sql': 'create table a (id int);' };
+  await own.migrate(key, created);
+  const rows = (text: string) => own.migrate(key, { ...created, '002.sql': `select 1;\ncopy a from stdin;\n${text}` });
+  await expectFailure(rows('1\nx\n\\.\n'), 500, /^migrations\/002.sql:2: invalid input syntax for type integer: "x"/);
+  await expectFailure(own.migrate(key, { ...created, '002.sql': '\\connect other\n' }), 500, /002.sql:1: syntax error/);
+  expect(await own.run(key, 'select * from a')).toEqual([]);
+  await expect(own.run(key, 'copy a from stdin')).rejects.toMatchObject({
+    code: '57014',
+    message: 'COPY from stdin failed: only migrations contain the rows of a COPY',
+  });
+  expect(await rows('1\n2')).toEqual(['002.sql']);
+  expect(await own.run(key, 'select * from a')).toEqual([{ id: 1 }, { id: 2 }]);
 });
 
 test('a dry run shows what fails and changes nothing', async () => {

@@ -4,6 +4,7 @@ import { SqlFailure, type MigrationFile, type MigrationRun, type TableLimit } fr
 import { badInput, upstreamFailed } from '../../core/errors.ts';
 import { lineAt, splitStatements, type SqlStatement } from '../../core/sql-statements.ts';
 import type { Admin, AdminQuery } from './admin.ts';
+import { copyIn } from './copy-stream.ts';
 import { WITHOUT_ROWS } from './statement.ts';
 import type { WorkspaceConnection } from './workspace-connection.ts';
 import { checkMigration, MIGRATION_LOCK_TIMEOUT_MS, sizeOf } from './workspace-quota.ts';
@@ -120,11 +121,12 @@ async function runFile(
 async function runOne(
   connection: WorkspaceConnection,
   filename: string,
-  { text, line }: SqlStatement,
+  { text, line, copyRows }: SqlStatement,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await execute(connection, text, [], signal);
+    if (copyRows === null) await execute(connection, text, [], signal);
+    else await connection.use(signal, NO_TIMEOUT_MS, (client) => copyIn(client, text, Buffer.from(copyRows)));
   } catch (error) {
     const position = error instanceof SqlFailure ? error.position : null;
     // Postgres counts characters, of which some are two code units.

@@ -49,7 +49,7 @@ export async function runStatement(
     types: AS_TEXT,
     queryMode: 'extended',
   } as unknown as pg.QueryConfig;
-  const query = client.query(new pg.Query(config));
+  const query = client.query(new Statement(config));
   const rows: WorkspaceRow[] = [];
   let bytes = 0;
   let read: ReturnType<typeof valueReader> | undefined;
@@ -66,6 +66,14 @@ export async function runStatement(
     query.on('error', (error: Error) => reject(toFailure(error)));
   });
   return rows;
+}
+
+/** A statement without rows for a COPY FROM STDIN, which is refused instead of waiting for them. */
+class Statement extends pg.Query {
+  handleCopyInResponse(connection: { sendCopyFail(message: string): void; sync(): void }): void {
+    connection.sendCopyFail('only migrations contain the rows of a COPY');
+    connection.sync();
+  }
 }
 
 /** Returns parameters in which lists for JSON are its text. Other lists are arrays of Postgres. */

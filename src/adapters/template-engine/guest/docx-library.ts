@@ -19,7 +19,7 @@ interface DocxOptions {
   nullGetter(tag: DocxTag, scopes: ScopeManager): unknown;
 }
 
-export interface Zip {
+interface Zip {
   generate(options: { type: 'uint8array'; compression: 'DEFLATE' }): Uint8Array;
 }
 
