@@ -39,7 +39,7 @@ const isMissing = (value: unknown): boolean => value === null;
  * Returns what an upload of an export contains, as docs/contract.md#exports states it: everything, except what the format
  * cannot express.
  */
-export function expectedUpload(format: ExportFormat, { fields, rows }: TableContent): TableContent {
+function expectedUpload(format: ExportFormat, { fields, rows }: TableContent): TableContent {
   const names = tableNames(fields.map(({ name }) => name));
   const valueOf = (value: unknown, { type }: Pick<Field, 'type'>) => {
     if (type === 'json' && (format === 'csv' || format === 'xlsx') && value !== null) return JSON.stringify(value);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EXPORT_FORMATS } from '../../src/core/export-format.ts';
+import type { ExportFormat } from '../../src/core/export-format.ts';
 import { EXACT_EXPORTS, useRoundTrips, type ColumnContent } from './export-round-trip-fixture.ts';
 
 const { datasetOf, exportOf, upload, expectRoundTrips } = useRoundTrips();
@@ -316,8 +316,7 @@ test('exports without rows have the fields where the format has a header', async
     { name: 'a', type: 'BIGINT', values: [] },
     { name: 'b', type: 'VARCHAR', values: [] },
   ]);
-  const fieldsOf = async (format: (typeof EXPORT_FORMATS)[number]) =>
-    (await upload(format, await exportOf(format, table, {}))).fields;
+  const fieldsOf = async (format: ExportFormat) => (await upload(format, await exportOf(format, table, {}))).fields;
   const texts = [
     { name: 'a', type: 'string' },
     { name: 'b', type: 'string' },
