@@ -49,6 +49,7 @@ export const GOALS = {
   progress: { reference: '', unit: 'ms', atMost: 50 },
   smallRefresh: { reference: '', unit: 'ms', atMost: 150 },
   smallUpload: { reference: '', unit: 'ms', atMost: 300 },
+  wideFile: { reference: '500 columns', atMost: 5 },
   neighbour: { reference: ALONE, atMost: 3 },
   // Bounds of jobs: a minute of due jobs, and 1 % of a core for an idle scheduler.
   jobsStarted: { reference: '', unit: 's', atMost: 60 },

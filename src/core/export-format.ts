@@ -5,6 +5,9 @@ import type { Field } from './fields.ts';
 export const EXPORT_FORMATS = ['csv', 'json', 'ndjson', 'xlsx', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+/** Key in the metadata of Parquet for the names and types of columns whose texts are exact decimals, as JSON. */
+export const DECIMAL_COLUMNS = 'dws.decimals';
+
 /** How CSV differs from what can be uploaded again without a change. */
 export interface CsvStyle {
   /** Begins with a byte order mark, by which spreadsheets recognise UTF-8. */

@@ -188,7 +188,7 @@ test('a CSV export has one record a line, and quotes values where required', asy
   const query = `${filterParameter({ id: { $in: [1, 5] } })}&sort=-id`;
   const csv = await ann.get(`/datasets/${orders.id}/export?format=csv${query}`);
   expect(csv.body).toBe(
-    'id,region,amount,ordered_on,note\r\n5,US,50,2026-01-06,Rush delivery to Zoë\r\n1,US,10,2026-01-02,\r\n',
+    'id,region,amount,ordered_on,note\r\n5,US,50.0,2026-01-06,Rush delivery to Zoë\r\n1,US,10.0,2026-01-02,\r\n',
   );
   const quoted = await createOrders(ann, source, {
     name: 'Quoted',

@@ -132,10 +132,10 @@ describe('what is done to a file', () => {
   });
 
   test('a quote that is never closed is refused with its line', async () => {
-    const content = `a,b\r\n1,2\n3,"${'x\n'.repeat(3_000_000)}`;
+    const content = `a,b\r\n1,2\n3,"${'x\n'.repeat(9_000_000)}`;
     await expect(readInProcess(content)).rejects.toMatchObject({
       status: 400,
-      message: 'Line 3 of the file: a quote is not closed, or a record is longer than 4 MiB',
+      message: 'Line 3 of the file: a quote is not closed, or a record is longer than 16 MiB',
     });
   });
 });

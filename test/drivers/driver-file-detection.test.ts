@@ -13,8 +13,8 @@ describe('a file that cannot be read is refused with the place and the reason', 
     ['an open quote', 'a,b\n1,"x\n2,3\n', 'Line 2 of the file: a quote is not closed, or text follows a closed one'],
     [
       'a line without end',
-      `a,b\n${'x'.repeat(5_000_000)},1\n`,
-      'Line 2 of the file: Maximum line size of 2000000 bytes exceeded',
+      `a,b\n${'x'.repeat(17_000_000)},1\n`,
+      'Line 2 of the file: Maximum line size of 16777216 bytes exceeded',
     ],
     [
       'broken UTF-8',

@@ -3,7 +3,7 @@ import type { Field } from '../../src/core/fields.ts';
 import { filesIn, type OpenFile } from '../support/uploaded-source.ts';
 import { runDuckdb, SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
-const { files } = useUploads();
+const { files, upload } = useUploads();
 
 const field = (name: string, type: Field['type']): Field => ({ name, label: name, type });
 
@@ -82,4 +82,15 @@ describe('a load of a file takes the rows as a table', () => {
     expect((await file.index(SELECT_ALL, { maxRows: 4 })).generation.records).toBe(4);
     expect(await filesIn(files.segments)).toEqual([]);
   });
+});
+
+test('a row of 2,000 columns is loaded within the timeout of a query', async () => {
+  const kinds = ['7', '2.5', 'text', '2026-01-31', 'true'];
+  const names = Array.from({ length: 2000 }, (_, i) => `column ${i}`);
+  const { file: wide } = await upload(`${names.join()}\n${names.map((_, i) => kinds[i % kinds.length]).join()}\n`);
+  const { generation, rows } = await wide.index(SELECT_ALL);
+  expect(generation.fields.map(({ name }) => name)).toEqual(names);
+  expect(rows.map((row) => [row['column 0'], row['column 1997'], row['column 1998']])).toEqual([
+    [7, 'text', '2026-01-31'],
+  ]);
 });

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
-import { numberKind } from '../../src/adapters/drivers/file/number-format.ts';
+import { cellFormat, numberKind } from '../../src/adapters/drivers/file/number-format.ts';
 import type { NumberKind } from '../../src/adapters/drivers/file/number-format.ts';
 import {
+  CellNumber,
+  CellText,
   CellTime,
+  decimalValue,
   durationValue,
   isoValue,
   numberValue,
   serialValue,
+  textValue,
   UNREADABLE,
 } from '../../src/adapters/drivers/file/sheet-values.ts';
 import type { CellValue } from '../../src/adapters/drivers/file/sheet-values.ts';
@@ -131,4 +135,49 @@ test.each([
   ['1e999', null],
 ])('the number %j', (text, expected) => {
   expect(numberValue(text)).toBe(expected);
+});
+
+test.each<[string, string, CellValue]>([
+  ['General', '7', '7'],
+  ['0', '7', new CellNumber('7')],
+  ['0', '9007199254740993', new CellNumber('9007199254740993')],
+  ['0.00', '9007199254740993', new CellNumber('9007199254740993.0')],
+  ['#,##0.00', '1234567890123.4567', new CellNumber('1234567890123.4567')],
+  ['0.00', '1.7e+308', new CellNumber('1.7e+308')],
+  ['0', '007', '007'],
+  ['0', '+1', '+1'],
+  ['0', '1,5', '1,5'],
+  ['0', 'seven', 'seven'],
+  ['0', '', null],
+  ['@', '7', '7'],
+  ['@', '2024-01-31', new CellText('2024-01-31')],
+  ['@', '#N/A', new CellText('#N/A')],
+  ['@', '', null],
+  ['General', '2024-01-31', '2024-01-31'],
+  ['yyyy-mm-dd', '1850-05-05', '1850-05-05'],
+])('a cell in the format %s with the text %j', (code, text, expected) => {
+  expect(textValue(text, cellFormat(164, code))).toStrictEqual(expected);
+});
+
+test('formats with decimals or fractions of seconds are known', () => {
+  const codes = [
+    '0.00',
+    '#,##0.00########',
+    '[Red]-0.00',
+    'hh:mm:ss.000',
+    '0',
+    '0"."0',
+    'd\\.m\\.yyyy',
+    '0%',
+    '@',
+    '0;0.0',
+  ];
+  expect(codes.filter((code) => cellFormat(164, code).hasFraction)).toEqual(codes.slice(0, 4));
+  const ids = [0, 1, 2, 3, 4, 9, 10, 11, 14, 22, 39, 44, 47, 49];
+  expect(ids.filter((id) => cellFormat(id, undefined).hasFraction)).toEqual([2, 4, 10, 11, 39, 44]);
+  expect([5, -5, 2.5, 1e21].map(decimalValue)).toEqual([new CellNumber('5.0'), new CellNumber('-5.0'), 2.5, 1e21]);
+  expect([true, false].map((hasTime) => textOf(serialValue(61, 'date', false, hasTime)))).toEqual([
+    '1900-03-01T00:00:00.000Z',
+    '1900-03-01',
+  ]);
 });

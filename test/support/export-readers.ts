@@ -62,7 +62,8 @@ function csvRecords(text: string): (string | null)[][] {
 }
 
 function fromText(text: string | null, { type, format }: Kind): unknown {
-  if (text === null || format) return text;
+  if (text === null || format === 'int64') return text;
+  if (format) return text.replace(/\.0$/, '');
   if (type === 'json') return JSON.parse(text);
   if (type === 'boolean') return text === 'true';
   return type === 'integer' || type === 'number' ? Number(text) : text;

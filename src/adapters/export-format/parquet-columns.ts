@@ -8,6 +8,8 @@ const GREATEST_INT64 = 2n ** 63n - 1n;
 export interface ParquetColumn {
   name: string;
   element: SchemaElement;
+  /** The element in the schema, where values are written as another one. */
+  stated?: SchemaElement;
   /**
    * Whether minimum and maximum of each group are written, for readers that skip groups. Those of texts would stay in
    * memory to the end.
@@ -15,9 +17,12 @@ export interface ParquetColumn {
   statistics: boolean;
   /** Converts a value to Parquet's form; null for a missing one. */
   convert(value: unknown): unknown;
+  /** Returns the type of the exact decimals converted so far; undefined where no decimal of SQL has so many digits. */
+  decimalType?(): string | undefined;
 }
 
-type Kind = Omit<ParquetColumn, 'name' | 'element'> & { element: Omit<SchemaElement, 'name'> };
+type Element = Omit<SchemaElement, 'name'>;
+type Kind = Omit<ParquetColumn, 'name' | 'element' | 'stated' | 'decimalType'> & { element: Element; stated?: Element };
 
 const TEXT: Kind = {
   element: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
@@ -28,7 +33,12 @@ const TEXT: Kind = {
 const KINDS: Record<Field['type'], Kind> = {
   string: TEXT,
   text: TEXT,
-  json: { ...TEXT, element: { type: 'BYTE_ARRAY', converted_type: 'JSON', logical_type: { type: 'JSON' } } },
+  // The library would rebuild documents, and lose their keys `__proto__`.
+  json: {
+    ...TEXT,
+    stated: { type: 'BYTE_ARRAY', converted_type: 'JSON', logical_type: { type: 'JSON' } },
+    convert: (value) => JSON.stringify(value),
+  },
   integer: { element: { type: 'INT64' }, statistics: true, convert: (value) => BigInt(value as number) },
   number: { element: { type: 'DOUBLE' }, statistics: true, convert: (value) => value },
   boolean: { element: { type: 'BOOLEAN' }, statistics: true, convert: (value) => value },
@@ -49,17 +59,38 @@ const KINDS: Record<Field['type'], Kind> = {
 };
 
 /**
- * Returns the column of a field. All columns are nullable. Exact decimals are stored as text, exact integers as 64
- * bits.
+ * Returns the column of a field. All columns are nullable. Exact decimals are stored as text, because Parquet has one
+ * scale for all values, which is known at the end only; exact integers are stored as 64 bits.
  */
 export function columnOf(field: Field): ParquetColumn {
-  const kind = field.format === 'decimal' ? TEXT : KINDS[field.type];
+  const kind = field.format === 'decimal' ? exactDecimal() : KINDS[field.type];
+  const { stated, ...rest } = kind;
+  const optional = { name: field.name, repetition_type: 'OPTIONAL' } as const;
   const column = {
     name: field.name,
-    ...kind,
-    element: { ...kind.element, name: field.name, repetition_type: 'OPTIONAL' },
+    ...rest,
+    ...(stated && { stated: { ...stated, ...optional } }),
+    element: { ...kind.element, ...optional },
   } satisfies ParquetColumn;
   return field.format === 'int64' ? { ...column, convert: longInteger(column.element) } : column;
+}
+
+const MAX_DIGITS = 38;
+const DECIMAL = /^-?(\d+)(?:\.(\d+))?$/;
+
+/** Returns the kind of exact decimals, which counts their digits. */
+function exactDecimal(): Kind & Pick<ParquetColumn, 'decimalType'> {
+  let [whole, scale] = [1, 0];
+  return {
+    ...TEXT,
+    convert(value) {
+      const [, digits, fraction = ''] = DECIMAL.exec(value as string) ?? [];
+      whole = Math.max(whole, digits?.length ?? Infinity);
+      scale = Math.max(scale, fraction.length);
+      return value;
+    },
+    decimalType: () => (whole + scale <= MAX_DIGITS ? `DECIMAL(${whole + scale},${scale})` : undefined),
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ExportEncoder } from '../../core/export-format.ts';
+import { DECIMAL_COLUMNS, type ExportEncoder } from '../../core/export-format.ts';
 import { columnOf } from './parquet-columns.ts';
 import { RowGroup } from './parquet-group.ts';
 
@@ -14,7 +14,7 @@ export const parquet: ExportEncoder = {
     const root = { name: 'schema', num_children: columns.length };
     const file = new ParquetWriter({
       writer: bytes,
-      schema: [root, ...columns.map(({ element }) => element)],
+      schema: [root, ...columns.map(({ element, stated = element }) => stated)],
       createdBy: 'data-workspace-service',
     });
     let group = new RowGroup(columns);
@@ -27,6 +27,11 @@ export const parquet: ExportEncoder = {
       }
     }
     if (group.rows > 0) yield* written(group, file, bytes);
+    const decimals = columns.flatMap(({ name, decimalType }) => {
+      const type = decimalType?.();
+      return type === undefined ? [] : [[name, type]];
+    });
+    if (decimals.length > 0) file.kvMetadata = [{ key: DECIMAL_COLUMNS, value: JSON.stringify(decimals) }];
     void file.finish();
     yield taken(bytes);
   },

@@ -6,7 +6,11 @@ import type { Field } from '../../core/fields.ts';
 interface TextFormat {
   contentType: string;
   begin(fields: readonly Field[], style: CsvStyle): string;
-  rows(rows: readonly Row[], fields: readonly Field[], first: boolean, style: CsvStyle): string;
+  /** Returns how a row is written. */
+  writer(fields: readonly Field[], style: CsvStyle): (row: Row) => string;
+  /** What the first row begins with, and each of the others. */
+  first: string;
+  next: string;
   end: string;
 }
 
@@ -14,11 +18,12 @@ const encoder = (format: TextFormat): ExportEncoder => ({
   contentType: format.contentType,
   async *encode(fields, batches, _title, style = {}) {
     yield format.begin(fields, style);
-    let first = true;
+    const write = format.writer(fields, style);
+    let before = format.first;
     for await (const batch of batches) {
       if (batch.length === 0) continue;
-      yield format.rows(batch, fields, first, style);
-      first = false;
+      yield before + batch.map(write).join(format.next);
+      before = format.next;
     }
     if (format.end) yield format.end;
   },
@@ -31,38 +36,71 @@ export const csv = encoder({
     const names = fields.map(({ name }) => (escapeFormulas ? escaped(name) : name));
     return `${bom ? BYTE_ORDER_MARK : ''}${csvLine(names)}`;
   },
-  rows: (rows, fields, _first, { escapeFormulas }) => {
-    const valueOf = (value: unknown, type: Field['type']) =>
-      type === 'json'
-        ? jsonText(value)
-        : escapeFormulas && (type === 'string' || type === 'text')
-          ? escaped(value)
-          : value;
-    return rows.map((row) => csvLine(fields.map(({ name, type }) => valueOf(row[name], type)))).join('');
+  writer: (fields, { escapeFormulas }) => {
+    const formOf = ({ type }: Field): ((value: unknown) => unknown) => {
+      if (type === 'json') return jsonText;
+      if (type === 'number') return decimalText;
+      return escapeFormulas && (type === 'string' || type === 'text') ? escaped : (value) => value;
+    };
+    const columns = fields.map((field) => ({ name: field.name, form: formOf(field) }));
+    return (row) => csvLine(columns.map(({ name, form }) => form(row[name])));
   },
+  first: '',
+  next: '',
   end: '',
 });
+
+/** Writes rows as objects, with the fields in their order. A row would order names that are whole numbers first. */
+function objectWriter(fields: readonly Field[]): (row: Row) => string {
+  const columns = fields.map(({ name, type, format }) => ({
+    name,
+    key: `${JSON.stringify(name)}:`,
+    form: type === 'number' && !format ? (value: unknown) => decimalText(value) ?? 'null' : JSON.stringify,
+  }));
+  return (row) => `{${columns.map(({ name, key, form }) => key + form(row[name] ?? null)).join(',')}}`;
+}
 
 /** JSON: one array, one row a line. */
 export const json = encoder({
   contentType: 'application/json; charset=utf-8',
   begin: () => '[',
-  rows: (rows, _fields, first) => (first ? '\n' : ',\n') + rows.map((row) => JSON.stringify(row)).join(',\n'),
+  writer: objectWriter,
+  first: '\n',
+  next: ',\n',
   end: '\n]\n',
 });
 
 export const ndjson = encoder({
   contentType: 'application/x-ndjson; charset=utf-8',
   begin: () => '',
-  rows: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+  writer: (fields) => {
+    const write = objectWriter(fields);
+    return (row) => `${write(row)}\n`;
+  },
+  first: '',
+  next: '',
   end: '',
 });
 
 const BYTE_ORDER_MARK = '\uFEFF';
 /** Beginnings of texts that spreadsheets run: formulas, and characters that they skip before one. */
 const FORMULA = /^[=+\-@\t\r]/;
+const WHOLE = /^-?\d+$/;
 
 const escaped = (value: unknown): unknown => (typeof value === 'string' && FORMULA.test(value) ? `'${value}` : value);
+
+/** Returns a number with a decimal point, so that a field of whole numbers stays one of decimals in a file without types. */
+function decimalText(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const text = String(value);
+  return WHOLE.test(text) ? `${text}.0` : text;
+}
+
+/**
+ * Values that are quoted: what RFC 4180 demands, blanks around a text, and what readers that guess take for another
+ * delimiter, a comment or the end of the text (Ctrl-Z).
+ */
+const QUOTED = /^$|[",;|\t\r\n\x1a]|^\s|\s$|^#|^\/\//;
 
 /**
  * Formats a record of RFC 4180. A missing value is an empty field, an empty string a quoted one, a document its JSON.
@@ -72,7 +110,7 @@ const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).
 function csvValue(value: unknown): string {
   if (value === null || value === undefined) return '';
   const text = String(value);
-  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 const jsonText = (value: unknown): string | null =>

@@ -1,5 +1,5 @@
 import type { Field } from '../../core/fields.ts';
-import { DATE, DATETIME, HEADER, INTEGER, NUMBER, TEXT } from './xlsx-parts.ts';
+import { DATE, DATETIME, EXACT_INTEGER, EXACT_NUMBER, HEADER, INTEGER, NUMBER, TEXT } from './xlsx-parts.ts';
 import { escaped } from './xlsx-text.ts';
 
 const MAX_CHARACTERS = 32_767;
@@ -20,23 +20,28 @@ export type CellOf = (address: string, value: unknown) => string;
  * text, and text is never a formula.
  */
 export function cellOf({ type, format }: Pick<Field, 'type' | 'format'>): CellOf {
-  const write = format ? exact : WRITERS[type];
+  const write = format ? exact(type === 'integer' ? EXACT_INTEGER : EXACT_NUMBER) : WRITERS[type];
   return (address, value) => (value === null || value === undefined ? '' : write(address, value));
 }
 
-const exact: CellOf = (address, value) => textCell(address, String(value), TEXT);
-const numeric =
+const exact =
   (style: number): CellOf =>
   (address, value) =>
-    fits(value as number) ? `<c r="${address}" s="${style}"><v>${value as number}</v></c>` : exact(address, value);
+    textCell(address, String(value), style);
+const numeric =
+  (style: number, exactStyle: number): CellOf =>
+  (address, value) =>
+    fits(value as number)
+      ? `<c r="${address}" s="${style}"><v>${value as number}</v></c>`
+      : textCell(address, String(value), exactStyle);
 const fits = (value: number) => value === 0 || (Math.abs(value) <= GREATEST && Math.abs(value) >= MIN_NORMAL_DOUBLE);
 
 const WRITERS: Record<Field['type'], CellOf> = {
   string: (address, value) => textCell(address, value as string),
   text: (address, value) => textCell(address, value as string),
   json: (address, value) => textCell(address, JSON.stringify(value)),
-  integer: numeric(INTEGER),
-  number: numeric(NUMBER),
+  integer: numeric(INTEGER, EXACT_INTEGER),
+  number: numeric(NUMBER, EXACT_NUMBER),
   boolean: (address, value) => `<c r="${address}" t="b"><v>${value === true ? 1 : 0}</v></c>`,
   date: (address, value) => dateCell(address, value as string, DATE),
   datetime: (address, value) => dateCell(address, value as string, DATETIME),
@@ -66,14 +71,17 @@ export const widthOf = ({ name, type, format }: Pick<Field, 'name' | 'type' | 'f
 
 const dateCell = (address: string, iso: string, style: number): string =>
   iso < FIRST_DAY
-    ? textCell(address, iso)
+    ? textCell(address, iso, style)
     : `<c r="${address}" s="${style}"><v>${Date.parse(iso) / DAY + EPOCH}</v></c>`;
 
+/** Texts that look like a formula, a date or an error. */
+const LIKE_A_VALUE = /^(?:[=+\-@#]|\d{4}-)/;
+
 /**
- * Formats a text cell. A text that looks like a formula is styled as text, so that it stays text when a user edits its
- * cell.
+ * Formats a text cell. A text that looks like another value is styled as text, so that it stays text when a user edits
+ * its cell, or uploads the workbook.
  */
-function textCell(address: string, text: string, style = /^[=+\-@]/.test(text) ? TEXT : 0): string {
+function textCell(address: string, text: string, style = LIKE_A_VALUE.test(text) ? TEXT : 0): string {
   return `<c r="${address}"${style ? ` s="${style}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(cut(text))}</t></is></c>`;
 }
 

@@ -18,6 +18,9 @@ export const TEXT = 3;
 export const HEADER = 4;
 export const INTEGER = 5;
 export const NUMBER = 6;
+/** Numbers that are written as texts, because Excel would round them. */
+export const EXACT_INTEGER = 7;
+export const EXACT_NUMBER = 8;
 
 const FORMATS = [
   '<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
@@ -25,6 +28,9 @@ const FORMATS = [
   '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>',
   '<xf numFmtId="49" fontId="1" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1" applyFont="1"/>',
   ...[1, 166].map((id) => `<xf numFmtId="${id}" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`),
+  ...[1, 166].map(
+    (id) => `<xf numFmtId="${id}" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>`,
+  ),
 ];
 
 /** Cell styles, in the order of their indices. */

@@ -50,7 +50,7 @@ const EXPORT_COLUMNS = [
 const EXPORT_FIELDS: Field[] = EXPORT_COLUMNS.map((name) => ({
   name,
   label: name,
-  type: name === 'createdAt' ? 'datetime' : name === 'rows' || name === 'bytes' ? 'number' : 'string',
+  type: name === 'createdAt' ? 'datetime' : name === 'rows' || name === 'bytes' ? 'integer' : 'string',
 }));
 
 /** Events that an export reads with one statement. */

@@ -38,6 +38,9 @@ const MAX_DIGITS = 38;
 /** A double preserves this many digits of any decimal number; with two more any double can be written. */
 const DOUBLE_DIGITS = 15;
 const WRITTEN_DOUBLE_DIGITS = 17;
+/** Digits of a number without its sign, point, exponent, and the zeros at its beginning and end. */
+const significant = (text: string): string =>
+  `rtrim(ltrim(replace(replace(split_part(lower(${text}), 'e', 1), '.', ''), '-', ''), '0'), '0')`;
 
 /**
  * Whether every text is a value of the type and nothing else. An integer must print as it was, so that `007`, `+1` and
@@ -186,27 +189,32 @@ async function findNumberTypes(session: DuckdbSession, from: string, columns: Un
 const DIGITS = `strlen(ltrim(replace(replace(split_part(lower(v), 'e', 1), '.', ''), '-', ''), '0'))`;
 const EXPONENT = `contains(lower(v), 'e')`;
 /**
- * Significant digits without and with an exponent, digits before and after the point, digits of the longest integer.
+ * Significant digits without and with an exponent, digits before and after the point, digits of the longest integer;
+ * whether all numbers are digits of doubles, and whether all are whole numbers of 64 bits without a sign.
  */
 const SIZES = `max(${DIGITS}) filter (not ${EXPONENT}),
   max(${DIGITS}) filter (${EXPONENT}),
   max(strlen(ltrim(split_part(v, '.', 1), '-'))) filter (not ${EXPONENT}),
-  max(strlen(split_part(v, '.', 2))) filter (not ${EXPONENT}),
-  max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT})`;
+  max(strlen(rtrim(split_part(v, '.', 2), '0'))) filter (not ${EXPONENT}),
+  max(${DIGITS}) filter (not contains(v, '.') and not ${EXPONENT}),
+  bool_and(case when ${DIGITS} <= ${DOUBLE_DIGITS} then true
+    else ${significant('v')} = ${significant('cast(try_cast(v as DOUBLE) as VARCHAR)')} end),
+  bool_and(coalesce(cast(try_cast(v as UBIGINT) as VARCHAR) = v, false))`;
 
-function numberType(sizes: DuckDBValue[], doubles: UntypedColumn['doubles']): string {
-  const [plain, scientific, whole, scale, integer] = sizes.map((size) => Number(size ?? 0)) as [
+function numberType(found: DuckDBValue[], doubles: UntypedColumn['doubles']): string {
+  const [plain, scientific, whole, scale, integer] = found.map((size) => Number(size ?? 0)) as [
     number,
     number,
     number,
     number,
     number,
   ];
+  const [survive, unsigned] = found.slice(-2);
   if (doubles === 'all' ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS)
     return scientific <= WRITTEN_DOUBLE_DIGITS || doubles ? 'DOUBLE' : 'VARCHAR';
+  if (unsigned === true) return 'UBIGINT';
   if (scientific === 0 && whole + scale <= MAX_DIGITS) return `DECIMAL(${whole + scale},${scale})`;
-  // A number with more characters than a double is written with is not the same number as a double.
-  return doubles === 'some' && plain <= WRITTEN_DOUBLE_DIGITS && integer <= DOUBLE_DIGITS ? 'DOUBLE' : 'VARCHAR';
+  return survive === true ? 'DOUBLE' : 'VARCHAR';
 }
 
 /** Returns the kinds of JSON values of each column, e.g. `VARCHAR` and `OBJECT`. `columns` are SQL of JSON. */

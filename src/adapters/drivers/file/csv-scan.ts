@@ -5,7 +5,9 @@ import { chunksOf } from './text-file.ts';
 const LF = 10;
 const CR = 13;
 const BOM = Buffer.from('\ufeff');
-const MAX_RECORD_MIB = 4;
+const MAX_RECORD_MIB = 16;
+/** Maximum bytes of a record. */
+export const MAX_RECORD_BYTES = MAX_RECORD_MIB * 1024 ** 2;
 
 /** How a record ends. At the end of the file it may have none. */
 export type LineEnd = '\n' | '\r\n' | '\r' | '';
@@ -25,7 +27,7 @@ type Marks = Pick<CsvDialect, 'delimiter' | 'quote' | 'escape' | 'skip' | 'comme
 
 /**
  * Yields the records of a CSV file, blank lines included. They end outside of quotes, with any line end. Skipped lines
- * and comments end with the line. Throws BAD_USER_INPUT with the line of a record that is much longer than DuckDB permits.
+ * and comments end with the line. Throws BAD_USER_INPUT with the line of a record that is much longer than `MAX_RECORD_BYTES`.
  */
 export function* recordsIn(path: string, marks: Marks): Generator<ScannedRecord> {
   const comment = Buffer.from(marks.comment ?? '');
@@ -51,7 +53,7 @@ export function* recordsIn(path: string, marks: Marks): Generator<ScannedRecord>
   };
   for (const chunk of chunksOf(path)) {
     yield* take(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk, false);
-    if (rest.length > MAX_RECORD_MIB * 1024 ** 2)
+    if (rest.length > MAX_RECORD_BYTES)
       throw badInput(
         `Line ${lineAt(path, base)} of the file: a quote is not closed, or a record is longer than ${MAX_RECORD_MIB} MiB`,
       );

@@ -53,7 +53,8 @@ function changes(text: string, column: FileColumn, config: FileConfig): string {
   const scale = SCALE.exec(type)?.[1];
   if (scale !== undefined)
     return `(not contains(lower(${text}), 'e') and strlen(rtrim(split_part(trim(${text}), '.', 2), '0')) > ${scale})`;
-  if (type === 'BIGINT') return `coalesce(try_cast(${text} as DOUBLE) <> floor(try_cast(${text} as DOUBLE)), false)`;
+  if (/^U?BIGINT$/.test(type))
+    return `coalesce(try_cast(${text} as DOUBLE) <> floor(try_cast(${text} as DOUBLE)), false)`;
   if (type === 'DATE') return `coalesce(try_cast(${text} as TIMESTAMP) <> try_cast(${text} as DATE), false)`;
   return 'false';
 }

@@ -63,10 +63,14 @@ export async function detectFileConfig(
   return detectTextConfig(path, { ...given, format, encoding });
 }
 
-/** Returns whether a file is no text. A few control characters are a text's, and are named if it cannot be read with them. */
+/**
+ * Returns whether a file is no text. A few control characters are a text's, and are named if it cannot be read with them;
+ * so are many in a text of its encoding without U+0000.
+ */
 function isBinary(head: string, start: string): boolean {
+  if (OTHER_FILES.some((other) => start.startsWith(other))) return true;
   const controls = head.match(CONTROLS)?.length ?? 0;
-  return OTHER_FILES.some((other) => start.startsWith(other)) || controls > FEW_CONTROLS + head.length * CONTROLS_SHARE;
+  return controls > FEW_CONTROLS + head.length * CONTROLS_SHARE && /[\0\ufffd]/.test(head);
 }
 
 async function detectParquetConfig(path: string): Promise<DetectedFile> {

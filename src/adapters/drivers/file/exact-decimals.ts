@@ -14,7 +14,8 @@ const MAX_DIGITS = 38;
 
 /**
  * Returns a path at which a UTF-8 JSON text can be read without losing digits. DuckDB reads decimals as doubles, so an
- * unlinked copy has marked texts in the place of those that a double changes; without such ones it is the file itself.
+ * unlinked copy has marked texts in the place of those that a double changes, and of those that DuckDB would print with an
+ * exponent beside them; without the former it is the file itself.
  */
 export function exactDecimalsPath(path: string): { path: string; marked: boolean } {
   if (!hasLongNumbers(path)) return { path, marked: false };
@@ -22,8 +23,10 @@ export function exactDecimalsPath(path: string): { path: string; marked: boolean
   const decoder = new TextDecoder('utf-8');
   let marked = false;
   const mark = (number: string) => {
-    if (!IS_DECIMAL.test(number) || survivesAsNumber(number)) return number;
-    marked = true;
+    if (!IS_DECIMAL.test(number)) return number;
+    const survives = survivesAsNumber(number);
+    if (survives && isPrintedPlainly(Math.abs(Number(number)))) return number;
+    marked ||= !survives;
     return `"${MARK}${plainDigits(number)}"`;
   };
   let rest = '';
@@ -35,6 +38,9 @@ export function exactDecimalsPath(path: string): { path: string; marked: boolean
   writeFileSync(copy.file, mapJsonNumbers(rest + decoder.decode(), mark).mapped);
   return marked ? { path: copy.path, marked } : { path, marked };
 }
+
+/** Whether DuckDB prints a double of this size without an exponent. */
+const isPrintedPlainly = (size: number): boolean => size === 0 || (size >= 1e-4 && size < 1e15);
 
 function hasLongNumbers(path: string): boolean {
   let tail = '';

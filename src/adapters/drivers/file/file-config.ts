@@ -2,7 +2,7 @@ import { MAX_COLUMNS } from '../query-process/limits.ts';
 
 const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\)`;
 /** Types of a text file's columns, named as in DuckDB. `TIMESTAMP` is UTC. */
-const COLUMN_TYPE = `^(VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
+const COLUMN_TYPE = `^(VARCHAR|BIGINT|UBIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
 
 /** How the texts of numbers and dates are read, where they are not in the usual form. */
 export interface ValueReading {
@@ -175,7 +175,9 @@ export const configSchema = {
           type: {
             type: 'string',
             pattern: COLUMN_TYPE,
-            description: '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; a `TIMESTAMP` is UTC.',
+            description:
+              '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; `UBIGINT` is a whole number of 64 bits without a sign; ' +
+              'a `TIMESTAMP` is UTC.',
           },
           ...readingSchema,
           trim: {

@@ -2,7 +2,7 @@ import { badInput } from '../../../core/errors.ts';
 import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
-import { lineAt, recordsIn } from './csv-scan.ts';
+import { lineAt, MAX_RECORD_BYTES, recordsIn } from './csv-scan.ts';
 import type { CsvSource } from './csv-source.ts';
 import { checkDeclaredTypes } from './declared-types.ts';
 import { quoteName, quoteText, DuckdbSession } from './duckdb-session.ts';
@@ -29,7 +29,7 @@ export async function createTable(
   const table = csv
     ? csvTable(csv, config)
     : sheet
-      ? sheetTable(path, config, sheet.names)
+      ? sheetTable(path, config, sheet, marked)
       : await jsonTable(session, path, config, marked);
   const { columns, problems } = config.columns
     ? { columns: config.columns, problems: [] }
@@ -93,6 +93,7 @@ function csvTable({ path, dialect, lineEnd }: CsvSource, { columns, ragged, null
     `read_csv(${quoteText(path)}, columns = {${types}}, auto_detect = false, skip = ${skip}, header = ${header}, ` +
     `new_line = ${quoteText(escaped(lineEnd))}, delim = ${quoteText(delimiter)}, quote = ${quoteText(quote)}, ` +
     `escape = ${quoteText(quote && escape)}, nullstr = [${['', ...(nullValues ?? [])].map(quoteText).join(', ')}], ` +
+    `max_line_size = ${MAX_RECORD_BYTES}, buffer_size = ${2 * MAX_RECORD_BYTES}, ` +
     (ragged ? 'null_padding = true, parallel = false, ' : '') +
     `allow_quoted_nulls = false, compression = 'none', encoding = 'utf-8')`;
   return {
@@ -123,16 +124,23 @@ async function jsonTable(
   const { from, sources } = jsonSource(path, format, found);
   return {
     from,
-    columns: found.map(({ name, key }, i) => {
-      const [raw, text] = [quoteName(sources[i]!), jsonText(sources[i]!, nullValues)];
-      return {
-        name,
-        ...(key !== name && { key }),
-        json: true,
-        ...(marked ? { raw: unmarkedJson(raw), text: unmarkedText(raw, text), marked } : { raw, text }),
-      };
-    }),
+    columns: found.map(({ name, key }, i) => ({
+      name,
+      ...(key !== name && { key }),
+      json: true,
+      ...jsonValues(sources[i]!, nullValues, marked),
+    })),
   };
+}
+
+/** Returns SQL of the values of a column of JSON. */
+function jsonValues(
+  name: string,
+  nullValues: readonly string[] | undefined,
+  marked: boolean,
+): Pick<TextTable['columns'][number], 'raw' | 'text' | 'marked'> {
+  const [raw, text] = [quoteName(name), jsonText(name, nullValues)];
+  return marked ? { raw: unmarkedJson(raw), text: unmarkedText(raw, text), marked } : { raw, text };
 }
 
 /**
@@ -164,7 +172,12 @@ function jsonSource(
 const pointerTo = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 /** Returns the table of a sheet's rows (sheet-file.ts). */
-function sheetTable(path: string, { columns, nullValues }: FileConfig, names: string[]): TextTable {
+function sheetTable(
+  path: string,
+  { columns, nullValues }: FileConfig,
+  { names, texts }: NonNullable<TableSource['sheet']>,
+  marked: boolean,
+): TextTable {
   const width = columns?.length ?? names.length;
   if (width < names.length) throw badInput(`The sheet has ${names.length} columns, and config.columns has ${width}`);
   const keys = Array.from({ length: width }, (_, i) => `c${i}`);
@@ -173,9 +186,9 @@ function sheetTable(path: string, { columns, nullValues }: FileConfig, names: st
     from: `read_json(${quoteText(path)}, columns = {${types}}, format = 'newline_delimited', compression = 'uncompressed')`,
     columns: keys.map((key, i) => ({
       name: columns?.[i]!.name ?? names[i]!,
-      raw: key,
-      text: jsonText(key, nullValues),
       json: true,
+      ...(texts.has(i) && { isText: true }),
+      ...jsonValues(key, nullValues, marked),
     })),
   };
 }
@@ -194,12 +207,13 @@ async function jsonColumns(session: DuckdbSession, from: string): Promise<JsonCo
     `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
   );
   if (odd) throw badInput(`Record ${String(odd[0])} of the file is not a JSON object`);
-  const rows = await session.rows(`select key
+  // The client of DuckDB removes a byte order mark at the beginning of a text.
+  const rows = await session.rows(`select '.' || key
       from (
         select row_number() over () as n, unnest(json_keys(json)) as key, generate_subscripts(json_keys(json), 1) as i
         from ${from})
     group by key order by min(n * 1000000 + i) limit ${MAX_COLUMNS + 1}`);
-  const keys = rows.map(([key]) => String(key));
+  const keys = rows.map(([key]) => String(key).slice(1));
   if (keys.length === 0) throw badInput('The file has no values');
   if (keys.length > MAX_COLUMNS) throw badInput(`The objects of the file have more than ${MAX_COLUMNS} keys`);
   const names = tableNames(keys);

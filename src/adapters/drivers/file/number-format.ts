@@ -21,6 +21,37 @@ const DIGIT = /[0#?]/;
 const FRACTION_OF_SECONDS = /\.0+/g;
 const GENERAL = /general|standard/gi;
 
+/** How a cell shows its value. */
+export interface CellFormat {
+  kind: NumberKind;
+  /** Whether it is one for texts: a value in it is a text, whatever it says. */
+  isText: boolean;
+  /** Whether it is one for numbers, unlike the general one. A text in it that is a number is one. */
+  isNumber: boolean;
+  /** Whether it shows decimals of numbers, or fractions of seconds. */
+  hasFraction: boolean;
+}
+
+const TEXT_FORMAT = 49;
+/** The format of cells without another one. */
+export const GENERAL_FORMAT: CellFormat = { kind: 'number', isText: false, isNumber: false, hasFraction: false };
+/** Formats with decimals that files do not define. */
+const DECIMALS = new Set([2, 4, 7, 8, 10, 11, 39, 40, 43, 44, 48]);
+const FRACTION = /[0#?]\.[0#?]|s\.0/i;
+
+/** Returns a format by its id and, where the file defines it, its code. */
+export function cellFormat(id: number, code: string | undefined): CellFormat {
+  if (id === 0 || /^general$/i.test(code ?? '')) return GENERAL_FORMAT;
+  const kind = numberKind(id, code);
+  const isText = (code ?? (id === TEXT_FORMAT ? '@' : '')) === '@';
+  return {
+    kind,
+    isText,
+    isNumber: kind === 'number' && !isText,
+    hasFraction: code === undefined ? DECIMALS.has(id) : FRACTION.test(code.replace(LITERAL, '').split(';')[0]!),
+  };
+}
+
 /** Returns the kind of a format by its id and, where the file defines it, its code. */
 export function numberKind(id: number, code: string | undefined): NumberKind {
   if (code === undefined) return BUILT_IN[id] ?? 'number';

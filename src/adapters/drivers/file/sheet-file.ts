@@ -6,7 +6,7 @@ import { headerProblem } from './csv-problems.ts';
 import { tableNames, type FileConfig } from './file-config.ts';
 import { guessHeader, textCell, type HeaderCell } from './header-rule.ts';
 import { odsRows } from './ods-reader.ts';
-import { CellTime, UNREADABLE } from './sheet-values.ts';
+import { CellNumber, CellText, CellTime, UNREADABLE } from './sheet-values.ts';
 import type { CellValue, SheetRow } from './sheet-values.ts';
 import { unlinkedFile } from './text-file.ts';
 import { xlsxRows } from './xlsx-reader.ts';
@@ -31,6 +31,10 @@ export interface SheetRows {
   path: string;
   names: string[];
   header: boolean;
+  /** Positions of columns with a text that looks like a date, in a cell for texts. */
+  texts: ReadonlySet<number>;
+  /** Whether some numbers are digits, which may be more than a double has. */
+  hasDigits: boolean;
   /** Dates that cannot be read. */
   problems: FileProblem[];
 }
@@ -79,6 +83,8 @@ class SheetWriter {
   #header: boolean | undefined;
   #names: string[] = [];
   #width = 0;
+  readonly #texts = new Set<number>();
+  #hasDigits = false;
   /** The first rows, until they show whether the first one contains the names. */
   #ahead: SheetRow[] | undefined = [];
   readonly #problems: FileProblem[] = [];
@@ -112,16 +118,19 @@ class SheetWriter {
       this.#header = header;
       if (!certain) this.#problems.push(headerProblem({ line: first.index + 1 }));
     }
-    if (this.#header) this.#names = first.values.map((value) => String(jsonValue(value) ?? ''));
+    if (this.#header) this.#names = first.values.map(shownText);
     this.#writeRow(this.#header ? { ...first, index: first.index + 1, repeat: first.repeat - 1 } : first);
     for (const row of rest) this.#writeRow(row);
   }
 
   #writeRow({ index, values, repeat }: SheetRow): void {
     if (repeat > 0 && values.includes(UNREADABLE)) this.#report(values, index);
-    const written = values
-      .map(jsonValue)
-      .flatMap((cell, i) => (cell === null ? [] : [`"c${i}":${JSON.stringify(cell)}`]));
+    const written = values.flatMap((value, i) => {
+      if (value instanceof CellText && repeat > 0) this.#texts.add(i);
+      if (value instanceof CellNumber) this.#hasDigits = true;
+      const cell = jsonValue(value);
+      return cell === null ? [] : [`"c${i}":${value instanceof CellNumber ? value.text : JSON.stringify(cell)}`];
+    });
     const line = `{${written.join(',')}}\n`;
     for (let i = 0; i < repeat; i++) {
       this.#text += line;
@@ -152,21 +161,33 @@ class SheetWriter {
     this.#flush();
     if (this.#width === 0) throw badInput('The sheet has no rows');
     const names = Array.from({ length: this.#width }, (_, i) => this.#names[i] ?? '');
-    return { path: this.#copy.path, names: tableNames(names), header: this.#header ?? true, problems: this.#problems };
+    return {
+      path: this.#copy.path,
+      names: tableNames(names),
+      header: this.#header ?? true,
+      texts: this.#texts,
+      hasDigits: this.#hasDigits,
+      problems: this.#problems,
+    };
   }
 }
 
+/** Returns a cell as a text. */
+const shownText = (value: CellValue): string => String(jsonValue(value) ?? '');
+
 /** Returns a cell for the decision about the first row. A text is a text, whatever it says. */
 function headerCell(value: CellValue): HeaderCell {
-  const text = String(jsonValue(value) ?? '').trim();
+  const text = shownText(value).trim();
   if (text === '' || textCell(text).kind === 'blank') return { kind: 'blank', text };
   if (value instanceof CellTime) return { kind: text.includes('-', 1) ? 'date' : 'time', text };
+  if (value instanceof CellNumber) return { kind: 'number', text };
   return { kind: typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text', text };
 }
 
 /** Returns a cell's value as JSON; null for an empty one, an error, and a date that cannot be read. */
 function jsonValue(value: CellValue): string | number | boolean | null {
-  if (value instanceof CellTime) return value.text;
+  if (value instanceof CellTime || value instanceof CellText) return value.text;
+  if (value instanceof CellNumber) return value.text.replace(/\.0$/, '');
   if (typeof value === 'string') return ERROR_TEXT.test(value) ? null : value;
   return typeof value === 'symbol' ? null : value;
 }

@@ -1,7 +1,25 @@
-import type { NumberKind } from './number-format.ts';
+import type { CellFormat, NumberKind } from './number-format.ts';
 
 /** A date, a time or a duration of a cell, as a text. */
 export class CellTime {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A number as digits, which may be more than a double has. A whole number with a point is one of a column of decimals. */
+export class CellNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A text in a cell for texts, which is no date and no error although it looks like one. */
+export class CellText {
   readonly text: string;
 
   constructor(text: string) {
@@ -14,7 +32,16 @@ export const CELL_ERROR = Symbol('error');
 export const UNREADABLE = Symbol('unreadable');
 
 /** Value of a cell; null for an empty one. */
-export type CellValue = string | number | boolean | CellTime | typeof CELL_ERROR | typeof UNREADABLE | null;
+export type CellValue =
+  | string
+  | number
+  | boolean
+  | CellTime
+  | CellNumber
+  | CellText
+  | typeof CELL_ERROR
+  | typeof UNREADABLE
+  | null;
 
 /** A row of a sheet, by its position. It is followed by `repeat` - 1 equal ones. */
 export interface SheetRow {
@@ -36,24 +63,30 @@ const LAST_MS = new Date('9999-12-31T23:59:59.999Z').getTime();
 
 /**
  * Returns the value of a number that a cell shows as a date or time. Days are counted from the epoch of the workbook:
- * negative ones, which LibreOffice writes, are before it. A day 0 of 1900 is no date.
+ * negative ones, which LibreOffice writes, are before it. A day 0 of 1900 is no date. With `hasTime` the cell shows
+ * fractions of seconds, so that midnight is a datetime.
  */
-export function serialValue(serial: number, kind: Exclude<NumberKind, 'number'>, is1904: boolean): CellValue {
+export function serialValue(
+  serial: number,
+  kind: Exclude<NumberKind, 'number'>,
+  is1904: boolean,
+  hasTime = false,
+): CellValue {
   if (kind === 'elapsed') return new CellTime(clockText(Math.round(serial * DAY_MS)));
   const isDayZero = serial >= 0 && serial < 1;
   if (isDayZero && kind === 'time') return new CellTime(clockText(Math.round(serial * DAY_MS)));
-  if (is1904) return momentValue(START_OF_1904 + Math.round(serial * DAY_MS));
+  if (is1904) return momentValue(START_OF_1904 + Math.round(serial * DAY_MS), hasTime);
   if (isDayZero) return UNREADABLE;
   // Before the epoch, days are counted as if the leap day had existed.
   const days = serial >= LEAP_DAY_1900 || serial < 0 ? serial - 1 : serial;
-  return momentValue(DAY_BEFORE_1900 + Math.round(days * DAY_MS));
+  return momentValue(DAY_BEFORE_1900 + Math.round(days * DAY_MS), hasTime);
 }
 
-/** Returns a date for midnight, otherwise a datetime. */
-function momentValue(ms: number): CellValue {
+/** Returns a date for midnight without a time, otherwise a datetime. */
+function momentValue(ms: number, hasTime = false): CellValue {
   if (!(ms >= FIRST_MS && ms <= LAST_MS)) return UNREADABLE;
   const [day, time] = new Date(ms).toISOString().split('T') as [string, string];
-  return new CellTime(time === '00:00:00.000Z' ? day : `${day}T${time}`);
+  return new CellTime(time === '00:00:00.000Z' && !hasTime ? day : `${day}T${time}`);
 }
 
 /** Returns hours, minutes and seconds, as databases write an interval: `30:00:00`, `-07:30:15.5`. */
@@ -106,4 +139,20 @@ const clockMs = (hours: string, minutes: string, seconds: string): number =>
 export function numberValue(text: string): number | null {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(number) ? number : null;
+}
+
+const WHOLE = /^-?\d+$/;
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+/** Texts that would be a date, or no value. */
+const LIKE_A_VALUE = /^(?:\d{4}-|#)/;
+
+/** Returns a number of a cell that shows decimals: a whole one has a point. */
+export const decimalValue = (number: number): CellValue =>
+  WHOLE.test(String(number)) ? new CellNumber(`${number}.0`) : number;
+
+/** Returns the value of a text in a cell of a format: a number that no cell can store is a text in one for numbers. */
+export function textValue(text: string, { isText, isNumber, hasFraction }: CellFormat): CellValue {
+  if (isText && LIKE_A_VALUE.test(text)) return new CellText(text);
+  if (!isNumber || !JSON_NUMBER.test(text)) return text || null;
+  return new CellNumber(hasFraction && WHOLE.test(text) ? `${text}.0` : text);
 }

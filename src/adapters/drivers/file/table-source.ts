@@ -12,9 +12,9 @@ import { utf8Path } from './text-file.ts';
 export interface TableSource {
   /** Path of the file itself, or of an unlinked copy of the table. */
   path: string;
-  /** Names of a sheet's columns, whether its first row contains them, and what cannot be read. */
-  sheet?: Omit<SheetRows, 'path'>;
-  /** Whether decimals of JSON are marked (exact-decimals.ts). */
+  /** Names of a sheet's columns, whether its first row contains them, columns of texts, and what cannot be read. */
+  sheet?: Omit<SheetRows, 'path' | 'hasDigits'>;
+  /** Whether decimals of JSON, or of a sheet, are marked (exact-decimals.ts). */
   marked?: boolean;
   csv?: CsvSource;
 }
@@ -25,8 +25,8 @@ export async function openSource(file: string, config: FileConfig): Promise<Tabl
   if (!existsSync(file)) throw badInput('The file of the datasource is missing');
   if (format === 'parquet') return { path: file };
   if (isWorkbook(format)) {
-    const { path: rows, ...sheet } = await readSheet(file, config);
-    return { path: rows, sheet };
+    const { path: rows, hasDigits, ...sheet } = await readSheet(file, config);
+    return { ...(hasDigits ? exactDecimalsPath(rows) : { path: rows }), sheet };
   }
   const text = utf8Path(file, encoding ?? 'utf-8');
   if (format === 'csv') return openCsv(text, dialectOf(text, config));

@@ -21,6 +21,8 @@ interface TextColumn {
   text: string;
   raw: string;
   json: boolean;
+  /** Whether it is a text whatever its values are. */
+  isText?: boolean;
   /** Whether decimals of JSON have all their digits (exact-decimals.ts). */
   marked?: boolean;
 }
@@ -47,7 +49,7 @@ const mostlyNumbers = (odd: string): string =>
   'Set nullValues, or its type in columns';
 
 const isText = (type: string): boolean => type === 'VARCHAR';
-const isNumeric = (type: string): boolean => /^(BIGINT|DOUBLE|DECIMAL)/.test(type);
+const isNumeric = (type: string): boolean => /^(U?BIGINT|DOUBLE|DECIMAL)/.test(type);
 const isFractional = (type: string): boolean => /^(DOUBLE|DECIMAL)/.test(type);
 
 /** Determines the types of a table's columns, and how texts in them are read as numbers and dates. */
@@ -66,10 +68,10 @@ export async function typedColumns(
         columns.map(({ raw }) => raw),
       )
     : undefined;
-  const untyped = columns.map(({ text, marked = false }, i): UntypedColumn => ({
+  const untyped = columns.map(({ text, isText: isGiven, marked = false }, i): UntypedColumn => ({
     text,
     candidates: kinds
-      ? candidatesOf(kinds[i]!)
+      ? candidatesOf(isGiven ? [] : kinds[i]!)
       : CANDIDATES.filter((candidate) => candidate !== 'NUMBER' || given?.decimal !== ','),
     doubles: json && (marked ? 'some' : 'all'),
     nullWords: !json && config.nullValues === undefined,

@@ -1,5 +1,4 @@
-import { numberKind } from './number-format.ts';
-import type { NumberKind } from './number-format.ts';
+import { cellFormat, type CellFormat } from './number-format.ts';
 import { readWholeXml } from './xml-reader.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
@@ -138,8 +137,8 @@ export const unescaped = (text: string): string =>
     ? text.replaceAll(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
 
-/** Returns how numbers are shown in each style of cells. */
-export async function readStyles(archive: ZipArchive, part: string | undefined): Promise<NumberKind[]> {
+/** Returns the format of each style of cells. */
+export async function readStyles(archive: ZipArchive, part: string | undefined): Promise<CellFormat[]> {
   const codes = new Map<number, string>();
   const ids: number[] = [];
   if (part === undefined) return [];
@@ -154,5 +153,5 @@ export async function readStyles(archive: ZipArchive, part: string | undefined):
       if (name === 'cellXfs') inCells = false;
     },
   });
-  return ids.map((id) => numberKind(id, codes.get(id)));
+  return ids.map((id) => cellFormat(id, codes.get(id)));
 }

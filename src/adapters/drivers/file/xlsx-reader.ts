@@ -1,5 +1,13 @@
-import type { NumberKind } from './number-format.ts';
-import { CELL_ERROR, isoValue, MAX_SHEET_COLUMNS, numberValue, serialValue } from './sheet-values.ts';
+import { GENERAL_FORMAT, type CellFormat } from './number-format.ts';
+import {
+  CELL_ERROR,
+  decimalValue,
+  isoValue,
+  MAX_SHEET_COLUMNS,
+  numberValue,
+  serialValue,
+  textValue,
+} from './sheet-values.ts';
 import type { CellValue, SheetRow } from './sheet-values.ts';
 import { readSharedTexts, readStyles, readWorkbook, RichText, unescaped, workbookPart } from './xlsx-package.ts';
 import { readXml } from './xml-reader.ts';
@@ -13,7 +21,7 @@ type Attributes = Readonly<Record<string, string>>;
 /** What the cells of a sheet refer to. */
 interface CellContext {
   texts: readonly string[];
-  kinds: readonly NumberKind[];
+  formats: readonly CellFormat[];
   is1904: boolean;
 }
 
@@ -33,7 +41,7 @@ export async function* xlsxRows(
     name === undefined ? (sheets.find(({ hidden }) => !hidden) ?? sheets[0]!) : sheets.find((one) => one.name === name);
   if (!sheet) throw missing(sheets.map((one) => one.name));
   const texts = await readSharedTexts(archive, strings);
-  const content = new SheetContent({ texts, kinds: await readStyles(archive, styles), is1904 });
+  const content = new SheetContent({ texts, formats: await readStyles(archive, styles), is1904 });
   for await (const rows of readXml(archive.chunks(sheet.part), content, () => content.takeRows())) yield* rows;
 }
 
@@ -106,15 +114,16 @@ class SheetContent {
   }
 
   #valueOf({ t: type = 'n', s: style = '' }: Attributes): CellValue {
-    const { texts, kinds, is1904 } = this.#context;
+    const { texts, formats, is1904 } = this.#context;
+    const format = formats[Number(style)] ?? GENERAL_FORMAT;
     const text = this.#value;
     switch (type) {
       case 's':
-        return text.trim() === '' ? null : texts[Number(text)] || null;
+        return text.trim() === '' ? null : textValue(texts[Number(text)] ?? '', format);
       case 'str':
         return unescaped(text) || null;
       case 'inlineStr':
-        return this.#inline.value || null;
+        return textValue(this.#inline.value, format);
       case 'b':
         return { 1: true, true: true, 0: false, false: false }[text.trim().toLowerCase()] ?? null;
       case 'e':
@@ -123,8 +132,10 @@ class SheetContent {
         return text.trim() === '' ? null : isoValue(text.trim());
       default: {
         const number = numberValue(text);
-        const kind = kinds[Number(style)] ?? 'number';
-        return number === null || kind === 'number' ? number : serialValue(number, kind, is1904);
+        if (number === null) return null;
+        const { kind, hasFraction } = format;
+        if (kind === 'number') return hasFraction ? decimalValue(number) : number;
+        return serialValue(number, kind, is1904, hasFraction);
       }
     }
   }
