@@ -122,11 +122,13 @@ export interface HandlerOutcome {
 
 /** A request of a handler to the service or to an outside address. */
 export interface HandlerFetch {
-  /** A path that starts with `/api/`, or an absolute URL. */
+  /** An absolute URL, or a path that starts with `/api/`, or one below it without a slash at its beginning. */
   url: string;
   method: string;
   headers: Readonly<Record<string, string>>;
   body: Uint8Array | null;
+  /** Whether a GET from outside of the service follows redirects. Default: true. */
+  followsRedirects?: boolean;
 }
 
 /** What handlers can do outside of their app. Arguments are unchecked JSON. Errors are `ApiError`s. */

@@ -12,6 +12,8 @@ import { headerIssue, isOfConnection } from '../../core/http-headers.ts';
 import { MAX_FETCHED_BYTES } from '../../core/internal-api.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** The beginning of an absolute URL; blanks before it do not count in URLs. */
+const SCHEME = /^\s*[a-z][a-z0-9+.-]*:/i;
 /** Stands for the service, to resolve paths. */
 const BASE = 'http://service.invalid';
 
@@ -21,7 +23,7 @@ const BASE = 'http://service.invalid';
  */
 export async function fetchForHandler(
   { ctx: { platform, viewer, request: outer }, authority, depth }: Pick<HandlerTask, 'ctx' | 'authority' | 'depth'>,
-  { url, headers, body, ...rest }: HandlerFetch,
+  { url, headers, body, followsRedirects = true, ...rest }: HandlerFetch,
   signal: AbortSignal,
 ): Promise<AppResponse> {
   const method = rest.method.toUpperCase();
@@ -34,12 +36,18 @@ export async function fetchForHandler(
     if (issue !== undefined) throw badInput(`The header ${JSON.stringify(name)} ${issue}`);
   }
   const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfConnection(name.toLowerCase())));
-  if (!/^[/\\]/.test(url)) {
+  if (SCHEME.test(url)) {
     const outside = outsideIssue(authority, url);
     if (outside) throw outside;
-    // A redirect leads to a host that was not checked: the handler asks for it itself.
-    const followsRedirects = authority.limits.length === 0;
-    const call = { method, headers: sent, body, signal, maxBytes: MAX_FETCHED_BYTES, followsRedirects };
+    const call = {
+      method,
+      headers: sent,
+      body,
+      signal,
+      maxBytes: MAX_FETCHED_BYTES,
+      // A redirect leads to a host that was not checked: the handler asks for it itself.
+      followsRedirects: followsRedirects && authority.limits.length === 0,
+    };
     return receive(await platform.outbound.fetch(url, call));
   }
   if (!platform.internalApi) throw unavailable('This process of the service has no API');
@@ -69,9 +77,9 @@ function refusalOf(error: ApiError): AppResponse {
   };
 }
 
-/** Returns a path as URLs resolve it. Throws BAD_USER_INPUT for one that is not below `/api/`. */
+/** Returns a path as URLs resolve it, from `/api/`. Throws BAD_USER_INPUT for one that is not below it. */
 function toApiPath(path: string): string {
-  const url = URL.parse(path, BASE);
+  const url = URL.parse(path, `${BASE}/api/`);
   if (url?.origin !== BASE || !url.pathname.startsWith('/api/'))
     throw badInput(`A path must start with /api/, not as ${JSON.stringify(path.slice(0, 100))}`);
   return url.pathname + url.search;

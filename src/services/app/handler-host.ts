@@ -46,7 +46,7 @@ const pairOf = (argument: unknown): [unknown, unknown] =>
 /** Reads a request: the length of a head in JSON, the head, and the body. */
 function readFetch(argument: unknown): HandlerFetch {
   const { head, body } = splitFrame(argument);
-  const { url, method, headers, hasBody } = head;
+  const { url, method, headers, hasBody, followsRedirects } = head;
   return {
     url: String(url),
     method: String(method),
@@ -56,6 +56,7 @@ function readFetch(argument: unknown): HandlerFetch {
       ),
     ),
     body: hasBody === true ? body : null,
+    followsRedirects: followsRedirects === true,
   };
 }
 
