@@ -6,7 +6,11 @@ interface Datasource {
   id: string;
 }
 
-const FIELDS = `id tenant slug naturalId name description type config file { filename size contentType } embedded
+/** The selection of what is doubtful about an uploaded file. */
+export const PROBLEMS = 'problems { line column message }';
+
+const FIELDS = `id tenant slug naturalId name description type config file { filename size contentType }
+  ${PROBLEMS} embedded
   ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`;
 
