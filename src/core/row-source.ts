@@ -111,13 +111,15 @@ interface UploadedSource {
    * Detects whether the driver can read a file, and how. Returns null if it cannot. The
    * content decides; the file name only distinguishes text formats. Settings in `given` are used as they are, and the
    * others are detected with them. Throws `badInput` with the position of the error for a broken file of a supported
-   * type.
+   * type. `former` are the settings of the file that this one replaces. They are used where `given` has none and the
+   * file is of the same format.
    */
   detectConfig(
     path: string,
     filename: string,
     signal: AbortSignal,
     given?: Record<string, unknown>,
+    former?: Record<string, unknown>,
   ): Promise<DetectedFile | null>;
   /** Returns the query that selects all rows of a single-table file, null if the user must choose a table. */
   defaultQuery(config: Record<string, unknown>): string | null;
