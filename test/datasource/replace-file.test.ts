@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect } from 'vitest';
 import { sweepFiles } from '../../src/operations/janitor.ts';
-import type { Client } from '../support/client.ts';
 import { expectBody, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { createForm, DATASETS, storedFiles } from '../support/upload-form.ts';
+import { createForm, storedFiles } from '../support/upload-form.ts';
+import { fileOf, REPLACE, rowsOf, upload } from './replacement.ts';
 
 type Row = Record<string, string | number>;
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -44,29 +44,6 @@ const FORMATS: Record<string, (rows: Row[]) => Bytes | Promise<Bytes>> = {
   db: sqliteOf,
 };
 
-const MUTATION = `mutation ($id: ID!, $input: ReplaceDatasourceFileInput!) {
-  replaceDatasourceFile(id: $id, input: $input) {
-    operation { status resource { kind id } } problems { message } notRefreshed refreshed { datasetId records }
-    result { id type file { filename size } }
-  }
-}`;
-const fileOf = (content: Uint8Array) => `data:text/csv;base64,${Buffer.from(content).toString('base64')}`;
-
-/** Uploads a dataset. Returns its id and the path of its datasource. */
-async function upload(client: Client, content: BlobPart, filename: string, fields: Record<string, string> = {}) {
-  const { id, datasourceId } = await expectBody(
-    client.post(DATASETS, createForm(content, filename, { before: fields })),
-    201,
-    {},
-  );
-  return { id: id as string, datasourceId: datasourceId as string, path: `/datasources/${datasourceId}/_upload` };
-}
-
-const rowsOf = async (client: Client, id: string) =>
-  (await client.get(`/datasets/${id}/data`)).body._embedded['svc:record'].map(
-    ({ _links, ...row }: Record<string, unknown>) => row,
-  );
-
 const OLD = [
   { day: '2026-01-01', region: 'EU', amount: 1 },
   { day: '2026-01-02', region: 'US', amount: 2 },
@@ -97,7 +74,7 @@ describe.each(Object.keys(FORMATS))('a file in the format %s', (format) => {
     expect(storedFiles(service)).not.toContain(before);
 
     const input = { file: fileOf(await write(OLD)), filename: `old.${format}`, refresh: true };
-    const { replaceDatasourceFile } = await admin.data(MUTATION, { id: dataset.datasourceId, input });
+    const { replaceDatasourceFile } = await admin.data(REPLACE, { id: dataset.datasourceId, input });
     expect(replaceDatasourceFile).toMatchObject({
       operation: { status: 'SUCCEEDED', resource: { kind: 'DATASOURCE', id: dataset.datasourceId } },
       notRefreshed: [],
@@ -126,7 +103,7 @@ describe.each(Object.keys(FORMATS))('a file in the format %s', (format) => {
       body: { code: 'CONFLICT', message: expect.stringMatching(message), validation },
     });
     const input = { file: fileOf(other), filename: `other.${format}` };
-    await expectGraphqlError(admin.gql(MUTATION, { id: dataset.datasourceId, input }), 'CONFLICT', message);
+    await expectGraphqlError(admin.gql(REPLACE, { id: dataset.datasourceId, input }), 'CONFLICT', message);
     expect(await rowsOf(admin, dataset.id)).toEqual(OLD);
 
     await expectStatus(admin.post(dataset.path, form({ force: 'true', refresh: 'true' })), 200);
