@@ -1,7 +1,7 @@
 import type { ModelTier } from './ai.ts';
 import type { ValidationIssue } from './errors.ts';
 import type { ParameterDefinition } from './parameters.ts';
-import type { BoundQuery, FileProblem } from './row-source.ts';
+import type { BoundQuery, NewFile } from './row-source.ts';
 
 /** Query and flags of a refresh, as they were when it was requested. */
 export interface DatasetRefreshInput {
@@ -71,21 +71,6 @@ export interface CopyParts {
    * share never shows more rows than the original.
    */
   sharing: boolean;
-}
-
-/** A new file of a datasource, which has a row already, and how it is read. */
-export interface NewFile {
-  id: string;
-  /** Id of the driver. */
-  type: string;
-  config: Record<string, unknown>;
-  problems: FileProblem[];
-}
-
-interface DatasourceReplaceFileInput {
-  newFile: NewFile;
-  /** Refreshes whose rows are read from the new file and published with it. */
-  refreshes: DatasetRefreshInput[];
 }
 
 export interface DatasetCopyInput extends CloneInput, CopyParts {}
@@ -181,7 +166,8 @@ export interface OperationInputs {
   'dataset.copy': DatasetCopyInput;
   'dataset.snapshot': CloneInput;
   'dataset.promote': PromotionInput;
-  'datasource.replaceFile': DatasourceReplaceFileInput;
+  /** The refreshes read the new file, and are published with it. */
+  'datasource.replaceFile': { newFile: NewFile; refreshes: DatasetRefreshInput[] };
   'job.run': JobRunInput;
   'template.render': TemplateRenderInput;
   'app.migrate': AppMigrateInput;

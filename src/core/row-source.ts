@@ -105,6 +105,12 @@ export interface DetectedFile {
   problems: FileProblem[];
 }
 
+/** A file that becomes that of a datasource: its id in the file store, the id of the driver that reads it, and how. */
+export interface NewFile extends DetectedFile {
+  id: string;
+  type: string;
+}
+
 /** Extension of a driver whose sources are uploaded files. */
 interface UploadedSource {
   /**

@@ -8,8 +8,9 @@ import { notFound } from '../core/errors.ts';
 import type { Field } from '../core/fields.ts';
 import { keepsRowCount, type FlowStep } from '../core/flow/flow.ts';
 import { newId } from '../core/id.ts';
-import { PUBLISHING, type DatasetRefreshInput, type NewFile, type OperationFailure } from '../core/operations.ts';
+import { PUBLISHING, type DatasetRefreshInput, type OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
+import type { NewFile } from '../core/row-source.ts';
 import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
 import { loadSource, openSource, toRunError } from '../services/datasource/datasource-connection.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
@@ -44,7 +45,8 @@ export const datasetRefresh = (options: LoaderOptions): Handler<'dataset.refresh
 
 /**
  * Loads the rows of a query into a generation that no reader sees yet. The caller releases the returned load in every
- * case. `newFile` is read in place of the file of the datasource. Throws UPSTREAM_FAILED after `REFRESH_TIMEOUT_MS` and for errors of the source.
+ * case. Throws UPSTREAM_FAILED after `REFRESH_TIMEOUT_MS` and for errors of the source. `newFile` is read in place of the
+ * file of the datasource.
  */
 export async function loadRows(
   options: LoaderOptions,

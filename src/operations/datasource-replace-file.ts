@@ -1,9 +1,10 @@
 import { DATASOURCE } from '../../entities/owned-kinds.ts';
 import type { Generation } from '../core/dataset-index.ts';
 import { forbidden, notFound } from '../core/errors.ts';
-import type { DatasetRefreshInput, NewFile } from '../core/operations.ts';
+import type { DatasetRefreshInput } from '../core/operations.ts';
 import { levelAllows } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
+import type { NewFile } from '../core/row-source.ts';
 import { concurrencyKeyOf } from '../services/dataset/dataset-refresh.ts';
 import { lockConcurrencyKey } from '../services/operation/operation-concurrency.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';

@@ -17,7 +17,7 @@ export interface CloneResult {
 }
 
 /** Result of the replacement of a datasource's file. */
-export interface ReplacementResult {
+interface ReplacementResult {
   /** Id of the datasource. */
   id: string;
   refreshed: DatasetRefresh[];

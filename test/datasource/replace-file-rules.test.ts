@@ -18,13 +18,11 @@ test('replacing a file requires datasource:write and an uploaded file, in both A
 }) => {
   const { datasourceId, path } = await upload(admin, ONE, 'one.csv');
   const variables = { id: datasourceId, input: { file: fileOf(TWO), filename: 'two.csv' } };
-  const [shop] = [
-    await admin.creates('/datasources', {
-      name: 'Shop',
-      type: 'postgres',
-      config: { host: 'db.example.com', database: 'shop', user: 'reader' },
-    }),
-  ];
+  const shop = await admin.creates('/datasources', {
+    name: 'Shop',
+    type: 'postgres',
+    config: { host: 'db.example.com', database: 'shop', user: 'reader' },
+  });
   await expectError(anonymous.post(path, createForm(TWO)), 401);
   for (const client of [stranger, bob]) {
     await expectError(client.post(path, createForm(TWO)), 404);
@@ -38,8 +36,12 @@ test('replacing a file requires datasource:write and an uploaded file, in both A
   const message = 'The datasource has no uploaded file: its type is "postgres"';
   await expectError(admin.post(`/datasources/${shop.id}/_upload`, createForm(TWO)), 400, message);
   await expectGraphqlError(admin.gql(REPLACE, { ...variables, id: shop.id }), 'BAD_USER_INPUT', message);
+  expect(shop._links).not.toHaveProperty('svc:upload');
   await expectError(admin.post(path, createForm('', 'empty.csv')), 400, 'The file is empty');
-  await expectBody(admin.get(`/datasources/${datasourceId}`), 200, { file: { filename: 'one.csv' } });
+  await expectBody(admin.get(`/datasources/${datasourceId}`), 200, {
+    file: { filename: 'one.csv' },
+    _links: { 'svc:upload': { href: `/api${path}` } },
+  });
 });
 
 test('only datasets that the caller may refresh are refreshed, and only readable ones are named', async ({

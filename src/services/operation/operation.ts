@@ -195,8 +195,7 @@ async function readCancellable(
   const [operation] = await tx.query<CancellableOperation>({
     text: `select work_id as "workId", concurrency_key as "concurrencyKey", resource_id as "resourceId",
         input->>'upload' is not null as upload, input->'newFile'->>'id' as "newFileId", input->>'runId' as "runId",
-        input->>'agentRunId' as "agentRunId",
-        input->>'callId' as "callId"
+        input->>'agentRunId' as "agentRunId", input->>'callId' as "callId"
       from dws.operation
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
@@ -212,11 +211,8 @@ async function requestCancellation(tx: Transaction, tenantId: string, id: string
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
   });
-  notifyCancelled(tx, workId);
-}
-
-const notifyCancelled = (tx: Transaction, workId: string): void =>
   tx.execute({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [workId] });
+}
 
 function recordCancelled(tx: Transaction, tenantId: string, id: string): void {
   tx.execute({
