@@ -1,5 +1,6 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ObjectType } from 'type-graphql';
+import type { FileProblem } from '../src/core/row-source.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
@@ -23,6 +24,10 @@ export class Datasource extends OwnedRow {
   /** The secrets as encrypted JSON. Write-only in the API. */
   @Property({ type: 'text', nullable: true, lazy: true })
   secrets?: string | null;
+
+  /** What is doubtful about the uploaded file, as it was read with `config`. */
+  @Property({ type: 'json' })
+  problems: FileProblem[] = [];
 
   /** Id of the uploaded file. Null for a database server. */
   @Property({ type: 'uuid', nullable: true })

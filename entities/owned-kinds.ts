@@ -48,6 +48,7 @@ export const DATASOURCE: OwnedKind<Datasource> = {
   table: 'datasource',
   icon: 'database',
   events: { config: 'connection.changed', secrets: 'connection.changed' },
+  silent: ['problems'],
 };
 export const SAVED_QUERY: OwnedKind<SavedQuery> = {
   entity: SavedQuery,

@@ -5,18 +5,18 @@ import { FileContent, JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 import { QueryParameter } from './query-parameter.ts';
 
+const FILE = 'The file. In a form: the first file part, with any part name.';
+const FILENAME = 'File name with its extension. In a form, the file name of the file part by default.';
+
 /** A new datasource from a file. */
 @InputType({
   description: 'A new datasource from a file. `name` defaults to the file name without its extension.',
 })
 export class UploadDatasourceInput extends UpdateOwnedInput {
-  @Field(() => FileContent, { description: 'The file. In a form: the first file part, with any part name.' })
+  @Field(() => FileContent, { description: FILE })
   file!: IncomingFile;
 
-  @Field(() => String, {
-    nullable: true,
-    description: 'File name with its extension. In a form, the file name of the file part by default.',
-  })
+  @Field(() => String, { nullable: true, description: FILENAME })
   filename?: string | null;
 
   @Field(() => JsonObject, {
@@ -24,6 +24,38 @@ export class UploadDatasourceInput extends UpdateOwnedInput {
     description: 'Settings that replace detection, e.g. the delimiter. The remaining ones are detected to match.',
   })
   config?: Record<string, unknown> | null;
+}
+
+/** A new file of a datasource. */
+@InputType({ description: 'A new file of a datasource that has an uploaded file.' })
+export class ReplaceDatasourceFileInput {
+  @Field(() => FileContent, { description: FILE })
+  file!: IncomingFile;
+
+  @Field(() => String, { nullable: true, description: FILENAME })
+  filename?: string | null;
+
+  @Field(() => JsonObject, {
+    nullable: true,
+    description:
+      'Settings that replace those of the former file. The latter are used for a file of the same format, columns by their ' +
+      'names; what they do not decide is detected.',
+  })
+  config?: Record<string, unknown> | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'Whether a file is accepted that lacks columns of the former one, or has others in them. Default: false.',
+  })
+  force?: boolean | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'Whether the rows of the datasets that the caller may refresh are replaced together with the file. Default: false.',
+  })
+  refresh?: boolean | null;
 }
 
 /** A new dataset from a file. */

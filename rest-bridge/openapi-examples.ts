@@ -118,6 +118,7 @@ const BODIES: Record<string, unknown> = {
   },
   updateDatasource: { description: 'The shop, one day old' },
   uploadDatasource: UPLOAD,
+  replaceDatasourceFile: { file: UPLOAD.file, refresh: true },
   queryDatasource: {
     query: 'select count(*) from order_items where amount > {{least}}',
     params: { least: 100 },

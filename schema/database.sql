@@ -765,6 +765,7 @@ create table dws.datasource (
   id uuid not null,
   name text not null,
   owner_id text not null,
+  problems jsonb not null default '[]'::jsonb,
   secrets text,
   slug text not null,
   tenant_id uuid not null,

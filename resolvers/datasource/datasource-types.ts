@@ -1,5 +1,5 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql';
-import type { ConnectionTest, SourceTable } from '../../src/core/row-source.ts';
+import type { ConnectionTest, FileProblem, SourceTable } from '../../src/core/row-source.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 
 /** A type of datasource. */
@@ -93,4 +93,21 @@ export class DatasourceFile {
 
   @Field(() => String, { description: 'Media type as sent by the client.' })
   contentType!: string;
+}
+
+/** What is doubtful about a file: a guess, what was left out, or a place that can be read in several ways or not at all. */
+@ObjectType('UploadProblem', {
+  description:
+    'What is doubtful about a file: a guess, what was left out, or a place that can be read in several ways or not at ' +
+    'all. The message names the setting of `config` that changes it.',
+})
+export class UploadProblemType implements FileProblem {
+  @Field(() => Int, { nullable: true, description: 'Number of the line, from 1.' })
+  line?: number;
+
+  @Field(() => String, { nullable: true, description: 'Name of the column.' })
+  column?: string;
+
+  @Field(() => String, { description: 'What is wrong or undecided.' })
+  message!: string;
 }

@@ -15,7 +15,13 @@ import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs, OwnedPageArgs, pageOf, partOf } from '../support/page.ts';
-import { ConnectionTestType, DatasourceDriver, DatasourceFile, DatasourceSchema } from './datasource-types.ts';
+import {
+  ConnectionTestType,
+  DatasourceDriver,
+  DatasourceFile,
+  DatasourceSchema,
+  UploadProblemType,
+} from './datasource-types.ts';
 import { QueryResultType } from './query-result.ts';
 
 const DatasourcePage = pageOf(Datasource, 'Datasource');
@@ -105,6 +111,16 @@ export class DatasourceResolver {
   })
   async config(@Ctx() ctx: Context, @Root() datasource: Pick<Datasource, 'config' | 'id' | 'ownerId'>) {
     return levelAllows(await accessLevel(ctx, datasource), 'datasource:write') ? datasource.config : {};
+  }
+
+  @Requires('problems', 'id', 'ownerId')
+  @FieldResolver(() => [UploadProblemType], {
+    description:
+      'What is doubtful about the uploaded file, as in the preview of an upload. Empty for a database server, after a ' +
+      'change of `config`, and without the permission `datasource:write`.',
+  })
+  async problems(@Ctx() ctx: Context, @Root() datasource: Pick<Datasource, 'problems' | 'id' | 'ownerId'>) {
+    return levelAllows(await accessLevel(ctx, datasource), 'datasource:write') ? datasource.problems : [];
   }
 
   @Requires('storedFile.filename', 'storedFile.size', 'storedFile.contentType')

@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { Arg, Ctx, Field, FieldResolver, Info, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, Field, FieldResolver, Info, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
 import { DatasetField } from '../../entities/dataset-field.ts';
 import { Dataset } from '../../entities/dataset.ts';
 import { Datasource } from '../../entities/datasource.ts';
@@ -7,29 +7,12 @@ import { Operation } from '../../entities/operation.ts';
 import { UploadDatasetInput, UploadDatasourceInput } from '../../entities/upload-input.ts';
 import type { Context } from '../../src/core/context.ts';
 import { PROGRESS_RULE, Rule } from '../../src/core/input-rules.ts';
-import type { FileProblem } from '../../src/core/row-source.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import * as datasetPreviews from '../../src/services/dataset/dataset-upload-preview.ts';
 import * as datasetUploads from '../../src/services/dataset/dataset-upload.ts';
 import * as datasourceUploads from '../../src/services/datasource/datasource-upload.ts';
 import { Can } from '../support/guard.ts';
-
-/** What is doubtful about a file: a guess, what was left out, or a place that can be read in several ways or not at all. */
-@ObjectType('UploadProblem', {
-  description:
-    'What is doubtful about a file: a guess, what was left out, or a place that can be read in several ways or not at ' +
-    'all. The message names the setting of `config` that changes it.',
-})
-export class UploadProblemType implements FileProblem {
-  @Field(() => Int, { nullable: true, description: 'Number of the line, from 1.' })
-  line?: number;
-
-  @Field(() => String, { nullable: true, description: 'Name of the column.' })
-  column?: string;
-
-  @Field(() => String, { description: 'What is wrong or undecided.' })
-  message!: string;
-}
+import { UploadProblemType } from './datasource-types.ts';
 
 /** Upload of a dataset. */
 @ObjectType({ description: 'Upload of a dataset: the operation that loads its rows, and the dataset once loaded.' })

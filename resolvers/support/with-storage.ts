@@ -56,6 +56,7 @@ const ADDS_CONTENT: ReadonlySet<string> = new Set([
   'refreshDataset',
   'refreshDatasetInternal',
   'renderTemplate',
+  'replaceDatasourceFile',
   'replayWebhookCall',
   'retryJobRun',
   'runAgent',

@@ -4,13 +4,11 @@ import { operation, operationRecord } from '../operation.ts';
 import { exportUrl } from '../page-links.ts';
 import { collection, resource, value } from '../present.ts';
 import { create, get, plain, post, type Json } from '../route.ts';
+import { PROBLEMS } from './datasource.ts';
 
 /** The selection of a dataset's permissions. */
 export const PERMISSIONS =
   '{ read write refresh copy share edit delete addVisual deleteVisual assignTags changeOwner }';
-
-/** The selection of what is doubtful about an uploaded file. */
-const PROBLEMS = 'problems { line column message }';
 
 interface Dataset {
   id: string;

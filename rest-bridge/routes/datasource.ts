@@ -1,4 +1,5 @@
 import { kind } from '../kind.ts';
+import { operation, operationRecord } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
 import { create, get, plain, post } from '../route.ts';
 
@@ -6,7 +7,11 @@ interface Datasource {
   id: string;
 }
 
-const FIELDS = `id tenant slug naturalId name description type config file { filename size contentType } embedded
+/** The selection of what is doubtful about an uploaded file. */
+export const PROBLEMS = 'problems { line column message }';
+
+const FIELDS = `id tenant slug naturalId name description type config file { filename size contentType }
+  ${PROBLEMS} embedded
   ownerId owner { id name type } folderId tags createdAt updatedAt
   permissions { read write edit run share delete assignTags changeOwner }`;
 
@@ -23,6 +28,17 @@ export const datasource = resource<Datasource>(FIELDS, links, { identity: ['type
 export default [
   ...kind('datasources', 'datasource', datasource),
   create('/datasources/_upload', 'uploadDatasource', datasource, { consumes: 'multipart' }),
+  post(
+    '/datasources/:id/_upload',
+    'replaceDatasourceFile',
+    operation(
+      datasource,
+      operationRecord,
+      `${PROBLEMS} notRefreshed
+      refreshed { id: datasetId records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved }`,
+    ),
+    { consumes: 'multipart', linked: ({ file }) => file !== null },
+  ),
   get('/datasource-drivers', 'datasourceDrivers', collection('datasource-driver', driver)),
   plain('POST', '/datasources/:id/_test', 'testDatasource'),
   plain(

@@ -1,7 +1,7 @@
 import type { ModelTier } from './ai.ts';
 import type { ValidationIssue } from './errors.ts';
 import type { ParameterDefinition } from './parameters.ts';
-import type { BoundQuery } from './row-source.ts';
+import type { BoundQuery, NewFile } from './row-source.ts';
 
 /** Query and flags of a refresh, as they were when it was requested. */
 export interface DatasetRefreshInput {
@@ -166,6 +166,8 @@ export interface OperationInputs {
   'dataset.copy': DatasetCopyInput;
   'dataset.snapshot': CloneInput;
   'dataset.promote': PromotionInput;
+  /** The refreshes read the new file, and are published with it. */
+  'datasource.replaceFile': { newFile: NewFile; refreshes: DatasetRefreshInput[] };
   'job.run': JobRunInput;
   'template.render': TemplateRenderInput;
   'app.migrate': AppMigrateInput;
@@ -187,6 +189,7 @@ export const OPERATION_NAMES = [
   'dataset.copy',
   'dataset.snapshot',
   'dataset.promote',
+  'datasource.replaceFile',
   'job.run',
   'template.render',
   'app.migrate',

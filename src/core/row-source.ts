@@ -105,19 +105,27 @@ export interface DetectedFile {
   problems: FileProblem[];
 }
 
+/** A file that becomes that of a datasource: its id in the file store, the id of the driver that reads it, and how. */
+export interface NewFile extends DetectedFile {
+  id: string;
+  type: string;
+}
+
 /** Extension of a driver whose sources are uploaded files. */
 interface UploadedSource {
   /**
    * Detects whether the driver can read a file, and how. Returns null if it cannot. The
    * content decides; the file name only distinguishes text formats. Settings in `given` are used as they are, and the
    * others are detected with them. Throws `badInput` with the position of the error for a broken file of a supported
-   * type.
+   * type. `former` are the settings of the file that this one replaces. They are used where `given` has none and the
+   * file is of the same format.
    */
   detectConfig(
     path: string,
     filename: string,
     signal: AbortSignal,
     given?: Record<string, unknown>,
+    former?: Record<string, unknown>,
   ): Promise<DetectedFile | null>;
   /** Returns the query that selects all rows of a single-table file, null if the user must choose a table. */
   defaultQuery(config: Record<string, unknown>): string | null;

@@ -11,10 +11,11 @@ import { copySource, copyAccess } from '../services/dataset/dataset-copy-access.
 import { checkCopySize } from '../services/dataset/dataset-copy.ts';
 import { insertGeneration } from '../services/dataset/generation.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import { accessLevelInTransaction, actingTeam, findGrantee, type Grantee } from '../services/resource/access-level.ts';
-import { recordActivities, type ActivityActor } from '../services/resource/activity.ts';
+import { accessLevelInTransaction } from '../services/resource/access-level.ts';
+import { recordActivities } from '../services/resource/activity.ts';
 import { setSlug } from '../services/resource/resource-slug.ts';
 import { copyVisuals } from '../services/visual/visual.ts';
+import { findCaller, type OperationCaller } from './operation-caller.ts';
 import type { CloneResult } from './operation-results.ts';
 
 export type CloneOperation = 'dataset.copy' | 'dataset.snapshot' | 'dataset.promote';
@@ -27,12 +28,6 @@ export interface ReadyClone<N extends CloneOperation = CloneOperation> {
   /** The cloned rows. Null for a clone without rows. */
   generation: Generation | null;
   config: Config;
-}
-
-/** The user or team who started the operation. */
-interface CloneCaller extends Grantee, ActivityActor {
-  /** `user:<id>` or `team:<id>`: the owner of the clone. */
-  principal: string;
 }
 
 /** Creates the copy with the requested parts. */
@@ -118,7 +113,7 @@ async function checkAccess(
   tx: Transaction,
   { claim: { tenantId, userId }, origin: { id } }: Pick<ReadyClone, 'claim' | 'origin'>,
   ...permissions: ResourcePermission[]
-): Promise<{ caller: CloneCaller; parent: LockedDataset | null; root: LockedDataset }> {
+): Promise<{ caller: OperationCaller; parent: LockedDataset | null; root: LockedDataset }> {
   const [child] = await tx.query<{ parentId: string | null }>({
     text: `select parent_id as "parentId" from dws.dataset where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
@@ -133,21 +128,6 @@ async function checkAccess(
   // A snapshot may have been promoted before it was locked.
   const parent = origin.parentId ? lockedParent : null;
   return { caller, parent, root: parent ?? origin };
-}
-
-/** Loads the user, or the team whose job runs, with this id. Returns null for a deleted one. */
-async function findCaller(tx: Transaction, tenantId: string, id: string): Promise<CloneCaller | null> {
-  const [found] = await tx.query<{ principal: string; username: string }>({
-    text: `
-      select 'user:' || id as principal, username from dws.app_user where tenant_id = $1 and id = $2
-      union all
-      select 'team:' || id, name from dws.team where tenant_id = $1 and id = $2`,
-    values: [tenantId, id],
-  });
-  if (!found) return null;
-  const isTeam = found.principal.startsWith('team:');
-  const grantee = isTeam ? actingTeam(tenantId, id) : await findGrantee(tx, tenantId, found.principal);
-  return grantee && { ...grantee, ...found };
 }
 
 async function lockDataset(tx: Transaction, tenantId: string, id: string): Promise<LockedDataset | null> {
@@ -166,7 +146,7 @@ async function lockDataset(tx: Transaction, tenantId: string, id: string): Promi
 async function createDataset(
   tx: Transaction,
   { input, origin, generation, config }: ReadyClone,
-  caller: CloneCaller,
+  caller: OperationCaller,
   own: Partial<Dataset>,
 ): Promise<Dataset> {
   const { tenantId } = caller;
@@ -196,7 +176,7 @@ async function createDataset(
 async function detachSnapshot(
   tx: Transaction,
   { input, origin: { id } }: { input: PromotionInput; origin: Dataset },
-  caller: CloneCaller,
+  caller: OperationCaller,
   source: Partial<Dataset>,
 ): Promise<Dataset> {
   const snapshot = (await tx.findOne(Dataset, { id }))!;
@@ -213,12 +193,12 @@ async function detachSnapshot(
   return snapshot;
 }
 
-async function saveWithActivity(tx: Transaction, caller: CloneCaller, dataset: Dataset): Promise<void> {
+async function saveWithActivity(tx: Transaction, caller: OperationCaller, dataset: Dataset): Promise<void> {
   const message = (name: string) => `${caller.username} created ${name}`;
   recordActivities(caller, tx, DATASET, 'created', [dataset], message);
 }
 
-const identityOf = ({ principal }: CloneCaller, { name }: CloneInput): Pick<Dataset, 'name' | 'ownerId'> => ({
+const identityOf = ({ principal }: OperationCaller, { name }: CloneInput): Pick<Dataset, 'name' | 'ownerId'> => ({
   name,
   ownerId: principal,
 });

@@ -10,6 +10,7 @@ import { keepsRowCount, type FlowStep } from '../core/flow/flow.ts';
 import { newId } from '../core/id.ts';
 import { PUBLISHING, type DatasetRefreshInput, type OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
+import type { NewFile } from '../core/row-source.ts';
 import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
 import { loadSource, openSource, toRunError } from '../services/datasource/datasource-connection.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
@@ -44,15 +45,17 @@ export const datasetRefresh = (options: LoaderOptions): Handler<'dataset.refresh
 
 /**
  * Loads the rows of a query into a generation that no reader sees yet. The caller releases the returned load in every
- * case. Throws UPSTREAM_FAILED after `REFRESH_TIMEOUT_MS` and for errors of the source.
+ * case. Throws UPSTREAM_FAILED after `REFRESH_TIMEOUT_MS` and for errors of the source. `newFile` is read in place of the
+ * file of the datasource.
  */
 export async function loadRows(
   options: LoaderOptions,
   platform: Platform,
   job: Job,
   input: DatasetRefreshInput,
+  newFile?: NewFile,
 ): Promise<{ generation: Generation; load: LoadProcess }> {
-  const loadJob = await prepareLoad(options, platform, job, input);
+  const loadJob = await prepareLoad(options, platform, job, input, newFile);
   return withQueryTimeout(platform, job, async (signal) => {
     const load = startLoad(platform, loadJob, signal, job.progress);
     try {
@@ -61,7 +64,7 @@ export async function loadRows(
       return { generation, load };
     } catch (error) {
       await load.release();
-      throw input.upload ? error : toRunError(error);
+      throw input.upload || newFile ? error : toRunError(error);
     }
   });
 }
@@ -87,6 +90,7 @@ export async function prepareLoad(
   platform: Platform,
   job: Job,
   input: DatasetRefreshInput,
+  newFile?: NewFile,
 ): Promise<LoadJob> {
   const query: Query = (statement) => platform.database.query(job.tenantId, statement);
   const [dataset] = await query<{ fields: Field[]; flow: FlowStep[]; isLoaded: boolean; records: number }>({
@@ -98,13 +102,16 @@ export async function prepareLoad(
   if (!dataset) throw notFound({ what: 'dataset', id: input.datasetId });
   const datasource = await loadSource({ query }, job.tenantId, input.datasourceId);
   if (!datasource) throw notFound({ what: 'datasource', id: input.datasourceId });
+  const source = newFile
+    ? { ...datasource, type: newFile.type, config: newFile.config, fileId: newFile.id }
+    : datasource;
   const { MAX_DATASET_ROWS: maxRows, REFRESH_TIMEOUT_MS: timeout } = platform.config;
   return {
     ...options,
     // Null where Postgres does not report it. Then a datasource may be the service's own database.
     ownDatabase: await readOwnDatabase(platform.system).catch(() => null),
     generationId: newId(),
-    source: { type: datasource.type, ...(await openSource(platform, job.tenantId, datasource)) },
+    source: { type: source.type, ...(await openSource(platform, job.tenantId, source)) },
     query: { text: input.query, parameters: input.parameters, timeout },
     lastRows: dataset.isLoaded && keepsRowCount(dataset.flow) ? dataset.records : null,
     plan: {

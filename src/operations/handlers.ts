@@ -4,6 +4,7 @@ import { appMigrate } from './app-migrate.ts';
 import { datasetBenchmark } from './dataset-benchmark.ts';
 import { datasetCopy, datasetPromote, datasetSnapshot } from './dataset-clone.ts';
 import { datasetRefresh } from './dataset-refresh.ts';
+import { datasourceReplaceFile } from './datasource-replace-file.ts';
 import type { Handlers } from './handler.ts';
 import { imageCreate } from './image-create.ts';
 import { jobRun } from './job-run.ts';
@@ -21,6 +22,7 @@ export const createHandlers = (loaders: LoaderOptions): Handlers => ({
   'dataset.copy': datasetCopy(loaders),
   'dataset.snapshot': datasetSnapshot(loaders),
   'dataset.promote': datasetPromote(loaders),
+  'datasource.replaceFile': datasourceReplaceFile(loaders),
   'job.run': jobRun,
   'template.render': templateRender,
   'app.migrate': appMigrate,

@@ -16,6 +16,13 @@ export interface CloneResult {
   records: number;
 }
 
+/** Result of the replacement of a datasource's file. */
+interface ReplacementResult {
+  /** Id of the datasource. */
+  id: string;
+  refreshed: DatasetRefresh[];
+}
+
 /** Results of the long operations, by the operation's name. */
 export interface OperationResults {
   'dataset.refresh': DatasetRefresh;
@@ -26,6 +33,7 @@ export interface OperationResults {
   'dataset.copy': CloneResult;
   'dataset.snapshot': CloneResult;
   'dataset.promote': CloneResult;
+  'datasource.replaceFile': ReplacementResult;
   'job.run': JobRunResult;
   'template.render': RenditionResult;
   'app.migrate': AppMigrationRun;

@@ -27,7 +27,7 @@ const ALLOWED = `
   deleteSavedQuery deleteSnapshot deleteSuite deleteTag deleteTeamComment deleteTemplate deleteTemplateDraft
   deleteTemplateFile deleteToolkit deleteUsageProfile deleteVisual discoverToolkit editDataset editTemplate logout markFeedViewed
   previewRefresh previewUpload promoteRefresh promoteSnapshot queryDatasource refreshDataset refreshDatasetInternal
-  renderTemplate retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings setTemplateFile
+  renderTemplate replaceDatasourceFile retryJobRun runDataset runJob runSavedQuery setAvatar setDatasetUserSettings setTemplateFile
   setTemplateFileContents setTemplateInputs setTemplateProcessors setTemplateSettings setTheme syncDatasetFields
   syncLibrary testDatasource updateDataset updateDatasetDraft updateDatasetReference updateDatasource updateFolder
   updateLibrary updateMe updateNotification updateReport updateSavedFilter updateSavedQuery updateSnapshot updateSuite

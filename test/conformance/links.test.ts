@@ -7,7 +7,7 @@ import { endpointsOf } from '../../src/server/graphql/sdl.ts';
 import type { Client } from '../support/client.ts';
 import { expectError } from '../support/expect.ts';
 import { startService, type Service } from '../support/service.ts';
-import { bodyOf } from './calls.ts';
+import { sentTo } from './calls.ts';
 import { createResources, fillPath, type Resources } from './openapi-resources.ts';
 
 /* Links of HAL, derived from the route table (docs/contract.md#links). */
@@ -276,7 +276,7 @@ describe('the links of a record', () => {
       const mayUse = action.permission === 'authenticated' || /:(read|copy)$/.test(action.permission);
       expect([href, hrefsOf(links.admin).includes(href)]).toEqual([href, true]);
       expect([href, hrefsOf(links.reader).includes(href)]).toEqual([href, mayUse]);
-      if (!mayUse) await expectError(reader.post(pathOf(action), bodyOf(action)), 403);
+      if (!mayUse) await expectError(reader.post(pathOf(action), sentTo(action)), 403);
     }
     const readable = hrefsOf(links.reader).filter(
       (href) => !href.includes('{') && gets.some(({ row }) => `/api${shapeOf(row.path)}` === toShape(href)),

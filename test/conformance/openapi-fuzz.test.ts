@@ -68,6 +68,8 @@ const REFUSED: Record<string, number> = {
   // The operation has ended, the datasource is in use.
   'DELETE /api/progress/{id}': 409,
   'DELETE /api/datasources/{id}': 409,
+  // The generated file does not have the columns of the former one.
+  'POST /api/datasources/{id}/_upload': 409,
   // The generated file is no picture, and the user has no avatar.
   'PUT /api/users/{username}/avatar': 400,
   'POST /api/users/{username}/_upload/{uploadId}/avatar-upload': 400,

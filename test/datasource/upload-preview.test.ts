@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { writeOds } from 'hucre/ods';
 import { writeXlsx } from 'hucre/xlsx';
 import { expect, vi } from 'vitest';
-import { expectBody, expectError, expectGraphqlError } from '../support/expect.ts';
+import { expectBody, expectError, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { createForm, createSqliteFile, storedFiles, uploadRows } from '../support/upload-form.ts';
 
@@ -201,6 +201,33 @@ test('what is doubtful about a file is a problem of its preview and of its uploa
       problems: [],
     },
   );
+});
+
+test('a datasource has the problems of its file until its settings change, for those who can change it, in both APIs', async ({
+  admin,
+  bob,
+}) => {
+  const content = 'Report 2024\n\nregion,2020,2021\nNorth,1,2\nSouth,3,4\n';
+  const problems = [
+    { line: 1, column: null, message: expect.stringMatching(/^The lines before the table are left out/) as string },
+    { line: 3, column: null, message: expect.stringMatching(/Set header to false if it is a row$/) as string },
+  ];
+  const body = await expectBody(admin.post('/datasources/_upload', createForm(content, 'r.csv')), 201, { problems });
+  const upload = `mutation ($input: UploadDatasourceInput!) {
+    uploadDatasource(input: $input) { id problems { line column message } }
+  }`;
+  const { uploadDatasource } = await admin.data(upload, { input: { file: fileOf(content), filename: 'r.csv' } });
+  expect(uploadDatasource.problems).toEqual(problems);
+
+  const read = `query ($id: ID!) { datasource(id: $id) { problems { line column message } } }`;
+  const path = `/datasources/${body.id}`;
+  await expectBody(admin.get(path), 200, { problems });
+  expect(await admin.data(read, { id: body.id })).toEqual({ datasource: { problems } });
+  await expectStatus(admin.put(`${path}/shares/bob`, { accessLevel: 1 }), 200);
+  await expectBody(bob.get(path), 200, { config: {}, problems: [] });
+  expect(await bob.data(read, { id: body.id })).toEqual({ datasource: { problems: [] } });
+  await expectBody(admin.put(path, { name: 'Regions' }), 200, { problems });
+  await expectBody(admin.put(path, { config: { ...body.config, header: false } }), 200, { problems: [] });
 });
 
 test('a value that does not fit its declared type is a problem with line and column, and 400 in an upload', async ({

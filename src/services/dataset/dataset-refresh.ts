@@ -2,18 +2,19 @@ import { createHash } from 'node:crypto';
 import type { Dataset } from '../../../entities/dataset.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
-import { refused } from '../../core/errors.ts';
+import { ApiError, refused } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { DatasetRefreshInput } from '../../core/operations.ts';
 import { bindParameters } from '../../core/parameters.ts';
-import type { ResourcePermission } from '../../core/permissions.ts';
+import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
+import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { findResourceId, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
-import { runnableQuery, type EffectiveQuery } from './dataset-query.ts';
+import { runnableQuery, type EffectiveQuery, type QuerySource } from './dataset-query.ts';
 
 export interface RefreshOptions {
   progress?: string | number | null;
@@ -112,3 +113,52 @@ export const refreshInputOf = (
   updateTypeMapping: options.updateTypeMapping ?? true,
   disableRefreshInterval: options.disableRefreshInterval ?? true,
 });
+
+/** The refreshes of the datasets of a datasource, and the datasets that the caller can read, but not refresh. */
+interface SourceRefreshes {
+  refreshes: DatasetRefreshInput[];
+  notRefreshed: string[];
+}
+
+interface SourceDataset extends QuerySource, Record<string, unknown> {
+  id: string;
+  ownerId: string;
+  isSnapshot: boolean;
+}
+
+/** Returns refreshes of all datasets of a datasource, except drafts, with the default values of their parameters. */
+export async function refreshesOfSource(ctx: Context, tx: Transaction, datasourceId: string): Promise<SourceRefreshes> {
+  const { tenantId } = ctx.viewer;
+  const datasets = await tx.query<SourceDataset>({
+    text: `
+      select d.id, d.owner_id as "ownerId", d.query_id as "queryId", d.datasource_id as "datasourceId", d.query, d.params,
+        d.is_snapshot as "isSnapshot"
+      from dws.dataset d
+      left join dws.saved_query q on q.tenant_id = d.tenant_id and q.id = d.query_id
+      where d.tenant_id = $1 and d.parent_id is null and coalesce(q.datasource_id, d.datasource_id) = $2
+      order by d.id`,
+    values: [tenantId, datasourceId],
+  });
+  const found: SourceRefreshes = { refreshes: [], notRefreshed: [] };
+  for (const dataset of datasets) {
+    const level = await accessLevelInTransaction(ctx, tx, dataset);
+    const refresh = levelAllows(level, 'dataset:refresh') ? await defaultRefresh(tx, tenantId, dataset) : undefined;
+    if (refresh) found.refreshes.push(refresh);
+    else if (level !== LEVEL.none) found.notRefreshed.push(dataset.id);
+  }
+  return found;
+}
+
+/** Returns the refresh of a dataset without options; undefined if it cannot run. */
+async function defaultRefresh(
+  tx: Transaction,
+  tenantId: string,
+  dataset: SourceDataset,
+): Promise<DatasetRefreshInput | undefined> {
+  try {
+    return refreshInputOf(dataset, await runnableQuery(tx, tenantId, dataset), {});
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}

@@ -35,6 +35,6 @@ export async function createUploaded(
     tx,
     DATASOURCE,
     { ...common, name: common.name ?? titleOf(file.filename) },
-    { type: file.driver.id, config: file.config, fileId: file.id, embedded },
+    { type: file.driver.id, config: file.config, problems: file.problems, fileId: file.id, embedded },
   );
 }

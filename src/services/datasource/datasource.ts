@@ -69,6 +69,7 @@ async function updateConnection(
   if (secrets === undefined) await checkStoredSecretsStay(ctx, tx, datasource, newConfig);
   else datasource.secrets = sealSecrets(ctx, validateDatasourceSecrets(driver, secrets ?? {}));
   datasource.config = newConfig;
+  datasource.problems = [];
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Datasource } from '../../../entities/datasource.ts';
 import type { UploadDatasourceInput } from '../../../entities/upload-input.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput, cancelled, tooLarge, upstreamFailed } from '../../core/errors.ts';
@@ -33,14 +34,19 @@ export interface ReceivedFile {
 /** Detecting the type of a file can require reading all of it, so only a few files are processed at a time. */
 const DETECTION_GATE = FairGate.shared({ places: 4, maxWaiting: 100, taskNoun: 'uploads' });
 
+/** How the file was read that an uploaded one replaces. */
+type FormerSettings = Pick<Datasource, 'type' | 'config'>;
+
 /**
- * Stores an uploaded file, detects its driver and passes it to `work`. On failure the stored file is deleted.
+ * Stores an uploaded file, detects its driver and passes it to `work`. On failure the stored file is deleted. A file that
+ * replaces another is read as the `former` one, where that is possible.
  * Throws PAYLOAD_TOO_LARGE past `MAX_UPLOAD_BYTES` or the tenant's quota, BAD_USER_INPUT for an unsupported file.
  */
 export async function receiveFile<I extends UploadInput, T>(
   ctx: Context,
   initialInput: I,
   work: (file: ReceivedFile, input: Omit<I, keyof UploadInput>) => Promise<T>,
+  former?: FormerSettings,
 ): Promise<T> {
   const maxBytes = await maxBytesFor(ctx, initialInput.file.minSize);
   const saved = await ctx.platform.files.save(initialInput.file.content, maxBytes);
@@ -51,7 +57,7 @@ export async function receiveFile<I extends UploadInput, T>(
     const filename = cleanFilename(filenameInput ?? file.filename);
     const received = {
       ...saved,
-      ...(await detectDriver(ctx, saved.id, filename, config ?? {})),
+      ...(await detectDriver(ctx, saved.id, filename, config ?? {}, former)),
       filename,
       contentType: file.contentType.slice(0, 255),
     };
@@ -79,6 +85,7 @@ async function detectDriver(
   id: string,
   filename: string,
   given: Record<string, unknown>,
+  former?: FormerSettings,
 ): Promise<Pick<ReceivedFile, 'driver' | 'config' | 'problems'>> {
   const { QUERY_TIMEOUT_MS } = platform.config;
   const drivers = [...platform.drivers.values()].filter((driver) => driver.upload !== undefined) as FileDriver[];
@@ -94,7 +101,8 @@ async function detectDriver(
         for (const driver of drivers) {
           // What the driver does not accept is an error only if the file is of its type.
           const accepted = isValidConfig(driver, given) ? given : {};
-          const found = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted);
+          const like = former?.type === driver.id ? former.config : undefined;
+          const found = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted, like);
           if (!found) continue;
           const config = validateDatasourceConfig(driver, { ...found.config, ...given });
           return { driver, config, problems: found.problems };

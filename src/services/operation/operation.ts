@@ -7,6 +7,7 @@ import { currentTraceparent } from '../../core/tracing.ts';
 import { AGENT_RUN_CANCELLED, endAgentRun } from '../agent/agent-run-end.ts';
 import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
 import { endRun, RUN_CANCELLED } from '../job/job-run-end.ts';
+import { deleteStoredFiles } from '../resource/stored-file.ts';
 import { releaseCredits } from '../usage/credit-reservation.ts';
 import { lockConcurrencyKey, lockUser, sendNext } from './operation-concurrency.ts';
 import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
@@ -163,6 +164,7 @@ export async function cancelById(ctx: Context, id: string): Promise<void> {
       return requestCancellation(tx, tenantId, id, target.workId);
     recordCancelled(tx, tenantId, id);
     if (target.upload) await discardUpload(tx, tenantId, target.resourceId);
+    if (target.newFileId) deleteStoredFiles(tx, tenantId, [target.newFileId]);
     if (target.runId) await endRun(tx, { tenantId, jobId: target.resourceId, runId: target.runId }, RUN_CANCELLED);
     if (target.agentRunId) await endAgentRun(tx, { tenantId, agentRunId: target.agentRunId }, AGENT_RUN_CANCELLED);
     if (target.callId) releaseCredits(tx, { tenantId }, target.callId);
@@ -175,6 +177,8 @@ interface CancellableOperation extends Record<string, unknown> {
   concurrencyKey: string | null;
   resourceId: string;
   upload: boolean;
+  /** The file of a datasource that is not in place yet. */
+  newFileId: string | null;
   /** The run of a job that the operation executes. */
   runId: string | null;
   /** The run of an agent that it executes. */
@@ -190,9 +194,8 @@ async function readCancellable(
 ): Promise<CancellableOperation | undefined> {
   const [operation] = await tx.query<CancellableOperation>({
     text: `select work_id as "workId", concurrency_key as "concurrencyKey", resource_id as "resourceId",
-        input->>'upload' is not null as upload, input->>'runId' as "runId",
-        input->>'agentRunId' as "agentRunId",
-        input->>'callId' as "callId"
+        input->>'upload' is not null as upload, input->'newFile'->>'id' as "newFileId", input->>'runId' as "runId",
+        input->>'agentRunId' as "agentRunId", input->>'callId' as "callId"
       from dws.operation
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
@@ -208,11 +211,8 @@ async function requestCancellation(tx: Transaction, tenantId: string, id: string
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
   });
-  notifyCancelled(tx, workId);
-}
-
-const notifyCancelled = (tx: Transaction, workId: string): void =>
   tx.execute({ text: `select pg_notify('${CHANNELS.cancel}', $1)`, values: [workId] });
+}
 
 function recordCancelled(tx: Transaction, tenantId: string, id: string): void {
   tx.execute({

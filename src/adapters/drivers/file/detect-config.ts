@@ -124,6 +124,7 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<Detect
   const session = await DuckdbSession.open([path], '');
   try {
     const { columns, problems } = await createTable(session, source, config);
+    if (given.columns) await session.rows('select count(columns(*)) from data');
     return { config: { ...config, columns }, problems };
   } catch (error) {
     // DuckDB's line number is past the invalid line.

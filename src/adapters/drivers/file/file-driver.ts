@@ -1,6 +1,7 @@
 import type { Driver } from '../../../core/row-source.ts';
 import { connectUploaded, detectUploadedConfig } from '../query-process/uploaded-connection.ts';
-import { configSchema, secretsSchema } from './file-config.ts';
+import { configSchema, secretsSchema, type FileConfig } from './file-config.ts';
+import { detectLike } from './former-config.ts';
 
 /** Driver of uploaded tables: CSV, JSON, NDJSON, Parquet and workbooks. Queries use DuckDB's SQL on the table `data`. */
 export const fileDriver: Driver = {
@@ -11,7 +12,11 @@ export const fileDriver: Driver = {
   configSchema,
   secretsSchema,
   upload: {
-    detectConfig: (path, filename, signal, given) => detectUploadedConfig('file', path, filename, signal, given),
+    detectConfig(path, filename, signal, given = {}, former) {
+      const detect = (config: Partial<FileConfig>) =>
+        detectUploadedConfig('file', path, filename, signal, { ...config });
+      return former ? detectLike(former as Partial<FileConfig>, given, detect) : detect(given);
+    },
     defaultQuery: () => 'select * from data',
   },
   connect: (config, _secrets, file) => connectUploaded('file', config, file),

@@ -28,8 +28,10 @@ export const sqliteDriver: Driver = {
   configSchema,
   secretsSchema,
   upload: {
-    detectConfig: async (path, filename, signal) =>
-      (await isSqlite(path)) ? detectUploadedConfig('sqlite', path, filename, signal) : null,
+    async detectConfig(path, filename, signal, _given, former) {
+      const found = (await isSqlite(path)) ? await detectUploadedConfig('sqlite', path, filename, signal) : null;
+      return found && { ...found, config: { ...former, ...found.config } };
+    },
     defaultQuery: ({ table }) => (typeof table === 'string' ? `select * from "${table.replaceAll('"', '""')}"` : null),
   },
   connect: (config, _secrets, file) => connectUploaded('sqlite', config, file),
