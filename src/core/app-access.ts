@@ -28,6 +28,7 @@ export type GrantedAccess = Pick<DeclaredAccess, 'scopes' | 'hosts'>;
 
 /** Limits what an app does with the rights of a user who does not own it. One for each run of a handler. */
 export interface AppLimit {
+  readonly tenantId: string;
   readonly appId: string;
   /** Id of what the user has granted; null without a grant. */
   readonly grantId: string | null;

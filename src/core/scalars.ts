@@ -13,7 +13,8 @@ function parseDateTime(value: unknown): Date {
 export const DateTime = new GraphQLScalarType<Date, string>({
   name: 'DateTime',
   description:
-    'Date and time in ISO 8601, in UTC with milliseconds, e.g. `2026-01-31T08:00:00.000Z`. A date alone is its midnight, a time without a zone is in UTC, and a day that does not exist is refused.',
+    'Date and time in ISO 8601, in UTC with milliseconds, e.g. `2026-01-31T08:00:00.000Z`. A date alone is its midnight, a ' +
+    'time without a zone is in UTC, and a day that does not exist is refused.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   // The read path returns timestamps as text in this form.
   serialize: (value) => (typeof value === 'string' ? value : (value as Date).toISOString()),

@@ -75,7 +75,7 @@ test('sends plain objects and lists as JSON, and reads JSON', async ({ admin, re
   expect(await call({})).toBe('{');
 });
 
-test('follows a redirect unless it is told not to', async ({ admin, receiver }) => {
+test('follows a redirect by default, and not with another option', async ({ admin, receiver }) => {
   receiver.respond = ({ url }, response) =>
     url === '/there' ? response.end('there') : response.writeHead(302, REDIRECT).end();
   const call = async (options: object) =>

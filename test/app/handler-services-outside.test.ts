@@ -89,6 +89,7 @@ test('a run that a user has limited follows no redirects', async ({ service, adm
   const received = new Received();
   await received.set({ mayKeep: true });
   const limit = {
+    tenantId: 'x',
     appId: 'x',
     grantId: null,
     url: 'x',

@@ -15,7 +15,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
-import type { Platform, SystemDatabase, Transaction } from '../../core/platform.ts';
+import type { Platform, Transaction } from '../../core/platform.ts';
 import { actingPrincipal, requireUser, type Viewer } from '../../core/viewer.ts';
 import { resourceKey } from '../resource/load-resource.ts';
 import { findViewedApp } from './find-running-app.ts';
@@ -137,6 +137,7 @@ export async function loadLimit(ctx: Context, app: RunningApp, declared: Declare
   const grant = await loadGrant(ctx, app);
   if (grant?.isStale) await noteUse(ctx, grant.id);
   return {
+    tenantId: app.tenantId,
     appId: app.id,
     grantId: grant?.id ?? null,
     url: grantUrl(ctx.platform, app.id),
@@ -147,28 +148,21 @@ export async function loadLimit(ctx: Context, app: RunningApp, declared: Declare
 }
 
 /**
- * Returns limits with what their users still grant: no more than when the run began, and nothing after a grant has ended or
+ * Returns a limit with what its user still grants: no more than when the run began, and nothing after the grant has ended or
  * the app got another owner.
  */
-export async function currentLimits(
-  system: SystemDatabase,
-  tenantId: string,
-  limits: readonly AppLimit[],
-): Promise<AppLimit[]> {
-  const ids = limits.flatMap(({ grantId }) => grantId ?? []);
-  if (ids.length === 0) return [...limits];
-  const grants = await system.query<GrantedAccess & { id: string } & Record<string, unknown>>({
+export async function currentLimit({ database }: Pick<Platform, 'database'>, limit: AppLimit): Promise<AppLimit> {
+  const { tenantId, grantId, declared, granted } = limit;
+  if (grantId === null) return limit;
+  const [grant] = await database.query<GrantedAccess & Record<string, unknown>>(tenantId, {
     text: `
-      select g.id, g.scopes, g.hosts
+      select g.scopes, g.hosts
       from dws.app_grant g
       join dws.app a on a.tenant_id = g.tenant_id and a.id = g.app_id and a.owner_id = g.owner_id
-      where g.tenant_id = $1 and g.id = any($2)`,
-    values: [tenantId, ids],
+      where g.tenant_id = $1 and g.id = $2`,
+    values: [tenantId, grantId],
   });
-  return limits.map((limit) => {
-    const grant = grants.find(({ id }) => id === limit.grantId) ?? NONE;
-    return { ...limit, granted: effectiveAccess({ ...limit.declared, ...limit.granted }, grant) };
-  });
+  return { ...limit, granted: effectiveAccess({ ...declared, ...granted }, grant ?? NONE) };
 }
 
 /** Returns whether an app acts with all rights of the viewer: one that was given away does not until its owner accepts it. */

@@ -2,7 +2,7 @@ import type { HandlerTask } from '../../core/app-run.ts';
 import type { Authority } from '../../core/authority.ts';
 import { currentViewer } from '../identity/principal-viewer.ts';
 import { createViewerContext } from '../resource/viewer-context.ts';
-import { currentLimits } from './app-grant.ts';
+import { currentLimit } from './app-grant.ts';
 
 /** What a run of a handler does its work with. */
 type Acting = Pick<HandlerTask, 'ctx' | 'authority'>;
@@ -21,6 +21,7 @@ export async function withCurrentRights<T extends Acting>(task: T): Promise<T> {
 }
 
 /** Returns the authority of a run with what users still grant. */
-export async function currentAuthority({ ctx: { platform, viewer }, authority }: Acting): Promise<Authority> {
-  return { ...authority, limits: await currentLimits(platform.system, viewer.tenantId, authority.limits) };
+export async function currentAuthority({ ctx: { platform }, authority }: Acting): Promise<Authority> {
+  const limits = await Promise.all(authority.limits.map((limit) => currentLimit(platform, limit)));
+  return { ...authority, limits };
 }
