@@ -86,7 +86,7 @@ export interface WorkspaceDump {
 /** Replaces the rows of a workspace. Nothing is visible before `finish`. */
 export interface WorkspaceLoad {
   /** Inserts a part of the rows of a dump. */
-  insert(table: WorkspaceTable, rows: Uint8Array): Promise<void>;
+  insert(table: WorkspaceTable, rows: AsyncIterable<Uint8Array>): Promise<void>;
   finish(): Promise<void>;
   /** Undoes everything, unless it is finished. */
   close(): Promise<void>;
