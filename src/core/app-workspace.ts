@@ -86,10 +86,17 @@ export interface WorkspaceDump {
 /** Replaces the rows of a workspace. Nothing is visible before `finish`. */
 export interface WorkspaceLoad {
   /** Inserts a part of the rows of a dump. */
-  insert(table: WorkspaceTable, rows: Uint8Array): Promise<void>;
+  insert(table: WorkspaceTable, rows: AsyncIterable<Uint8Array>): Promise<void>;
   finish(): Promise<void>;
   /** Undoes everything, unless it is finished. */
   close(): Promise<void>;
+}
+
+/** A connection of a role of an app in the server. */
+export interface RoleConnection {
+  readonly role: string;
+  /** Process id in the server. */
+  readonly backend: number;
 }
 
 /** What an operator needs to know of the workspaces. */
@@ -181,6 +188,11 @@ export interface AppWorkspaces {
   sizeOf(key: WorkspaceKey, signal: AbortSignal): Promise<number>;
   /** Returns where a driver reads the rows of an app. Throws UPSTREAM_FAILED without a workspace. */
   locate(key: WorkspaceKey): Promise<WorkspaceSource>;
+  /**
+   * Bounds the memory of what runs on a driver's connection, together with the statements of all apps. Throws `SqlFailure`
+   * with the code 53200 if it was the largest and has ended.
+   */
+  watch<T>(connection: RoleConnection, running: () => Promise<T>): Promise<T>;
   /**
    * Opens the content of a workspace, whatever policies its tables have. No code of the app runs. Throws `SqlFailure`
    * for a table that cannot be read, and the signal's reason when it aborts.

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createAppDriver } from '../../src/adapters/drivers/app/app-driver.ts';
+import { newFolder } from '../support/service-process.ts';
 import { never, outcomeOf, SECRET, useWorkspaces } from './workspace-fixture.ts';
 
 const own = useWorkspaces();
@@ -114,3 +116,39 @@ test('a statement of another process counts, and ends when that process does not
   await ended;
   expect(large).toBe('UNAVAILABLE');
 });
+
+const EAT = `create function eat(bytes int, seconds int) returns int language plpgsql as $$
+  declare a text; begin a := repeat('x', bytes); perform pg_sleep(seconds); return length(a); end $$`;
+
+test.each(['query', 'count', 'segments'] as const)(
+  'when the datasource of an app takes too much memory (%s), the largest one ends',
+  async (kind) => {
+    const [key, other] = [await own.create(EAT), await own.create(EAT)];
+    const limited = own.open(SECRET, 0, MAX_BYTES);
+    const driver = createAppDriver(limited);
+    const connect = async ({ appId, tenantId }: typeof key) => {
+      const { config, secrets } = await driver.locate!({ appId }, tenantId);
+      return driver.connect(config, secrets, null);
+    };
+    const [large, small] = [await connect(key), await connect(other)];
+    const boundQuery = (bytes: number, seconds: number) => ({
+      text: `select eat(${bytes}, ${seconds}) as n`,
+      parameters: [],
+      timeout: 60_000,
+    });
+    const beside = small.query(boundQuery(1, 2), 10, never);
+    const folder = newFolder();
+    const run = {
+      query: () => large.query(boundQuery(100_000_000, 50), 10, never),
+      count: () => large.count(boundQuery(100_000_000, 50), never),
+      segments: async () => {
+        for await (const _segment of large.segments(boundQuery(100_000_000, 50), folder.path, never));
+      },
+    };
+    await expect(run[kind]()).rejects.toMatchObject({ code: 'UPSTREAM_FAILED', message: EXCEEDED });
+    expect((await beside).rows).toEqual([{ n: 1 }]);
+    expect((await large.query(boundQuery(1, 0), 10, never)).rows).toEqual([{ n: 1 }]);
+    for (const connection of [large, small]) await connection.close();
+    folder.remove();
+  },
+);

@@ -152,7 +152,7 @@ describe('a damaged or hostile archive', () => {
     ['directory', {}],
   ] as const)('with a %s is refused', async (type, header) => {
     await expect(textsOf(await foreignArchive({ name: 'files/x', type, ...header }))).rejects.toThrow(
-      `The backup has an unknown part: files/x (${type})`,
+      `The backup has an unknown part: "files/x" (${type})`,
     );
   });
 });

@@ -167,7 +167,7 @@ describe('a backup or restore that fails', () => {
           yield { name, size: 1, content: [Buffer.from('x')] };
         }
         await expect(restoreBackup(empty.url, target, { manifest, entries: hostile() })).rejects.toThrow(
-          `The backup has an unknown part: ${name}`,
+          `The backup has an unknown part: ${JSON.stringify(name)}`,
         );
         expect(readdirSync(target.DATA_DIR)).toEqual([]);
         expect(readdirSync(away).toSorted()).toEqual(['backup', 'target']);

@@ -165,6 +165,8 @@ class Workspaces implements AppWorkspaces {
     };
   };
 
+  watch: AppWorkspaces['watch'] = (connection, running) => this.#logins.watch(connection, running);
+
   async dump(key: WorkspaceKey, signal: AbortSignal): Promise<WorkspaceDump> {
     const schema = schemaNameOf(key);
     const connection = await this.#logins.openOwner(schema, MAX_COPIED_ROW_BYTES);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Connection, Submittable } from 'pg';
 import type pg from 'pg';
 import { toFailure } from './statement.ts';
@@ -8,6 +9,7 @@ const PART_BYTES = 4_000_000;
 /** The events of the protocol that a COPY has beside those of pg's types. */
 interface CopyConnection extends Connection {
   sendCopyFromChunk(chunk: Uint8Array): void;
+  sendCopyFail(message: string): void;
   endCopyFrom(): void;
 }
 
@@ -69,13 +71,14 @@ class CopyOut implements Submittable {
   }
 }
 
-/** A COPY FROM STDIN with all its rows. */
+/** A COPY FROM STDIN, whose rows are read as fast as the server takes them. */
 class CopyIn implements Submittable {
   readonly #sql: string;
-  readonly #rows: Uint8Array;
+  readonly #rows: AsyncIterable<Uint8Array>;
   readonly #done = Promise.withResolvers<void>();
+  #hasFailed = false;
 
-  constructor(sql: string, rows: Uint8Array) {
+  constructor(sql: string, rows: AsyncIterable<Uint8Array>) {
     this.#sql = sql;
     this.#rows = rows;
   }
@@ -89,13 +92,26 @@ class CopyIn implements Submittable {
   }
 
   handleCopyInResponse(connection: CopyConnection): void {
-    connection.sendCopyFromChunk(this.#rows);
+    this.#send(connection).catch((error: Error) => {
+      this.#done.reject(error);
+      connection.sendCopyFail('The rows cannot be read');
+    });
+  }
+
+  async #send(connection: CopyConnection): Promise<void> {
+    const { stream } = connection;
+    for await (const part of this.#rows) {
+      if (this.#hasFailed || !stream.writable) return;
+      connection.sendCopyFromChunk(part);
+      if (stream.writableNeedDrain) await once(stream, 'drain');
+    }
     connection.endCopyFrom();
   }
 
   handleCommandComplete(): void {}
 
   handleError(error: Error): void {
+    this.#hasFailed = true;
     this.#done.reject(toFailure(error));
   }
 
@@ -111,6 +127,6 @@ export function copyOut(client: pg.Client, sql: string): () => Promise<Buffer | 
 }
 
 /** Runs a COPY FROM STDIN with rows. */
-export function copyIn(client: pg.Client, sql: string, rows: Uint8Array): Promise<void> {
+export function copyIn(client: pg.Client, sql: string, rows: AsyncIterable<Uint8Array>): Promise<void> {
   return client.query(new CopyIn(sql, rows)).done;
 }

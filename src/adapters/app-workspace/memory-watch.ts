@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { SqlFailure } from '../../core/app-workspace.ts';
+import { SqlFailure, type RoleConnection } from '../../core/app-workspace.ts';
 
 /** Pause between two looks at the memory of statements. */
 const POLL_MS = 100;
@@ -13,10 +13,7 @@ const OF_APP = /^postgres: (app_[0-9a-f]{20}(?:_owner)?) /;
 const PARALLEL = /^postgres: parallel worker for PID (\d+)/;
 
 /** A connection whose process in the server the watch may end. */
-export interface WatchedConnection {
-  /** Process id in the server. */
-  readonly backend: number;
-  readonly role: string;
+export interface WatchedConnection extends RoleConnection {
   /** Ends the connection in the server, with an error for its statement. */
   end(reason: SqlFailure): void;
 }

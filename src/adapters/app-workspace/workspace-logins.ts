@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { SqlFailure } from '../../core/app-workspace.ts';
+import { SqlFailure, type AppWorkspaces } from '../../core/app-workspace.ts';
 import type { SecretBox } from '../../core/platform.ts';
-import { MemoryWatch } from './memory-watch.ts';
+import { MemoryWatch, type WatchedConnection } from './memory-watch.ts';
 import { passwordOf } from './role-password.ts';
 import type { WorkspaceServer } from './server-address.ts';
 import { workspacesUnavailable } from './statement.ts';
@@ -67,6 +67,27 @@ export class WorkspaceLogins {
     const password = passwordOf(secrets, role);
     return openClient(server, { user: role, password, database, searchPath: schemaOfRole(role) }, maxMessageBytes);
   }
+
+  watch: AppWorkspaces['watch'] = async ({ role, backend }, running) => {
+    const { memory, terminate } = this.#services;
+    let excess: SqlFailure | undefined;
+    const connection: WatchedConnection = {
+      role,
+      backend,
+      end(reason) {
+        excess = reason;
+        terminate(role, backend).catch(() => {});
+      },
+    };
+    memory.add(connection);
+    try {
+      return await memory.during(running);
+    } catch (error) {
+      throw excess ?? error;
+    } finally {
+      memory.remove(connection);
+    }
+  };
 
   /** Ends a connection of a role in the server. */
   async #terminate(role: string, backend: number): Promise<void> {

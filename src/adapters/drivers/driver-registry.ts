@@ -15,7 +15,7 @@ export interface DriverOptions {
    */
   ownDatabase: DatabaseIdentity | null;
   /** Where the workspaces of apps are. Absent in a process that opens only what another one has located. */
-  workspaces?: Pick<AppWorkspaces, 'locate'>;
+  workspaces?: Pick<AppWorkspaces, 'locate' | 'watch'>;
 }
 
 export interface Drivers {

@@ -8,6 +8,7 @@ import type { AppWorkspaces } from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
 import { countSealed } from '../../services/secrets/sealed-values.ts';
 import { MIGRATIONS } from '../migrate.ts';
+import { MAX_ROWS_BYTES } from './entry-content.ts';
 import { END_NAME, EntryDigest } from './entry-digest.ts';
 import { createLinksFolder, FileMissing, filesOf, linkFiles, removeLinksFolder, type LinkedFile } from './links.ts';
 import { writeTar, type TarEntry } from './tar.ts';
@@ -215,5 +216,7 @@ async function* rowsOf(client: pg.Client, table: string): AsyncGenerator<TarEntr
 
 function bytesEntry(name: string, lines: string[]): TarEntry {
   const content = Buffer.from(lines.join('\n'));
+  // What a restore would refuse.
+  if (content.length > MAX_ROWS_BYTES) throw new Error(`A row is too large for a backup: see ${name}`);
   return { name, size: content.length, content: [content] };
 }

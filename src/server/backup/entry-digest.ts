@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { checkForm, END, readJson, unknownPart } from './entry-content.ts';
 import { INCOMPLETE, type TarEntry } from './tar.ts';
 
 /** Name of the last entry of an archive, with which a restore finds that parts are missing. */
@@ -44,10 +43,10 @@ export async function* checkEnd(entries: AsyncIterable<TarEntry>): AsyncGenerato
   const digest = new EntryDigest();
   let hasEnd = false;
   for await (const entry of entries) {
-    if (hasEnd) throw new Error(`The backup has an unknown part: ${entry.name}`);
+    if (hasEnd) throw unknownPart(entry.name);
     hasEnd = entry.name === END_NAME;
     if (!hasEnd) yield digest.add(entry);
-    else checkParts(JSON.parse(await text(Readable.from(entry.content))) as BackupEnd, digest.end());
+    else checkParts(checkForm(entry.name, await readJson(entry), END), digest.end());
   }
   if (!hasEnd) throw new Error(INCOMPLETE);
 }

@@ -1,17 +1,16 @@
-import { createReadStream, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline, Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { createGunzip } from 'node:zlib';
 import pg from 'pg';
 import type { Config } from '../../core/config.ts';
+import { quoteUpstream } from '../../core/outbound.ts';
 import { existingSecretBox } from '../app-secret.ts';
 import { migrate, MIGRATIONS } from '../migrate.ts';
 import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
+import { checkForm, MANIFEST, MAX_ROWS_BYTES, quoteName, readBytes, readJson, unknownPart } from './entry-content.ts';
 import { checkEnd } from './entry-digest.ts';
-import { INCOMPLETE, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
+import { decompress, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
 import { mark, removeRestoredFiles, removeRestoredRows, removeUnfinished, unmark } from './unfinished-restore.ts';
 import { WorkspaceRestore } from './workspace-restore.ts';
 
@@ -34,23 +33,11 @@ export interface Backup {
 /** Opens a backup. Throws a sentence when it cannot be read, or is of a newer version. */
 export async function openBackup(file: string): Promise<Backup> {
   const entries = readTar(decompress(file));
-  return { manifest: await readManifest(entries), entries };
-}
-
-/** Yields the bytes of an archive. Throws a sentence. */
-async function* decompress(file: string): AsyncGenerator<Uint8Array> {
-  const archive = createGunzip();
-  // Errors of the file are thrown where the archive is read.
-  pipeline(createReadStream(file), archive, () => undefined);
   try {
-    yield* archive as AsyncIterable<Uint8Array>;
+    return { manifest: await readManifest(entries), entries };
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    if (message === 'incorrect header check') throw new Error(NO_BACKUP, { cause: error });
-    if (code === 'Z_BUF_ERROR') throw new Error(INCOMPLETE, { cause: error });
-    throw new Error(`The backup ${code.startsWith('Z_') ? 'is damaged' : 'cannot be read'}: ${message}`, {
-      cause: error,
-    });
+    await entries.return(undefined);
+    throw error;
   }
 }
 
@@ -121,25 +108,14 @@ const isFilled = (folder: string): boolean => existsSync(folder) && readdirSync(
 async function readManifest(entries: AsyncGenerator<TarEntry>): Promise<BackupManifest> {
   const { value: entry } = await entries.next();
   if (entry?.name !== 'backup.json') throw new Error(NO_BACKUP);
-  const manifest = parseManifest(await textOf(entry));
-  if (manifest.format !== 1 || !MIGRATIONS.includes(manifest.migration))
+  const value = await readJson(entry);
+  if (typeof value !== 'object' || value === null) throw new Error(NO_BACKUP);
+  // That of a newer version may have another form.
+  const { format, migration } = value as Partial<BackupManifest>;
+  if (format !== 1 || !MIGRATIONS.includes(migration ?? ''))
     throw new Error('The backup is of a newer version of the service: restore it with that version');
-  return manifest;
+  return checkForm(entry.name, value, MANIFEST) as BackupManifest;
 }
-
-function parseManifest(text: string): BackupManifest {
-  try {
-    const manifest = JSON.parse(text) as BackupManifest | null;
-    if (typeof manifest === 'object' && manifest !== null) return manifest;
-  } catch {
-    // Not JSON.
-  }
-  throw new Error(NO_BACKUP);
-}
-
-const bytesOf = ({ content }: TarEntry): Promise<Buffer> => buffer(Readable.from(content));
-
-const textOf = async (entry: TarEntry): Promise<string> => (await bytesOf(entry)).toString();
 
 /**
  * Restores rows and files in one transaction, without triggers, foreign keys and row-level security, and the workspaces
@@ -161,12 +137,11 @@ async function restoreEntries(
     for await (const entry of manifest.hasEnd ? checkEnd(entries) : entries) {
       signal.throwIfAborted();
       const table = ROWS_NAME.exec(entry.name)?.[1];
-      if (table && rules.tables.has(table)) await insertRows(client, table, await textOf(entry));
+      if (table && rules.tables.has(table)) await insertRows(client, table, entry);
       else if (FILE_NAME.test(entry.name)) {
         await writeFile(join(config.DATA_DIR, entry.name), entry, signal);
         summary[entry.name.startsWith('files/') ? 'files' : 'datasets'] += 1;
-      } else if (!(await workspaces.read(entry.name, () => bytesOf(entry))))
-        throw new Error(`The backup has an unknown part: ${entry.name}`);
+      } else if (!(await workspaces.read(entry))) throw unknownPart(entry.name);
     }
     await workspaces.finish();
     await rules.restore();
@@ -178,7 +153,8 @@ async function restoreEntries(
   return summary;
 }
 
-async function insertRows(client: pg.Client, table: string, lines: string): Promise<void> {
+async function insertRows(client: pg.Client, table: string, entry: TarEntry): Promise<void> {
+  const lines = (await readBytes(entry, MAX_ROWS_BYTES)).toString();
   const { rows } = await client.query<{ name: string }>({
     name: 'columns',
     text: `select quote_ident(attname) as name
@@ -187,11 +163,18 @@ async function insertRows(client: pg.Client, table: string, lines: string): Prom
     values: [table],
   });
   const columns = rows.map(({ name }) => name).join(', ');
-  await client.query(
-    `insert into dws.${table} (${columns}) overriding system value
-      select ${columns} from json_populate_recordset(null::dws.${table}, $1::json)`,
-    [`[${lines.replaceAll('\n', ',')}]`],
-  );
+  try {
+    await client.query(
+      `insert into dws.${table} (${columns}) overriding system value
+        select ${columns} from json_populate_recordset(null::dws.${table}, $1::json)`,
+      [`[${lines.replaceAll('\n', ',')}]`],
+    );
+  } catch (error) {
+    // Messages about values contain them.
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    const reason = quoteUpstream(error.message);
+    throw new Error(`The part ${quoteName(entry.name)} of the backup cannot be restored: ${reason}`, { cause: error });
+  }
 }
 
 /** Empties all tables and suspends what would refuse or change their rows. `restore` sets it up again. */
@@ -221,9 +204,12 @@ async function suspendRules(client: pg.Client): Promise<{ tables: Set<string>; r
   };
 }
 
-async function writeFile(path: string, { content }: TarEntry, signal?: AbortSignal): Promise<void> {
+async function writeFile(path: string, { name, content }: TarEntry, signal?: AbortSignal): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const handle = await open(path, 'wx', 0o600);
+  const handle = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new Error(`The backup has the part ${quoteName(name)} twice`, { cause: error });
+  });
   try {
     for await (const part of content) {
       signal?.throwIfAborted();

@@ -1,5 +1,9 @@
+import { createReadStream } from 'node:fs';
+import { pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { extract, pack, type Pack } from 'tar-stream';
+import { unknownPart } from './entry-content.ts';
 
 /** Error for a file of another format. */
 export const NO_BACKUP = 'The file is not a backup of this service';
@@ -37,6 +41,23 @@ async function addEntries(archive: Pack, entries: AsyncIterable<TarEntry>): Prom
   archive.finalize();
 }
 
+/** Yields the decompressed bytes of an archive. Throws a sentence. */
+export async function* decompress(file: string): AsyncGenerator<Uint8Array> {
+  const archive = createGunzip();
+  // Errors of the file are thrown where the archive is read.
+  pipe(createReadStream(file), archive, () => undefined);
+  try {
+    yield* archive as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (message === 'incorrect header check') throw new Error(NO_BACKUP, { cause: error });
+    if (code === 'Z_BUF_ERROR') throw new Error(INCOMPLETE, { cause: error });
+    throw new Error(`The backup ${code.startsWith('Z_') ? 'is damaged' : 'cannot be read'}: ${message}`, {
+      cause: error,
+    });
+  }
+}
+
 /**
  * Yields the files of a tar archive. The content of each must be read to its end before the next. Throws when the
  * archive ends early, a header is damaged, or an entry is not a plain file.
@@ -54,7 +75,7 @@ export async function* readTar(archive: AsyncIterable<Uint8Array>): AsyncGenerat
     for await (const entry of parser) {
       const { name, type, size } = entry.header;
       isRecognized = true;
-      if (type !== 'file') throw new Error(`The backup has an unknown part: ${name} (${type})`);
+      if (type !== 'file') throw unknownPart(name, String(type));
       yield { name, size, content: contentOf(entry as AsyncIterable<Uint8Array>, toError) };
     }
   } catch (error) {

@@ -1,11 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import type { MigrationFile, WorkspaceKey, WorkspaceLoad, WorkspaceState } from '../../core/app-workspace.ts';
+import type {
+  MigrationFile,
+  WorkspaceKey,
+  WorkspaceLoad,
+  WorkspaceState,
+  WorkspaceTable,
+} from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
 import type { Query } from '../../core/database.ts';
 import { loadMigrationFiles } from '../../services/app/app-migration.ts';
 import { reasonOf } from '../start-checks.ts';
+import { checkForm, FAILED, readJson, STATE } from './entry-content.ts';
+import type { TarEntry } from './tar.ts';
 import { openWorkspaces, startAppLimit, type AppFailure, type AppLimit } from './workspaces.ts';
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
@@ -18,6 +26,10 @@ interface CurrentApp {
   limit: AppLimit;
   load: WorkspaceLoad | undefined;
 }
+
+const asyncIteratorOf = async function* (content: TarEntry['content']): AsyncGenerator<Uint8Array> {
+  yield* content;
+};
 
 /** Restores workspaces from the entries of an archive, in which those of one app follow each other. */
 export class WorkspaceRestore {
@@ -40,15 +52,35 @@ export class WorkspaceRestore {
   }
 
   /** Restores an entry. Returns false if it is none of a workspace. */
-  async read(name: string, content: () => Promise<Buffer>): Promise<boolean> {
-    const [, tenantId, appId, kind, table] = NAME.exec(name) ?? [];
+  async read(entry: TarEntry): Promise<boolean> {
+    const [, tenantId, appId, kind, index] = NAME.exec(entry.name) ?? [];
     if (!tenantId || !appId) return false;
     const key = { tenantId, appId };
-    const bytes = await content();
-    if (kind === 'state') await this.#begin(key, JSON.parse(bytes.toString()) as WorkspaceState);
-    else if (kind === 'failed') await this.#skip(key, (JSON.parse(bytes.toString()) as { reason: string }).reason);
-    else await this.#attempt(async ({ state, load }) => load?.insert(state.tables[Number(table)]!, bytes));
+    if (kind === 'state') await this.#begin(key, checkForm(entry.name, await readJson(entry), STATE));
+    else if (kind === 'failed') await this.#skip(key, checkForm(entry.name, await readJson(entry), FAILED).reason);
+    else {
+      const { key: current, state } = this.#current ?? {};
+      const table = state?.tables[Number(index)];
+      if (!table || current?.tenantId !== tenantId || current.appId !== appId) return false;
+      await this.#insert(table, entry);
+    }
     return true;
+  }
+
+  /** Inserts rows while they are read: one row may have a gigabyte. */
+  async #insert(table: WorkspaceTable, { content }: TarEntry): Promise<void> {
+    const parts = asyncIteratorOf(content);
+    let failure: unknown;
+    // Without `return`, so that the rest can be read after a failure of the app.
+    const next = () =>
+      parts.next().catch((error: unknown) => {
+        failure = error;
+        throw error;
+      });
+    const rows = { [Symbol.asyncIterator]: () => ({ next }) };
+    await this.#attempt(async ({ load }) => load?.insert(table, rows));
+    if (failure) throw failure as Error;
+    for await (const _part of rows);
   }
 
   /** Creates the tables of a workspace by its migrations. */

@@ -7,6 +7,7 @@ import type { AppWorkspaces, WorkspaceKey } from '../../core/app-workspace.ts';
 import type { Config } from '../../core/config.ts';
 import { existingSecretBox } from '../app-secret.ts';
 import { reasonOf } from '../start-checks.ts';
+import { MAX_JSON_BYTES } from './entry-content.ts';
 import type { TarEntry } from './tar.ts';
 
 /** Opens the workspaces of apps for a backup or a restore, while `client` has a transaction in the service's database. */
@@ -102,7 +103,10 @@ async function* entriesOfApp(
 ): AsyncGenerator<TarEntry> {
   const { state, rowsOf, close } = await workspaces.dump(key, signal);
   try {
-    yield entryOf(`${folderOf(key)}/state.json`, Buffer.from(JSON.stringify(state)));
+    const content = Buffer.from(JSON.stringify(state));
+    // What a restore would refuse.
+    if (content.length > MAX_JSON_BYTES) throw new Error('It has too many tables and columns for a backup');
+    yield entryOf(`${folderOf(key)}/state.json`, content);
     for (const [index, table] of state.tables.entries()) {
       let number = 0;
       for await (const part of rowsOf(table)) {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { readConfig } from '../../core/config.ts';
+import { quoteUpstream } from '../../core/outbound.ts';
 import { createTenant, createUser } from '../../services/identity/bootstrap.ts';
 import {
   createToken,
@@ -91,7 +92,8 @@ const listKeys = (fingerprints: readonly string[]): string =>
 
 /** Prints the apps whose tables are missing, and fails the command. */
 function reportFailures(failures: readonly AppFailure[], outcome: string): void {
-  for (const { appId, reason } of failures) console.error(`The tables of app ${appId} ${outcome}: ${reason}`);
+  for (const { appId, reason } of failures)
+    console.error(`The tables of app ${appId} ${outcome}: ${quoteUpstream(reason)}`);
   if (failures.length > 0) process.exitCode = 1;
 }
 

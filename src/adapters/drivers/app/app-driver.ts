@@ -1,4 +1,5 @@
-import type { AppWorkspaces, WorkspaceSource } from '../../../core/app-workspace.ts';
+import { SqlFailure, type AppWorkspaces, type WorkspaceSource } from '../../../core/app-workspace.ts';
+import { upstreamFailed } from '../../../core/errors.ts';
 import type { Driver } from '../../../core/row-source.ts';
 import { workOn } from '../postgres/postgres-driver.ts';
 import type { ServerTarget } from '../server-config.ts';
@@ -16,7 +17,7 @@ const configSchema = {
 const secretsSchema = { type: 'object', additionalProperties: false, properties: {} };
 
 /** Creates the driver of the tables of apps. It reads them under the role of the app, like any Postgres. */
-export function createAppDriver(workspaces: Pick<AppWorkspaces, 'locate'> | undefined): Driver {
+export function createAppDriver(workspaces: Pick<AppWorkspaces, 'locate' | 'watch'> | undefined): Driver {
   return {
     id: 'app',
     name: 'App',
@@ -33,11 +34,22 @@ export function createAppDriver(workspaces: Pick<AppWorkspaces, 'locate'> | unde
       const work = workOn(target, null);
       return new ServerConnection(async () => ({
         ...work,
+        withSession: (limits, task) =>
+          work.withSession(limits, (session) => {
+            const connection = { role: target.user, backend: session.backend };
+            const running = () => task(session);
+            return workspaces ? workspaces.watch(connection, running).catch(toUpstreamFailure) : running();
+          }),
         // The role may write, because the app does. The driver reads in read-only transactions.
         inspect: async (session) => ({ ...(await work.inspect(session)), warnings: [] }),
       }));
     },
   };
+}
+
+/** Throws UPSTREAM_FAILED for the end of a connection that used too much memory. */
+function toUpstreamFailure(error: unknown): never {
+  throw error instanceof SqlFailure ? upstreamFailed(error.message, { cause: error }) : error;
 }
 
 function targetOf({ config, secrets }: WorkspaceSource): ServerTarget {

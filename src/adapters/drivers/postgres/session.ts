@@ -33,6 +33,11 @@ export class Session {
     this.signal = signal;
   }
 
+  /** Process id of the connection in the source. */
+  get backend(): number {
+    return (this.#client as unknown as { processID: number }).processID;
+  }
+
   /** Runs SQL of the service (never a user's bare text) and returns its rows as texts by column name. */
   async query<R extends Record<string, string | null>>(text: string, values: (string | null)[] = []): Promise<R[]> {
     const { rows } = await this.#client.query<R>({ text, values, types: asText } as pg.QueryConfig);
