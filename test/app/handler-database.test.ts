@@ -97,7 +97,7 @@ const test = base.extend<{ app: DeployedApp }>({
           crowded: `const held = "select count(*)::int as count from pg_locks where locktype = 'advisory' and objid = 7";
               return Promise.all(Array.from({ length: Number(request.body) }, () => transaction(async (inner) => {
                 await inner.query('select pg_advisory_xact_lock_shared(7)');
-                while ((await inner.query(held))[0].count < 6) await new Promise((resolve) => setTimeout(resolve, 20));
+                while ((await inner.query(held))[0].count < 7) await new Promise((resolve) => setTimeout(resolve, 20));
                 return query('select 1').then(() => 'rows', (error) => error.code);
               })))`,
           tooMany: `const wait = Promise.withResolvers();
@@ -192,10 +192,13 @@ test('refuses more than five transactions at once', async ({ app }) => {
   expect((await post(app, 'tooMany')).text).toBe('53300');
 });
 
-test('does not let handlers wait for each other that have all connections of their caller', async ({ app }) => {
-  const ended = await Promise.all([post(app, 'crowded', { body: '3' }), post(app, 'crowded', { body: '3' })]);
+test('does not let handlers wait for each other that have all connections of their owner', async ({ app }) => {
+  const ended = await Promise.all([
+    post(app, 'crowded', { body: '3', visitorId: 'bob' }),
+    post(app, 'crowded', { body: '4', visitorId: 'mia' }),
+  ]);
   const results = ended.flatMap(({ json }) => json as string[]);
-  expect(results).toHaveLength(6);
+  expect(results).toHaveLength(7);
   expect(results).toContain('UNAVAILABLE');
 });
 
