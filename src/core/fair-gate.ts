@@ -8,7 +8,7 @@ export interface Caller {
   readonly userId: string;
   /** Part of the places of a caller that it may occupy, rounded up. Default: all of them. */
   readonly share?: number;
-  /** Who shares the places of the caller with others, e.g. a visitor of the apps of an owner. Default: nobody shares them. */
+  /** Who shares the places of the caller with others, e.g. a visitor of the apps of an owner. Default: no one shares them. */
   readonly visitorId?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ const MEAN_WEIGHT = 0.2;
  * likewise among the callers of a tenant, and among the visitors of a caller. So a caller without a place waits for at most
  * one turn of each other caller of the tenant, also of those that leave and return. The tasks of a visitor start in the
  * order of their arrival. When too many tasks wait, the last task of the visitor with the most waiting tasks, of the caller
- * and in the tenant with the most, is refused. So nobody can exclude another one. See docs/contract.md#fairness.
+ * and in the tenant with the most, is refused. So no one can exclude another one. See docs/contract.md#fairness.
  */
 export class FairGate {
   readonly #maxPerCaller: number;
