@@ -109,6 +109,8 @@ export interface HandlerTask {
   depth: number;
   /** Default: a route below `view`. */
   entrance?: Entrance;
+  /** Who shares the places of the owner with others. Default: the user that `ctx` acts for. */
+  visitorId?: string | undefined;
 }
 
 /** How a handler ended: with a response, or with a failure that has a message for authors. */

@@ -6,6 +6,8 @@ export interface WorkspaceKey {
   appId: string;
   /** Whose share of the connections its statements use: a user or a team. Default: the app. */
   ownerId?: string;
+  /** Who shares the connections of the owner with others. */
+  visitorId?: string;
 }
 
 /** Name of the schema of an app, which is also that of the role that reads and writes its rows. */

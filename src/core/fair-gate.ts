@@ -8,23 +8,31 @@ export interface Caller {
   readonly userId: string;
   /** Part of the places of a caller that it may occupy, rounded up. Default: all of them. */
   readonly share?: number;
+  /** Who shares the places of the caller with others, e.g. a visitor of the apps of an owner. Default: no one shares them. */
+  readonly visitorId?: string | undefined;
 }
 
 /** Returns the caller that stands for the unknown users of an address. */
 export const callerAt = (address: string): Caller => ({ tenantId: address, userId: '' });
 
-/** The tasks of one caller, or of all callers of one tenant. */
+/** The tasks of a visitor, of all visitors of a caller, of all callers of a tenant, or of all tenants. */
 interface Usage extends Occupancy {
+  /** Key in the usage that it is a part of, and in the last turns. */
+  readonly id: string;
+  readonly max: number;
   waiting: number;
+  readonly parts: Map<string, Usage>;
+  /** Those of a visitor, in the order of their arrival. */
+  readonly queue: WaitingTask[];
 }
+
+/** The usage of all tenants, of a tenant, of a caller and of a visitor. */
+type Path = readonly Usage[];
 
 interface WaitingTask {
   start(): void;
   refuse(error: Error): void;
 }
-
-type CallerUsage = Usage & { caller: Caller; queue: WaitingTask[]; max: number };
-type TenantUsage = Usage & { callers: Map<string, CallerUsage> };
 
 interface GateOptions {
   /** Number of tasks that run at once. */
@@ -33,6 +41,8 @@ interface GateOptions {
   maxPerCaller?: number;
   /** Default: all places. */
   maxPerTenant?: number;
+  /** Returns the places of one visitor of those of a caller. Default: half of them, and at least one. */
+  ofVisitor?: (places: number) => number;
   maxWaiting: number;
   /** The plural of a task in the error for too many of them, e.g. `exports`. */
   taskNoun: string;
@@ -44,38 +54,38 @@ const MEAN_WEIGHT = 0.2;
 /**
  * Shares a number of places among tenants and callers. A caller occupies at most half of the places, and at least one; a
  * tenant may have a limit, too, so that the callers of one tenant leave places to the others; then a caller occupies at
- * most half of that.
+ * most half of that. Of the places of a caller, each of its visitors occupies at most half, and at least one.
  * A free place goes to the waiting tenant that occupies the fewest, then to the one whose last turn is the longest ago;
- * likewise among the callers of a tenant. So a caller without a place waits for at most one turn of each other caller of
- * the tenant, also of those that leave and return. The tasks of a caller start in the order of their arrival. When too
- * many tasks wait, the last task of the caller with the most waiting tasks, in the tenant with the most, is refused. So a
- * caller cannot exclude another one. See docs/contract.md#fairness.
+ * likewise among the callers of a tenant, and among the visitors of a caller. So a caller without a place waits for at most
+ * one turn of each other caller of the tenant, also of those that leave and return. The tasks of a visitor start in the
+ * order of their arrival. When too many tasks wait, the last task of the visitor with the most waiting tasks, of the caller
+ * and in the tenant with the most, is refused. So no one can exclude another one. See docs/contract.md#fairness.
  */
 export class FairGate {
-  readonly #places: number;
   readonly #maxPerCaller: number;
   readonly #maxPerTenant: number;
+  readonly #ofVisitor: (places: number) => number;
   readonly #maxWaiting: number;
   readonly #taskNoun: string;
-  readonly #tenants = new Map<string, TenantUsage>();
   readonly #lastTurns = new LastTurns();
-  #running = 0;
-  #waiting = 0;
+  readonly #all: Usage;
   #meanDuration = 0;
 
-  constructor({ places, maxPerCaller, maxPerTenant, maxWaiting, taskNoun }: GateOptions) {
-    this.#places = places;
+  constructor({ places, maxPerCaller, maxPerTenant, ofVisitor = halfOf, maxWaiting, taskNoun }: GateOptions) {
     const halfOfTenant = maxPerTenant === undefined ? Infinity : halfOf(maxPerTenant);
     this.#maxPerCaller = Math.min(maxPerCaller ?? halfOf(places), halfOfTenant);
     this.#maxPerTenant = maxPerTenant ?? places;
+    this.#ofVisitor = ofVisitor;
     this.#maxWaiting = maxWaiting;
     this.#taskNoun = taskNoun;
+    this.#all = this.#emptyUsage('', places);
   }
 
   /** Creates a gate of this process, with metrics by `taskNoun`. */
   static shared(options: GateOptions): FairGate {
     const gate = new FairGate(options);
-    reportPlaces(options.taskNoun, () => ({ places: gate.#places, running: gate.#running, waiting: gate.#waiting }));
+    const { max: places } = gate.#all;
+    reportPlaces(options.taskNoun, () => ({ places, running: gate.#all.running, waiting: gate.#all.waiting }));
     return gate;
   }
 
@@ -95,17 +105,9 @@ export class FairGate {
    */
   async enter(caller: Caller, signal: AbortSignal, maxWaitMs?: number): Promise<() => void> {
     signal.throwIfAborted();
-    const tenant = this.#tenants.get(caller.tenantId) ?? { ...this.#emptyUsage(caller.tenantId), callers: new Map() };
-    this.#tenants.set(caller.tenantId, tenant);
-    const usage = tenant.callers.get(caller.userId) ?? {
-      ...this.#emptyUsage(idOf(caller)),
-      caller,
-      queue: [],
-      max: Math.ceil(this.#maxPerCaller * (caller.share ?? 1)),
-    };
-    tenant.callers.set(caller.userId, usage);
-    await this.#wait(caller, tenant, usage, signal, maxWaitMs).catch((error: unknown) => {
-      this.#forgetIdle(caller, tenant, usage);
+    const path = this.#pathOf(caller);
+    await this.#wait(path, signal, maxWaitMs).catch((error: unknown) => {
+      forgetIdle(path);
       throw error;
     });
     const startedAt = performance.now();
@@ -114,38 +116,51 @@ export class FairGate {
       if (isFree) return;
       isFree = true;
       this.#meanDuration += MEAN_WEIGHT * (performance.now() - startedAt - this.#meanDuration);
-      this.#count('running', -1, tenant, usage);
-      this.#forgetIdle(caller, tenant, usage);
+      count('running', -1, path);
+      forgetIdle(path);
       this.#startWaiting();
     };
   }
 
-  #emptyUsage(id: string): Usage {
-    return { running: 0, waiting: 0, lastTurn: this.#lastTurns.get(id) };
+  #pathOf({ tenantId, userId, share = 1, visitorId }: Caller): Path {
+    const ofCaller = Math.ceil(this.#maxPerCaller * share);
+    const tenant = this.#partOf(this.#all, tenantId, this.#maxPerTenant);
+    // The id of a tenant has no blank.
+    const caller = this.#partOf(tenant, `${tenantId} ${userId}`, ofCaller);
+    const visitor =
+      visitorId === undefined
+        ? this.#partOf(caller, caller.id, ofCaller)
+        : this.#partOf(caller, `${caller.id}\n${visitorId}`, this.#ofVisitor(ofCaller));
+    return [this.#all, tenant, caller, visitor];
+  }
+
+  #partOf({ parts }: Usage, id: string, max: number): Usage {
+    const part = parts.get(id) ?? this.#emptyUsage(id, max);
+    parts.set(id, part);
+    return part;
+  }
+
+  #emptyUsage(id: string, max: number): Usage {
+    return { id, max, running: 0, waiting: 0, lastTurn: this.#lastTurns.get(id), parts: new Map(), queue: [] };
   }
 
   /** Adds a task to the queue. Resolves when it has a place. */
-  async #wait(
-    caller: Caller,
-    tenant: TenantUsage,
-    usage: CallerUsage,
-    signal: AbortSignal,
-    maxWaitMs: number | undefined,
-  ): Promise<void> {
+  async #wait(path: Path, signal: AbortSignal, maxWaitMs: number | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const task: WaitingTask = { start: resolve, refuse: reject };
+    const { queue } = visitorOf(path);
     const abort = () => {
-      if (!usage.queue.includes(task)) return;
-      this.#remove(tenant, usage, task);
+      if (!queue.includes(task)) return;
+      remove(path, task);
       reject(signal.reason as Error);
     };
     signal.addEventListener('abort', abort, { once: true });
-    usage.queue.push(task);
-    this.#count('waiting', 1, tenant, usage);
+    queue.push(task);
+    count('waiting', 1, path);
     this.#startWaiting();
-    if (this.#waiting > this.#maxWaiting) this.#refuseLast(caller);
-    const late = () => this.#refuse(tenant, usage, task);
-    const timer = maxWaitMs !== undefined && usage.queue.includes(task) ? setTimeout(late, maxWaitMs) : undefined;
+    if (this.#all.waiting > this.#maxWaiting) this.#refuseLast(path);
+    const late = () => this.#refuse(path, task);
+    const timer = maxWaitMs !== undefined && queue.includes(task) ? setTimeout(late, maxWaitMs) : undefined;
     try {
       await promise;
     } finally {
@@ -156,68 +171,34 @@ export class FairGate {
 
   /** Starts waiting tasks while places are free. */
   #startWaiting(): void {
-    while (this.#running < this.#places) {
-      const next = this.#next();
-      if (!next) return;
-      const { tenant, usage } = next;
-      const task = usage.queue[0]!;
-      this.#remove(tenant, usage, task);
-      this.#count('running', 1, tenant, usage);
-      tenant.lastTurn = usage.lastTurn = this.#lastTurns.next(usage.caller.tenantId, idOf(usage.caller));
+    for (let path = nextOf(this.#all); path; path = nextOf(this.#all)) {
+      const [, ...parts] = path;
+      const task = visitorOf(path).queue[0]!;
+      remove(path, task);
+      count('running', 1, path);
+      const turn = this.#lastTurns.next(...parts.map(({ id }) => id));
+      for (const part of parts) part.lastTurn = turn;
       task.start();
     }
   }
 
-  /** Returns the caller whose task starts next. */
-  #next(): { tenant: TenantUsage; usage: CallerUsage } | undefined {
-    let next: { tenant: TenantUsage; usage: CallerUsage } | undefined;
-    for (const tenant of this.#tenants.values()) {
-      const mayStart = tenant.waiting > 0 && tenant.running < this.#maxPerTenant;
-      if (!mayStart || (next && !precedes(tenant, next.tenant))) continue;
-      let first: CallerUsage | undefined;
-      for (const usage of tenant.callers.values()) {
-        const isNext = usage.waiting > 0 && usage.running < usage.max;
-        if (isNext && (!first || precedes(usage, first))) first = usage;
-      }
-      if (first) next = { tenant, usage: first };
-    }
-    return next;
-  }
-
-  /** Refuses a task of the caller with the most waiting tasks; in a tie, of the caller that came last. */
-  #refuseLast({ tenantId, userId }: Caller): void {
-    const tenant = mostWaiting(this.#tenants, tenantId);
-    const usage = mostWaiting(tenant.callers, userId);
-    this.#refuse(tenant, usage, usage.queue.at(-1)!);
+  /** Refuses a task of the visitor with the most waiting tasks; in a tie, of the one that came last. */
+  #refuseLast([all, ...preferred]: Path): void {
+    const path = [all!];
+    for (const part of preferred) path.push(mostWaiting(path.at(-1)!, part));
+    this.#refuse(path, visitorOf(path).queue.at(-1)!);
   }
 
   /** Refuses a waiting task. */
-  #refuse(tenant: TenantUsage, usage: CallerUsage, task: WaitingTask): void {
-    const seconds = Math.max(1, Math.ceil((this.#meanDuration * usage.waiting) / usage.max / 1000));
-    this.#remove(tenant, usage, task);
+  #refuse(path: Path, task: WaitingTask): void {
+    const { waiting, max } = visitorOf(path);
+    const seconds = Math.max(1, Math.ceil((this.#meanDuration * waiting) / max / 1000));
+    remove(path, task);
     task.refuse(
       unavailable(`Too many ${this.#taskNoun} are waiting. Try again in ${seconds} s`, {
         headers: { 'retry-after': String(seconds) },
       }),
     );
-  }
-
-  #remove(tenant: TenantUsage, usage: CallerUsage, task: WaitingTask): void {
-    usage.queue.splice(usage.queue.indexOf(task), 1);
-    this.#count('waiting', -1, tenant, usage);
-  }
-
-  #count(what: 'running' | 'waiting', change: 1 | -1, tenant: TenantUsage, usage: CallerUsage): void {
-    tenant[what] += change;
-    usage[what] += change;
-    if (what === 'running') this.#running += change;
-    else this.#waiting += change;
-  }
-
-  #forgetIdle({ tenantId, userId }: Caller, tenant: TenantUsage, usage: CallerUsage): void {
-    const isIdle = ({ running, waiting }: Usage) => running + waiting === 0;
-    if (isIdle(usage) && tenant.callers.get(userId) === usage) tenant.callers.delete(userId);
-    if (isIdle(tenant) && this.#tenants.get(tenantId) === tenant) this.#tenants.delete(tenantId);
   }
 }
 
@@ -227,13 +208,39 @@ export const halfOf = (places: number): number => Math.max(1, Math.floor(places 
 /** Returns the share of a tenant that leaves a quarter of the places to others: at least one place to each. */
 export const threeQuartersOf = (places: number): number => Math.max(1, places - Math.max(1, Math.floor(places / 4)));
 
-/** Returns the id of a caller. That of a tenant has no blank. */
-const idOf = ({ tenantId, userId }: Caller): string => `${tenantId} ${userId}`;
+const visitorOf = (path: Path): Usage => path.at(-1)!;
 
-/** Returns the usage with the most waiting tasks; in a tie the preferred one. */
-function mostWaiting<S extends Usage>(usages: ReadonlyMap<string, S>, preferred: string): S {
-  const [first] = usages.values();
-  let most = usages.get(preferred) ?? first!;
-  for (const usage of usages.values()) if (usage.waiting > most.waiting) most = usage;
+/** Returns the path from a usage to the visitor whose task starts next. */
+function nextOf(usage: Usage): Path | undefined {
+  if (usage.waiting === 0 || usage.running >= usage.max) return undefined;
+  if (usage.queue.length > 0) return [usage];
+  let next: Path | undefined;
+  for (const part of usage.parts.values()) if (!next || precedes(part, next[0]!)) next = nextOf(part) ?? next;
+  return next && [usage, ...next];
+}
+
+function remove(path: Path, task: WaitingTask): void {
+  const { queue } = visitorOf(path);
+  queue.splice(queue.indexOf(task), 1);
+  count('waiting', -1, path);
+}
+
+function count(what: 'running' | 'waiting', change: 1 | -1, path: Path): void {
+  for (const usage of path) usage[what] += change;
+}
+
+/** Forgets the parts of a path that have no tasks. */
+function forgetIdle(path: Path): void {
+  path.slice(1).forEach((part, i) => {
+    const { parts } = path[i]!;
+    if (part.running + part.waiting === 0 && parts.get(part.id) === part) parts.delete(part.id);
+  });
+}
+
+/** Returns the part with the most waiting tasks; in a tie the preferred one. */
+function mostWaiting({ parts }: Usage, preferred: Usage): Usage {
+  const [first] = parts.values();
+  let most = parts.get(preferred.id) ?? first!;
+  for (const part of parts.values()) if (part.waiting > most.waiting) most = part;
   return most;
 }

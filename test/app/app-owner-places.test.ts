@@ -4,7 +4,7 @@ import type { WorkspaceKey } from '../../src/core/app-workspace.ts';
 import type { Platform } from '../../src/core/platform.ts';
 import { createHostCalls } from '../../src/services/app/handler-host.ts';
 
-test('all apps of an owner share the connections of that owner', async () => {
+test('all visitors of the apps of an owner share the connections of that owner', async () => {
   const keys: WorkspaceKey[] = [];
   const query = async (key: WorkspaceKey) => {
     keys.push(key);
@@ -12,7 +12,7 @@ test('all apps of an owner share the connections of that owner', async () => {
   };
   const caller = { enabled: true, locked: false, teams: {}, permissions: [] };
   const platform = { workspaces: { query }, system: { query: async () => [caller] } } as unknown as Platform;
-  const viewer = { principals: ['user:bob'], permissions: new Set() };
+  const viewer = { userId: 'bob', principals: ['user:bob'], permissions: new Set() };
   for (const [id, ownerId] of Object.entries({ one: 'user:ann', two: 'user:ann', three: 'team:ops' })) {
     const authority = { scopes: new Set(['write']), credential: {}, isSessionGet: false, limits: [] };
     const task = {
@@ -22,9 +22,9 @@ test('all apps of an owner share the connections of that owner', async () => {
     } as unknown as HandlerTask;
     await createHostCalls(platform, task)['query']!({ sql: 'select 1', params: [] }, new AbortController().signal);
   }
-  expect(keys.map(({ appId, ownerId }) => [appId, ownerId])).toEqual([
-    ['one', 'ann'],
-    ['two', 'ann'],
-    ['three', 'ops'],
+  expect(keys.map(({ appId, ownerId, visitorId }) => [appId, ownerId, visitorId])).toEqual([
+    ['one', 'ann', 'bob'],
+    ['two', 'ann', 'bob'],
+    ['three', 'ops', 'bob'],
   ]);
 });

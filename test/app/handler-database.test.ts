@@ -193,7 +193,10 @@ test('refuses more than five transactions at once', async ({ app }) => {
 });
 
 test('does not let handlers wait for each other that have all connections of their owner', async ({ app }) => {
-  const ended = await Promise.all([post(app, 'crowded', { body: '3' }), post(app, 'crowded', { body: '4' })]);
+  const ended = await Promise.all([
+    post(app, 'crowded', { body: '3', visitorId: 'bob' }),
+    post(app, 'crowded', { body: '4', visitorId: 'mia' }),
+  ]);
   const results = ended.flatMap(({ json }) => json as string[]);
   expect(results).toHaveLength(7);
   expect(results).toContain('UNAVAILABLE');

@@ -16,6 +16,7 @@ interface GivenRequest extends Partial<Omit<AppRequest, 'body'>> {
   depth?: number;
   signal?: AbortSignal;
   roles?: HandlerTask['roles'];
+  visitorId?: string;
 }
 
 /** An app with a release, whose handlers a test runs without HTTP. */
@@ -99,7 +100,7 @@ function taskOf(
   app: RunningApp,
   routes: readonly AppRoute[],
   module: string,
-  { method = 'get', body = '', params = {}, depth = 0, roles = ['viewer'], ...request }: GivenRequest,
+  { method = 'get', body = '', params = {}, depth = 0, roles = ['viewer'], visitorId, ...request }: GivenRequest,
 ): HandlerTask {
   const route = routes.find((one) => one.handlerPath === module && one.method === method);
   if (!route) throw new Error(`There is no handler ${method} in ${module}`);
@@ -113,6 +114,7 @@ function taskOf(
     user: { id: '019a0000-0000-7000-8000-000000000001', name: 'ann', type: 'user' },
     roles,
     depth,
+    visitorId,
   };
 }
 

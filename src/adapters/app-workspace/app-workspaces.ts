@@ -234,7 +234,7 @@ class Workspaces implements AppWorkspaces {
     task: (connection: WorkspaceConnection) => Promise<T>,
     maxWaitMs?: number,
   ): Promise<T> {
-    const caller = { tenantId: key.tenantId, userId: key.ownerId ?? key.appId };
+    const caller = { tenantId: key.tenantId, userId: key.ownerId ?? key.appId, visitorId: key.visitorId };
     return this.#pool.use(rolesOf(schemaNameOf(key)).rows, caller, signal, task, maxWaitMs);
   }
 

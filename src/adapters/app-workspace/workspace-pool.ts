@@ -23,6 +23,8 @@ export class WorkspacePool {
   readonly #gate = FairGate.shared({
     places: MAX_CONNECTIONS,
     maxPerTenant: threeQuartersOf(MAX_CONNECTIONS),
+    // More than half, as one handler may have five transactions, and queries beside them.
+    ofVisitor: threeQuartersOf,
     maxWaiting: MAX_WAITING,
     taskNoun: 'queries of apps',
   });

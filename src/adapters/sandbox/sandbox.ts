@@ -22,8 +22,8 @@ export const openSandbox = (options: SandboxOptions = {}): Sandbox => new Proces
 
 const MAX_WAITING = 200;
 const MAX_WAIT_MS = 30_000;
-/** Places of handlers that a handler calls, and of those that these call. A tenant occupies one of each. */
-const CALLED_PLACES = 2;
+/** Places of handlers that a handler calls, and of those that these call. A tenant occupies three of each, an owner one. */
+const CALLED_PLACES = 4;
 
 class ProcessSandbox implements Sandbox {
   readonly #gates: Readonly<Record<SandboxPurpose, FairGate>>;
@@ -37,13 +37,13 @@ class ProcessSandbox implements Sandbox {
   readonly #startProcess = AsyncResource.bind(() => new SandboxProcess());
 
   constructor({ handlers = 8, engines = 2, maxWaitMs = MAX_WAIT_MS, idleMs = 60_000 }: SandboxOptions) {
-    const gate = (taskNoun: string, places: number, maxPerTenant = places) =>
+    const gate = (taskNoun: string, places: number, maxPerTenant = threeQuartersOf(places)) =>
       FairGate.shared({ places, maxPerTenant, maxWaiting: MAX_WAITING, taskNoun });
     this.#gates = {
-      handler: gate('handlers', handlers, threeQuartersOf(handlers)),
-      called: gate('called handlers', CALLED_PLACES, 1),
-      nested: gate('nested handlers', CALLED_PLACES, 1),
-      engine: gate('programs', engines),
+      handler: gate('handlers', handlers),
+      called: gate('called handlers', CALLED_PLACES),
+      nested: gate('nested handlers', CALLED_PLACES),
+      engine: gate('programs', engines, engines),
     };
     this.#places = handlers + engines + 2 * CALLED_PLACES;
     this.#idleMs = idleMs;

@@ -1,3 +1,4 @@
+import { addressRange } from '../../core/address-range.ts';
 import { toApiError } from '../../core/api-error.ts';
 import type { AppRequest, AppResponse, EndedRun, HandlerOutcome, HandlerRoute } from '../../core/app-run.ts';
 import { authorityOf } from '../../core/authority.ts';
@@ -163,6 +164,12 @@ function checkSignature(
   if (!isSigned(config, secret, request)) throw wrongSignature();
 }
 
+/** Returns who shares the places of webhooks with others: who has the token or the secret of an app, else an address. */
+function senderOf(appId: string, route: HandlerRoute, hasToken: boolean, address: string): string {
+  if (hasToken) return `token ${appId}`;
+  return entranceOf(route, false) === 'proven' ? `signature ${appId}` : addressRange(address);
+}
+
 async function runAsOwner(
   platform: Platform,
   { app: { app, owner }, request, info, gate }: WebhookCall,
@@ -186,6 +193,7 @@ async function runAsOwner(
     depth: info.appDepth ?? 0,
     // A call that is repeated has an author who asked for it.
     entrance: entranceOf(route, gate?.hasToken ?? true),
+    visitorId: gate ? senderOf(app.id, route, gate.hasToken, info.address) : undefined,
   });
   const { result, logs, memoryBytes, durationMs: computeMs } = outcome;
   Object.assign(record, { logs, memoryBytes, computeMs, error: 'failure' in result ? result.failure.message : null });

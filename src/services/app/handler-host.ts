@@ -3,8 +3,8 @@ import { SqlFailure } from '../../core/app-workspace.ts';
 import { ApiError, badInput } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
 import { HostCallError, type HostCall } from '../../core/sandbox.ts';
-import { idOfPrincipal } from '../../core/viewer.ts';
 import { databaseCalls } from './handler-database.ts';
+import { workspaceKeyOf } from './handler-places.ts';
 import { createHandlerServices } from './handler-services.ts';
 
 const LENGTH_BYTES = 4;
@@ -12,10 +12,9 @@ const MAX_HEAD_BYTES = 64 * 1024;
 
 /** Returns the host calls of a run of a handler. Their arguments come from the code of the app, and may be anything. */
 export function createHostCalls(platform: Platform, task: HandlerTask): Record<string, HostCall> {
-  const { id: appId, tenantId, ownerId } = task.app;
   const services = createHandlerServices(task);
   const calls: Record<string, HostCall> = {
-    ...databaseCalls(platform.workspaces, { tenantId, appId, ownerId: idOfPrincipal(ownerId) }, task),
+    ...databaseCalls(platform.workspaces, workspaceKeyOf(task), task),
     fetch: async (argument, signal) => {
       const { status, headers, body } = await services.fetch(readFetch(argument), signal);
       return joinFrame({ status, headers }, body);

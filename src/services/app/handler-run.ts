@@ -1,17 +1,16 @@
 import { toApiError } from '../../core/api-error.ts';
-import { ENTRANCE_SHARES, type HandlerOutcome, type HandlerTask } from '../../core/app-run.ts';
+import type { HandlerOutcome, HandlerTask } from '../../core/app-run.ts';
 import { ApiError } from '../../core/errors.ts';
-import type { Caller } from '../../core/fair-gate.ts';
 import { handlersTooDeep, MAX_HANDLER_DEPTH } from '../../core/handler-depth.ts';
 import type { Platform } from '../../core/platform.ts';
 import { SandboxFailure, type SandboxLimits, type SandboxPurpose } from '../../core/sandbox.ts';
-import { idOfPrincipal } from '../../core/viewer.ts';
 import { HANDLER_ENTRY, handlerModules, loadReleaseCode } from './app-code-cache.ts';
 import { MAX_LOG_BYTES } from './app-log-lines.ts';
 import { openEnv } from './find-running-app.ts';
 import { runUntilDeleted } from './handler-ends.ts';
 import { disconnected, failureError } from './handler-failure.ts';
 import { createHostCalls } from './handler-host.ts';
+import { placeCallerOf } from './handler-places.ts';
 import { readResponse } from './handler-response.ts';
 
 const MEBIBYTE = 1024 ** 2;
@@ -52,7 +51,7 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
     });
     try {
       const ended = await platform.sandbox.run({
-        caller: callerOf(task),
+        caller: placeCallerOf(task),
         purpose: PURPOSES[depth]!,
         isHandler: true,
         modules: handlerModules(code, route.handlerPath, route.method),
@@ -74,11 +73,6 @@ export async function runHandler(platform: Platform, task: HandlerTask): Promise
       return endWith({ failure: toApiError(signal.reason) ?? disconnected() });
     }
   });
-}
-
-/** Returns who occupies the place of a handler: the owner of the app, whose webhooks do not take the places of views. */
-function callerOf({ app: { tenantId, ownerId }, entrance = 'view' }: HandlerTask): Caller {
-  return { tenantId, userId: `${idOfPrincipal(ownerId)} ${entrance}`, share: ENTRANCE_SHARES[entrance] };
 }
 
 /** Returns what crosses to the handler: all that its argument contains as values. */
