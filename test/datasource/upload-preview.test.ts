@@ -25,7 +25,9 @@ test('a preview shows how a file is read, takes changed settings and stores noth
       { name: 'Datum', label: 'Datum', type: 'string' },
     ],
     rows: [{ Kunde: 'Müller', Umsatz: 1234.56, Datum: '01/02/2026' }],
-    problems: [{ line: null, column: 'Datum', message: expect.stringContaining('Set decimal or dateFormat') }],
+    problems: [
+      { line: null, column: 'Datum', message: expect.stringContaining('Set decimal, thousands or dateFormat') },
+    ],
   });
   expect(config.columns[1]).toEqual({ name: 'Umsatz', type: 'DOUBLE', decimal: ',' });
 

@@ -12,6 +12,7 @@ import {
   serialValue,
   textValue,
   UNREADABLE,
+  wholeValue,
 } from '../../src/adapters/drivers/file/sheet-values.ts';
 import type { CellValue } from '../../src/adapters/drivers/file/sheet-values.ts';
 
@@ -64,7 +65,8 @@ test('formats without a code are known by their ids', () => {
 test.each<[number, Exclude<NumberKind, 'number'>, boolean, string | symbol]>([
   [1, 'date', false, '1900-01-01'],
   [59.5, 'date', false, '1900-02-28T12:00:00.000Z'],
-  [60, 'date', false, '1900-02-28'],
+  [60, 'date', false, UNREADABLE],
+  [60.5, 'date', false, UNREADABLE],
   [61, 'date', false, '1900-03-01'],
   [-0.5, 'date', false, '1899-12-29T12:00:00.000Z'],
   [-18136, 'date', false, '1850-05-05'],
@@ -180,4 +182,16 @@ test('formats with decimals or fractions of seconds are known', () => {
     '1900-03-01T00:00:00.000Z',
     '1900-03-01',
   ]);
+});
+
+test.each<[string, string | number | null]>([
+  ['9007199254740991', 9007199254740991],
+  ['9007199254740993', '9007199254740993'],
+  ['-1234567890123456789', '-1234567890123456789'],
+  [' 123456789012345678901 ', '123456789012345678901'],
+  ['1.2345678901234568E+18', 1234567890123456800],
+  ['1e999', null],
+])('the whole number %j is %j', (text, expected) => {
+  const value = wholeValue(text, numberValue(text));
+  expect(value instanceof CellNumber ? value.text : value).toBe(expected);
 });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SqlFailure, type MigrationFile, type MigrationRun, type TableLimit } from '../../core/app-workspace.ts';
@@ -126,7 +127,10 @@ async function runOne(
 ): Promise<void> {
   try {
     if (copyRows === null) await execute(connection, text, [], signal);
-    else await connection.use(signal, NO_TIMEOUT_MS, (client) => copyIn(client, text, Buffer.from(copyRows)));
+    else
+      await connection.use(signal, NO_TIMEOUT_MS, (client) =>
+        copyIn(client, text, Readable.from([Buffer.from(copyRows)])),
+      );
   } catch (error) {
     const position = error instanceof SqlFailure ? error.position : null;
     // Postgres counts characters, of which some are two code units.

@@ -162,7 +162,9 @@ export async function findReadings(
   });
   const checks = columns.flatMap(({ text }, i) => [
     ...possible[i]!.map(({ check }) => `coalesce(bool_and(${check(text)}), false)`),
-    ...(possible[i]!.length > 0 ? [symbolsOf(text), `bool_or(contains(${text}, '.') or contains(${text}, ','))`] : []),
+    ...(possible[i]!.length > 0
+      ? [symbolsOf(text), `bool_or(contains(${text}, '.') or contains(${text}, ','))`, areCodes(text)]
+      : []),
   ]);
   const results: DuckDBValue[] = [];
   for (let at = 0; at < checks.length; at += BATCH)
@@ -172,8 +174,13 @@ export async function findReadings(
     const notNumber = odd[i] === undefined ? {} : { odd: odd[i] };
     if (candidates.length === 0) return { reading: undefined, ...notNumber };
     const fitting = candidates.filter(() => results[next++] === true).map(({ reading }) => reading);
-    const [oneSymbol, separated] = [results[next++] === true, results[next++] === true];
-    return { reading: onlyReading(fitting, oneSymbol, separated), ...notNumber };
+    const [oneSymbol, separated, codes] = [results[next++], results[next++], results[next++]].map(
+      (one) => one === true,
+    );
+    const reading = onlyReading(fitting, oneSymbol!, separated!);
+    const isGiven = (given.decimal ?? given.thousands) !== undefined;
+    const isDoubtful = codes && !isGiven && typeof reading === 'object' && reading.decimal;
+    return { reading: isDoubtful ? 'ambiguous' : reading, ...notNumber };
   });
 }
 
@@ -187,6 +194,15 @@ function oddValue(values: string[]): string | undefined {
 function symbolsOf(text: string): string {
   const symbol = `regexp_extract(${text}, '[${SYMBOLS}%]')`;
   return `min(${symbol}) = max(${symbol})`;
+}
+
+/**
+ * Returns SQL that states whether all values are equally many groups of digits, as numbers of telephones, addresses of
+ * computers and versions can be. Amounts of thousands are of several sizes.
+ */
+function areCodes(text: string): string {
+  const groups = quoteText(`[0-9]{1,3}(?:[.,'’${SPACES}][0-9]{3})+`);
+  return `bool_and(regexp_full_match(${text}, ${groups})) and min(length(${text}) // 4) = max(length(${text}) // 4)`;
 }
 
 function onlyReading(fitting: ValueReading[], oneSymbol: boolean, separated: boolean): FoundReading {

@@ -1,4 +1,4 @@
-import { CELL_ERROR, durationValue, isoValue, MAX_SHEET_COLUMNS, numberValue } from './sheet-values.ts';
+import { CELL_ERROR, durationValue, isoValue, MAX_SHEET_COLUMNS, numberValue, wholeValue } from './sheet-values.ts';
 import type { CellValue, SheetRow } from './sheet-values.ts';
 import { readXml } from './xml-reader.ts';
 import type { ZipArchive } from './zip-archive.ts';
@@ -133,7 +133,7 @@ function cellValue(attributes: Attributes, paragraphs: readonly string[]): CellV
     case 'float':
     case 'currency':
     case 'percentage':
-      return numberValue(stated('value'));
+      return wholeValue(stated('value'), numberValue(stated('value')));
     case 'boolean':
       return { true: true, false: false }[stated('boolean-value')] ?? null;
     case 'date':

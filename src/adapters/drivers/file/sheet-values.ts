@@ -63,7 +63,7 @@ const LAST_MS = new Date('9999-12-31T23:59:59.999Z').getTime();
 
 /**
  * Returns the value of a number that a cell shows as a date or time. Days are counted from the epoch of the workbook:
- * negative ones, which LibreOffice writes, are before it. A day 0 of 1900 is no date. With `hasTime` the cell shows
+ * negative ones, which LibreOffice writes, are before it. Day 0 of 1900 and its 29 February are no dates. With `hasTime` the cell shows
  * fractions of seconds, so that midnight is a datetime.
  */
 export function serialValue(
@@ -76,7 +76,7 @@ export function serialValue(
   const isDayZero = serial >= 0 && serial < 1;
   if (isDayZero && kind === 'time') return new CellTime(clockText(Math.round(serial * DAY_MS)));
   if (is1904) return momentValue(START_OF_1904 + Math.round(serial * DAY_MS), hasTime);
-  if (isDayZero) return UNREADABLE;
+  if (isDayZero || Math.floor(serial) === LEAP_DAY_1900) return UNREADABLE;
   // Before the epoch, days are counted as if the leap day had existed.
   const days = serial >= LEAP_DAY_1900 || serial < 0 ? serial - 1 : serial;
   return momentValue(DAY_BEFORE_1900 + Math.round(days * DAY_MS), hasTime);
@@ -142,9 +142,16 @@ export function numberValue(text: string): number | null {
 }
 
 const WHOLE = /^-?\d+$/;
+const LONG_WHOLE = /^-?[1-9]\d{15,}$/;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 /** Texts that would be a date, or no value. */
 const LIKE_A_VALUE = /^(?:\d{4}-|#)/;
+
+/** Returns a number of a cell: by its digits where it is a whole one that a double may not have. */
+export const wholeValue = (text: string, number: number | null): CellValue =>
+  number !== null && !Number.isSafeInteger(number) && LONG_WHOLE.test(text.trim())
+    ? new CellNumber(text.trim())
+    : number;
 
 /** Returns a number of a cell that shows decimals: a whole one has a point. */
 export const decimalValue = (number: number): CellValue =>

@@ -40,7 +40,7 @@ export interface TypedColumns {
 }
 
 const READ_AS_TEXT =
-  'The values can be read in several ways, so the column is text. Set decimal or dateFormat, or its type in columns';
+  'The values can be read in several ways, so the column is text. Set decimal, thousands or dateFormat, or its type in columns';
 const READ_AS_DECIMALS =
   'The values can be read in several ways, and are read as numbers with decimals. Set decimal, or its type in columns';
 

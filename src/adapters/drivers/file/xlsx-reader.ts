@@ -5,6 +5,7 @@ import {
   isoValue,
   MAX_SHEET_COLUMNS,
   numberValue,
+  wholeValue,
   serialValue,
   textValue,
 } from './sheet-values.ts';
@@ -134,7 +135,7 @@ class SheetContent {
         const number = numberValue(text);
         if (number === null) return null;
         const { kind, hasFraction } = format;
-        if (kind === 'number') return hasFraction ? decimalValue(number) : number;
+        if (kind === 'number') return hasFraction ? decimalValue(number) : wholeValue(text, number);
         return serialValue(number, kind, is1904, hasFraction);
       }
     }
