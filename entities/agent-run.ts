@@ -55,7 +55,11 @@ export class AgentStep {
   })
   inputTokens!: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Tokens of the response, likewise.' })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Tokens of the response, estimated if the provider states none; null for a call that failed without stating them.',
+  })
   outputTokens!: number | null;
 
   @Field(() => Float, {

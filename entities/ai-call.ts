@@ -76,7 +76,11 @@ export class AiCall extends TenantRow {
   @Property({ type: 'integer', nullable: true })
   inputTokens?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Tokens of the response, likewise.' })
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'Tokens of the response, estimated if the provider states none; null for an image, and a call that failed without stating them.',
+  })
   @Property({ type: 'integer', nullable: true })
   outputTokens?: number | null;
 

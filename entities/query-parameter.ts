@@ -10,7 +10,7 @@ registerEnumType(ParameterTypeEnum, {
   description: 'Data type of a query parameter.',
   valuesConfig: {
     STRING: { description: 'Text.' },
-    NUMBER: { description: 'A number, or a text of its digits, which keeps all of them.' },
+    NUMBER: { description: 'A number, or a text of its digits where a JSON number would round it.' },
     DATE: { description: 'An ISO 8601 date or timestamp. A timestamp without a time zone is read as UTC.' },
     BOOLEAN: { description: 'True or false.' },
   },

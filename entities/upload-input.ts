@@ -46,7 +46,7 @@ export class ReplaceDatasourceFileInput {
   @Field(() => Boolean, {
     nullable: true,
     description:
-      'Whether a file is accepted that lacks columns of the former one, or has others in them. Default: false.',
+      'Whether a file is accepted that lacks columns of the former one, or has values of other types in them. Default: false.',
   })
   force?: boolean | null;
 

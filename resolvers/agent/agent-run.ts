@@ -82,7 +82,7 @@ export class AgentRunResolver {
 
   @Requires('notes', ...ACCESS)
   @FieldResolver(() => [String], {
-    description: `Tools that were left out, and what responses of the model lack. Empty ${HIDDEN}`,
+    description: `Tools that were left out, incomplete responses of the model, and whether tokens are estimated. Empty ${HIDDEN}`,
   })
   async notes(@Ctx() ctx: Context, @Root() { notes, ...run }: Pick<AgentRun, 'notes'> & RunOfAgent) {
     return (await maySeeAll(ctx, run)) ? notes : [];

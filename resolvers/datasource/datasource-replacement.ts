@@ -21,7 +21,9 @@ export class DatasourceReplacement {
   problems!: UploadProblemType[];
 
   @Field(() => [ID], {
-    description: 'With `refresh`: ids of the datasets of the datasource that the caller can read, but not refresh.',
+    description:
+      'With `refresh`: ids of the datasets that the caller can read, but that were not refreshed, for lack of a ' +
+      'permission or of values of parameters.',
   })
   notRefreshed!: string[];
 }

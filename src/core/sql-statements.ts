@@ -10,7 +10,7 @@ export interface SqlStatement {
   copyRows: string | null;
 }
 
-/** A statement that is followed by rows. A query in parentheses has no such. */
+/** A statement that is followed by rows. `COPY (query)` has none. */
 const COPY_FROM_STDIN = /^copy\s+(?!\().*\bfrom\s+stdin\b/is;
 /** The line that ends the rows of a COPY. */
 const END_OF_ROWS = /^\\\.\r?$/gm;

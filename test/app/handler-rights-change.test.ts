@@ -78,7 +78,11 @@ async function runWhile(
 
 describe('a run whose grant changes has no more than both', () => {
   const CHANGES: [name: string, scopes: string[], expected: Record<string, string>][] = [
-    ['keep ends', ['read', 'send', 'notify'], { insert: '42501', read: 'ok', notify: 'ok', emit: 'CONSENT_REQUIRED' }],
+    [
+      'keep ends',
+      ['read', 'send', 'notify'],
+      { insert: '42501', begin: '42501', read: 'ok', notify: 'ok', emit: 'CONSENT_REQUIRED' },
+    ],
     ['send ends', ['read', 'keep', 'notify'], { outside: 'CONSENT_REQUIRED', read: 'ok', insert: 'ok' }],
     ['notify ends', ['read', 'keep', 'send'], { notify: 'CONSENT_REQUIRED', read: 'ok', outside: 'ok' }],
     ['read ends', ['notify'], { read: 'CONSENT_REQUIRED', notify: 'ok' }],
@@ -98,8 +102,12 @@ describe('a run whose grant changes has no more than both', () => {
           session.put(`/me/app-grants/${app}`, scopes.includes('send') ? granted : { ...granted, hosts: [] }),
           200,
         );
-      const { after } = await runWhile(change, [session, app], { view, do: Object.keys(expected).join(',') });
+      const names = Object.keys(expected);
+      const { before, after } = await runWhile(change, [session, app], { view, do: names.join(',') });
       expect(after).toEqual(expected);
+      expect(before).toEqual(
+        name === 'others come' ? expected : Object.fromEntries(names.map((attempt) => [attempt, 'ok'])),
+      );
     });
 
   test.for(['deleted', 'given to another owner'])('%s', async (name, { service, admin }) => {

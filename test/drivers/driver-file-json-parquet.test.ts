@@ -92,12 +92,24 @@ describe('JSON', () => {
     });
   });
 
+  test('a byte order mark is no part of the text', async () => {
+    for (const [text, name] of [
+      ['{"a":1}\n{"a":2}\n', 'x.ndjson'],
+      ['[{"a":1},{"a":2}]', 'x.json'],
+    ] as const)
+      expect(await readRows(`\ufeff${text}`, name)).toMatchObject({ types: ['a integer'], rows: [[1], [2]] });
+  });
+
   test.each([
     ['{"a": 1,\n "b": 2}', 'x.json', /first line of the file is not a JSON object/],
     ['"text"', 'x.json', /begins neither with \[ nor with \{/],
     ['[1, {"a": 2}]', 'x.json', /Record 1 of the file is not a JSON object/],
     ['{"a":1}\n5\n', 'x.ndjson', /Record 2 of the file is not a JSON object/],
     ['[]', 'x.json', /has no values/],
+    ['[{"a":1},{"a":1,"A":2,"a":3}]', 'x.json', /^Record 2 of the file has a key twice$/],
+    ['{"a":1,"A":2}\n{"a":3,"a":4}\n', 'x.ndjson', /^Record 2 of the file has a key twice$/],
+    ['{"":1,"":2}\n', 'x.ndjson', /^Record 1 of the file has a key twice$/],
+    ['[{"a":1,"a":3}]', 'x.json', /duplicate key "a"[^']*$/],
     ['[{"a": 1}, {"a": 2}', 'x.json', /Malformed JSON/],
     ['{"a":1}\n{"a":\n{"a":2}\n', 'x.ndjson', /Line 2 of the file: /],
     [

@@ -136,6 +136,50 @@ describe('values of cells', () => {
   });
 });
 
+describe('cells whose value cannot be known are missing and reported', () => {
+  const NO_RESULT = expect.stringMatching(/^Row 2, column 1: the formula has no stored value/);
+  test('formulas that nothing has computed, by the first of each column', async () => {
+    const rows =
+      '<row r="1"><c r="A1" t="str"><v>sum</v></c><c r="B1" t="str"><v>text</v></c></row>' +
+      '<row r="2"><c r="A2"><f>1+2</f></c><c r="B2" t="str"><f>""</f><v></v></c></row>' +
+      '<row r="3"><c r="A3"><f t="shared" si="0"/><v/></c><c r="B3" t="str"><v>x</v></c></row>' +
+      '<row r="4"><c r="A4"><v>4</v></c></row>';
+    const read = await readInProcess(xlsxOf(rows));
+    expect(read).toMatchObject({
+      problems: [{ line: 2, message: NO_RESULT }],
+      rows: [
+        [null, null],
+        [null, 'x'],
+        [4, null],
+      ],
+    });
+    const ods =
+      '<table:table-row><table:table-cell office:value-type="string"><text:p>a</text:p></table:table-cell></table:table-row>' +
+      '<table:table-row><table:table-cell table:formula="of:=1+2"/></table:table-row>' +
+      '<table:table-row><table:table-cell office:value-type="float" office:value="3"/></table:table-row>';
+    expect((await readInProcess(odsOf(ods))).problems).toEqual([{ line: 2, message: NO_RESULT }]);
+  });
+
+  test('numbers that are none', async () => {
+    const rows =
+      '<row r="1"><c r="A1" t="str"><v>n</v></c></row>' +
+      ['abc', 'NaN', '1e999', '7', ' ']
+        .map((text, i) => `<row r="${i + 2}"><c r="A${i + 2}"><v>${text}</v></c></row>`)
+        .join('');
+    const { problems } = await readInProcess(xlsxOf(rows));
+    expect(problems.map(({ message }) => message)).toEqual(
+      [2, 3, 4].map((row) => `Row ${row}, column 1: the value cannot be read, and is a missing one`),
+    );
+  });
+});
+
+test('a text that an ODS cell states is its value, whatever it shows', async () => {
+  const row = (stated: string, shown: string) =>
+    `<table:table-row><table:table-cell office:value-type="string"${stated}><text:p>${shown}</text:p></table:table-cell></table:table-row>`;
+  const cells = row(' office:string-value="real"', 'shown') + row('', 'only');
+  expect((await readInProcess(odsOf(cells), { header: false })).rows).toEqual([['real'], ['only']]);
+});
+
 describe('workbooks that are refused', () => {
   const sheetOf = (text: string) => xlsxOf(text);
   test.each<[string, () => Buffer, string | RegExp]>([

@@ -80,6 +80,7 @@ test.each<[number, Exclude<NumberKind, 'number'>, boolean, string | symbol]>([
   [0.5, 'date', true, '1904-01-01T12:00:00.000Z'],
   [-1, 'date', true, '1903-12-31'],
   [0, 'time', false, '00:00:00'],
+  [-0.5, 'time', false, '-12:00:00'],
   [0.25, 'time', true, '06:00:00'],
   [0.396006944444444, 'time', false, '09:30:15'],
   [0.5000000001, 'time', false, '12:00:00'],

@@ -113,7 +113,7 @@ describe('loops', () => {
     ['links of one kind', paragraph(within('hyperlink', '{#rows}a'), within('hyperlink', '{.}{/}')), ['a1a2']],
   ])('that begin and end in %s are repeated', async (_, body, expected) => {
     expect(await renderFile(documentOf(body), { data: { rows: [1, 2] } })).toEqual(expected);
-    await renderFile(documentOf(body), { data: { rows: [] } });
+    expect((await renderFile(documentOf(body), { data: { rows: [] } })).join('')).toMatch(/^x?b?$/);
   });
 });
 

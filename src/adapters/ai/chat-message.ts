@@ -117,6 +117,7 @@ function nothingIn(choice: Json, call: ProviderCall): string {
 /** Keys of messages, of calls of tools and of functions that every provider takes. */
 const KNOWN: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls']);
 const KNOWN_OF_CALL: ReadonlySet<string> = new Set(['id', 'type', 'function']);
+const KNOWN_OF_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments']);
 
 /** Returns a message of a model without the keys that are not of the protocol. */
 export function withoutFurtherKeys(message: AssistantMessage): AssistantMessage {
@@ -124,16 +125,25 @@ export function withoutFurtherKeys(message: AssistantMessage): AssistantMessage 
   return {
     ...pick(message, KNOWN),
     role: 'assistant',
-    ...(Array.isArray(calls) && { tool_calls: calls.map((call: Json) => pick(call, KNOWN_OF_CALL)) }),
+    ...(Array.isArray(calls) && { tool_calls: calls.map(withoutKeysOfCall) }),
   };
 }
 
 /** Returns the names of the keys that `withoutFurtherKeys` removes. */
 export function furtherKeys(message: AssistantMessage): string[] {
   const calls = (message['tool_calls'] ?? []) as Json[];
-  const ofCalls = calls.flatMap((call) => Object.keys(call).filter((key) => !KNOWN_OF_CALL.has(key)));
-  return [...Object.keys(message).filter((key) => !KNOWN.has(key)), ...ofCalls];
+  const others = (value: Json, known: ReadonlySet<string>) => Object.keys(value).filter((key) => !known.has(key));
+  const ofCalls = calls.flatMap((call) => [
+    ...others(call, KNOWN_OF_CALL),
+    ...others(toObject(call['function']), KNOWN_OF_FUNCTION),
+  ]);
+  return [...others(message, KNOWN), ...ofCalls];
 }
+
+const withoutKeysOfCall = (call: Json): Json => ({
+  ...pick(call, KNOWN_OF_CALL),
+  function: pick(toObject(call['function']), KNOWN_OF_FUNCTION),
+});
 
 const pick = (value: Json, keys: ReadonlySet<string>): Json =>
   Object.fromEntries(Object.entries(value).filter(([key]) => keys.has(key)));

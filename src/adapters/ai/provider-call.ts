@@ -25,7 +25,7 @@ export interface ProviderCall {
 export const hostOf = ({ baseUrl }: AiEndpoint): string => URL.parse(baseUrl)?.hostname ?? baseUrl;
 
 /**
- * Runs `work` with a call that ends in time, and later again while the provider has no time: it has done nothing then. Throws
+ * Runs `work` with a call that ends in time, and later again while the provider responds with 429, 502 to 504 or 529. Throws
  * UNAVAILABLE when the time is over or the provider stays busy, BAD_USER_INPUT for a request that it refuses, UPSTREAM_FAILED
  * for its other errors.
  */

@@ -55,7 +55,7 @@ function readFetch(argument: unknown): HandlerFetch {
       ),
     ),
     body: hasBody === true ? body : null,
-    followsRedirects: followsRedirects === true,
+    followsRedirects: followsRedirects !== false,
   };
 }
 

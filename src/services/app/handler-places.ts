@@ -5,7 +5,7 @@ import { idOfPrincipal } from '../../core/viewer.ts';
 
 /**
  * Returns who occupies the place of a handler: a visitor, of the places of the owner of the app. Webhooks do not take the
- * places of views. Handlers that handlers call are too few for that.
+ * places of views. Nested handlers have too few places to keep the entrances apart.
  */
 export function placeCallerOf(task: HandlerTask): Caller {
   const { app, depth, entrance = 'view' } = task;

@@ -4,7 +4,7 @@ import { currentViewer } from '../identity/principal-viewer.ts';
 import { createViewerContext } from '../resource/viewer-context.ts';
 import { currentLimit } from './app-grant.ts';
 
-/** What a run of a handler does its work with. */
+/** The context and the authority of a run. */
 type Acting = Pick<HandlerTask, 'ctx' | 'authority'>;
 
 /**

@@ -197,8 +197,8 @@ function symbolsOf(text: string): string {
 }
 
 /**
- * Returns SQL that states whether all values are equally many groups of digits, as numbers of telephones, addresses of
- * computers and versions can be. Amounts of thousands are of several sizes.
+ * Returns SQL that states whether all values are equally many groups of digits, as telephone numbers, IP addresses and
+ * versions can be. Amounts of thousands are of several sizes.
  */
 function areCodes(text: string): string {
   const groups = quoteText(`[0-9]{1,3}(?:[.,'’${SPACES}][0-9]{3})+`);

@@ -48,7 +48,7 @@ function words(message: string): string {
     return 'The file cannot be read as CSV: its lines end in different ways, or a value is quoted wrongly';
   if (message.includes('maximum_object_size')) return `A JSON object is longer than 16 MiB`;
   return message
-    .split(/\n\s*\n|\nLINE \d|\nPossible |\n {2}file = |\n Try setting/)[0]!
+    .split(/\n\s*\n|\nLINE \d|\nPossible |\n {2}file = |\s+Try setting '/)[0]!
     .replace(/^[A-Z][\w ]* Error: /, '')
     .replaceAll('\n', ' ')
     .trim()

@@ -153,7 +153,7 @@ function jsonSource(
   columns: JsonColumn[],
 ): { from: string; sources: string[] } {
   const keys = columns.map(({ key }) => key);
-  if (!keys.includes('') && new Set(keys.map((key) => key.toLowerCase())).size === keys.length) {
+  if (!readsObjects(keys)) {
     const types = keys.map((key) => `${quoteText(key)}: 'JSON'`).join(', ');
     const layout = format === 'json' ? 'array' : 'newline_delimited';
     return {
@@ -166,6 +166,18 @@ function jsonSource(
     (key, i) => `nullif(json_extract(json, ${quoteText(pointerTo(key))}), 'null') as ${sources[i]!}`,
   );
   return { from: `(select ${values.join(', ')} from ${objects(path, format)})`, sources };
+}
+
+/** Returns whether objects with these keys are read whole: the reader by columns refuses repeated keys itself. */
+const readsObjects = (keys: readonly string[]): boolean =>
+  keys.includes('') || new Set(keys.map((key) => key.toLowerCase())).size < keys.length;
+
+/** Throws BAD_USER_INPUT for an object with a repeated key, of which only one value would be read. */
+async function checkKeys(session: DuckdbSession, from: string): Promise<void> {
+  const [repeated] = await session.rows(`select n from (
+      select row_number() over () as n, json_keys(json) as keys from ${from})
+    where len(list_distinct(keys)) < len(keys) limit 1`);
+  if (repeated) throw badInput(`Record ${String(repeated[0])} of the file has a key twice`);
 }
 
 /** Returns the JSON pointer of a key. */
@@ -216,6 +228,7 @@ async function jsonColumns(session: DuckdbSession, from: string): Promise<JsonCo
   const keys = rows.map(([key]) => String(key).slice(1));
   if (keys.length === 0) throw badInput('The file has no values');
   if (keys.length > MAX_COLUMNS) throw badInput(`The objects of the file have more than ${MAX_COLUMNS} keys`);
+  if (readsObjects(keys)) await checkKeys(session, from);
   const names = tableNames(keys);
   return keys.map((key, i) => ({ name: names[i]!, key }));
 }

@@ -1,4 +1,12 @@
-import { CELL_ERROR, durationValue, isoValue, MAX_SHEET_COLUMNS, numberValue, wholeValue } from './sheet-values.ts';
+import {
+  CELL_ERROR,
+  durationValue,
+  isoValue,
+  MAX_SHEET_COLUMNS,
+  numberValue,
+  UNCOMPUTED,
+  wholeValue,
+} from './sheet-values.ts';
 import type { CellValue, SheetRow } from './sheet-values.ts';
 import { readXml } from './xml-reader.ts';
 import type { ZipArchive } from './zip-archive.ts';
@@ -141,6 +149,7 @@ function cellValue(attributes: Attributes, paragraphs: readonly string[]): CellV
     case 'time':
       return stated('time-value') === '' ? null : durationValue(stated('time-value'));
     default:
-      return (paragraphs.length > 0 ? paragraphs.join('\n') : stated('string-value')) || null;
+      // A text that is stated is the value; the paragraphs are what the cell shows.
+      return stated('string-value') || paragraphs.join('\n') || (attributes['table:formula'] ? UNCOMPUTED : null);
   }
 }

@@ -6,7 +6,7 @@ import { headerProblem } from './csv-problems.ts';
 import { tableNames, type FileConfig } from './file-config.ts';
 import { guessHeader, textCell, type HeaderCell } from './header-rule.ts';
 import { odsRows } from './ods-reader.ts';
-import { CellNumber, CellText, CellTime, UNREADABLE } from './sheet-values.ts';
+import { CellNumber, CellText, CellTime, UNCOMPUTED, UNREADABLE } from './sheet-values.ts';
 import type { CellValue, SheetRow } from './sheet-values.ts';
 import { unlinkedFile } from './text-file.ts';
 import { xlsxRows } from './xlsx-reader.ts';
@@ -76,6 +76,11 @@ const unknownSheet = (names: string[]): Error =>
       .join(', ')}`,
   );
 
+const NO_VALUE = 'the value cannot be read, and is a missing one';
+const NO_RESULT =
+  'the formula has no stored value, as others may in this column: they are missing values. ' +
+  'Open the file in a spreadsheet program and save it';
+
 /** Writes the rows of a sheet. */
 class SheetWriter {
   readonly #copy = unlinkedFile();
@@ -85,6 +90,8 @@ class SheetWriter {
   #width = 0;
   readonly #texts = new Set<number>();
   #hasDigits = false;
+  /** Positions of columns with a formula that has no stored value. */
+  readonly #uncomputed = new Set<number>();
   /** The first rows, until they show whether the first one contains the names. */
   #ahead: SheetRow[] | undefined = [];
   readonly #problems: FileProblem[] = [];
@@ -124,7 +131,7 @@ class SheetWriter {
   }
 
   #writeRow({ index, values, repeat }: SheetRow): void {
-    if (repeat > 0 && values.includes(UNREADABLE)) this.#report(values, index);
+    if (repeat > 0 && values.some((value) => typeof value === 'symbol')) this.#report(values, index);
     const written = values.flatMap((value, i) => {
       if (value instanceof CellText && repeat > 0) this.#texts.add(i);
       if (value instanceof CellNumber) this.#hasDigits = true;
@@ -139,12 +146,16 @@ class SheetWriter {
   }
 
   #report(values: readonly CellValue[], index: number): void {
-    const column = values.indexOf(UNREADABLE);
-    if (this.#problems.length < MAX_PROBLEMS)
+    values.forEach((value, i) => {
+      const isFirstFormula = value === UNCOMPUTED && !this.#uncomputed.has(i);
+      if ((value !== UNREADABLE && !isFirstFormula) || this.#problems.length >= MAX_PROBLEMS) return;
+      if (isFirstFormula) this.#uncomputed.add(i);
+      const place = `Row ${index + 1}, column ${i + 1}`;
       this.#problems.push({
         line: index + 1,
-        message: `Row ${index + 1}, column ${column + 1}: the date cannot be read, and is a missing value`,
+        message: isFirstFormula ? `${place}: ${NO_RESULT}` : `${place}: ${NO_VALUE}`,
       });
+    });
   }
 
   #flush(): void {

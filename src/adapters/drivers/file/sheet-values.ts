@@ -27,9 +27,13 @@ export class CellText {
   }
 }
 
-/** The error of a formula, and a date that cannot be read: cells with content, but without a value. */
+/**
+ * Cells with content, but without a value: the error of a formula, a value that cannot be read, and a formula whose value
+ * was not stored.
+ */
 export const CELL_ERROR = Symbol('error');
 export const UNREADABLE = Symbol('unreadable');
+export const UNCOMPUTED = Symbol('uncomputed');
 
 /** Value of a cell; null for an empty one. */
 export type CellValue =
@@ -41,6 +45,7 @@ export type CellValue =
   | CellText
   | typeof CELL_ERROR
   | typeof UNREADABLE
+  | typeof UNCOMPUTED
   | null;
 
 /** A row of a sheet, by its position. It is followed by `repeat` - 1 equal ones. */
@@ -74,7 +79,7 @@ export function serialValue(
 ): CellValue {
   if (kind === 'elapsed') return new CellTime(clockText(Math.round(serial * DAY_MS)));
   const isDayZero = serial >= 0 && serial < 1;
-  if (isDayZero && kind === 'time') return new CellTime(clockText(Math.round(serial * DAY_MS)));
+  if (kind === 'time' && serial > -1 && serial < 1) return new CellTime(clockText(Math.round(serial * DAY_MS)));
   if (is1904) return momentValue(START_OF_1904 + Math.round(serial * DAY_MS), hasTime);
   if (isDayZero || Math.floor(serial) === LEAP_DAY_1900) return UNREADABLE;
   // Before the epoch, days are counted as if the leap day had existed.

@@ -28,7 +28,7 @@ export async function openSource(file: string, config: FileConfig): Promise<Tabl
     const { path: rows, hasDigits, ...sheet } = await readSheet(file, config);
     return { ...(hasDigits ? exactDecimalsPath(rows) : { path: rows }), sheet };
   }
-  const text = utf8Path(file, encoding ?? 'utf-8');
+  const text = utf8Path(file, encoding ?? 'utf-8', { unmarked: format === 'ndjson' });
   if (format === 'csv') return openCsv(text, dialectOf(text, config));
   return exactDecimalsPath(format === 'json' && path !== undefined ? arrayPath(text, path) : text);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { badInput } from '../../../core/errors.ts';
 
 const CHUNK = 1 << 20;
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /** Yields the bytes of a file in chunks. A chunk is valid until the next one. */
 export function* chunksOf(path: string): Generator<Buffer> {
@@ -40,11 +41,11 @@ export function decoderOf(encoding: string, options: TextDecoderOptions = {}): T
 
 /**
  * Returns a path at which the text can be read as UTF-8: the file itself, or an unlinked copy that ends with this
- * process. Throws BAD_USER_INPUT when the file does not have that encoding.
+ * process. Throws BAD_USER_INPUT when the file does not have that encoding. With `unmarked` it has no byte order mark.
  */
-export function utf8Path(path: string, encoding: string): string {
+export function utf8Path(path: string, encoding: string, { unmarked = false } = {}): string {
   const decoder = decoderOf(encoding, { fatal: true });
-  if (decoder.encoding === 'utf-8') return path;
+  if (decoder.encoding === 'utf-8' && !(unmarked && hasByteOrderMark(path))) return path;
   const copy = unlinkedFile();
   const write = (text: string) => {
     if (text.includes('\0')) throw badInput('The file has a character U+0000');
@@ -57,6 +58,11 @@ export function utf8Path(path: string, encoding: string): string {
     throw error instanceof TypeError ? badInput(`The file is not ${encoding.toUpperCase()}`) : error;
   }
   return copy.path;
+}
+
+function hasByteOrderMark(path: string): boolean {
+  for (const chunk of chunksOf(path)) return chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  return false;
 }
 
 /**

@@ -5,6 +5,8 @@ import {
   isoValue,
   MAX_SHEET_COLUMNS,
   numberValue,
+  UNCOMPUTED,
+  UNREADABLE,
   wholeValue,
   serialValue,
   textValue,
@@ -58,6 +60,7 @@ class SheetContent {
   #inValue = false;
   readonly #inline = new RichText();
   #inInline = false;
+  #hasFormula = false;
 
   constructor(context: CellContext) {
     this.#context = context;
@@ -74,6 +77,7 @@ class SheetContent {
     else if (this.#cell) {
       if (name === 'v') this.#inValue = true;
       else if (name === 'is') this.#inInline = true;
+      else if (name === 'f') this.#hasFormula = true;
     } else if (name === 'sheetData') this.#inData = true;
     else if (!this.#inData) return;
     else if (name === 'row') {
@@ -86,6 +90,7 @@ class SheetContent {
   #openCell(attributes: Attributes): void {
     this.#cell = attributes;
     this.#value = '';
+    this.#hasFormula = false;
     this.#inline.clear();
     if (attributes['r'] !== undefined) this.#column = columnOf(attributes['r']);
   }
@@ -106,7 +111,7 @@ class SheetContent {
   };
 
   #closeCell(attributes: Attributes): void {
-    const value = this.#valueOf(attributes);
+    const value = this.#valueOf(attributes) ?? (this.#hasFormula && attributes['t'] !== 'str' ? UNCOMPUTED : null);
     const { values } = this.#row;
     while (values.length < this.#column) values.push(null);
     values[this.#column] = value;
@@ -133,7 +138,7 @@ class SheetContent {
         return text.trim() === '' ? null : isoValue(text.trim());
       default: {
         const number = numberValue(text);
-        if (number === null) return null;
+        if (number === null) return text.trim() === '' ? null : UNREADABLE;
         const { kind, hasFraction } = format;
         if (kind === 'number') return hasFraction ? decimalValue(number) : wholeValue(text, number);
         return serialValue(number, kind, is1904, hasFraction);
