@@ -104,7 +104,8 @@ const WAITING = {
 
 /** Starts a handler that waits forever, and returns its outcome to be once it has begun. */
 async function startWaiting(app: DeployedApp, signal?: AbortSignal): Promise<{ outcome: Promise<HandlerOutcome> }> {
-  const outcome = app.run('server/waiting.js', { ...post, signal });
+  // A visitor runs one view at a time.
+  const outcome = app.run('server/waiting.js', { ...post, signal, visitorId: 'another' });
   outcome.catch(() => {});
   const count = async () => (await app.respond('server/begun.js', post)).text;
   await expect.poll(count).toBe('1');
