@@ -183,7 +183,8 @@ const AUTHORITIES: { name: string; call: () => ReturnType<Client['get']>; outcom
 describe('services of handlers', () => {
   test('are all in the table', ({ service }) => {
     const viewer = { authMethod: 'token', credentialId: 'x', scopes: new Set(['read', 'write'] as const) } as const;
-    const task = { app: { id: 'x', tenantId: 'x', ownerId: 'user:x' }, authority: authorityOf(viewer, 'POST') };
+    const app = { id: 'x', tenantId: 'x', ownerId: 'user:x' };
+    const task = { app, visitorId: 'x', authority: authorityOf(viewer, 'POST') };
     const calls = createHostCalls(service.platform, task as never);
     expect(Object.keys(ATTEMPTS).toSorted()).toEqual(Object.keys(calls).toSorted());
   });
