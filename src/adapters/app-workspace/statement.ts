@@ -102,16 +102,24 @@ class Description extends pg.Query {
 
   /** Called by pg to send what the query consists of. */
   prepare(connection: DescribingConnection): void {
-    connection.once('parameterDescription', ({ dataTypeIDs }) => (this.parameterTypes = dataTypeIDs));
+    const note = ({ dataTypeIDs }: ParameterDescription) => (this.parameterTypes = dataTypeIDs);
+    connection.on('parameterDescription', note);
+    // A statement that fails has no description, and the connection is used again.
+    for (const ended of ['end', 'error']) this.once(ended, () => connection.off('parameterDescription', note));
     connection.parse({ text: this.#sql, name: '', types: [] });
     connection.describe({ type: 'S', name: '' });
     connection.sync();
   }
 }
 
+interface ParameterDescription {
+  dataTypeIDs: readonly number[];
+}
+
 /** The parts of a connection of pg 8 that send single messages. */
 interface DescribingConnection {
-  once(event: 'parameterDescription', listener: (message: { dataTypeIDs: readonly number[] }) => void): void;
+  on(event: 'parameterDescription', listener: (message: ParameterDescription) => void): void;
+  off(event: 'parameterDescription', listener: (message: ParameterDescription) => void): void;
   parse(message: { text: string; name: string; types: readonly number[] }): void;
   describe(message: { type: 'S'; name: string }): void;
   sync(): void;
