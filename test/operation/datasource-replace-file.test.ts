@@ -10,6 +10,7 @@ import { wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { insertStoredFile } from '../../src/services/resource/stored-file.ts';
 import { rows, test, until, type World } from './fixture.ts';
+import { REFRESH_SETTINGS } from './refreshable.ts';
 
 const FAST = 'select word from data';
 /** Takes a second or more. */
@@ -45,10 +46,7 @@ async function createUploaded(world: World, ann: Context) {
     datasetId,
     datasourceId,
     query,
-    parameters: [],
-    syncFields: true,
-    updateTypeMapping: true,
-    disableRefreshInterval: true,
+    ...REFRESH_SETTINGS,
   });
   return {
     store,

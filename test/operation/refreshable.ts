@@ -12,6 +12,14 @@ import { createDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
 import type { World } from './fixture.ts';
 
+/** Settings of a refresh without parameters. */
+export const REFRESH_SETTINGS = {
+  parameters: [],
+  syncFields: true,
+  updateTypeMapping: true,
+  disableRefreshInterval: true,
+};
+
 /** A dataset as readers see it. */
 interface VisibleDataset extends Record<string, unknown> {
   generationId: string | null;
@@ -60,10 +68,7 @@ export async function createSourceDataset(world: Pick<World, 'platform'>, ann: C
             datasetId,
             datasourceId,
             query,
-            parameters: [],
-            syncFields: true,
-            updateTypeMapping: true,
-            disableRefreshInterval: true,
+            ...REFRESH_SETTINGS,
             ...input,
           },
         }),
