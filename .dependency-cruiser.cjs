@@ -34,9 +34,54 @@ const upward = layers.slice(0, -1).map((layer, i) => ({
   to: { path: layers.slice(i + 1).map((above) => `^${above}/`) },
 }));
 
+/** Folders of services. A folder imports only from the folders before it in this list. */
+const areas = [
+  'resource',
+  'secrets',
+  'connection',
+  'identity',
+  'operation',
+  'usage',
+  'ai',
+  'image',
+  'datasource',
+  'dataset',
+  'visual',
+  'report',
+  'library',
+  'toolkit',
+  'oauth',
+  'app',
+  'template',
+  'job',
+  'agent',
+  'assistant',
+  'assembly',
+];
+const areaPaths = areas.map((area) => `^src/services/${area}/`);
+
+const upwardServices = [
+  ...areas.slice(0, -1).map((area, i) => ({
+    name: `services/${area} imports upward`,
+    severity: 'error',
+    comment:
+      'Declare in src/core what the lower folder needs, and hand it in from src/services/assembly, or move shared code down.',
+    from: { path: areaPaths[i] },
+    to: { path: areaPaths.slice(i + 1) },
+  })),
+  {
+    name: 'a folder of services has no place in the order',
+    severity: 'error',
+    comment: 'Add it to `areas` in .dependency-cruiser.cjs.',
+    from: { path: '^src/services/', pathNot: areaPaths },
+    to: {},
+  },
+];
+
 module.exports = {
   forbidden: [
     ...upward,
+    ...upwardServices,
     {
       name: 'rest-bridge imports more than the schema',
       severity: 'error',
@@ -100,7 +145,7 @@ module.exports = {
       comment:
         'A command of a user must not run on the machine of the service. Only `dws toolkit discover` starts MCP servers.',
       from: {
-        path: '^(src/adapters/mcp|src/services/(toolkit|connection)|resolvers/toolkit|rest-bridge/routes/toolkit[^/]*)/?',
+        path: '^(src/adapters/mcp|src/services/(toolkit|connection|oauth)|resolvers/toolkit|rest-bridge/routes/toolkit[^/]*)/?',
       },
       to: { path: '^(node:)?(child_process|cluster)$|^src/adapters/process/|^src/server/cli/' },
     },

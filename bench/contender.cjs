@@ -1,4 +1,4 @@
-// The service as a contender of ../shared/bench: CONTENDER=<this file> CONTENDER_SIZE=<contender-size beside it>
+// The service as a contender of ../shared/bench: CONTENDER=<this file> CONTENDER_SIZE=<contender-size in its folder>
 // run.sh http only=nodehttp-pg,ours-rest,ours-graphql
 // It needs `npm run build`, and serves its own tables in the same Postgres, as a superuser with a bearer token.
 const { join } = require('node:path');

@@ -51,7 +51,7 @@ async function copyOut(wire: Wire, sink: Duplex): Promise<void> {
     const data = rest.length > 0 ? Buffer.concat([rest, bytes]) : bytes;
     let from = 0;
     let at = 0;
-    // Runs of whole row messages are sent at once.
+    // Runs of whole row messages are sent in one write.
     const send = (until: number) => {
       if (until > from) sink.write(data.subarray(from, until));
     };

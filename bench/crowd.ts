@@ -1,5 +1,5 @@
 /**
- * Measures a crowd: small reads beside 16 refreshes, and pages of 50 open datasets, in one `web` and one `worker`:
+ * Measures a crowd: small reads during 16 refreshes, and pages of 50 open datasets, in one `web` and one `worker`:
  * `npm run build && node bench/crowd.ts [rows=300000] [open=50] [refreshes=16] [seconds=10] [dist=dist]`. Prints
  * Markdown.
  */
@@ -65,24 +65,24 @@ async function measureRefreshes(service: Service, datasourceId: string): Promise
   const beside = await timesOf(reads, done);
   const seconds = (performance.now() - began) / 1000;
   const delay = await eventLoopDelay(base);
-  console.log(`\n## Reads beside ${REFRESHES} refreshes of ${options.rows} rows, which took ${seconds.toFixed(1)} s\n`);
+  console.log(`\n## Reads during ${REFRESHES} refreshes of ${options.rows} rows, which took ${seconds.toFixed(1)} s\n`);
   const line = (name: string, times: number[], others: number[]) => [
     name,
     ...[at(others, 0.5), at(others, 0.99), at(times, 0.5), at(times, 0.99)].map((ms) => ms.toFixed(1)),
     String(times.length),
   ];
   printTable(
-    ['read', 'alone p50 ms', 'p99', 'beside p50 ms', 'p99', 'reads'],
+    ['read', 'alone p50 ms', 'p99', 'during p50 ms', 'p99', 'reads'],
     Object.entries(beside).map(([name, times]) => line(name, times, alone[name]!)),
   );
   console.log(`\nEvent loop delay of web, p99: ${delay.toFixed(0)} ms`);
   return [
     ...Object.entries(beside).map(([name, times]): Measurement => ({
-      what: `${name} beside ${REFRESHES} refreshes, p99`,
+      what: `${name} during ${REFRESHES} refreshes, p99`,
       goal: 'besideRefreshes',
       value: at(times, 0.99) / at(alone[name]!, 0.99),
     })),
-    { what: `event loop delay of web beside ${REFRESHES} refreshes, p99`, goal: 'webDelay', value: delay },
+    { what: `event loop delay of web during ${REFRESHES} refreshes, p99`, goal: 'webDelay', value: delay },
   ];
 }
 

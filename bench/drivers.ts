@@ -1,9 +1,8 @@
 /**
  * Measures a refresh through a driver against reading the same cursor and discarding the rows, alternately in one
  * run, each in its own process:
- * `node bench/drivers.ts [drivers=mysql,sqlite,csv,parquet] [rows=1000000] [rounds=2]`. Prints Markdown. CPU is that
- * of the reading process and its
- * children; that of the source is printed beside it.
+ * `node bench/drivers.ts [drivers=mysql,sqlite,csv,parquet] [rows=1000000] [rounds=2]`. Prints Markdown. CPU is
+ * measured for the reading process and its children; the CPU of the source is printed next to it.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

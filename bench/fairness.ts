@@ -166,7 +166,7 @@ await withService(started, async ({ databaseUrl, postmaster, pids }) => {
       value: worstOf(way),
     })),
     {
-      what: 'reads that failed beside a neighbour',
+      what: 'reads that failed next to a neighbour',
       goal: 'neighbourFailures',
       value: judged.reduce((sum, { attacked }) => sum + attacked.unavailable + attacked.failed, 0),
     },

@@ -1,5 +1,5 @@
 /**
- * Fills the feed of one team of the tenant `bench` (bench/fill.ts) with activities, beside as many that no feed shows.
+ * Fills the feed of one team of the tenant `bench` (bench/fill.ts) with activities, and with as many that no feed shows.
  * User 2 is a member, and has viewed every second item.
  */
 import pg from 'pg';

@@ -1,6 +1,6 @@
 /**
  * Fills the usage ledger of the tenant `bench` (bench/fill.ts) with a year of lines up to now, and the totals of their
- * days: 200 users each of whom calls three of 60 apps, 150 jobs that their owners run, 20 assistants that all use, and 10
+ * days: 200 users that each call three of 60 apps, 150 jobs that their owners run, 20 assistants that all use, and 10
  * libraries. 60 of the apps, jobs and assistants have a budget.
  */
 import { idOf } from './fill.ts';
@@ -9,7 +9,7 @@ import { runSql } from './service.ts';
 /** Id of the tenant. */
 export const TENANT = idOf('bench');
 
-/** Inserts `count` rows of a table of what usage is charged to. Every fourth has a budget. */
+/** Inserts `count` rows of a table of resources that usage is charged to. Every fourth has a budget. */
 const entities = (table: string, count: number, columns = '', values = '') => `
   insert into dws.${table} (id, tenant_id, name, slug, owner_id, monthly_budget${columns})
     select md5('${table}' || n)::uuid, '${TENANT}', '${table} ' || n, '${table}-' || n,
@@ -50,7 +50,7 @@ const TOTALS = `
     group by 1, 2, 3, 4, 5, 6
     order by 2`;
 
-/** Inserts lines and totals. Returns the number of totals, and of those of the current month. */
+/** Inserts lines and totals. Returns the number of all totals and of the totals of the current month. */
 export async function fillUsage(url: string, count: number): Promise<{ totals: number; month: number }> {
   const [found] = await runSql(
     url,

@@ -1,6 +1,6 @@
 /**
  * Fills tenant `bench` of the migrated database at DATABASE_URL with the page that `../shared/bench` serves: queries
- * `Job <number> of <n>`, owned by 200 users `User Number <n>`, of whom user 2 owns every second query. Ids are md5 of
+ * `Job <number> of <n>`, owned by 200 users `User Number <n>`, where user 2 owns every second query. Ids are md5 of
  * `job<n>` and `user<n>`. `node bench/fill.ts <count>`
  */
 import { createHash } from 'node:crypto';

@@ -1,10 +1,10 @@
 /** The goals of speed, from quality.md of the design. A figure is a multiple of its reference unless it has a unit. */
 
-/** A bound of one figure, which is compared with what was measured in the same run. */
+/** A bound of one figure, which is compared with a measurement of the same run. */
 export interface Goal {
-  /** What the figure is a multiple of; empty for a figure with a unit. */
+  /** Divisor of a figure that is a multiple; empty for a figure with a unit. */
   reference: string;
-  /** Unit of a figure that is no multiple. */
+  /** Unit of a figure that is not a multiple. */
   unit?: 'MiB' | 'ms' | 's' | 'reads' | 'calls' | 'jobs' | '%';
   atMost?: number;
   atLeast?: number;
@@ -41,7 +41,7 @@ export const GOALS = {
   page: { reference: 'bare DuckDB', atMost: 1.5 },
   words: { reference: 'DuckDB with a column of words', atMost: 1.5 },
   clone: { reference: '', unit: 'ms', atMost: 100 },
-  // Quality.md names no bounds of scale; these are those of its nearest lines.
+  // Quality.md names no bounds of scale; these bounds come from its nearest lines.
   listGrowth: { reference: '1,000 datasets', atMost: 1.3 },
   besideRefreshes: { reference: ALONE, atMost: 3 },
   openPage: { reference: 'one open dataset', atMost: 1.5 },

@@ -3,8 +3,9 @@
  * [idle=100000] [seconds=30] [spread=0,60] [limit=180] [dist=dist]`. Prints Markdown.
  *
  * - Idle: CPU of a worker over `seconds`, without jobs and with `idle` jobs whose next run is a year away.
- * - Due: `jobs` jobs without actions, due at once or over `spread` seconds. How long after the first due time the last
- *   one starts, the lag behind the own due time, and whether each ran exactly once. Ends after `limit` seconds.
+ * - Due: `jobs` jobs without actions, all due immediately or over `spread` seconds. How long after the first due time
+ *   the last one starts, the lag behind the own due time, and whether each ran exactly once. Ends after `limit`
+ *   seconds.
  */
 import { setTimeout } from 'node:timers/promises';
 import { printTable } from './markdown.ts';
@@ -148,7 +149,7 @@ await withService({ roles: ['worker', 'worker'], dist: options.dist }, async (se
     const perRun = [workers, postgres].map((seconds) => ((seconds * 1e6) / finished).toFixed(0));
     const seconds = [last, p50, p99].map((value) => value.toFixed(2));
     lines.push([spread, started.toFixed(0), finished.toFixed(0), wrong.toFixed(0), ...seconds, ...perRun]);
-    const what = `${options.jobs} jobs due ${spread === '0' ? 'at once' : `within ${spread} s`}`;
+    const what = `${options.jobs} jobs due ${spread === '0' ? 'immediately' : `within ${spread} s`}`;
     const isComplete = started >= Number(options.jobs);
     measurements.push(
       { what: `${what}, last start`, goal: 'jobsStarted', value: isComplete ? last : Infinity },

@@ -36,7 +36,7 @@ export interface Outcome {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** What one connection sends. `next` gets the body of the last response. */
+/** Requests of one connection. `next` gets the body of the last response. */
 interface Turns {
   mayEnd(): boolean;
   next(body: Buffer): string;

@@ -18,7 +18,7 @@ const {
 } = readOptions({ rows: '1000000', rounds: '15', twins: 'yes', dist: 'dist' });
 const FEW = 1000;
 
-/** The rows that the reader sees are those of one country. */
+/** The reader sees the rows of one country. */
 const ROWS = `create table orders as
   select n as id,
     'Customer ' || (n * 7919) % 50000 as customer,
@@ -31,7 +31,7 @@ const ROWS = `create table orders as
 /** Shares of hidden rows that match the question: `k` below 97, and the word `target`. */
 const SHARES = [0, 0.01, 0.5, 1];
 
-/** Rows of which one in eight is visible. A tenth of the visible rows match. */
+/** One in eight rows is visible. A tenth of the visible rows match. */
 const TWIN = (share: number) => `
   select n as id, country, k, case when k < 97 then 'target ' else 'other ' end || md5(n::text) as note,
     (n * 104729 % 1000000 / 100.0)::numeric(12,2) as amount

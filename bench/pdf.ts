@@ -1,5 +1,5 @@
 /**
- * Measures the printing of PDFs beside the same browser with the same flags, driven by playwright-core: `node bench/pdf.ts
+ * Measures the printing of PDFs against the same browser with the same flags, driven by playwright-core: `node bench/pdf.ts
  * [rows=5000] [rounds=5] [pages=20]`. Prints medians of CPU of all processes and of time, measured alternately. `pages` is
  * the number of documents of one page in a round.
  */

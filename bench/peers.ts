@@ -1,5 +1,5 @@
 /**
- * Measures the service beside other products with the harness in the folder PEERS (see its README):
+ * Measures the service against other products with the harness in the folder PEERS (see its README):
  * `PEERS=../shared/bench npm run bench:peers [seconds=5] [rounds=3] [growth=yes] [only=names of contenders]`. Installs
  * them below `.cache/peers`, or in the folder BENCH; NO_DIRECTUS=1 leaves out Directus, which takes most of the time.
  * Prints the harness's report and a line for each goal. The harness pins servers to one core, Postgres and load to the
@@ -19,7 +19,7 @@ if (!existsSync(join(peers, 'run.sh')))
   throw new Error(`There is no run.sh in ${peers}: PEERS must name the folder of the peers' benchmark`);
 const folder = resolve(process.env['BENCH'] ?? join(import.meta.dirname, '../.cache/peers'));
 
-/** What the harness records of one workload of one contender in one round; CPU times are microseconds per request. */
+/** Records of the harness for one workload of one contender in one round; CPU times are microseconds per request. */
 interface Recorded {
   rows: number;
   wl: string;
@@ -131,7 +131,7 @@ try {
   await run('run.sh', 'http', ...narrowed);
   if (growth === 'yes') await run('run.sh', 'growth', 'wl=w1_list,w3_one,w4_cud', ...narrowed);
   const lines = measurementsOf(recordsOf('http10k'), growth === 'yes' ? recordsOf('growth') : []);
-  // It ends with code 1 unless there are records of every kind, also of those that are not measured here.
+  // It ends with code 1 unless there are records of every kind, including kinds that are not measured here.
   await run('run.sh', 'report').catch(({ message }: Error) => console.error(message));
   printReport(lines);
 } finally {

@@ -53,7 +53,7 @@ export function ownMemoryOf(pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): num
 export const memoryOf = (root: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): number =>
   treeOf(root).reduce((sum, pid) => sum + ownMemoryOf(pid, what), 0);
 
-/** Runs `work` and returns its result with the highest peak of memory in MiB of a child of the process meanwhile. */
+/** Runs `work` and returns its result with the highest peak of memory in MiB of a child of the process during the work. */
 export async function peakOfChild<T>(pid: number, work: () => Promise<T>): Promise<{ result: T; peak: number }> {
   let peak = 0;
   const watch = setInterval(() => {

@@ -11,7 +11,7 @@
  *   REST embed no actions. J1 is the same list by REST without actions.
  * - W3: one saved query with its owner, a different one in each request.
  *
- * Then, beside W1, the first 30 items of the feed of a team with `feed` items, as a member; by REST with the total.
+ * Then, against W1, the first 30 items of the feed of a team with `feed` items, as a member; by REST with the total.
  */
 import { besideRaw, besides, DEFAULTS, printResults, type BesideRaw, type Cell } from './beside-raw.ts';
 import { FEED_TEAM, fillFeed } from './fill-feed.ts';
@@ -107,7 +107,7 @@ const feedCells: Cell[] = [
   feedCell('Feed GraphQL, total', graphqlRequest(feedDocument('total'), { id: FEED_TEAM }, TOKENS.ordinary)),
 ];
 
-/** Measures the first page of a feed beside W1 as the same caller. Returns it as a multiple of W1 in the same API. */
+/** Measures the first page of a feed against W1 as the same caller. Returns it as a multiple of W1 in the same API. */
 async function measureFeed({ databaseUrl, measure }: BesideRaw, items: string): Promise<Measurement[]> {
   await fillFeed(databaseUrl, Number(items));
   const results = await measure([...allCells().filter(({ name }) => /^W1 .* ordinary$/.test(name)), ...feedCells]);

@@ -2,8 +2,8 @@
  * Measures a refresh from Postgres into the embedded index against the reference (copy-reference.ts: COPY to COPY
  * into a typed table), alternately in one run:
  * `npm run build && node bench/refresh.ts [rows=1000000] [rounds=2] [dist=dist]`. Prints Markdown. One `web` and one
- * `worker`, whose child loads. CPU
- * is that of all processes, including Postgres, which is source, target and the service's own database.
+ * `worker`, whose child loads. CPU is the sum over all processes, including Postgres, which is source, target and the
+ * service's own database.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { eventLoopDelay, runSql, withService } from './service.ts';
 
 const { rows, rounds, dist } = readOptions({ rows: '1000000', rounds: '2', dist: 'dist' });
 
-/** CPU seconds of all processes, and those of Postgres alone. */
+/** CPU seconds of all processes, and of Postgres alone. */
 interface Cost {
   seconds: number;
   cpu: number;

@@ -1,5 +1,5 @@
 /**
- * Measures the event loop of the process that receives requests while 8 documents are rendered at once:
+ * Measures the event loop of the process that receives requests while 8 documents are rendered concurrently:
  * `npm run build && node bench/renderings.ts [rows=5000] [seconds=10] [pdf=yes] [dist=dist]`. Prints Markdown. Each
  * document is a table of a dataset: HTML, CSV, text and PDF. `web` and `worker` are two processes; a preview runs in
  * `web`. In `all`, everything but the sandbox and the browser is in one process.
@@ -22,7 +22,7 @@ const TABLE = `<table><thead><tr><th>id</th><th>name</th><th>amount</th></tr></t
 const LIST = `{% for row in rows.rows %}{{ row.id }},{{ row.name | csv }},{{ row.amount }}
 {% endfor %}`;
 
-/** Handlers of the documents that are rendered at once. */
+/** Handlers of the documents that are rendered concurrently. */
 const HANDLERS = ['html', 'csv', 'html', 'text', 'html', 'csv', 'html', pdf === 'yes' ? 'pdf' : 'html'];
 
 /** Creates the template on a dataset of `rows` rows. Returns its path and the id of its file for lists. */
@@ -88,7 +88,7 @@ for (const roles of [['web', 'worker'], ['all']] as const)
       lines.push([roles[0], what, String(AT_ONCE), (count / Number(seconds)).toFixed(1), delay.toFixed(1)]);
       if (roles[0] === 'web')
         measurements.push({
-          what: `event loop delay p99 of web, ${AT_ONCE} ${what} at once`,
+          what: `event loop delay p99 of web, ${AT_ONCE} ${what} concurrently`,
           goal: 'renderDelay',
           value: delay,
         });

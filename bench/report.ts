@@ -1,4 +1,4 @@
-/** One table of what benchmarks measured, beside the goals. */
+/** One table of the figures of benchmarks with their goals. */
 import { appendFileSync } from 'node:fs';
 import { GOALS, type Goal, type GoalName } from './goals.ts';
 import { printTable } from './markdown.ts';

@@ -10,7 +10,7 @@ import { TOKENS } from './fill.ts';
 import { prepareService } from './prepare-service.ts';
 import { POSTMASTER, SERVICE_FLAGS, startServer, stopServer } from './processes.ts';
 
-/** What is started. The first role is the process that receives requests. */
+/** Processes to start. The first role is the process that receives requests. */
 interface ServiceOptions {
   roles: readonly ('all' | 'web' | 'worker')[];
   /** The folder of the build. */

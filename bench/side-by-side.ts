@@ -1,4 +1,4 @@
-/** Measures pieces of work that use Postgres beside each other. */
+/** Measures pieces of work that use Postgres in turns. */
 import { printTable } from './markdown.ts';
 import { cpuOf } from './processes.ts';
 
@@ -16,7 +16,7 @@ interface Side {
   work(): Promise<unknown>;
 }
 
-/** Returns the CPU seconds of this process, without those of Postgres and the service, which are its children. */
+/** Returns the CPU seconds of this process, without Postgres and the service, which are its children. */
 export function ownCpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;

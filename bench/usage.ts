@@ -2,13 +2,14 @@
  * Measures the usage ledger with a year of lines:
  * `npm run build && node bench/usage.ts [lines=1000000] [rounds=9] [reports=10] [appends=1000] [dist=dist]`. Prints Markdown.
  *
- * - `GET /api/usage` of the current month beside the selects that a program would send for the same figures: the totals by
- *   entity and by day; and all of them, with the credits of the month and those of each budget. They are prepared, on one
+ * - `GET /api/usage` of the current month against the selects that a program would send for the same figures: the totals by
+ *   entity and by day; and all of them, with the credits of the month and of each budget. They are prepared, on one
  *   connection.
- * - `meter` of one line in a transaction beside a transaction that only inserts this line, both by the service's own client.
+ * - `meter` of one line in a transaction against a transaction that only inserts this line, both by the service's own
+ *   client.
  *
- * Also prints what merging the parts of totals costs, which a worker does later. Both sides of a comparison take turns. CPU is
- * that of Postgres and of the process that sends the statements: the service, or this one.
+ * Also prints what merging the parts of totals costs, which a worker does later. Both sides of a comparison take turns.
+ * CPU is the sum of Postgres and the process that sends the statements: the service, or this one.
  */
 import { join } from 'node:path';
 import pg from 'pg';

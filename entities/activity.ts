@@ -14,7 +14,7 @@ const ActivityTypeEnum = wordEnum(
   (type) => ACTIVITY_TYPES.get(type)!,
 );
 
-/** A change of a resource (docs/contract.md#activity). It outlives the resource. */
+/** A change of a resource (docs/contract/resources.md#activity). It outlives the resource. */
 @ObjectType({
   description: 'A change of a resource. It is stored for 400 days, even if the resource is deleted.',
   implements: Node,

@@ -8,7 +8,6 @@ import { MonthlyBudgetInput } from './monthly-budget.ts';
 const MAX_EVENTS = 50;
 const ENABLED = 'Whether events start it.';
 
-/** Changes to an agent. */
 @InputType({ description: 'Changes to an agent. Absent keys are unchanged, and null clears a value.' })
 export class UpdateAgentInput {
   @Rule(NAME_RULE)
@@ -18,7 +17,7 @@ export class UpdateAgentInput {
   @Rule({ maxItems: MAX_EVENTS })
   @Field(() => [AppEventInput], {
     nullable: true,
-    description: `Events of apps on which it runs, at most ${MAX_EVENTS}; null or empty: those of its assistant.`,
+    description: `Events of apps on which it runs, at most ${MAX_EVENTS}; null or empty: the events of its assistant.`,
   })
   events?: AppEventInput[] | null;
 
@@ -26,7 +25,7 @@ export class UpdateAgentInput {
   @Field(() => String, {
     nullable: true,
     description:
-      `Instructions for the model, after those of the assistant, at most ${MAX_INSTRUCTIONS} characters; ` +
+      `Instructions for the model, in addition to the instructions of the assistant, at most ${MAX_INSTRUCTIONS} characters; ` +
       'null for none.',
   })
   instructions?: string | null;
@@ -47,7 +46,6 @@ export class UpdateAgentInput {
   monthlyBudget?: number | null;
 }
 
-/** A new agent. */
 @InputType({ description: 'A new agent.' })
 export class CreateAgentInput extends UpdateAgentInput {
   @Field(() => String, { description: 'Display name, 1 to 255 characters.' })

@@ -2,6 +2,7 @@ import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Float, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { OPERATION_STATUSES, type OperationStatus } from '../src/core/operations.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { WholeNumber } from '../src/core/whole-number.ts';
 import { Node } from './node.ts';
 import { OperationStatusEnum } from './operation.ts';
 import { TenantRow } from './tenant-row.ts';
@@ -10,7 +11,7 @@ const AgentTriggerEnum = { MANUAL: 'manual', EVENT: 'event' } as const;
 export type AgentTrigger = (typeof AgentTriggerEnum)[keyof typeof AgentTriggerEnum];
 registerEnumType(AgentTriggerEnum, {
   name: 'AgentTrigger',
-  description: 'What started a run of an agent.',
+  description: 'Cause of a run of an agent.',
   valuesConfig: {
     MANUAL: { description: 'A user.' },
     EVENT: { description: 'An event of an app.' },
@@ -29,6 +30,7 @@ export class AgentToolCall {
   @Field(() => String, { nullable: true, description: 'Beginning of the result, at most 4,096 characters.' })
   result!: string | null;
 
+  @WholeNumber()
   @Field(() => Float, { description: 'Duration in milliseconds.' })
   duration!: number;
 
@@ -36,12 +38,12 @@ export class AgentToolCall {
   error!: string | null;
 }
 
-/** One step of a run: a call of the model, and the tools that it called. */
 @ObjectType({ description: 'A step of a run: a call of the model, and the tools that it called.' })
 export class AgentStep {
   @Field(() => DateTime, { description: 'Start of the step.' })
   startedAt!: string;
 
+  @WholeNumber()
   @Field(() => Float, { description: 'Duration of the call of the model in milliseconds.' })
   duration!: number;
 
@@ -78,7 +80,7 @@ export class AgentStep {
   toolCalls!: AgentToolCall[];
 }
 
-/** A run of an agent (docs/contract.md#runs-of-agents). The truth about a run is this row, not the queue. */
+/** A run of an agent (docs/contract/agents.md#runs-of-agents). The truth about a run is this row, not the queue. */
 @ObjectType({ description: 'A run of an agent.', implements: Node })
 @Entity()
 export class AgentRun extends TenantRow {
@@ -86,7 +88,7 @@ export class AgentRun extends TenantRow {
   @Property({ type: 'uuid' })
   agentId!: string;
 
-  @Field(() => AgentTriggerEnum, { description: 'What started it.' })
+  @Field(() => AgentTriggerEnum, { description: 'Cause of the run.' })
   @Enum({ items: () => Object.values(AgentTriggerEnum), type: 'text' })
   trigger!: AgentTrigger;
 
@@ -115,7 +117,7 @@ export class AgentRun extends TenantRow {
   @Property({ type: 'integer' })
   depth!: number;
 
-  /** What the model gets as data. See `AgentRunResolver` for who may read it. */
+  /** Data for the model. `AgentRunResolver` decides who may read it. */
   @Property({ type: 'json', nullable: true })
   payload?: unknown = null;
 
@@ -127,6 +129,7 @@ export class AgentRun extends TenantRow {
   @Property({ type: 'timestamptz', nullable: true })
   finishedAt?: Date | null;
 
+  @WholeNumber()
   @Field(() => Float, {
     nullable: true,
     description: 'Duration in milliseconds. Null before the end, and for a run that never started.',

@@ -5,7 +5,7 @@ import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** An agent of an assistant: it acts without a user, with the rights of its owner (docs/contract.md#agents). */
+/** An agent of an assistant: it acts without a user, with the rights of its owner (docs/contract/agents.md#agents). */
 @ObjectType({
   description: 'An agent of an assistant. Events of apps and users start it, and it runs with the rights of its owner.',
   implements: Node,
@@ -25,7 +25,7 @@ export class Agent extends TenantRow {
   ownerId!: string;
 
   @Field(() => [AppEvent], {
-    description: 'Events of apps on which it runs. Empty: those of its assistant.',
+    description: 'Events of apps on which it runs. Empty: the events of its assistant.',
   })
   @Property({ type: 'json' })
   events: AppEvent[] = [];
@@ -36,7 +36,7 @@ export class Agent extends TenantRow {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Instructions for the model, after those of the assistant; null for none.',
+    description: 'Instructions for the model, in addition to the instructions of the assistant; null for none.',
   })
   @Property({ type: 'text', nullable: true })
   instructions?: string | null;
@@ -54,7 +54,7 @@ export class Agent extends TenantRow {
 
   @Field(() => Boolean, {
     description:
-      'Whether its owner has accepted it. False after another user has changed what it does, until its owner runs or ' +
+      'Whether its owner has accepted it. False after another user has changed its behaviour, until its owner runs or ' +
       'enables it. Until then neither events nor other users start it.',
   })
   @Property({ type: 'boolean' })

@@ -15,13 +15,13 @@ export const AiCallStatusEnum = wordEnum(
   AI_CALL_STATUSES,
   (status) =>
     ({
-      succeeded: 'The provider returned what was asked for.',
-      failed: 'It failed, and cost no credits. `error` is the reason.',
-      cancelled: 'It was cancelled, and cost no credits.',
+      succeeded: 'The provider returned the requested output.',
+      failed: 'It failed. `error` is the reason. Charged if it was sent and the provider did not refuse it.',
+      cancelled: 'It was cancelled. Charged if it was sent and the provider did not refuse it.',
     })[status],
 );
 
-/** A call of an AI provider. See docs/contract.md#ai-audit. */
+/** See docs/contract/agents.md#ai-audit. */
 @ObjectType({
   description: 'A call of an AI provider. Superusers only. Deleted after 400 days, its prompt after 90 days.',
   implements: Node,
@@ -36,15 +36,15 @@ export class AiCall extends TenantRow {
   @Property({ type: 'uuid' })
   userId!: string;
 
-  @Field(() => ModelKindEnum, { description: 'What was asked for.' })
+  @Field(() => ModelKindEnum, { description: 'Kind of the requested output.' })
   @Enum({ items: () => [...MODEL_KINDS], type: 'text' })
   action!: ModelKind;
 
-  @Field(() => UsageEntityTypeEnum, { description: 'Type of what the call is charged to.' })
+  @Field(() => UsageEntityTypeEnum, { description: 'Type of the resource that the call is charged to.' })
   @Enum({ items: () => [...USAGE_ENTITY_TYPES], type: 'text' })
   entityType!: UsageEntityType;
 
-  @Field(() => ID, { description: 'Id of what the call is charged to. It may have been deleted since.' })
+  @Field(() => ID, { description: 'Id of the resource that the call is charged to. It may have been deleted since.' })
   @Property({ type: 'uuid' })
   entityId!: string;
 
@@ -56,7 +56,7 @@ export class AiCall extends TenantRow {
   @Property({ type: 'text' })
   providerName!: string;
 
-  @Field(() => Boolean, { description: 'Whether the provider was the user’s own, so that the call cost no credits.' })
+  @Field(() => Boolean, { description: 'Whether the provider was the user’s own. Such calls cost no credits.' })
   @Property({ type: 'boolean' })
   ownProvider!: boolean;
 
@@ -92,13 +92,15 @@ export class AiCall extends TenantRow {
   @Enum({ items: () => [...AI_CALL_STATUSES], type: 'text' })
   status!: AiCallStatus;
 
-  /** Why it failed; null if it succeeded. */
+  /** Why it did not succeed. Null if it succeeded. */
   @Property({ type: 'json', nullable: true })
   error?: OperationFailure | null;
 
   @Field(() => Float, {
     nullable: true,
-    description: 'Credits that were charged; null if none were, as the call failed or the provider is the user’s own.',
+    description:
+      'Credits that were charged. Null if the call was not sent, was refused by the provider, ' +
+      'or used the user’s own provider.',
   })
   @Property({ type: 'decimal', columnType: 'numeric(15, 6)', nullable: true })
   credits?: number | null;

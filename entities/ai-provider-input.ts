@@ -4,7 +4,6 @@ import { NAME_RULE, OUTBOUND_URL_RULE, Rule, textRule } from '../src/core/input-
 import { ModelKindEnum } from './ai-provider.ts';
 import { ModelTierEnum } from './model-tier.ts';
 
-/** A model of an AI provider. */
 @InputType({
   description:
     'A model of an AI provider. An image model requires `price`, a chat model `inputPrice` and `outputPrice`. Prices have at ' +
@@ -15,7 +14,7 @@ export class AiModelInput {
   @Field(() => String, { description: 'Name by which the provider knows it. Unique within the provider.' })
   id!: string;
 
-  @Field(() => ModelKindEnum, { description: 'What it creates.' })
+  @Field(() => ModelKindEnum, { description: 'Kind of its output.' })
   kind!: ModelKind;
 
   @Field(() => ModelTierEnum, { description: 'Tier, which a usage profile must allow.' })
@@ -58,7 +57,6 @@ const API_KEY = 'Key that the provider requires. Write-only';
 const MODELS = 'Its models. The first of a kind is the default.';
 const ENABLED = 'Whether it is used.';
 
-/** Changes to an AI provider. */
 @InputType({ description: 'Changes to an AI provider. Absent keys are unchanged.' })
 export class UpdateAiProviderInput {
   @Rule(NAME_RULE)
@@ -85,7 +83,6 @@ export class UpdateAiProviderInput {
   enabled?: boolean;
 }
 
-/** A new AI provider. */
 @InputType({ description: 'A new AI provider.' })
 export class CreateAiProviderInput extends UpdateAiProviderInput {
   @Field(() => String, { description: NAME })
@@ -106,7 +103,7 @@ export class CreateAiProviderInput extends UpdateAiProviderInput {
   @Field(() => Boolean, {
     nullable: true,
     description:
-      'Whether it belongs to the caller alone; no other user sees it. Default: false, for one of the tenant, which ' +
+      'Whether it belongs to the caller. No other user sees it then. Default: false, for one of the tenant, which ' +
       'requires a superuser.',
   })
   own?: boolean | null;

@@ -8,7 +8,7 @@ import { wordEnum } from './word-enum.ts';
 
 export const ModelKindEnum = wordEnum(
   'AiModelKind',
-  'What a model of an AI provider creates.',
+  'Kind of output of a model of an AI provider.',
   MODEL_KINDS,
   (kind) => ({ image: 'Images.', chat: 'Texts and calls of tools.' })[kind],
 );
@@ -16,14 +16,14 @@ export const ModelKindEnum = wordEnum(
 /** A model of an AI provider. Its prices are stored as exact decimals. */
 @ObjectType('AiModel', { description: 'A model of an AI provider.' })
 class AiModelType implements AiModel {
-  /** Two providers may have models with the same id, so that it is no `id` for the caches of GraphQL clients. */
+  /** Two providers may have models with the same id, so it cannot be an `id` for the caches of GraphQL clients. */
   @Field(() => String, {
     name: 'name',
     description: 'Name by which the provider knows it; `id` in REST and in inputs.',
   })
   id!: string;
 
-  @Field(() => ModelKindEnum, { description: 'What it creates.' })
+  @Field(() => ModelKindEnum, { description: 'Kind of its output.' })
   kind!: ModelKind;
 
   @Field(() => ModelTierEnum, { description: 'Tier, which a usage profile must allow.' })
@@ -48,10 +48,10 @@ class AiModelType implements AiModel {
   outputPrice!: string | null;
 }
 
-/** An AI provider of the tenant, or one of a user's own (docs/contract.md#ai-providers). */
+/** An AI provider of the tenant, or one of a user's own (docs/contract/agents.md#ai-providers). */
 @ObjectType({
   description:
-    'An AI provider with an OpenAI-compatible API. Users with `ai:access` may use those of the tenant. A user’s own one is ' +
+    'An AI provider with an OpenAI-compatible API. Users with `ai:access` may use the providers of the tenant. A user’s own provider is ' +
     'visible to that user alone, and its use costs no credits.',
   implements: Node,
 })

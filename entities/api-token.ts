@@ -15,7 +15,7 @@ registerEnumType(TokenScopeEnum, {
   },
 });
 
-/** A credential for programs. The secret is stored as its SHA-256. See docs/contract.md#tokens. */
+/** A credential for programs. The secret is stored as its SHA-256. See docs/contract/access.md#tokens. */
 @ObjectType({ description: 'A credential for programs. Its secret is returned once, on creation.', implements: Node })
 @Entity()
 export class ApiToken extends TenantRow {
@@ -37,7 +37,7 @@ export class ApiToken extends TenantRow {
     description: 'Scopes: `read` allows queries and subscriptions, `write` allows mutations.',
   })
   @Property({ type: 'json' })
-  scopes: string[] = ['read', 'write'];
+  scopes: TokenScope[] = ['read', 'write'];
 
   @Field(() => DateTime, { nullable: true, description: 'Time of the last use, accurate to the minute.' })
   @Property({ type: 'timestamptz', nullable: true })
@@ -48,7 +48,6 @@ export class ApiToken extends TenantRow {
   expiresAt?: Date | null;
 }
 
-/** A created token with its secret. */
 @ObjectType({ description: 'A created API token with its secret.' })
 export class NewApiToken extends ApiToken {
   @Field(() => String, {

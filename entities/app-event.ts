@@ -1,9 +1,11 @@
 import { Field, ID, InputType, ObjectType } from 'type-graphql';
 import { EVENT_NAME_RULE, Rule } from '../src/core/input-rules.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
 
-/** An event of one app, by its name (docs/contract.md#events-of-agents). */
+/** An event of one app, by its name (docs/contract/agents.md#events-of-agents). */
 @ObjectType({ description: 'An event of one app.' })
 export class AppEvent {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the app. The app may have been deleted.' })
   appId!: string;
 

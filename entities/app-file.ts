@@ -3,8 +3,8 @@ import { Field, Float, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A file of an app: code, a migration or what the code reads (docs/contract.md#files-of-apps). */
-@ObjectType({ description: 'A file of an app: code, a migration or what the code reads.', implements: Node })
+/** See docs/contract/apps.md#files-of-apps. */
+@ObjectType({ description: 'A file of an app: code, a migration, or a file that the code reads.', implements: Node })
 @Entity()
 export class AppFile extends TenantRow {
   @Field(() => ID, { description: 'Id of the app.' })

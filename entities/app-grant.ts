@@ -6,9 +6,9 @@ import { AppScopeEnum } from './app-access.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** What a user lets an app of another owner do with their rights (docs/contract.md#grants-to-apps). */
+/** Rights that a user grants to an app of another owner (docs/contract/handlers.md#grants-to-apps). */
 @ObjectType({
-  description: 'What the caller lets an app of another owner do with their rights. No other user sees it.',
+  description: 'Rights that the caller grants to an app of another owner. No other user sees them.',
   implements: Node,
 })
 @Entity()
@@ -35,7 +35,7 @@ export class AppGrant extends TenantRow {
   @Property({ type: 'json' })
   scopes: AppScope[] = [];
 
-  @Field(() => [String], { description: 'Hosts to which the app may send what it reads.' })
+  @Field(() => [String], { description: 'Hosts to which the app may send data that it reads.' })
   @Property({ type: 'json' })
   hosts: string[] = [];
 

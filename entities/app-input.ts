@@ -4,14 +4,13 @@ import { AppAccessInput } from './app-access.ts';
 import { MonthlyBudgetInput } from './monthly-budget.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
-/** Changes to an app. */
 @InputType({ description: 'Changes to an app. Absent keys are unchanged, and null clears a value.' })
 export class UpdateAppInput extends UpdateOwnedInput {
   @Field(() => JsonObject, {
     nullable: true,
     description:
       'Environment variables: names of letters, digits and `_` (at most 100 names), with texts as values. ' +
-      'Variables that are absent are unchanged, as are those with the value `••••`; null deletes a variable. ' +
+      'Absent variables, and variables with the value `••••`, are unchanged; null deletes a variable. ' +
       'Null instead of an object deletes all variables.',
   })
   env?: Record<string, unknown> | null;
@@ -19,7 +18,7 @@ export class UpdateAppInput extends UpdateOwnedInput {
   @Field(() => AppAccessInput, {
     nullable: true,
     description:
-      'What its code does with the rights of its callers, each of whom is asked to agree. Replaces the former declaration ' +
+      'Use of callers’ rights by its code. Each caller is asked to agree. Replaces the former declaration ' +
       'from the next deployment on. Null declares nothing.',
   })
   access?: AppAccessInput | null;
@@ -28,7 +27,6 @@ export class UpdateAppInput extends UpdateOwnedInput {
   monthlyBudget?: number | null;
 }
 
-/** A new app. */
 @InputType({ description: 'A new app.' })
 export class CreateAppInput extends UpdateAppInput {
   @Field(() => String, { description: 'Display name, 1 to 255 characters.' })

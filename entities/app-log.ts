@@ -23,7 +23,7 @@ export const AppLogLevelEnum = wordEnum(
   (level) => DESCRIPTION_OF[level],
 );
 
-/** A line in the log of an app (docs/contract.md#records-of-apps). */
+/** See docs/contract/apps.md#records-of-apps. */
 @ObjectType({
   description:
     'A line in the log of an app. It is deleted after 7 days, or before if the newer lines of the app are more than ' +
@@ -43,7 +43,10 @@ export class AppLog {
   @Property({ type: 'uuid' })
   appId!: string;
 
-  @Field(() => DateTime, { description: 'Time at which its run ended.' })
+  @Field(() => DateTime, {
+    description:
+      'Time at which its run ended. For the mark of a run that may not keep what it reads: time before it read.',
+  })
   @Property({ type: 'timestamptz' })
   at!: Date;
 

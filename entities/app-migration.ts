@@ -12,7 +12,6 @@ registerEnumType(AppMigrationStatusEnum, {
   },
 });
 
-/** A migration of an app. */
 @ObjectType({ description: 'A migration of an app: a file `migrations/*.sql`.' })
 export class AppMigration {
   @Field(() => String, { description: 'Name of the file in the folder `migrations`.' })
@@ -25,12 +24,11 @@ export class AppMigration {
   appliedAt!: Date | null;
 }
 
-/** The result of a run of the migrations of an app. */
 @ObjectType({ description: 'The result of a run of the migrations of an app.' })
 export class AppMigrationRun {
   @Field(() => [String], { description: 'Names of the files that ran, in order.' })
   migrated!: string[];
 
-  @Field(() => Int, { description: 'Number of migrations of the app, with those that ran before.' })
+  @Field(() => Int, { description: 'Number of migrations of the app, including earlier runs.' })
   total!: number;
 }

@@ -1,11 +1,11 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
 import { AppAccess } from './app-access.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A route of an app. */
 @ObjectType({ description: 'A route that a module of an app handles.' })
 export class AppRoute {
   @Field(() => String, { description: 'Method in lower case, e.g. `get`.' })
@@ -21,7 +21,7 @@ export class AppRoute {
   config!: Record<string, unknown>;
 }
 
-/** The code of an app as it was deployed (docs/contract.md#code-of-apps). */
+/** See docs/contract/apps.md#code-of-apps. */
 @ObjectType({ description: 'The code of an app as it was deployed. It never changes.', implements: Node })
 @Entity()
 export class AppRelease extends TenantRow {
@@ -29,7 +29,9 @@ export class AppRelease extends TenantRow {
   @Property({ type: 'uuid' })
   appId!: string;
 
-  @Field(() => Int, { description: 'Number, from 1. Each release of an app has a higher one than those before it.' })
+  @Field(() => Int, {
+    description: 'Number, from 1. Each release of an app has a higher number than the releases before it.',
+  })
   @Property({ type: 'integer' })
   number!: number;
 
@@ -53,21 +55,21 @@ export class AppRelease extends TenantRow {
   @Property({ type: 'json' })
   webhooks: AppRoute[] = [];
 
-  @Field(() => AppAccess, { description: 'What its code does with the rights of its callers.' })
+  @Field(() => AppAccess, { description: 'Declared use of callers’ rights by its code.' })
   @Property({ type: 'json' })
   access: AppAccess = new AppAccess();
 }
 
-/** The result of a deployment. */
 @ObjectType({ description: 'The result of a deployment of an app.' })
 export class AppDeployment {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the new release.' })
   releaseId!: string;
 
   @Field(() => [String], { description: 'Names of the migrations that ran, in order.' })
   migrated!: string[];
 
-  @Field(() => Int, { description: 'Number of migrations of the app, with those that ran before.' })
+  @Field(() => Int, { description: 'Number of migrations of the app, including earlier runs.' })
   total!: number;
 
   @Field(() => [AppRoute], { description: 'Routes below `view`, in the order in which they are matched.' })

@@ -18,7 +18,7 @@ registerEnumType(AppStatusEnum, {
   },
 });
 
-/** Custom code that runs in the service, with its own database schema (docs/contract.md#resources). */
+/** See docs/contract/resources.md#resources. */
 @ObjectType({
   description: 'Custom code that runs in the service, with its own database schema.',
   implements: Node,
@@ -57,7 +57,7 @@ export class App extends OwnedRow {
   accepted: boolean = true;
 
   @Field(() => AppAccess, {
-    description: 'What its code does with the rights of its callers. It applies from the next deployment.',
+    description: 'Declared use of callers’ rights by its code. It applies from the next deployment.',
   })
   @Property({ type: 'json' })
   access: AppAccess = new AppAccess();

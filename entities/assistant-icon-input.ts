@@ -2,7 +2,6 @@ import { Field, InputType } from 'type-graphql';
 import type { IncomingFile } from '../src/core/files.ts';
 import { FileContent } from '../src/core/scalars.ts';
 
-/** A new icon of an assistant. */
 @InputType({ description: 'A new icon of an assistant.' })
 export class SetAssistantIconInput {
   @Field(() => FileContent, {

@@ -9,14 +9,13 @@ const MAX_PARTS = 50;
 /** Maximum number of characters of instructions. */
 export const MAX_INSTRUCTIONS = 20_000;
 
-/** Changes to an assistant. */
 @InputType({ description: 'Changes to an assistant. Absent keys are unchanged, and null clears a value.' })
 export class UpdateAssistantInput extends UpdateOwnedInput {
   @Rule(textRule(100))
   @Field(() => String, {
     nullable: true,
     description:
-      'What its icon shows if none is uploaded: the name of a glyph, or an emoji. Null: the initial of its name.',
+      'Default icon, if no icon is uploaded: the name of a glyph, or an emoji. Null: the initial of its name.',
   })
   icon?: string | null;
 
@@ -61,7 +60,6 @@ export class UpdateAssistantInput extends UpdateOwnedInput {
   monthlyBudget?: number | null;
 }
 
-/** A new assistant. */
 @InputType({ description: 'A new assistant.' })
 export class CreateAssistantInput extends UpdateAssistantInput {
   @Field(() => String, { description: 'Display name, 1 to 255 characters.' })

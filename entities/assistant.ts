@@ -5,7 +5,10 @@ import { MonthlyBudget } from './monthly-budget.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** Instructions, data and tools with which a model helps users; its agents act on events (docs/contract.md#assistants). */
+/**
+ * Instructions, data and tools with which a model helps users; its agents act on events
+ * (docs/contract/agents.md#assistants).
+ */
 @ObjectType({
   description: 'Instructions, data and tools with which a model helps users. Its agents act on events.',
   implements: Node,
@@ -15,7 +18,7 @@ export class Assistant extends OwnedRow {
   @Field(() => String, {
     nullable: true,
     description:
-      'What its icon shows if none is uploaded: the name of a glyph, or an emoji. Null: the initial of its name.',
+      'Default icon, if no icon is uploaded: the name of a glyph, or an emoji. Null: the initial of its name.',
   })
   @Property({ type: 'text', nullable: true })
   icon?: string | null;

@@ -38,7 +38,7 @@ registerEnumType(AuditOutcomeEnum, {
     SUCCEEDED: { description: 'The call succeeded. An operation that it started may have failed later.' },
     DENIED: {
       description:
-        'The call was refused: the caller lacked a permission, a password was wrong, or the caller cannot read what a download names.',
+        'The call was refused: the caller lacked a permission, a password was wrong, or the caller cannot read the subject of a download.',
     },
     STARTED: { description: 'The download has begun. It stays so if the process ended before the download did.' },
     ABORTED: { description: 'The download failed, or its client ended it.' },
@@ -47,7 +47,7 @@ registerEnumType(AuditOutcomeEnum, {
 
 /**
  * One mutation or download that succeeded or was refused, or one read of rows, without the values of its arguments. Only
- * the end of a download updates its row; rows are deleted after 400 days. See docs/contract.md#audit-log.
+ * the end of a download updates its row; rows are deleted after 400 days. See docs/contract/resources.md#audit-log.
  */
 @ObjectType({
   description:

@@ -2,7 +2,6 @@ import { Field, InputType, Int } from 'type-graphql';
 import type { IncomingFile } from '../src/core/files.ts';
 import { FileContent } from '../src/core/scalars.ts';
 
-/** A new avatar. */
 @InputType({ description: 'A new avatar.' })
 export class SetAvatarInput {
   @Field(() => FileContent, {
@@ -11,7 +10,6 @@ export class SetAvatarInput {
   file!: IncomingFile;
 }
 
-/** A part of a new avatar. */
 @InputType({
   description:
     'A part of a new avatar. Its number and the number of parts are required: `chunk` and `chunks`, or, as Flow.js names ' +

@@ -20,7 +20,7 @@ registerEnumType(ConnectionStatusEnum, {
   },
 });
 
-/** The authorization by which a library or toolkit calls an outside service (docs/contract.md#connections). */
+/** See docs/contract/toolkits.md#connections. */
 @ObjectType({
   description: 'The authorization by which a library or toolkit calls an outside service.',
   implements: Node,
@@ -51,7 +51,7 @@ export class Connection extends TenantRow {
   @Property({ type: 'text', lazy: true })
   sealedTokens!: string;
 
-  /** What is known of the authorization server and of this client, as encrypted JSON. Null for libraries. */
+  /** Metadata of the authorization server and of this client, as encrypted JSON. Null for libraries. */
   @Property({ type: 'text', nullable: true, lazy: true })
   sealedClient?: string | null;
 

@@ -46,7 +46,6 @@ registerEnumType(AggregateFunctionEnum, {
   },
 });
 
-/** A field to group by. */
 @InputType({ description: 'A field to group by.' })
 export class GroupInput {
   @Field(() => String, { description: 'Name of the field.' })
@@ -65,7 +64,6 @@ export class GroupInput {
   timezone?: string;
 }
 
-/** A measure of each group. */
 @InputType({ description: 'A measure of each group.' })
 export class MeasureInput {
   @Field(() => AggregateFunctionEnum, { description: 'Function to apply.' })

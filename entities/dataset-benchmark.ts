@@ -1,7 +1,6 @@
 import { Field, Float, Int, ObjectType } from 'type-graphql';
 import type { BenchmarkConfig } from '../src/core/operations.ts';
 
-/** A measured run. */
 @ObjectType({ description: 'A measured run of a benchmark.' })
 export class DatasetBenchmarkRun {
   @Field(() => Int, { description: 'Number of the run, from 1; warm-up runs are not counted.' })
@@ -16,7 +15,6 @@ export class DatasetBenchmarkRun {
   records!: number;
 }
 
-/** Statistics over the measured runs. */
 @ObjectType({ description: 'Statistics over the measured runs of a benchmark. Durations are in milliseconds.' })
 export class DatasetBenchmarkStatistics {
   @Field(() => Float, { description: 'Shortest duration.' })
@@ -41,7 +39,6 @@ export class DatasetBenchmarkStatistics {
   avgRecordsPerSecond!: number;
 }
 
-/** The options of a benchmark, with defaults filled in. */
 @ObjectType({ description: 'Options of a benchmark, with defaults filled in.' })
 class DatasetBenchmarkConfig implements BenchmarkConfig {
   @Field(() => Int, { description: 'Number of measured runs.' })
@@ -57,7 +54,6 @@ class DatasetBenchmarkConfig implements BenchmarkConfig {
   includeIndexing!: boolean;
 }
 
-/** The result of a benchmark. */
 @ObjectType({ description: 'Result of a benchmark.' })
 export class DatasetBenchmark {
   @Field(() => Int, { description: 'Number of measured runs.' })

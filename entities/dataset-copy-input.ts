@@ -1,7 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { NAME_RULE, Rule } from '../src/core/input-rules.ts';
 
-/** A new copy of a dataset. */
 @InputType({ description: 'A new copy of a dataset.' })
 export class CopyDatasetInput {
   @Rule(NAME_RULE)

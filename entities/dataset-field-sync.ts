@@ -1,7 +1,6 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import { DatasetField } from './dataset-field.ts';
 
-/** The result of a synchronization of fields. */
 @ObjectType({ description: 'Result of a synchronization of a dataset’s fields.' })
 export class FieldSync {
   @Field(() => Int, { description: 'Number of new fields.' })

@@ -36,7 +36,6 @@ registerEnumType(FieldFormatEnum, {
   },
 });
 
-/** A field of a dataset or of a query result. */
 @ObjectType({ description: 'A field of a dataset or of a query result.' })
 export class DatasetField implements DatasetFieldShape {
   @Field(() => String, { description: 'Name as the source spells it. A repeated name becomes `id_2`.' })

@@ -20,7 +20,6 @@ export class FieldLabelInput {
   description?: string | null;
 }
 
-/** Changes to a dataset. */
 @InputType({ description: 'Changes to a dataset. Absent keys are unchanged, and null clears a value.' })
 export class UpdateDatasetInput extends UpdateOwnedInput {
   @Field(() => ID, {
@@ -72,7 +71,6 @@ export class UpdateDatasetInput extends UpdateOwnedInput {
   fields?: FieldLabelInput[] | null;
 }
 
-/** A new dataset. */
 @InputType({ description: 'A new dataset. Requires either `queryId`, or `datasourceId` and `query`.' })
 export class CreateDatasetInput extends UpdateDatasetInput {
   @Field(() => String, { description: 'Display name.' })

@@ -57,7 +57,6 @@ export const ALIAS_RULE: InputRule = {
   notNull: true,
 };
 
-/** Changes to a dataset reference. */
 @InputType({ description: 'Changes to a dataset reference. Absent keys are unchanged, and null clears a value.' })
 export class UpdateDatasetReferenceInput {
   @Rule(ALIAS_RULE)
@@ -96,7 +95,6 @@ export class UpdateDatasetReferenceInput {
   snapshots?: ReferenceSnapshotsInput | null;
 }
 
-/** A new dataset reference. */
 @InputType({ description: 'A new dataset reference.' })
 export class CreateDatasetReferenceInput extends UpdateDatasetReferenceInput {
   @Field(() => ID, {

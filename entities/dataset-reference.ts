@@ -43,10 +43,11 @@ export interface SnapshotSettings {
   n: number;
 }
 
-/** A dataset that a report shows, under an alias (docs/contract.md#dataset-references). */
+/** A dataset that a report shows, under an alias (docs/contract/datasets.md#dataset-references). */
 @ObjectType({
   description:
-    'A dataset that a report shows: the alias that the report’s blocks use, a filter, and the snapshots to include.',
+    'A dataset that a report shows: the alias that the report’s blocks use, a filter, and the snapshots to include. ' +
+    'In REST its `id` is the alias; in GraphQL it is a UUID, unique among all objects.',
   implements: Node,
 })
 @Entity()

@@ -1,10 +1,12 @@
 import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import { DateTime } from '../src/core/scalars.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
+import { WholeNumber } from '../src/core/whole-number.ts';
 
-/** The result of a refresh. */
 @ObjectType({ description: 'Result of a refresh.' })
 export class DatasetRefresh {
-  /** Id of the dataset. A result is no object of its own, so it has no `id` in GraphQL. */
+  /** Id of the dataset. A result is not an object of its own, so it has no `id` in GraphQL. */
+  @UuidField()
   @Field(() => ID, { name: 'datasetId', description: 'Id of the dataset.' })
   id!: string;
 
@@ -14,6 +16,7 @@ export class DatasetRefresh {
   @Field(() => Float, { description: 'Number of rows before the refresh.' })
   previousRecordCount!: number;
 
+  @WholeNumber()
   @Field(() => Float, { description: 'Duration in milliseconds.' })
   duration!: number;
 

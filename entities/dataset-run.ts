@@ -2,7 +2,6 @@ import { Field, Float, Int, ObjectType } from 'type-graphql';
 import type { ParameterValue } from '../src/core/parameters.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 
-/** The result of a run. */
 @ObjectType({ description: 'Result of a run of a dataset’s query. Nothing is stored.' })
 export class DatasetRun {
   @Field(() => Float, { description: 'Number of rows that the query returned.' })

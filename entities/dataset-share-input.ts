@@ -1,7 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { ShareInput } from './share-input.ts';
 
-/** The access that a share of a dataset grants. */
 @InputType({
   description:
     'The access that a share of a dataset grants. When an existing share is updated, absent keys are unchanged.',

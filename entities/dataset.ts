@@ -4,10 +4,10 @@ import type { Field as DatasetFieldShape } from '../src/core/fields.ts';
 import type { FlowStep } from '../src/core/flow/flow.ts';
 import type { ParameterDefinition } from '../src/core/parameters.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { WholeNumber } from '../src/core/whole-number.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** The outcome of a dataset's last refresh. */
 @ObjectType({ description: 'The outcome of a dataset’s last refresh.' })
 export class LastRefresh {
   @Field(() => DateTime, { description: 'Time when the refresh ended.' })
@@ -16,6 +16,7 @@ export class LastRefresh {
   @Field(() => Boolean, { description: 'Whether the rows were replaced.' })
   success!: boolean;
 
+  @WholeNumber()
   @Field(() => Float, {
     nullable: true,
     description: 'Duration in milliseconds; null to a caller who sees only a part of the rows.',
@@ -38,7 +39,7 @@ export interface DraftBase {
   fields: DatasetFieldShape[];
 }
 
-/** A query and its stored rows; also a draft or a snapshot of one. See docs/contract.md#datasets. */
+/** A query and its stored rows; also a draft or a snapshot of one. See docs/contract/datasets.md#datasets. */
 @ObjectType({
   description: 'A query and its rows, which are stored in the index and replaced by a refresh.',
   implements: Node,

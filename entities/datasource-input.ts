@@ -6,7 +6,6 @@ import { UpdateOwnedInput } from './owned-input.ts';
 /** Rows that an interactive query returns. */
 export const QUERY_LIMIT_RULE = limitRule(100);
 
-/** Changes to a datasource. */
 @InputType({ description: 'Changes to a datasource. Absent keys are unchanged, and null clears a value.' })
 export class UpdateDatasourceInput extends UpdateOwnedInput {
   @Field(() => JsonObject, {
@@ -26,7 +25,6 @@ export class UpdateDatasourceInput extends UpdateOwnedInput {
   secrets?: Record<string, unknown> | null;
 }
 
-/** A new datasource. */
 @InputType({ description: 'A new datasource.' })
 export class CreateDatasourceInput extends UpdateDatasourceInput {
   @Field(() => String, { description: 'Display name.' })
@@ -38,7 +36,6 @@ export class CreateDatasourceInput extends UpdateDatasourceInput {
   type!: string;
 }
 
-/** A query that is run once and not saved. */
 @InputType({ description: 'A read-only query that is run once and not saved.' })
 export class AdHocQueryInput {
   @Rule(QUERY_RULE)

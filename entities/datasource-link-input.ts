@@ -2,7 +2,6 @@ import { Field, ID, InputType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
 import { DatasourceLinkTypeEnum, type DatasourceLinkType } from './datasource-link.ts';
 
-/** A new link between datasources. */
 @InputType({ description: 'A new link between datasources.' })
 export class CreateDatasourceLinkInput {
   @Field(() => ID, {

@@ -16,7 +16,7 @@ registerEnumType(DatasourceLinkTypeEnum, {
   },
 });
 
-/** A relationship between the fields of two datasources (docs/contract.md#links-and-suites). */
+/** A relationship between the fields of two datasources (docs/contract/datasources.md#links-and-suites). */
 @ObjectType({
   description:
     'A relationship between fields of one datasource and fields of another, or of the same one. ' +

@@ -5,7 +5,7 @@ import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** A database server or an uploaded file that queries read (docs/contract.md#datasources). */
+/** See docs/contract/datasources.md#datasources. */
 @ObjectType({ description: 'A database server or an uploaded file that queries read.', implements: Node })
 @Entity()
 export class Datasource extends OwnedRow {
@@ -25,7 +25,7 @@ export class Datasource extends OwnedRow {
   @Property({ type: 'text', nullable: true, lazy: true })
   secrets?: string | null;
 
-  /** What is doubtful about the uploaded file, as it was read with `config`. */
+  /** Doubts about the uploaded file, as it was read with `config`. */
   @Property({ type: 'json' })
   problems: FileProblem[] = [];
 
@@ -33,7 +33,7 @@ export class Datasource extends OwnedRow {
   @Property({ type: 'uuid', nullable: true })
   fileId?: string | null;
 
-  /** Id of the app whose tables it reads. Its owner and shares are those of the app. Null for other types. */
+  /** Id of the app whose tables it reads. It has the owner and the shares of the app. Null for other types. */
   @Property({ type: 'uuid', nullable: true })
   appId?: string | null;
 

@@ -5,7 +5,6 @@ import { JsonObject } from '../src/core/scalars.ts';
 import { FieldLabelInput } from './dataset-input.ts';
 import { QueryParameter } from './query-parameter.ts';
 
-/** Differences between a new draft and its dataset. */
 @InputType({
   description:
     'Differences between a new draft and its dataset. Absent keys are copied from the dataset. Null clears a value.',

@@ -2,11 +2,14 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
 import type { ResourceKind } from '../src/core/permissions.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 import { ResourceKindEnum } from './word-enum.ts';
 
-/** A resource marked as a favourite by a user. No other user has access to it (docs/contract.md#favorites). */
+/**
+ * A resource marked as a favourite by a user. No other user has access to it (docs/contract/resources.md#favorites).
+ */
 @ObjectType({ description: 'A resource marked as a favourite by the caller. No other user sees it.', implements: Node })
 @Entity()
 export class Favorite extends TenantRow {
@@ -28,6 +31,7 @@ export class FavoriteResource {
   @Field(() => ResourceKindEnum, { description: 'Kind of the resource, e.g. `dataset` or `query`.' })
   kind!: ResourceKind;
 
+  @UuidField()
   @Field(() => ID, { description: 'Id of the resource.' })
   id!: string;
 

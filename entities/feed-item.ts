@@ -3,6 +3,7 @@ import { ACTIVITY_TYPES, type ActivityType } from '../src/core/activity.ts';
 import { FEED_TYPES } from '../src/core/feed.ts';
 import type { ResourceKind } from '../src/core/permissions.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
 import { ResourceKindEnum, wordEnum } from './word-enum.ts';
 
 const descriptions = new Map([...FEED_TYPES].map(([type, feedType]) => [feedType, ACTIVITY_TYPES.get(type)!] as const));
@@ -16,24 +17,27 @@ export const FeedItemTypeEnum = wordEnum(
 );
 
 /** An activity in the feed of a team, read from the table of activities (team-feed-model.ts). */
-@ObjectType({ description: 'An activity in the feed of a team. Its `id` is that of the activity.' })
+@ObjectType({ description: 'An activity in the feed of a team. Its `id` is the id of the activity.' })
 export class FeedItem {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the activity.' })
   id!: string;
 
-  /** Type of the activity. The API shows that of the feed item. */
+  /** Type of the activity. The API shows the type of the feed item. */
   type!: ActivityType;
 
   @Field(() => ResourceKindEnum, { description: 'Kind of the resource, e.g. `report` or `comment`.' })
   entityType!: ResourceKind;
 
+  @UuidField()
   @Field(() => ID, { description: 'Id of the resource. It may have been deleted since.' })
   entityId!: string;
 
+  @UuidField()
   @Field(() => ID, { nullable: true, description: 'Id of the user who caused it; null if the user is deleted.' })
   userId?: string | null;
 
-  @Field(() => String, { description: 'Sentence that describes what happened. It contains no values of rows.' })
+  @Field(() => String, { description: 'Sentence that describes the activity. It contains no values of rows.' })
   message!: string;
 
   @Field(() => DateTime, { description: 'Time of the activity.' })

@@ -1,7 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { NAME_RULE, Rule, UUID_RULE } from '../src/core/input-rules.ts';
 
-/** Changes to a folder. */
 @InputType({ description: 'Changes to a folder. Absent keys are unchanged.' })
 export class UpdateFolderInput {
   @Rule(NAME_RULE)
@@ -15,14 +14,12 @@ export class UpdateFolderInput {
   parentId?: string | null;
 }
 
-/** A new folder. */
 @InputType({ description: 'A new folder.' })
 export class CreateFolderInput extends UpdateFolderInput {
   @Field(() => String, { description: 'Display name, 1 to 255 characters. Siblings may have equal names.' })
   override name!: string;
 }
 
-/** A new folder in a bulk update. */
 @InputType({ description: 'A new folder in a bulk update.' })
 export class AddFolderInput extends CreateFolderInput {
   @Rule(UUID_RULE)
@@ -32,7 +29,6 @@ export class AddFolderInput extends CreateFolderInput {
   id!: string;
 }
 
-/** Changes to a folder in a bulk update. */
 @InputType({ description: 'Changes to a folder in a bulk update. Absent keys are unchanged.' })
 export class ChangeFolderInput extends UpdateFolderInput {
   @Field(() => ID, { description: 'Id of the folder.' })

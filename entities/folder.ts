@@ -3,7 +3,7 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A folder for resources of any kind. All users of the tenant may read it (docs/contract.md#folders). */
+/** A folder for resources of any kind. All users of the tenant may read it (docs/contract/resources.md#folders). */
 @ObjectType({
   description:
     'A folder for resources of any kind, visible to all users of the tenant. ' +

@@ -36,7 +36,6 @@ const EMAIL_DOMAINS =
 const TEAM_IDS = 'Ids of the teams that new users join.';
 const ENABLED = 'Whether users can log in with it. Users of its domain then cannot log in with a password.';
 
-/** Changes to an identity provider. */
 @InputType({ description: 'Changes to an identity provider. Absent keys are unchanged.' })
 export class UpdateIdentityProviderInput {
   @Rule({ ...USERNAME_RULE, notNull: true })
@@ -90,7 +89,6 @@ export class UpdateIdentityProviderInput {
   enabled?: boolean;
 }
 
-/** A new identity provider. */
 @InputType({ description: 'A new identity provider.' })
 export class CreateIdentityProviderInput extends UpdateIdentityProviderInput {
   @Field(() => String, { description: DOMAIN })

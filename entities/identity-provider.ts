@@ -3,7 +3,7 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** An OpenID Connect provider that authenticates the users of a domain. See docs/contract.md#identity-providers. */
+/** See docs/contract/access.md#identity-providers. */
 @ObjectType({
   description: 'An OpenID Connect provider that authenticates the users of a domain. Superusers only, in a session.',
   implements: Node,

@@ -9,11 +9,10 @@ const PROMPT_RULE: InputRule = {
   patternMessage: 'must not contain the character U+0000',
 };
 
-/** What an image shows, and how it is created. */
-@InputType({ description: 'What an image shows, and how it is created.' })
+@InputType({ description: 'Content of an image, and how to create it.' })
 export class CreateImageInput {
   @Rule(PROMPT_RULE)
-  @Field(() => String, { description: 'Prompt: what it shows, 1 to 4000 characters.' })
+  @Field(() => String, { description: 'Prompt that describes the image, 1 to 4000 characters.' })
   prompt!: string;
 
   @Rule({ minLength: 1, maxLength: 200 })

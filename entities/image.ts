@@ -3,7 +3,7 @@ import { Field, Float, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** An image that a model has created (docs/contract.md#images). */
+/** See docs/contract/agents.md#images. */
 @ObjectType({
   description:
     'An image that a model has created. The user who requested it sees it, and all who may read its assistant. Deleted ' +

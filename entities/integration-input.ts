@@ -13,15 +13,15 @@ const NAME = 'Display name.';
 const TYPE = 'Provider: `google-drive`, `dropbox`, `onedrive` or `box`.';
 const CLIENT_ID = 'Id with which the provider knows this service.';
 const CLIENT_SECRET = 'Secret of this service at the provider. Write-only';
-const OF_TYPE = 'Null and the default: that of the type. Only superusers may set another one.';
+const OF_TYPE = 'Null and the default: the URL of the type. Only superusers may set another one.';
 const AUTH_URI = `URL at which users authorize this service. ${OF_TYPE}`;
 const TOKEN_URI = `URL that issues tokens. ${OF_TYPE}`;
 const REVOKE_URI = `URL that revokes tokens. ${OF_TYPE}`;
 const API_URI = `Base of the URLs of the API, with its version. ${OF_TYPE}`;
 const CONTENT_URI = `Base of the URLs of contents. ${OF_TYPE}`;
-const SCOPE = 'Scopes that an authorization requests, separated by spaces. Null and the default: those of the type.';
+const SCOPE =
+  'Scopes that an authorization requests, separated by spaces. Null and the default: the scopes of the type.';
 
-/** Changes to an integration. */
 @InputType({
   description:
     'Changes to an integration. Absent keys are unchanged. Another type sets the URLs and the scope of that type where ' +
@@ -74,7 +74,6 @@ export class UpdateIntegrationInput {
   scope?: string | null;
 }
 
-/** A new integration. */
 @InputType({ description: 'A new integration.' })
 export class CreateIntegrationInput extends UpdateIntegrationInput {
   @Field(() => String, { description: NAME })
@@ -96,7 +95,7 @@ export class CreateIntegrationInput extends UpdateIntegrationInput {
   @Field(() => ID, {
     nullable: true,
     description:
-      'Id of the library to which it belongs alone (`embedded`), which requires `library:write` on it. Default: none, so ' +
+      'Id of the only library that uses it (`embedded`), which requires `library:write` on the library. Default: none, so ' +
       'that all users of the tenant can use it.',
   })
   libraryId?: string | null;

@@ -3,11 +3,11 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** The registration of this service at a cloud drive, with which libraries connect (docs/contract.md#integrations). */
+/** See docs/contract/libraries.md#integrations. */
 @ObjectType({
   description:
     'The registration of this service at a cloud drive, with which libraries connect. All users of the tenant may read it; ' +
-    'one that belongs to a library, those who may read the library.',
+    'one that belongs to a library is visible only to users who may read the library.',
   implements: Node,
 })
 @Entity()
@@ -20,7 +20,7 @@ export class Integration extends TenantRow {
   @Property({ type: 'text' })
   type!: string;
 
-  @Field(() => Boolean, { description: 'Whether it belongs to one library alone.' })
+  @Field(() => Boolean, { description: 'Whether it belongs to a single library.' })
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 
@@ -60,7 +60,10 @@ export class Integration extends TenantRow {
   @Property({ type: 'text' })
   apiUri!: string;
 
-  @Field(() => String, { nullable: true, description: 'Base of the URLs of contents; null if it is that of the API.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Base of the URLs of contents; null if it is the base of the API.',
+  })
   @Property({ type: 'text', nullable: true })
   contentUri?: string | null;
 

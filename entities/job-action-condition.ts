@@ -13,16 +13,16 @@ export const JobActionConditionTypeEnum = {
 export type JobActionConditionType = (typeof JobActionConditionTypeEnum)[keyof typeof JobActionConditionTypeEnum];
 registerEnumType(JobActionConditionTypeEnum, {
   name: 'JobActionConditionType',
-  description: 'What a run condition requires of the run so far.',
+  description: 'Type of a run condition: its requirement of the run so far.',
   valuesConfig: {
     SUCCESS: { description: 'No task of the run has failed.' },
     FAILURE: { description: 'A task of the run has failed.' },
-    ALWAYS: { description: 'Nothing.' },
+    ALWAYS: { description: 'No requirement: the action always runs.' },
     CRITERIA: { description: 'A number of rows of a dataset that match criteria.' },
   },
 });
 
-/** A condition on which an action of a job runs (docs/contract.md#run-conditions). */
+/** See docs/contract/jobs.md#run-conditions. */
 @ObjectType({
   description: 'A condition on which an action of a job runs. All conditions of an action must be met.',
   implements: Node,
@@ -33,13 +33,20 @@ export class JobActionCondition extends TenantRow {
   @Property({ type: 'uuid' })
   jobActionId!: string;
 
-  @Field(() => JobActionConditionTypeEnum, { description: 'What it requires.' })
+  @Field(() => JobActionConditionTypeEnum, { description: 'Type of the condition.' })
   @Enum({ items: () => Object.values(JobActionConditionTypeEnum), type: 'text' })
   type!: JobActionConditionType;
 
   /** Settings. Not every reader of the job sees all. */
   @Property({ type: 'json' })
   data: Record<string, unknown> = {};
+
+  /**
+   * The former owner who stored these settings, if the job has another owner since. Null for settings of the current
+   * owner. See docs/contract/jobs.md#job-actions.
+   */
+  @Property({ type: 'text', nullable: true })
+  settingsOwnerId?: string | null;
 
   /** The dataset that `data.datasetId` names, which cannot be deleted. */
   @Property({ type: 'uuid', nullable: true })

@@ -4,7 +4,6 @@ import { NAME_RULE, Rule, textRule } from '../src/core/input-rules.ts';
 import { FileContent, JsonObject } from '../src/core/scalars.ts';
 import { JobActionConditionTypeEnum, type JobActionConditionType } from './job-action-condition.ts';
 
-/** Changes to an action of a job. */
 @InputType({ description: 'Changes to an action of a job. Absent keys are unchanged.' })
 export class UpdateJobActionInput {
   @Rule(NAME_RULE)
@@ -20,7 +19,6 @@ export class UpdateJobActionInput {
   data?: Record<string, unknown> | null;
 }
 
-/** A new action of a job. */
 @InputType({ description: 'A new action of a job.' })
 export class CreateJobActionInput extends UpdateJobActionInput {
   @Rule(textRule(100))
@@ -31,11 +29,10 @@ export class CreateJobActionInput extends UpdateJobActionInput {
   override name!: string;
 }
 
-/** Changes to a run condition. */
 @InputType({ description: 'Changes to a run condition. Absent keys are unchanged.' })
 export class UpdateJobActionConditionInput {
   @Rule({ notNull: true })
-  @Field(() => JobActionConditionTypeEnum, { nullable: true, description: 'What the condition requires.' })
+  @Field(() => JobActionConditionTypeEnum, { nullable: true, description: 'Type of the condition.' })
   type?: JobActionConditionType;
 
   @Field(() => JsonObject, {
@@ -47,14 +44,12 @@ export class UpdateJobActionConditionInput {
   data?: Record<string, unknown> | null;
 }
 
-/** A new run condition. */
 @InputType({ description: 'A new run condition.' })
 export class CreateJobActionConditionInput extends UpdateJobActionConditionInput {
-  @Field(() => JobActionConditionTypeEnum, { description: 'What the condition requires.' })
+  @Field(() => JobActionConditionTypeEnum, { description: 'Type of the condition.' })
   override type!: JobActionConditionType;
 }
 
-/** The file of an action. */
 @InputType({ description: 'The file of an action.' })
 export class SetJobActionFileInput {
   @Field(() => FileContent, {

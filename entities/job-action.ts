@@ -3,7 +3,6 @@ import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** The file that is kept with an action. */
 @ObjectType({ description: 'The file that is kept with an action.' })
 export class JobActionFile {
   @Field(() => String, { description: 'Name of the file.' })
@@ -16,7 +15,7 @@ export class JobActionFile {
   size!: number;
 }
 
-/** A step of a job (docs/contract.md#job-actions). */
+/** See docs/contract/jobs.md#job-actions. */
 @ObjectType({ description: 'A step of a job.', implements: Node })
 @Entity()
 export class JobAction extends TenantRow {
@@ -39,6 +38,13 @@ export class JobAction extends TenantRow {
   /** Settings. Not every reader of the job sees all. */
   @Property({ type: 'json' })
   data: Record<string, unknown> = {};
+
+  /**
+   * The former owner who stored these settings, if the job has another owner since. Null for settings of the current
+   * owner. See docs/contract/jobs.md#job-actions.
+   */
+  @Property({ type: 'text', nullable: true })
+  settingsOwnerId?: string | null;
 
   /** The secrets of `data` as encrypted JSON: values by their path. Null if there are none. No API returns them. */
   @Property({ type: 'text', nullable: true, lazy: true })

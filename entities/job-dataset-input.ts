@@ -6,7 +6,6 @@ import { JobSnapshotTimeEnum, type JobSnapshotTime } from './job-dataset.ts';
 /** Maximum number of datasets of one job. */
 export const MAX_JOB_DATASETS = 100;
 
-/** The snapshots of a dataset of a job. */
 @InputType({ description: 'The snapshots of a dataset of a job. Replaces all previous settings.' })
 export class JobSnapshotsInput {
   @Field(() => JobSnapshotTimeEnum, {
@@ -30,7 +29,6 @@ const ALIAS =
   '1 to 150 characters, unique within the job.';
 const DATASET = 'Dataset that the caller can read, by id, slug or natural id. Must not be a draft or a snapshot.';
 
-/** Changes to a dataset of a job. */
 @InputType({ description: 'Changes to a dataset of a job. Absent keys are unchanged, and null clears a value.' })
 export class UpdateJobDatasetInput {
   @Rule(ALIAS_RULE)
@@ -53,7 +51,6 @@ export class UpdateJobDatasetInput {
   snapshots?: JobSnapshotsInput | null;
 }
 
-/** A new dataset of a job. */
 @InputType({ description: 'A new dataset of a job.' })
 export class CreateJobDatasetInput extends UpdateJobDatasetInput {
   @Field(() => String, { description: ALIAS })

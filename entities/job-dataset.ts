@@ -15,7 +15,7 @@ registerEnumType(JobSnapshotTimeEnum, {
   },
 });
 
-/** A dataset that a job works on, under an alias (docs/contract.md#jobs). */
+/** A dataset that a job works on, under an alias (docs/contract/jobs.md#jobs). */
 @ObjectType({
   description: 'A dataset that a job works on: the alias that its actions use, and the snapshots that each run takes.',
   implements: Node,

@@ -6,7 +6,6 @@ import { JobIntervalTypeEnum, type JobIntervalType } from './job.ts';
 import { MonthlyBudgetInput } from './monthly-budget.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
-/** Changes to a job. */
 @InputType({ description: 'Changes to a job. Absent keys are unchanged, and null clears a value.' })
 export class UpdateJobInput extends UpdateOwnedInput {
   @Rule(textRule(255))
@@ -27,7 +26,7 @@ export class UpdateJobInput extends UpdateOwnedInput {
   @Rule({ ...textRule(100), notNull: true })
   @Field(() => String, {
     nullable: true,
-    description: 'IANA time zone of the schedule. On creation, by default that of the owner, else `UTC`.',
+    description: 'IANA time zone of the schedule. On creation, by default the time zone of the owner, else `UTC`.',
   })
   timezone?: string;
 
@@ -53,14 +52,14 @@ export class UpdateJobInput extends UpdateOwnedInput {
   data?: Record<string, unknown> | null;
 
   @Rule(optionalTextRule(10_000))
-  @Field(() => String, { nullable: true, description: 'Notes, at most 10000 characters.' })
+  @Field(() => String, { nullable: true, description: 'Notes, at most 10,000 characters.' })
   notes?: string | null;
 
   @Field(() => DateTime, {
     nullable: true,
     description:
-      'Null frees a locked job, which requires the access level Admin. While a run is unfinished, the job still starts ' +
-      'no other. Any other value is ignored, and is an error on creation.',
+      'Any time other than the lock time of a run locks the job: no run starts until null unlocks it. Only superusers lock and unlock; ' +
+      'any caller may send back the value that was read. A value other than null is an error on creation.',
   })
   lockedAt?: Date | null;
 
@@ -68,14 +67,17 @@ export class UpdateJobInput extends UpdateOwnedInput {
   monthlyBudget?: number | null;
 }
 
-/** A new job. */
 @InputType({ description: 'A new job.' })
 export class CreateJobInput extends UpdateJobInput {
   @Field(() => String, { description: 'Display name.' })
   override name!: string;
 
   @Rule(textRule(100))
-  @Field(() => ID, { description: 'Id of the job driver: `dataset-refresh` or `actions`.' })
+  @Field(() => ID, {
+    description:
+      'Id of the job driver: `dataset-refresh` or `actions`. `email`, `library-sync`, `api-call` and `snapshot-cleanup` create ' +
+      'a job of the type `actions` with one action, whose settings are `data`.',
+  })
   type!: string;
 
   @Rule({ maxItems: MAX_JOB_DATASETS })
@@ -88,10 +90,13 @@ export class CreateJobInput extends UpdateJobInput {
   datasets?: CreateJobDatasetInput[] | null;
 
   @Rule(textRule(255))
-  @Field(() => String, { nullable: true, description: 'What created the job, in free words. It cannot be changed.' })
+  @Field(() => String, { nullable: true, description: 'Creator of the job, as a free text. It cannot be changed.' })
   source?: string | null;
 
   @Rule(textRule(255))
-  @Field(() => String, { nullable: true, description: 'Id of what created the job. It cannot be changed.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Id of the resource that created the job. It cannot be changed.',
+  })
   sourceId?: string | null;
 }

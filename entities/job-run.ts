@@ -2,6 +2,8 @@ import { Entity, Enum, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Float, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { OPERATION_STATUSES, type OperationStatus } from '../src/core/operations.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
+import { WholeNumber } from '../src/core/whole-number.ts';
 import { Node } from './node.ts';
 import { OperationStatusEnum } from './operation.ts';
 import { TenantRow } from './tenant-row.ts';
@@ -15,7 +17,7 @@ const JobTriggerEnum = {
 export type JobTrigger = (typeof JobTriggerEnum)[keyof typeof JobTriggerEnum];
 registerEnumType(JobTriggerEnum, {
   name: 'JobTrigger',
-  description: 'What started a run of a job.',
+  description: 'Cause of a run of a job.',
   valuesConfig: {
     MANUAL: { description: 'A user.' },
     SCHEDULE: { description: 'The schedule, at its time.' },
@@ -27,14 +29,12 @@ registerEnumType(JobTriggerEnum, {
   },
 });
 
-/** The task of a run: a dataset of the job or an action. */
 @ObjectType({ description: 'Task of a run: a dataset of the job or an action.' })
 export class JobTask {
   @Field(() => String, { description: '`dataset:<alias>` or `action:<id>`.' })
   key!: string;
 }
 
-/** The result of one task of a run. */
 @ObjectType({ description: 'Result of a task.' })
 export class JobTaskResult {
   @Field(() => String, { description: 'The key of the task.' })
@@ -46,6 +46,7 @@ export class JobTaskResult {
   @Field(() => DateTime, { nullable: true, description: 'Start of the task.' })
   startedAt?: string | null;
 
+  @WholeNumber()
   @Field(() => Float, { nullable: true, description: 'Duration in milliseconds, with all attempts.' })
   duration?: number | null;
 
@@ -65,7 +66,6 @@ export class JobTaskResult {
   log?: string | null;
 }
 
-/** One entry of the history of a run: a task and its result. */
 @ObjectType({ description: 'A task of a run with its result.' })
 export class JobHistoryEntry {
   @Field(() => JobTask, { description: 'The task.' })
@@ -75,7 +75,7 @@ export class JobHistoryEntry {
   result!: JobTaskResult;
 }
 
-/** A run of a job (docs/contract.md#jobs). The truth about a run is this row, not the queue. */
+/** The truth about a run is this row, not the queue. See docs/contract/jobs.md#jobs. */
 @ObjectType({ description: 'A run of a job.', implements: Node })
 @Entity()
 export class JobRun extends TenantRow {
@@ -83,7 +83,7 @@ export class JobRun extends TenantRow {
   @Property({ type: 'uuid' })
   jobId!: string;
 
-  @Field(() => JobTriggerEnum, { description: 'What started it.' })
+  @Field(() => JobTriggerEnum, { description: 'Cause of the run.' })
   @Enum({ items: () => Object.values(JobTriggerEnum), type: 'text' })
   trigger!: JobTrigger;
 
@@ -103,6 +103,7 @@ export class JobRun extends TenantRow {
   @Property({ type: 'timestamptz', nullable: true })
   finishedAt?: Date | null;
 
+  @WholeNumber()
   @Field(() => Float, {
     nullable: true,
     description: 'Duration in milliseconds. Null before the end, and for a run that never started.',
@@ -161,7 +162,6 @@ export class JobRun extends TenantRow {
   operationId?: string | null;
 }
 
-/** Whether a task of a run succeeded. */
 @ObjectType({ description: 'Whether a task of a run succeeded. Its error and log are in the history of the job.' })
 export class JobTaskOutcome {
   @Field(() => String, { description: 'The key of the task.' })
@@ -171,7 +171,6 @@ export class JobTaskOutcome {
   success!: boolean;
 }
 
-/** One entry of the result of a run. */
 @ObjectType({ description: 'A task of a run, and whether it succeeded.' })
 export class JobRunResultEntry {
   @Field(() => JobTask, { description: 'The task.' })
@@ -181,15 +180,16 @@ export class JobRunResultEntry {
   result!: JobTaskOutcome;
 }
 
-/** The result of a run, as a caller who waits gets it. */
 @ObjectType({ description: 'Result of a run of a job.' })
 export class JobRunResult {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the run.' })
   runId!: string;
 
   @Field(() => Boolean, { description: 'Whether every task succeeded.' })
   success!: boolean;
 
+  @WholeNumber()
   @Field(() => Float, { description: 'Duration in milliseconds.' })
   duration!: number;
 

@@ -18,7 +18,7 @@ registerEnumType(JobIntervalTypeEnum, {
   },
 });
 
-/** Ordered actions that run on a schedule or on demand; also the draft of a job. See docs/contract.md#jobs. */
+/** Ordered actions that run on a schedule or on demand; also the draft of a job. See docs/contract/jobs.md#jobs. */
 @ObjectType({ description: 'Ordered actions that run on a schedule or on demand.', implements: Node })
 @Entity()
 export class Job extends OwnedRow {
@@ -72,9 +72,13 @@ export class Job extends OwnedRow {
   @Property({ type: 'timestamptz' })
   scheduledAt: Date = new Date();
 
-  @Field(() => DateTime, { nullable: true, description: 'Start of the current run. Null while the job does not run.' })
+  /** Time of the request of the run that the job is locked for. Null while no run is unfinished. */
   @Property({ type: 'timestamptz', nullable: true })
   lockedAt?: Date | null;
+
+  /** Time of the lock by a superuser, which only a superuser lifts. See docs/contract/jobs.md#jobs. */
+  @Property({ type: 'timestamptz', nullable: true })
+  adminLockedAt?: Date | null;
 
   @Field(() => DateTime, {
     nullable: true,
@@ -91,11 +95,11 @@ export class Job extends OwnedRow {
   @Property({ type: 'text', nullable: true })
   notes?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'What created the job, in free words. Set on creation.' })
+  @Field(() => String, { nullable: true, description: 'Creator of the job, as a free text. Set on creation.' })
   @Property({ type: 'text', nullable: true })
   source?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Id of what created the job. Set on creation.' })
+  @Field(() => String, { nullable: true, description: 'Id of the resource that created the job. Set on creation.' })
   @Property({ type: 'text', nullable: true })
   sourceId?: string | null;
 

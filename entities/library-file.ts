@@ -11,13 +11,13 @@ registerEnumType(LibraryFileStatusEnum, {
   name: 'LibraryFileStatus',
   description: 'Whether a library has the contents of a file.',
   valuesConfig: {
-    SYNCED: { description: 'The contents are those of the last sync.' },
+    SYNCED: { description: 'The contents are from the last sync.' },
     SKIPPED: { description: 'The contents are not kept, for the given reason.' },
     FAILED: { description: 'The contents could not be read. The next sync tries again.' },
   },
 });
 
-/** A file of a library (docs/contract.md#files-of-libraries). */
+/** See docs/contract/libraries.md#files-of-libraries. */
 @ObjectType({ description: 'A file of a library.', implements: Node })
 @Entity()
 export class LibraryFile extends TenantRow {

@@ -3,7 +3,6 @@ import { Rule, UUID_RULE } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
-/** Changes to a library. */
 @InputType({ description: 'Changes to a library. Absent keys are unchanged, and null clears a value.' })
 export class UpdateLibraryInput extends UpdateOwnedInput {
   @Rule(UUID_RULE)
@@ -16,7 +15,7 @@ export class UpdateLibraryInput extends UpdateOwnedInput {
   @Field(() => JsonObject, {
     nullable: true,
     description:
-      'What it keeps: `rootId` (id of a folder at the provider, of Dropbox also its path; null, the default: all files), ' +
+      'Selection of its files: `rootId` (id of a folder at the provider, for Dropbox also its path; null, the default: all files), ' +
       '`extensions` (at most 100, ' +
       'e.g. `pdf`; empty, the default: all), `maxFileBytes` (1 to 5,000,000,000; default 100,000,000). Replaces all previous ' +
       'settings; null sets the defaults. The next sync after a change is a full one.',
@@ -24,7 +23,6 @@ export class UpdateLibraryInput extends UpdateOwnedInput {
   settings?: Record<string, unknown> | null;
 }
 
-/** A new library. */
 @InputType({ description: 'A new library.' })
 export class CreateLibraryInput extends UpdateLibraryInput {
   @Field(() => String, { description: 'Display name.' })

@@ -12,7 +12,6 @@ registerEnumType(LibraryShareLevelEnum, {
   },
 });
 
-/** The access that a share of a library grants. */
 @InputType({ description: 'The access that a share of a library grants.' })
 export class LibraryShareInput extends ShareInput {
   @Field(() => LibraryShareLevelEnum, { description: 'Access level.' })

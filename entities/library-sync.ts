@@ -4,7 +4,7 @@ const LibraryChangeActionEnum = { ADD: 'add', UPDATE: 'update', DELETE: 'delete'
 type LibraryChangeAction = (typeof LibraryChangeActionEnum)[keyof typeof LibraryChangeActionEnum];
 registerEnumType(LibraryChangeActionEnum, {
   name: 'LibraryChangeAction',
-  description: 'What a sync would do with a file.',
+  description: 'Action that a sync would take for a file.',
   valuesConfig: {
     ADD: { description: 'Add a file with its contents.' },
     UPDATE: { description: 'Replace the contents, or move the file.' },
@@ -12,13 +12,12 @@ registerEnumType(LibraryChangeActionEnum, {
   },
 });
 
-/** A file that a sync could not read. */
-@ObjectType({ description: 'A file that a sync could not read. The next sync tries again.' })
+@ObjectType({ description: 'A file or folder that a sync could not read. The next sync tries again.' })
 export class LibrarySyncError {
-  @Field(() => String, { description: 'Id of the file at the provider.' })
+  @Field(() => String, { description: 'Id of the file or folder at the provider.' })
   fileId!: string;
 
-  @Field(() => String, { description: 'Path of the file.' })
+  @Field(() => String, { description: 'Path of the file or folder.' })
   path!: string;
 
   @Field(() => String, { description: 'Code of the error.' })
@@ -28,10 +27,9 @@ export class LibrarySyncError {
   message!: string;
 }
 
-/** What a sync would do with a file. */
-@ObjectType({ description: 'What a sync would do with a file.' })
+@ObjectType({ description: 'Preview of how a sync would treat a file.' })
 export class LibrarySyncChange {
-  @Field(() => LibraryChangeActionEnum, { description: 'What it would do.' })
+  @Field(() => LibraryChangeActionEnum, { description: 'Planned action of the sync.' })
   action!: LibraryChangeAction;
 
   @Field(() => String, { description: 'Id of the file at the provider.' })
@@ -62,13 +60,13 @@ export class LibrarySync {
   @Field(() => Int, { description: 'Number of files with the status `skipped`.' })
   skippedFiles!: number;
 
-  @Field(() => [LibrarySyncError], { description: 'Files that could not be read, at most 1,000.' })
+  @Field(() => [LibrarySyncError], { description: 'Files and folders that could not be read, at most 1,000.' })
   errors!: LibrarySyncError[];
 
-  @Field(() => Int, { description: 'Number of files that could not be read.' })
+  @Field(() => Int, { description: 'Number of files and folders that could not be read.' })
   errorCount!: number;
 
-  @Field(() => Boolean, { description: 'Whether all files were listed, not only what has changed.' })
+  @Field(() => Boolean, { description: 'Whether all files were listed, not only changes.' })
   full!: boolean;
 
   @Field(() => Boolean, { description: 'Whether nothing was stored.' })

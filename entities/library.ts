@@ -5,7 +5,7 @@ import { ConnectionStatusEnum, type ConnectionStatus } from './connection.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** Limits of what a library keeps of its drive (docs/contract.md#libraries). */
+/** Limits of the files that a library keeps (docs/contract/libraries.md#libraries). */
 export interface LibrarySettings {
   /** Id of the folder at the provider whose files it keeps. Null: the root of the drive. */
   rootId: string | null;
@@ -15,7 +15,7 @@ export interface LibrarySettings {
   maxFileBytes: number;
 }
 
-/** Files of a cloud drive, kept up to date by syncs (docs/contract.md#libraries). */
+/** See docs/contract/libraries.md#libraries. */
 @ObjectType({ description: 'Files of a cloud drive, kept up to date by syncs.', implements: Node })
 @Entity()
 export class Library extends OwnedRow {
@@ -31,13 +31,13 @@ export class Library extends OwnedRow {
 
   @Field(() => JsonObject, {
     description:
-      'What it keeps: `rootId` (id of a folder at the provider; null: all files), `extensions` (e.g. `pdf`; empty: all), ' +
+      'Selection of its files: `rootId` (id of a folder at the provider; null: all files), `extensions` (e.g. `pdf`; empty: all), ' +
       '`maxFileBytes`.',
   })
   @Property({ type: 'json' })
   settings!: LibrarySettings;
 
-  @Field(() => Int, { description: 'Number of its files, also of those without contents.' })
+  @Field(() => Int, { description: 'Number of its files, including files without contents.' })
   @Property({ type: 'integer' })
   fileCount: number = 0;
 

@@ -23,8 +23,8 @@ registerEnumType(MailStatusEnum, {
   },
 });
 
-/** What the outbox shows of a file that a mail has attached. */
-@ObjectType({ description: 'A file that a mail has attached.' })
+/** An attached file of a mail, as the outbox shows it. */
+@ObjectType({ description: 'An attached file of a mail.' })
 export class MailAttachment {
   @Field(() => String, { description: 'Name of the file.' })
   filename!: string;
@@ -36,7 +36,10 @@ export class MailAttachment {
   size!: number;
 }
 
-/** A mail in the outbox. Its texts are encrypted, since they can contain password links. See docs/contract.md#mail. */
+/**
+ * A mail in the outbox. Its texts are encrypted, since they can contain password links. See
+ * docs/contract/people.md#mail.
+ */
 @ObjectType({
   description: 'A mail in the outbox: sent, waiting or failed. Deleted after 30 days.',
   implements: Node,

@@ -1,6 +1,5 @@
 import { Field, ID, ObjectType } from 'type-graphql';
 
-/** An entry of a menu. */
 @ObjectType({ description: 'An entry of a menu. It leads to a list that the caller may open.' })
 export class MenuItem {
   @Field(() => ID, { description: 'Name of the entry, e.g. `datasets`.' })
@@ -16,7 +15,7 @@ export class MenuItem {
   icon!: string;
 }
 
-/** A menu of front-ends. See docs/contract.md#menus. */
+/** See docs/contract/people.md#menus. */
 @ObjectType({ description: 'A menu of front-ends.' })
 export class MenuTemplate {
   @Field(() => ID, { description: 'Name of the menu, e.g. `content`.' })
@@ -29,7 +28,6 @@ export class MenuTemplate {
   items!: MenuItem[];
 }
 
-/** The menus of front-ends. */
 @ObjectType({ description: 'The menus of front-ends.' })
 export class MenuTemplates {
   @Field(() => [MenuTemplate], { description: 'Menus with entries that the caller may open, in order.' })

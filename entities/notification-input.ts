@@ -1,7 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { Rule } from '../src/core/input-rules.ts';
 
-/** Changes to a notification. */
 @InputType({ description: 'Changes to a notification. Absent keys are unchanged.' })
 export class UpdateNotificationInput {
   @Rule({ notNull: true })

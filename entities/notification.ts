@@ -6,21 +6,21 @@ import { TenantRow } from './tenant-row.ts';
 import { wordEnum } from './word-enum.ts';
 
 const TYPES = {
-  'dataset.filter.broken': 'A share shows no rows any more, because its saved filter no longer fits the fields.',
+  'dataset.filter.broken': 'A share no longer shows rows, because its saved filter does not fit the fields.',
   'app.notification': 'A handler of an app sends a message.',
   'job.notification': 'An action of a job sends a message.',
   'job.run.failed': 'A run of a job failed, and the one before it had not.',
   'agent.run.failed': 'A run of an agent failed, and the one before it had not.',
   'agent.events.dropped': 'Events of an agent were dropped when an update bound agents to the events of single apps.',
-  'agent.events.suspended': 'Events of an app no longer start an agent, because the app got another owner.',
+  'agent.events.suspended': 'Events of an app no longer start an agent, because the app has another owner.',
   'assistant.events.dropped':
     'Events of an assistant were dropped when an update bound agents to the events of single apps.',
   'library.connection.expired': 'The provider refuses the connection of a library, which has to be authorized again.',
   'library.connection.ended':
-    'A library is not connected any more, as the user who authorized it was disabled or deleted.',
+    'A library is no longer connected, because the user who authorized it was disabled or deleted.',
   'toolkit.connection.expired': 'The server refuses the connection of a toolkit, which has to be authorized again.',
   'toolkit.connection.ended':
-    'A toolkit is not connected any more, as the user who authorized it was disabled or deleted.',
+    'A toolkit is no longer connected, because the user who authorized it was disabled or deleted.',
   'usage.budget.exceeded': 'More credits were used in a month than the budget of an app, assistant, agent or job.',
 } as const;
 const NotificationTypeEnum = wordEnum(
@@ -30,7 +30,7 @@ const NotificationTypeEnum = wordEnum(
   (type) => TYPES[type],
 );
 
-/** A message for one user. No one else can see it. See docs/contract.md#notifications. */
+/** A message for one user. No one else can see it. See docs/contract/people.md#notifications. */
 @ObjectType({
   description: 'A message for the caller. No one else can see it. Deleted after 90 days.',
   implements: Node,

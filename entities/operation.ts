@@ -38,10 +38,31 @@ const OperationNameEnum = wordEnum(
   'OperationName',
   'Name of a long operation.',
   OPERATION_NAMES,
-  (name) => `The operation \`${name}\`.`,
+  (name) =>
+    ({
+      'dataset.refresh': 'Loads the rows of a dataset from its datasource.',
+      'dataset.run': 'Runs the query of a dataset and returns its rows.',
+      'dataset.benchmark': 'Measures the query of a dataset.',
+      'dataset.preview': 'Loads rows by a changed query or flow, for a preview.',
+      'dataset.promoteRefresh': 'Publishes the rows of a refresh preview.',
+      'dataset.copy': 'Copies a dataset with its rows.',
+      'dataset.snapshot': 'Creates a snapshot of a dataset.',
+      'dataset.promote': 'Replaces the rows of a dataset by the rows of a snapshot.',
+      'datasource.replaceFile': 'Replaces the file of a datasource.',
+      'job.run': 'Runs the actions of a job.',
+      'template.render': 'Renders a template.',
+      'app.migrate': 'Runs the migrations of an app.',
+      'app.deploy': 'Deploys an app.',
+      'library.sync': 'Syncs a library with its drive.',
+      'agent.run': 'Runs an agent.',
+      'image.create': 'Creates an image with an AI model.',
+    })[name],
 );
 
-/** A long operation with its progress. Records stay for seven days after the end. See docs/contract.md#operations. */
+/**
+ * A long operation with its progress. Records stay for seven days after the end. See
+ * docs/contract/operations.md#operations.
+ */
 @ObjectType({
   description:
     'A long operation, e.g. a refresh, with its progress and result. ' +
@@ -51,8 +72,8 @@ const OperationNameEnum = wordEnum(
 @Entity()
 export class Operation extends TenantRow {
   /**
-   * Id of the work item: the own id, or that of the waiting operation that this one joined. Unfinished operations that
-   * share a work item change state together.
+   * Id of the work item: the operation's own id, or the id of the waiting operation that it joined. Unfinished
+   * operations that share a work item change state together.
    */
   @Property({ type: 'uuid' })
   workId!: string;

@@ -18,7 +18,7 @@ export abstract class UpdateOwnedInput {
   slug?: string;
 
   @Rule(DESCRIPTION_RULE)
-  @Field(() => String, { nullable: true, description: 'Description, at most 10000 characters; null clears it.' })
+  @Field(() => String, { nullable: true, description: 'Description, at most 10,000 characters; null clears it.' })
   description?: string | null;
 
   @Rule({ notNull: true })

@@ -39,6 +39,8 @@ export interface OwnedKind<T extends OwnedRow> {
   shareLevels?: readonly ShareLevel[];
   /** The ability that allows sharing. Default: `share`. */
   shareAbility?: 'share' | 'write';
+  /** Ability that a change of the owner requires. Default: `changeOwner`. */
+  ownerAbility?: 'changeOwner' | 'edit';
 }
 
 export const DATASOURCE: OwnedKind<Datasource> = {
@@ -87,6 +89,7 @@ export const JOB: OwnedKind<Job> = {
   what: 'job',
   table: 'job',
   icon: 'calendar-clock',
+  ownerAbility: 'edit',
   silent: ['accepted', 'nextRunAt', 'scheduledAt', 'lockedAt', 'heartbeat'],
   hasParents: true,
   hasDrafts: true,

@@ -2,7 +2,7 @@ import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { Field, ID, ObjectType } from 'type-graphql';
 import { TenantRow } from './tenant-row.ts';
 
-/** The columns of every kind with owners (docs/contract.md#resources). */
+/** The columns of every kind with owners (docs/contract/resources.md#resources). */
 @ObjectType()
 @Entity({ abstract: true })
 export abstract class OwnedRow extends TenantRow {

@@ -1,7 +1,7 @@
 import { Entity, Property } from '@mikro-orm/decorators/legacy';
 import { TenantRow } from './tenant-row.ts';
 
-/** A link with which a user can set a new password once. See docs/contract.md#passwords. */
+/** A link with which a user can set a new password once. See docs/contract/access.md#passwords. */
 @Entity()
 export class PasswordReset extends TenantRow {
   @Property({ type: 'uuid' })

@@ -17,7 +17,8 @@ registerEnumType(ParameterTypeEnum, {
 });
 
 /**
- * Definition of a query parameter (docs/contract.md#parameters). The same class is the output type and the input type.
+ * Definition of a query parameter (docs/contract/datasets.md#parameters). The same class is the output type and the
+ * input type.
  */
 @ObjectType({ description: 'Definition of a query parameter, used in the query as `{{name}}`.' })
 @InputType('QueryParameterInput', { description: 'Definition of a query parameter, used in the query as `{{name}}`.' })

@@ -1,6 +1,7 @@
 import { Field, Float, ID, Int, ObjectType, registerEnumType } from 'type-graphql';
 import type { FieldType } from '../src/core/fields.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
 import { FieldTypeEnum } from './dataset-field.ts';
 
 const RefreshBreakKindEnum = {
@@ -30,7 +31,6 @@ class RefreshedField {
   type!: FieldType;
 }
 
-/** A field whose type changes. */
 @ObjectType({ description: 'A field whose type a refresh would change.' })
 class RetypedField {
   @Field(() => String, { description: 'Name as the source spells it.' })
@@ -58,6 +58,7 @@ export class RefreshBreak {
   })
   id!: string;
 
+  @UuidField()
   @Field(() => ID, { nullable: true, description: 'Id of the report of a reference. Null for the other kinds.' })
   reportId!: string | null;
 
@@ -71,6 +72,7 @@ export class RefreshBreak {
 /** Result of a refresh preview. */
 @ObjectType({ description: 'Changes that a refresh would cause. Its rows are stored, but not visible until promoted.' })
 export class RefreshPreview {
+  @UuidField()
   @Field(() => ID, { description: 'Id for `promoteRefresh`. Once promoted, it is the `esIndex` of the dataset.' })
   previewId!: string;
 

@@ -2,8 +2,7 @@ import { Field, ID, InputType } from 'type-graphql';
 import { Rule, textRule } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 
-/** What to render. */
-@InputType({ description: 'What to render. Absent keys have the value of the template.' })
+@InputType({ description: 'Input of a rendering. Absent keys have the value of the template.' })
 export class RenderTemplateInput {
   @Field(() => JsonObject, {
     nullable: true,
@@ -27,7 +26,7 @@ export class RenderTemplateInput {
   @Field(() => JsonObject, {
     nullable: true,
     description:
-      'Options of the handler, as defined by its JSON Schema (`templateDrivers`). Default: those of the template, ' +
+      'Options of the handler, as defined by its JSON Schema (`templateDrivers`). Default: the options of the template, ' +
       'if it has the same handler.',
   })
   handlerOptions?: Record<string, unknown> | null;

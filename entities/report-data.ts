@@ -10,7 +10,6 @@ export interface BlockRows {
   total: number;
 }
 
-/** The reason why a block has no data. */
 @ObjectType({ description: 'The reason why a block of a report has no data for the caller.' })
 export class BlockError {
   @Field(() => Int, { description: 'HTTP status.' })
@@ -23,7 +22,6 @@ export class BlockError {
   message!: string;
 }
 
-/** Data of one block of a report. */
 @ObjectType({ description: 'Data of one block of a report.' })
 export class BlockData {
   @Field(() => ID, {

@@ -2,7 +2,6 @@ import { Field, InputType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
-/** Changes to a report. */
 @InputType({ description: 'Changes to a report. Absent keys are unchanged, and null clears a value.' })
 export class UpdateReportInput extends UpdateOwnedInput {
   @Field(() => JsonObject, {
@@ -28,7 +27,6 @@ export class UpdateReportInput extends UpdateOwnedInput {
   settings?: Record<string, unknown> | null;
 }
 
-/** A new report. */
 @InputType({ description: 'A new report.' })
 export class CreateReportInput extends UpdateReportInput {
   @Field(() => String, { description: 'Display name.' })

@@ -9,7 +9,7 @@ export interface ReportDefinition extends Record<string, unknown> {
   blocks: ({ id: string } & Record<string, unknown>)[];
 }
 
-/** A document of text and data blocks (docs/contract.md#reports). */
+/** See docs/contract/datasets.md#reports. */
 @ObjectType({ description: 'A document of text and data blocks.', implements: Node })
 @Entity()
 export class Report extends OwnedRow {

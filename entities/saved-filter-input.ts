@@ -4,7 +4,6 @@ import { Criteria } from '../src/core/query-language.ts';
 
 const CRITERIA = 'Criteria over fields that the caller may see. At most 1 MB as JSON.';
 
-/** Changes to a saved filter. */
 @InputType({ description: 'Changes to a saved filter. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSavedFilterInput {
   @Rule(NAME_RULE)
@@ -20,7 +19,6 @@ export class UpdateSavedFilterInput {
   criteria?: Record<string, unknown> | null;
 }
 
-/** A new saved filter. */
 @InputType({ description: 'A new saved filter.' })
 export class CreateSavedFilterInput extends UpdateSavedFilterInput {
   @Field(() => String, { description: 'Display name, 1 to 255 characters.' })

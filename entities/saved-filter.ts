@@ -3,7 +3,7 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A named criteria object over a dataset's rows (docs/contract.md#saved-filters). */
+/** A named criteria object over a dataset's rows (docs/contract/datasets.md#saved-filters). */
 @ObjectType({
   description:
     'Named criteria over a dataset’s rows. Visible to its owner only, unless a share of the dataset uses it.',

@@ -6,7 +6,6 @@ import { QueryParameter } from './query-parameter.ts';
 const QUERY = 'A single SQL statement. `{{name}}` is a placeholder for the value of a parameter.';
 const DATASOURCE = 'Id, slug or natural id of the datasource that the query runs on. Requires `datasource:run` on it.';
 
-/** Changes to a saved query. */
 @InputType({ description: 'Changes to a saved query. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSavedQueryInput extends UpdateOwnedInput {
   @Rule({ notNull: true })
@@ -29,7 +28,6 @@ export class UpdateSavedQueryInput extends UpdateOwnedInput {
   params?: QueryParameter[] | null;
 }
 
-/** A new saved query. */
 @InputType({ description: 'A new saved query.' })
 export class CreateSavedQueryInput extends UpdateSavedQueryInput {
   @Field(() => String, { description: 'Display name.' })

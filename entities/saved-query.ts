@@ -14,7 +14,7 @@ const QueryLanguageEnum = wordEnum(
   () => 'SQL of the datasource.',
 );
 
-/** A named query with typed parameters (docs/contract.md#saved-queries). */
+/** See docs/contract/datasources.md#saved-queries. */
 @ObjectType({ description: 'A named query on a datasource, with typed parameters.', implements: Node })
 @Entity()
 export class SavedQuery extends OwnedRow {

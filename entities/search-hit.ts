@@ -1,6 +1,7 @@
 import { Field, Float, ID, ObjectType, registerEnumType } from 'type-graphql';
 import type { EntityType } from '../src/core/read/reader.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
 import { Folder } from './folder.ts';
 import { Integration } from './integration.ts';
 import { LibraryFile } from './library-file.ts';
@@ -38,16 +39,18 @@ registerEnumType(SearchKindEnum, {
   ),
 });
 
-/** A resource that the global search found (docs/contract.md#search). */
+/** A resource that the global search found (docs/contract/resources.md#search). */
 @ObjectType({ description: 'A resource that a search found.' })
 export class SearchHit {
   @Field(() => SearchKindEnum, { description: 'Kind of the resource.' })
   kind!: string;
 
   /** Its name in GraphQL is not `id`: two searches can find the same resource with different scores. */
+  @UuidField()
   @Field(() => ID, { name: 'resourceId', description: 'Id of the resource.' })
   id!: string;
 
+  @UuidField()
   @Field(() => ID, { nullable: true, description: 'Id of the library of a file; null for the other kinds.' })
   libraryId!: string | null;
 

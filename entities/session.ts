@@ -4,7 +4,10 @@ import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A login session. It ends 12 hours after its last use, and 30 days after the login. See docs/contract.md#sessions. */
+/**
+ * A login session. It ends 12 hours after its last use, and 30 days after the login. See
+ * docs/contract/access.md#sessions.
+ */
 @ObjectType({
   description: 'A login session. It ends 12 hours after its last use, and 30 days after the login at the latest.',
   implements: Node,

@@ -23,7 +23,7 @@ registerEnumType(ShareLevelEnum, {
   },
 });
 
-/** Access to one resource that is granted to a principal other than its owner (docs/contract.md#shares). */
+/** Access to one resource that is granted to a principal other than its owner (docs/contract/access.md#shares). */
 @ObjectType({
   description: 'Access to one resource that is granted to a user or team other than its owner.',
   implements: Node,

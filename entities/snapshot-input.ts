@@ -1,7 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { DESCRIPTION_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
 
-/** Changes to a snapshot. */
 @InputType({ description: 'Changes to a snapshot. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSnapshotInput {
   @Rule(NAME_RULE)
@@ -13,14 +12,12 @@ export class UpdateSnapshotInput {
   description?: string | null;
 }
 
-/** A new snapshot. */
 @InputType({ description: 'A new snapshot.' })
 export class CreateSnapshotInput extends UpdateSnapshotInput {
   @Field(() => String, { description: 'Display name, 1 to 255 characters.' })
   override name!: string;
 }
 
-/** An independent dataset that is created from a snapshot. */
 @InputType({ description: 'An independent dataset that is created from a snapshot.' })
 export class PromoteSnapshotInput extends CreateSnapshotInput {
   @Field(() => Boolean, {

@@ -1,7 +1,6 @@
 import { Field, ID, InputType } from 'type-graphql';
 import { DESCRIPTION_RULE, NAME_RULE, Rule } from '../src/core/input-rules.ts';
 
-/** Changes to a suite. */
 @InputType({ description: 'Changes to a suite. Absent keys are unchanged, and null clears a value.' })
 export class UpdateSuiteInput {
   @Rule(NAME_RULE)
@@ -22,7 +21,6 @@ export class UpdateSuiteInput {
   datasourceIds?: string[] | null;
 }
 
-/** A new suite. */
 @InputType({ description: 'A new suite.' })
 export class CreateSuiteInput extends UpdateSuiteInput {
   @Field(() => String, { description: 'Display name.' })

@@ -4,13 +4,13 @@ import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /**
- * A named group of datasources (docs/contract.md#links-and-suites). All users of the tenant see it, each with the
- * datasources that they may read.
+ * A named group of datasources (docs/contract/datasources.md#links-and-suites). All users of the tenant see it, each
+ * with the datasources that they may read.
  */
 @ObjectType({
   description:
     'A named group of datasources. All users of the tenant can read it, ' +
-    'but each sees only those of its datasources that they can read.',
+    'but each sees only the datasources in it that they can read.',
   implements: Node,
 })
 @Entity()

@@ -5,7 +5,7 @@ import { Node } from './node.ts';
 import { Tag } from './tag.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** The assignment of a tag to a resource (docs/contract.md#tags). */
+/** See docs/contract/resources.md#tags. */
 @ObjectType({ description: 'The assignment of a tag to a resource.', implements: Node })
 @Entity()
 export class TagAssignment extends TenantRow {

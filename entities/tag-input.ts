@@ -1,7 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { DESCRIPTION_RULE, Rule, textRule } from '../src/core/input-rules.ts';
 
-/** Changes to a tag. */
 @InputType({ description: 'Changes to a tag. Absent keys are unchanged, and null clears a value.' })
 export class UpdateTagInput {
   @Rule({ ...textRule(100), notNull: true })
@@ -18,11 +17,10 @@ export class UpdateTagInput {
   color?: string | null;
 
   @Rule(DESCRIPTION_RULE)
-  @Field(() => String, { nullable: true, description: 'Description, at most 10000 characters.' })
+  @Field(() => String, { nullable: true, description: 'Description, at most 10,000 characters.' })
   description?: string | null;
 }
 
-/** A new tag. */
 @InputType({ description: 'A new tag.' })
 export class CreateTagInput extends UpdateTagInput {
   @Field(() => String, {

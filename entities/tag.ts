@@ -3,7 +3,7 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A label for resources of any kind (docs/contract.md#tags). */
+/** See docs/contract/resources.md#tags. */
 @ObjectType({ description: 'A label for resources of any kind.', implements: Node })
 @Entity()
 export class Tag extends TenantRow {

@@ -4,7 +4,6 @@ import { Rule, textRule } from '../src/core/input-rules.ts';
 /** Maximum length of a comment, in code points. */
 const MAX_COMMENT_CHARACTERS = 10_000;
 
-/** A new comment. */
 @InputType({ description: 'A new comment.' })
 export class CreateTeamCommentInput {
   @Rule(textRule(MAX_COMMENT_CHARACTERS))

@@ -3,7 +3,7 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A comment in a team. See docs/contract.md#comments. */
+/** See docs/contract/people.md#comments. */
 @ObjectType({
   description: 'A comment in a team. Only members of the team and superusers can read it.',
   implements: Node,

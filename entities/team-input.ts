@@ -1,7 +1,6 @@
 import { Field, InputType } from 'type-graphql';
 import { DESCRIPTION_RULE, NAME_RULE, Rule, SLUG_RULE } from '../src/core/input-rules.ts';
 
-/** A new team. */
 @InputType({ description: 'A new team.' })
 export class CreateTeamInput {
   @Rule(NAME_RULE)
@@ -17,7 +16,6 @@ export class CreateTeamInput {
   description?: string | null;
 }
 
-/** Changes to a team. */
 @InputType({ description: 'Changes to a team. Absent keys are unchanged, and null clears a value.' })
 export class UpdateTeamInput implements Partial<CreateTeamInput> {
   @Rule(NAME_RULE)

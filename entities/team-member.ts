@@ -6,7 +6,7 @@ import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
 /**
- * The values are those of REST and of the database. TypeGraphQL requires an object whose keys are the GraphQL names.
+ * REST and the database use the values. TypeGraphQL requires an object whose keys are the GraphQL names.
  */
 export const TeamRoleEnum = { MEMBER: 'member', MEMBER_PLUS: 'memberPlus', ADMIN: 'admin' } as const satisfies Record<
   string,
@@ -14,7 +14,7 @@ export const TeamRoleEnum = { MEMBER: 'member', MEMBER_PLUS: 'memberPlus', ADMIN
 >;
 registerEnumType(TeamRoleEnum, {
   name: 'TeamRole',
-  description: 'Role of a member: what they may do with the team and the resources that it owns.',
+  description: 'Role of a member: their rights on the team and on the resources that it owns.',
   valuesConfig: {
     MEMBER: { description: 'Can read the resources of the team and see their tags.' },
     MEMBER_PLUS: { description: 'Can also write and run the resources of the team and assign tags to them.' },
@@ -22,7 +22,7 @@ registerEnumType(TeamRoleEnum, {
   },
 });
 
-/** Membership of a user in a team. See docs/contract.md#team-roles. */
+/** See docs/contract/access.md#team-roles. */
 @ObjectType('Membership', { description: 'Membership of a user in a team.', implements: Node })
 @Entity()
 export class TeamMember extends TenantRow {

@@ -3,7 +3,7 @@ import { Field, ID, ObjectType } from 'type-graphql';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A group of users. See docs/contract.md#teams. */
+/** See docs/contract/people.md#teams. */
 @ObjectType({
   description: 'A group of users. It can own resources, and resources can be shared with it.',
   implements: Node,

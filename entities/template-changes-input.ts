@@ -3,7 +3,6 @@ import { Rule, textRule } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
-/** Changes to a template. */
 @InputType({ description: 'Changes to a template. Absent keys are unchanged, and null clears a value.' })
 export class UpdateTemplateInput extends UpdateOwnedInput {
   @Rule({ ...textRule(100), notNull: true })
@@ -53,7 +52,6 @@ export class UpdateTemplateInput extends UpdateOwnedInput {
   settings?: Record<string, unknown> | null;
 }
 
-/** A new template. */
 @InputType({ description: 'A new template.' })
 export class CreateTemplateInput extends UpdateTemplateInput {
   @Field(() => String, { description: 'Display name.' })

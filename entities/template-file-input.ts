@@ -6,7 +6,6 @@ import { MEDIA_TYPE_RULE } from '../src/core/media-types.ts';
 import { FileContent } from '../src/core/scalars.ts';
 import { TemplateFileRoleEnum, type TemplateFileRole } from './template-file.ts';
 
-/** Changes to a file of a template. */
 @InputType({ description: 'Changes to a file of a template. Absent keys are unchanged.' })
 export class UpdateTemplateFileInput {
   @Rule({ ...FILE_PATH_RULE, notNull: true })
@@ -21,7 +20,8 @@ export class UpdateTemplateFileInput {
   @Rule({ ...MEDIA_TYPE_RULE, notNull: true })
   @Field(() => String, {
     nullable: true,
-    description: 'Media type with which the contents are sent. On creation, by default that of the extension.',
+    description:
+      'Media type with which the contents are sent. On creation, by default the media type of the extension.',
   })
   contentType?: string;
 
@@ -33,7 +33,6 @@ export class UpdateTemplateFileInput {
   embedded?: boolean;
 }
 
-/** A new file of a template. */
 @InputType({ description: 'A new file of a template, which is empty.' })
 export class CreateTemplateFileInput extends UpdateTemplateFileInput {
   @Field(() => String, {
@@ -41,11 +40,10 @@ export class CreateTemplateFileInput extends UpdateTemplateFileInput {
   })
   override filename!: string;
 
-  @Field(() => TemplateFileRoleEnum, { description: 'What the file is for. It cannot be changed.' })
+  @Field(() => TemplateFileRoleEnum, { description: 'Role of the file. It cannot be changed.' })
   role!: TemplateFileRole;
 }
 
-/** A file to upload to a template. */
 @InputType({ description: 'A file to upload to a template.' })
 export class UploadTemplateFileInput {
   @Field(() => FileContent, { description: 'The file. In a form: the first file part, with any part name.' })
@@ -62,7 +60,7 @@ export class UploadTemplateFileInput {
   @Field(() => TemplateFileRoleEnum, {
     nullable: true,
     description:
-      'What the file is for. By default TEMPLATE if the template has none yet and its engine takes the extension, else ' +
+      'Role of the file. By default TEMPLATE if the template has none yet and its engine takes the extension, else ' +
       'ASSET.',
   })
   role?: TemplateFileRole;
@@ -75,7 +73,6 @@ export class UploadTemplateFileInput {
   embedded?: boolean;
 }
 
-/** The contents of a file of a template. */
 @InputType({ description: 'The contents of a file of a template.' })
 export class SetTemplateFileContentsInput {
   @Field(() => FileContent, { description: 'The bytes. In REST: the body itself, of any type.' })

@@ -8,7 +8,7 @@ export const TemplateFileRoleEnum = { TEMPLATE: 'TEMPLATE', ASSET: 'ASSET', DATA
 export type TemplateFileRole = (typeof TemplateFileRoleEnum)[keyof typeof TemplateFileRoleEnum];
 registerEnumType(TemplateFileRoleEnum, {
   name: 'TemplateFileRole',
-  description: 'What a file of a template is for.',
+  description: 'Role of a file of a template.',
   valuesConfig: {
     TEMPLATE: { description: 'Text or document in the language of the engine.' },
     ASSET: { description: 'Picture, font or other file that a document contains, e.g. a logo or a letterhead.' },
@@ -16,7 +16,6 @@ registerEnumType(TemplateFileRoleEnum, {
   },
 });
 
-/** A file of a template. */
 @ObjectType({ description: 'A file of a template.', implements: Node })
 @Entity()
 export class TemplateFile extends TenantRow {
@@ -28,7 +27,7 @@ export class TemplateFile extends TenantRow {
   @Property({ type: 'text' })
   filename!: string;
 
-  @Field(() => TemplateFileRoleEnum, { description: 'What the file is for. It cannot be changed.' })
+  @Field(() => TemplateFileRoleEnum, { description: 'Role of the file. It cannot be changed.' })
   @Enum({ items: () => Object.values(TemplateFileRoleEnum), type: 'text' })
   role!: TemplateFileRole;
 

@@ -2,7 +2,6 @@ import { Field, ID, InputType } from 'type-graphql';
 import { DESCRIPTION_RULE, optionalTextRule, PART_NAME_RULE, Rule, UUID_RULE } from '../src/core/input-rules.ts';
 import { Json, JsonObject } from '../src/core/scalars.ts';
 
-/** An input of a template, in the list that replaces all of them. */
 @InputType({ description: 'An input of a template, in the list that replaces all of them.' })
 export class TemplateInputInput {
   @Rule(UUID_RULE)

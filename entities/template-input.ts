@@ -4,7 +4,6 @@ import { Json, JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A value that users give when they render a template. */
 @ObjectType({ description: 'A value that users give when they render a template.', implements: Node })
 @Entity()
 export class TemplateInput extends TenantRow {

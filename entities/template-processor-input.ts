@@ -3,7 +3,6 @@ import { PART_NAME_RULE, Rule, UUID_RULE } from '../src/core/input-rules.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { TemplateProcessorTypeEnum, type TemplateProcessorType } from './template-processor.ts';
 
-/** A processor of a template, in the list that replaces all of them. */
 @InputType({ description: 'A processor of a template, in the list that replaces all of them.' })
 export class TemplateProcessorInput {
   @Rule(UUID_RULE)

@@ -14,7 +14,7 @@ export const TemplateProcessorTypeEnum = {
 export type TemplateProcessorType = (typeof TemplateProcessorTypeEnum)[keyof typeof TemplateProcessorTypeEnum];
 registerEnumType(TemplateProcessorTypeEnum, {
   name: 'TemplateProcessorType',
-  description: 'What a processor of a template reads.',
+  description: 'Type of data that a processor of a template reads.',
   valuesConfig: {
     DATASET: { description: 'Rows of a dataset: `{rows, fields, total, truncated}`.' },
     AGGREGATE: { description: 'Groups and measures of a dataset: `{columns, rows, total, truncated}`.' },
@@ -23,7 +23,6 @@ registerEnumType(TemplateProcessorTypeEnum, {
   },
 });
 
-/** A source of data of a template, which a rendering reads with the access of its caller. */
 @ObjectType({
   description: 'A source of data of a template, which a rendering reads with the access of its caller.',
   implements: Node,

@@ -4,7 +4,10 @@ import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** Files, inputs and processors from which documents are rendered; also the draft of a template (docs/contract.md#templates). */
+/**
+ * Files, inputs and processors from which documents are rendered; also the draft of a template
+ * (docs/contract/templates.md#templates).
+ */
 @ObjectType({ description: 'Files, inputs and data from which documents are rendered.', implements: Node })
 @Entity()
 export class Template extends OwnedRow {

@@ -3,7 +3,6 @@ import { NAME_RULE, Rule } from '../src/core/input-rules.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { TokenScopeEnum, type TokenScope } from './api-token.ts';
 
-/** A new API token. */
 @InputType({ description: 'A new API token.' })
 export class CreateTokenInput {
   @Rule(NAME_RULE)

@@ -4,7 +4,6 @@ import { MAX_TOOLS } from '../src/core/mcp.ts';
 import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 
-/** Name and version of an MCP server, as a client has found them. */
 @InputType({ description: 'Name and version of an MCP server, as a client has found them.' })
 export class ToolkitServerInfoInput {
   @Rule(textRule(255))
@@ -16,13 +15,12 @@ export class ToolkitServerInfoInput {
   version!: string;
 }
 
-/** A tool that a client has found on an MCP server. */
 @InputType({ description: 'A tool that a client has found on an MCP server.' })
 export class ToolkitToolInput {
   @Field(() => String, { description: 'Name, unique in the list, at most 128 characters.' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'What it does, at most 8 KiB.' })
+  @Field(() => String, { nullable: true, description: 'Description for agents, at most 8 KiB.' })
   description?: string | null;
 
   @Field(() => JsonObject, {
@@ -32,7 +30,6 @@ export class ToolkitToolInput {
   inputSchema?: Record<string, unknown> | null;
 }
 
-/** Changes to a toolkit. */
 @InputType({ description: 'Changes to a toolkit. Absent keys are unchanged, and null clears a value.' })
 export class UpdateToolkitInput extends UpdateOwnedInput {
   @Rule({ notNull: true })
@@ -40,7 +37,7 @@ export class UpdateToolkitInput extends UpdateOwnedInput {
     nullable: true,
     description:
       'Settings as defined by the JSON Schema of the driver (`toolkitDrivers`). Replaces all previous settings. A secret ' +
-      'with the value `••••` is unchanged. Secrets are required again when what they are sent to changes: the command or its ' +
+      'with the value `••••` is unchanged. Secrets are required again when their recipient changes: the command or its ' +
       'arguments, the URL of a remote server, or scheme, host or port of the URL of a custom tool.',
   })
   config?: Record<string, unknown> | null;
@@ -65,7 +62,6 @@ export class UpdateToolkitInput extends UpdateOwnedInput {
   serverInfo?: ToolkitServerInfoInput | null;
 }
 
-/** A new toolkit. */
 @InputType({ description: 'A new toolkit.' })
 export class CreateToolkitInput extends UpdateToolkitInput {
   @Field(() => String, { description: 'Display name.' })

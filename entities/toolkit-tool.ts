@@ -4,7 +4,7 @@ import { JsonObject } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A tool of a toolkit (docs/contract.md#tools). */
+/** See docs/contract/toolkits.md#tools. */
 @ObjectType({ description: 'A tool of a toolkit.', implements: Node })
 @Entity()
 export class ToolkitTool extends TenantRow {
@@ -12,7 +12,6 @@ export class ToolkitTool extends TenantRow {
   @Property({ type: 'uuid' })
   toolkitId!: string;
 
-  /** Place in the list of the server, from 0 on. */
   @Field(() => Int, { description: 'Place in the list of the server, from 0 on.' })
   @Property({ type: 'integer' })
   position!: number;
@@ -21,7 +20,7 @@ export class ToolkitTool extends TenantRow {
   @Property({ type: 'text' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'What it does, for agents.' })
+  @Field(() => String, { nullable: true, description: 'Description for agents.' })
   @Property({ type: 'text', nullable: true })
   description?: string | null;
 

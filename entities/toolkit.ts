@@ -4,7 +4,6 @@ import { DateTime } from '../src/core/scalars.ts';
 import { Node } from './node.ts';
 import { OwnedRow } from './owned-row.ts';
 
-/** Name and version of an MCP server. */
 @ObjectType({ description: 'Name and version of an MCP server.' })
 export class ToolkitServerInfo {
   @Field(() => String, { description: 'Name of the server.' })
@@ -14,8 +13,8 @@ export class ToolkitServerInfo {
   version!: string;
 }
 
-/** Tools for agents: those of an MCP server, or defined by users (docs/contract.md#toolkits). */
-@ObjectType({ description: 'Tools for agents: those of an MCP server, or defined by users.', implements: Node })
+/** See docs/contract/toolkits.md#toolkits. */
+@ObjectType({ description: 'Tools for agents: tools of an MCP server, or tools that users define.', implements: Node })
 @Entity()
 export class Toolkit extends OwnedRow {
   @Field(() => String, { description: 'Id of the driver: `mcp-stdio`, `mcp-remote` or `custom`.' })

@@ -8,7 +8,6 @@ import { QueryParameter } from './query-parameter.ts';
 const FILE = 'The file. In a form: the first file part, with any part name.';
 const FILENAME = 'File name with its extension. In a form, the file name of the file part by default.';
 
-/** A new datasource from a file. */
 @InputType({
   description: 'A new datasource from a file. `name` defaults to the file name without its extension.',
 })
@@ -26,7 +25,6 @@ export class UploadDatasourceInput extends UpdateOwnedInput {
   config?: Record<string, unknown> | null;
 }
 
-/** A new file of a datasource. */
 @InputType({ description: 'A new file of a datasource that has an uploaded file.' })
 export class ReplaceDatasourceFileInput {
   @Field(() => FileContent, { description: FILE })
@@ -38,8 +36,8 @@ export class ReplaceDatasourceFileInput {
   @Field(() => JsonObject, {
     nullable: true,
     description:
-      'Settings that replace those of the former file. The latter are used for a file of the same format, columns by their ' +
-      'names; what they do not decide is detected.',
+      'Settings that replace the settings of the former file, which are kept for a file of the same format, columns by ' +
+      'their names. Settings that neither decides are detected.',
   })
   config?: Record<string, unknown> | null;
 

@@ -19,7 +19,7 @@ const typeOf = new Map(USAGE_RESOURCE_TYPES.map((type) => [type.slug, type]));
 /** Slugs of resource types. REST prints the words, e.g. `job_compute`. */
 export const UsageResourceEnum = wordEnum(
   'UsageResource',
-  'Slug of a resource type: what is metered.',
+  'Slug of a resource type, i.e. of a metered resource.',
   USAGE_RESOURCES,
   (slug) => `${typeOf.get(slug)!.name}, measured in the unit \`${typeOf.get(slug)!.unit}\`.`,
 );
@@ -33,12 +33,12 @@ export const UsageActorTypeEnum = wordEnum(
 
 export const UsageEntityTypeEnum = wordEnum(
   'UsageEntityType',
-  'Type of what usage is charged to.',
+  'Type of the resource that usage is charged to.',
   USAGE_ENTITY_TYPES,
   (type) => (type === 'tenant' ? 'The whole tenant.' : `A ${type} that used something, or that was used.`),
 );
 
-/** One record of the usage ledger. The database refuses changes. See docs/contract.md#usage-ledger. */
+/** One record of the usage ledger. The database refuses changes. See docs/contract/usage.md#usage-ledger. */
 @ObjectType({
   description: 'Usage that was metered. Events never change, and are deleted after 25 months.',
   implements: Node,
@@ -64,15 +64,15 @@ export class UsageEvent {
   @Enum({ items: () => [...USAGE_ACTOR_TYPES], type: 'text' })
   actorType!: UsageActorType;
 
-  @Field(() => UsageEntityTypeEnum, { description: 'Type of what the usage is charged to.' })
+  @Field(() => UsageEntityTypeEnum, { description: 'Type of the resource that the usage is charged to.' })
   @Enum({ items: () => [...USAGE_ENTITY_TYPES], type: 'text' })
   entityType!: UsageEntityType;
 
-  @Field(() => ID, { description: 'Id of what the usage is charged to. It may have been deleted since.' })
+  @Field(() => ID, { description: 'Id of the resource that the usage is charged to. It may have been deleted since.' })
   @Property({ type: 'uuid' })
   entityId!: string;
 
-  @Field(() => UsageResourceEnum, { description: 'What was metered.' })
+  @Field(() => UsageResourceEnum, { description: 'Metered resource.' })
   @Enum({ items: () => [...USAGE_RESOURCES], type: 'text' })
   resourceType!: UsageResource;
 
@@ -89,7 +89,7 @@ export class UsageEvent {
   metadata: Record<string, unknown> = {};
 
   @Field(() => String, {
-    description: 'Identifies what was metered within the tenant, e.g. `job:<run>`. No two events have the same key.',
+    description: 'Key of the metered work, unique within the tenant, e.g. `job:<run>`.',
   })
   @Property({ type: 'text' })
   key!: string;

@@ -9,11 +9,10 @@ const MAX_CAP = 2 ** 31 - 1;
 
 const NAME = 'Display name.';
 const SLUG = 'Short name: lower-case letters, digits and hyphens, after a letter. Unique in the tenant.';
-const DESCRIPTION = 'Description, at most 10000 characters, not blank.';
+const DESCRIPTION = 'Description, at most 10,000 characters, not blank.';
 const CAP = 'Credits of the category `ai` that each actor may use in a UTC month. Null: no limit. 0: none.';
 const TIERS = 'Tiers of the models that may be used. The order and repetitions do not matter.';
 
-/** Changes to a usage profile. */
 @InputType({ description: 'Changes to a usage profile. Absent keys are unchanged.' })
 export class UpdateUsageProfileInput {
   @Rule(NAME_RULE)
@@ -48,7 +47,6 @@ export class UpdateUsageProfileInput {
   isDefault?: boolean;
 }
 
-/** A new usage profile. */
 @InputType({ description: 'A new usage profile.' })
 export class CreateUsageProfileInput extends UpdateUsageProfileInput {
   @Field(() => String, { description: NAME })

@@ -5,7 +5,7 @@ import { ModelTierEnum } from './model-tier.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** What users and agents may spend on AI in a month. See docs/contract.md#usage-profiles. */
+/** Limits of the AI spending of users and agents in a month. See docs/contract/usage.md#usage-profiles. */
 @ObjectType({
   description: 'Credits and models that users and agents may use. It is assigned to teams, users and agents.',
   implements: Node,

@@ -9,8 +9,7 @@ const QuoteActionEnum = wordEnum(
   (action) => ({ image: 'Create an image.', agentRun: 'Run an agent.' })[action],
 );
 
-/** An action of which the caller wants to know the cost. */
-@InputType({ description: 'An action of which the caller wants to know the cost.' })
+@InputType({ description: 'An action whose price the caller requests.' })
 export class UsageQuoteInput {
   @Field(() => QuoteActionEnum, { description: 'The action.' })
   action!: QuoteAction;

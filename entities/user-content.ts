@@ -1,9 +1,11 @@
 import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { JsonObject } from '../src/core/scalars.ts';
+import { UuidField } from '../src/core/uuid-field.ts';
 
-/** What one user owns. See docs/contract.md#users. */
-@ObjectType({ description: 'Number of resources that a user owns, without those of their teams.' })
+/** Numbers of resources of one user. See docs/contract/people.md#users. */
+@ObjectType({ description: 'Numbers of resources that a user owns, without resources of their teams.' })
 export class UserContent {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the user.' })
   userId!: string;
 

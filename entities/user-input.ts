@@ -2,7 +2,6 @@ import { Field, InputType, Int } from 'type-graphql';
 import { EMAIL_RULE, intRule, optionalTextRule, PASSWORD_RULE, Rule, USERNAME_RULE } from '../src/core/input-rules.ts';
 import { DateTime, JsonObject } from '../src/core/scalars.ts';
 
-/** Changes to the caller's own profile. */
 @InputType({ description: 'Changes to the caller’s own profile. Absent keys are unchanged, and null clears a value.' })
 export class UpdateMeInput {
   @Rule(optionalTextRule(255))
@@ -38,7 +37,6 @@ export class UpdateMeInput {
   settings?: Record<string, unknown>;
 }
 
-/** Changes to a user. */
 @InputType({
   description:
     'Changes to a user. Absent keys are unchanged, and null clears a value. Users without `users:edit` can ' +
@@ -91,7 +89,6 @@ export class UpdateUserInput extends UpdateMeInput {
   superuser?: boolean;
 }
 
-/** A new user. */
 @InputType({ description: 'A new user.' })
 export class CreateUserInput extends UpdateMeInput {
   @Rule(USERNAME_RULE)

@@ -5,7 +5,7 @@ import { TenantRow } from './tenant-row.ts';
 
 /**
  * Settings that one user's front-ends store for one dataset. Visible to that user only.
- * Drafts and snapshots use the row of their dataset (docs/contract.md#user-settings).
+ * Drafts and snapshots use the row of their dataset (docs/contract/datasets.md#user-settings).
  */
 @Entity()
 export class UserSetting extends TenantRow {

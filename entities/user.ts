@@ -4,7 +4,7 @@ import type { GlobalPermission } from '../src/core/permissions.ts';
 import { Node } from './node.ts';
 import { TenantRow } from './tenant-row.ts';
 
-/** A person with an account in one tenant. See docs/contract.md#users. */
+/** A person with an account in one tenant. See docs/contract/people.md#users. */
 @ObjectType({ description: 'A person with an account in the tenant.', implements: Node })
 @Entity({ tableName: 'app_user' })
 export class User extends TenantRow {
@@ -18,7 +18,7 @@ export class User extends TenantRow {
   @Property({ type: 'text' })
   domain: string = 'local';
 
-  /** Argon2id hash. Null for users without a password, for example those of other domains. */
+  /** Argon2id hash. Null for users without a password, e.g. users of other domains. */
   @Property({ type: 'text', nullable: true, lazy: true })
   passwordHash?: string | null;
 
@@ -42,7 +42,7 @@ export class User extends TenantRow {
   @Property({ type: 'text', nullable: true })
   email?: string | null;
 
-  /** Whether an API token set the address. See docs/contract.md#passwords. */
+  /** Whether an API token set the address. See docs/contract/access.md#passwords. */
   @Property({ type: 'boolean' })
   emailSetByToken: boolean = false;
 
@@ -67,15 +67,17 @@ export class User extends TenantRow {
   @Property({ type: 'json' })
   permissions: GlobalPermission[] = [];
 
-  /** Id of the usage profile assigned to the user. It takes precedence over those of the teams. */
+  /** Id of the usage profile assigned to the user. It takes precedence over the usage profiles of the teams. */
   @Property({ type: 'uuid', nullable: true })
   usageProfileId?: string | null;
 
-  /** Time of the lock after failed logins, which expires. See docs/contract.md#sessions. */
+  /** Time of the lock after failed logins, which expires. See docs/contract/access.md#sessions. */
   @Property({ type: 'timestamptz', nullable: true })
   lockedAt?: Date | null;
 
-  /** Time of the lock by an administrator, which only an administrator lifts. See docs/contract.md#locked-users. */
+  /**
+   * Time of the lock by an administrator, which only an administrator lifts. See docs/contract/access.md#locked-users.
+   */
   @Property({ type: 'timestamptz', nullable: true })
   adminLockedAt?: Date | null;
 

@@ -5,7 +5,6 @@ import { JsonObject } from '../src/core/scalars.ts';
 import type { VisualComponent } from '../src/core/visual/component.ts';
 import { VisualComponentEnum } from './visual.ts';
 
-/** Changes to a visual. */
 @InputType({ description: 'Changes to a visual. Absent keys are unchanged, and null clears a value.' })
 export class UpdateVisualInput {
   @Rule(NAME_RULE)
@@ -31,7 +30,7 @@ export class UpdateVisualInput {
   @Rule({ notNull: true })
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether lists show the visual before those that are not pinned.',
+    description: 'Whether lists show the visual first, before visuals that are not pinned.',
   })
   pinned?: boolean | null;
 
@@ -45,7 +44,6 @@ export class UpdateVisualInput {
   position?: number;
 }
 
-/** A new visual. */
 @InputType({ description: 'A new visual.' })
 export class CreateVisualInput extends UpdateVisualInput {
   @Field(() => VisualComponentEnum, { description: 'Chart type. It cannot be changed later.' })

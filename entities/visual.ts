@@ -31,7 +31,7 @@ registerEnumType(VisualComponentEnum, {
   },
 });
 
-/** A chart or table of a dataset (docs/contract.md#visuals). */
+/** See docs/contract/datasets.md#visuals. */
 @ObjectType({
   description: 'A chart or table of a dataset. Its data contains only rows and fields that the caller may see.',
   implements: Node,
@@ -69,7 +69,7 @@ export class Visual extends TenantRow {
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 
-  @Field(() => Boolean, { description: 'Whether lists show the visual before those that are not pinned.' })
+  @Field(() => Boolean, { description: 'Whether lists show the visual first, before visuals that are not pinned.' })
   @Property({ type: 'boolean' })
   pinned: boolean = false;
 

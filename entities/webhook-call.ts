@@ -2,9 +2,10 @@ import { Entity, PrimaryKey, Property } from '@mikro-orm/decorators/legacy';
 import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import { newId } from '../src/core/id.ts';
 import { DateTime } from '../src/core/scalars.ts';
+import { WholeNumber } from '../src/core/whole-number.ts';
 import { Node } from './node.ts';
 
-/** A call of a webhook of an app (docs/contract.md#records-of-apps). */
+/** See docs/contract/apps.md#records-of-apps. */
 @ObjectType({
   description: 'A call of a webhook of an app. The last 10,000 calls of an app are kept, for 30 days.',
   implements: Node,
@@ -45,6 +46,7 @@ export class WebhookCall {
   @Property({ type: 'integer' })
   status!: number;
 
+  @WholeNumber()
   @Field(() => Float, { description: 'Milliseconds until the response.' })
   @Property({ type: 'double' })
   duration!: number;

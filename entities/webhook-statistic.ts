@@ -14,7 +14,7 @@ const WebhookRefusalReasonEnum = {
   SIGNATURE: 'signature',
   LIMIT: 'limit',
 } as const;
-/** Why a call of a webhook was refused (docs/contract.md#webhooks-of-apps). */
+/** Why a call of a webhook was refused (docs/contract/handlers.md#webhooks-of-apps). */
 export type WebhookRefusalReason = (typeof WebhookRefusalReasonEnum)[keyof typeof WebhookRefusalReasonEnum];
 registerEnumType(WebhookRefusalReasonEnum, {
   name: 'WebhookRefusalReason',
@@ -33,7 +33,6 @@ registerEnumType(WebhookRefusalReasonEnum, {
   },
 });
 
-/** Number of calls that were refused for one reason. */
 @ObjectType({ description: 'Number of calls of a webhook that were refused for one reason.' })
 export class WebhookRefusal {
   @Field(() => WebhookRefusalReasonEnum, { description: 'Why they were refused.' })
@@ -43,7 +42,6 @@ export class WebhookRefusal {
   count!: number;
 }
 
-/** The calls of a webhook on one day. */
 @ObjectType({ description: 'The calls of a webhook on one day.' })
 export class WebhookStatistic {
   @Field(() => String, { description: 'Method of the requests in lower case, e.g. `post`.' })
@@ -73,7 +71,6 @@ export class WebhookStatistic {
   refused!: WebhookRefusal[];
 }
 
-/** The token by which the webhooks of an app are called. */
 @ObjectType({ description: 'The token by which the webhooks of an app are called at `/api/hooks/{token}/{path}`.' })
 export class AppHookToken {
   @Field(() => String, { description: 'Secret of 22 characters. It suffices to call the webhooks of the app.' })
@@ -89,7 +86,6 @@ export class AppHookToken {
   formerUntil!: Date | null;
 }
 
-/** The webhooks of an app. */
 @ObjectType({ description: 'The webhooks of an app and their calls by day.' })
 export class AppWebhooks {
   @Field(() => AppHookToken, {

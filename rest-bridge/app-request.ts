@@ -6,13 +6,14 @@ import { ApiError, badInput, refused, tooLarge } from '../src/core/errors.ts';
 import { isHiddenFromApps, toPrivateCacheControl } from '../src/core/http-headers.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
 import { closeAfterResponse } from './closing-connections.ts';
+import { confineResponse } from './confined-response.ts';
 
 /** Number of segments before the path of the app: of `/api/apps/<id>/view`, and of `/api/hooks/<token>`. */
 const SEGMENTS = { id: 5, token: 4 };
 /** Headers by which a browser would send a part of a response with its next request to the app. */
 const RETURNED: ReadonlySet<string> = new Set(['cache-control', 'etag', 'expires', 'last-modified']);
 
-/** What browsers load as code or as a part of a page, by their names for it. */
+/** Destinations of requests of browsers for code or for parts of a page. */
 const CODE: ReadonlySet<string> = new Set(
   'audioworklet embed json manifest object paintworklet script serviceworker sharedworker style worker xslt'.split(' '),
 );
@@ -30,7 +31,7 @@ export async function passToApp({ context, request, reply, params }: AdapterCall
   const { location } = response.headers;
   const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
   if (isRedirect && sendRedirectPage?.(request, reply, location, response.confinement)) return reply;
-  return sendAppResponse(reply, response);
+  return sendAppResponse(reply, response.confinement ? confineResponse(response) : response);
 }
 
 /** Returns a request as handlers get it, without its body. Throws BAD_USER_INPUT for malformed percent-encoding. */
@@ -117,8 +118,9 @@ function readBody(stream: Readable, maxBytes: number, receipt: BodyReceipt): Pro
 }
 
 /**
- * Returns what a browser may do with a response of an app: show it, with no rights of the origin. One that may contain what
- * the app has read with the rights of its caller loads nothing, as addresses would contain it.
+ * Returns what a browser may do with a response of an app: show it, with no rights of the origin. A response that may
+ * contain data that the app has read with the rights of its caller loads nothing, because addresses could contain this
+ * data.
  */
 function securityHeaders(confinement: Confinement | undefined): Record<string, string> {
   const headers = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };

@@ -54,7 +54,7 @@ function createListParser(itemType: GraphQLInputType): TextParser {
 
 /** Returns the texts of a JSON array; undefined for any other text. */
 function textsOfJson(text: string): string[] | undefined {
-  if (!/^\["[^]*"\]$/.test(text)) return undefined;
+  if (!/^\[\s*(?:"[^]*"\s*)?\]$/.test(text)) return undefined;
   try {
     const list = JSON.parse(text) as unknown[];
     return list.every((item) => typeof item === 'string') ? list : undefined;
@@ -68,7 +68,7 @@ export function createTextParser(type: GraphQLInputType): TextParser {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return createListParser(nullable.ofType as GraphQLInputType);
   if (nullable === GraphQLInt)
-    return (text) => (/^-?\d{1,10}$/.test(text) ? Number(text) : throwInvalid('must be an integer'));
+    return (text) => (/^-?\d+$/.test(text) ? Number(text) : throwInvalid('must be an integer'));
   if (nullable === GraphQLFloat)
     return (text) =>
       text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : throwInvalid('must be a number');

@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import { MAX_JSON_BODY_BYTES } from '../src/core/api-error.ts';
 import { badInput, defineError } from '../src/core/errors.ts';
+import { decodeUtf8, parseStorableJson } from '../src/core/input-text.ts';
 import { MAX_JSON_DEPTH } from '../src/core/json-depth.ts';
 import { parseInOwnTurn } from '../src/core/large-json.ts';
-
-/** A longer JSON body is refused with 413. See docs/contract.md#shapes. */
-export const MAX_JSON_BYTES = 10 * 1024 * 1024;
 
 const unsupportedCharset = defineError(
   415,
@@ -30,15 +29,18 @@ function nestsTooDeeply(text: string): boolean {
   return false;
 }
 
-/** Parses a JSON body. Returns undefined for an empty text. Throws 400. */
+/**
+ * Parses a JSON body. Returns undefined for an empty text. Throws 400 for invalid JSON and for texts that cannot be stored.
+ */
 function parseJson(text: string): unknown {
   if (text === '') return undefined;
   if (nestsTooDeeply(text)) throw badInput(`The body nests deeper than ${MAX_JSON_DEPTH} levels`);
   let body: unknown;
   try {
-    body = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    body = parseStorableJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (error) {
-    throw badInput(`The body is not well-formed JSON: ${(error as Error).message}`);
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badInput(`The body is not well-formed JSON: ${error.message}`);
   }
   if (text.includes('__proto__') && /"__proto__"\s*:/.test(text))
     throw badInput('The body may not contain the key "__proto__"');
@@ -53,18 +55,19 @@ export function acceptOnlyJson(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
     /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i,
-    { parseAs: 'string', bodyLimit: MAX_JSON_BYTES },
-    (request, text, done) => {
+    { parseAs: 'buffer', bodyLimit: MAX_JSON_BODY_BYTES },
+    (request, bytes, done) => {
+      const text = decodeUtf8(bytes as Buffer);
       const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
       const parse = () => {
         try {
           if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) throw unsupportedCharset(charset);
-          done(null, parseJson(text as string));
+          done(null, parseJson(text));
         } catch (error) {
           done(error as Error);
         }
       };
-      parseInOwnTurn({ text: text as string, address: request.ip }, parse, done);
+      parseInOwnTurn({ text, address: request.ip }, parse, done);
     },
   );
 }

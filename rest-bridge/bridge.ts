@@ -163,7 +163,7 @@ const withKeys = ({ options: { keyed } }: Row, run: Endpoint['run']): Endpoint['
       }
     : run;
 
-/** Creates `Endpoint.subscribe`. It throws `RowError` for a row whose field is no subscription. */
+/** Creates `Endpoint.subscribe`. It throws `RowError` for a row whose field is not a subscription. */
 function createSubscribe(
   schema: GraphQLSchema,
   row: Row,
@@ -172,7 +172,8 @@ function createSubscribe(
   { document, respond }: CompiledDocument,
 ): Endpoint['subscribe'] {
   return async (call, args) => {
-    if (plan.operation !== OperationTypeNode.SUBSCRIPTION) throw new RowError(row, `${row.field} is no subscription`);
+    if (plan.operation !== OperationTypeNode.SUBSCRIPTION)
+      throw new RowError(row, `${row.field} is not a subscription`);
     const { variables } = parseCall(parser, call, args);
     return subscribeToDocument(
       schema,
@@ -187,7 +188,7 @@ function createSubscribe(
 
 /**
  * Returns the keys of a record that a PUT ignores, and the identity fields that it refuses to change.
- * Keys of the field's input are neither. See docs/contract.md#updates.
+ * Keys of the field's input are neither. See docs/contract/apis.md#updates.
  */
 function putExceptions(
   row: Row,
@@ -217,7 +218,7 @@ function putExceptions(
   };
 }
 
-/** Compiles a row without a GraphQL field: its handler runs, or its presenter prints what needs no data. */
+/** Compiles a row without a GraphQL field: its handler runs, or its presenter prints a response without data. */
 function compileAdapterRow(row: Row): Endpoint {
   if (!row.options.handler && !row.presenter) throw new RowError(row, 'names neither a GraphQL field nor a handler');
   const permission = row.options.permission ?? 'authenticated';

@@ -14,7 +14,7 @@ export interface BridgeContext {
   ifMatch?: readonly number[];
   /** The tags of the client's `If-Match`, of any kind. */
   ifMatchTags?: readonly string[] | undefined;
-  /** Reads lists. In `counted` it returns the length of a list of which the request reads a part. */
+  /** Reads lists. In `counted` it returns the length of the whole list if the request reads a part. */
   read?: { counted?: { total?: number } };
   /** Returns whether the client has the response that a text stands for. Set for rows with `revalidates`. */
   revalidate?: (state: string) => boolean;
@@ -61,7 +61,7 @@ export interface RestResponse {
   single?: boolean;
 }
 
-/** What a row's own handler receives. */
+/** Arguments of a row's own handler. */
 export interface AdapterCall extends Call {
   request: FastifyRequest;
   reply: FastifyReply;
@@ -71,5 +71,5 @@ export interface AdapterCall extends Call {
   subscribe(args?: Record<string, unknown>): Promise<AsyncIterableIterator<unknown>>;
 }
 
-/** Sends a response through `reply`, or returns what Fastify sends: a stream, a buffer, or a value for JSON. */
+/** Sends a response through `reply`, or returns the value that Fastify sends: a stream, a buffer, or a value for JSON. */
 export type Handler = (call: AdapterCall) => unknown;

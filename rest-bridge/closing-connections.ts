@@ -11,9 +11,10 @@ const closing = new WeakSet<Socket>();
 export const isClosing = (socket: Socket): boolean => closing.has(socket);
 
 /**
- * Closes the connection of a request that is refused while its body arrives: as soon as the response was sent and the rest of
- * the body has been received, because a client that is still sending might not read the response otherwise; after `closeMs` in
- * any case. Requests of handlers to the API have no connection: what stands for their socket is not closed.
+ * Closes the connection of a request that is refused while its body arrives. It waits until the response was sent and
+ * the rest of the body has been received, because a client that is still sending might not read the response otherwise.
+ * After `closeMs` it closes in any case. Requests of handlers to the API have no connection: what stands for their
+ * socket is not closed.
  */
 export function closeAfterResponse(response: ServerResponse, body: Readable, closeMs = CLOSE_MS): void {
   const { socket } = response;

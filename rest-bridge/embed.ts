@@ -16,7 +16,7 @@ export function embedField(
   const value = record[name];
   if (!stays) record[name] = undefined;
   if (value === null || value === undefined) return null;
-  // A value that stays is copied: the presenter changes what it presents.
+  // A value that stays is copied, because the presenter changes its argument.
   const present = (item: unknown) => inner.present(stays ? { ...(item as Json) } : item, request);
   return Array.isArray(value) ? value.map(present) : present(value);
 }

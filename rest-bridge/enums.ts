@@ -59,8 +59,8 @@ function encodeList(list: unknown, encodeItem: EnumEncoder): unknown {
 }
 
 /**
- * Creates the encoder of an object from those of its fields. With fragments on several types, only keys that the result
- * has are encoded.
+ * Creates the encoder of an object from the encoders of its fields. With fragments on several types, it encodes only
+ * keys that the result has.
  */
 function createObjectEncoder(
   schema: GraphQLSchema,

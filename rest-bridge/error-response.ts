@@ -3,14 +3,14 @@ import { toApiError } from '../src/core/api-error.ts';
 import { ConsentRequired } from '../src/core/authority.ts';
 import type { ValidationIssue, ErrorCode } from '../src/core/errors.ts';
 
-/** The body of an error response. See docs/contract.md#errors. */
+/** The body of an error response. See docs/contract/apis.md#errors. */
 export interface ErrorBody {
   statusCode: number;
   error: string;
   message: string;
   code: ErrorCode;
   validation?: ValidationIssue[];
-  /** What the user would grant to which app, and the page that asks. Only with the code `CONSENT_REQUIRED`. */
+  /** The rights to grant, the app, and the page that asks for them. Only with the code `CONSENT_REQUIRED`. */
   consent?: ConsentRequired['consent'];
   requestId?: string;
 }

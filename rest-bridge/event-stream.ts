@@ -37,7 +37,7 @@ export const eventStream =
       .header('cache-control', 'no-cache')
       .header('x-accel-buffering', 'no');
     const keepAlive = setInterval(() => out.write(':\n\n'), KEEP_ALIVE_MS);
-    // A client that disconnects ends the subscription at once: the next value may never come.
+    // A client that disconnects ends the subscription immediately: the next value may never come.
     out.once('close', () => {
       clearInterval(keepAlive);
       void events.return?.();

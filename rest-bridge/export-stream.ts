@@ -59,7 +59,7 @@ export async function exportStream({
   return file;
 }
 
-/** Returns a file's bytes. Its end, however it comes, ends the subscription, also if nothing was read. */
+/** Returns a file's bytes. Its end, whatever the cause, ends the subscription, even if nothing was read. */
 function fileStream(first: FileChunk, rest: AsyncIterableIterator<FileChunk>): Readable {
   let next: Promise<IteratorResult<FileChunk>> | undefined = Promise.resolve({ done: false, value: first });
   const load = (stream: Readable): void => {

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RouteHandlerMethod } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
+import { MAX_JSON_BODY_BYTES } from '../src/core/api-error.ts';
 import { badInput, defineError } from '../src/core/errors.ts';
-import { MAX_JSON_BYTES, leaveBodiesUnread, leaveOtherBodiesUnread, acceptOnlyJson } from './body-parser.ts';
-import { compileRows, type BridgeOptions, type Endpoint } from './bridge.ts';
+import { leaveBodiesUnread, leaveOtherBodiesUnread, acceptOnlyJson } from './body-parser.ts';
+import type { Endpoint } from './bridge.ts';
 import type { BridgeContext, Call } from './call.ts';
 import { allowedTags, allowedVersions, chooseContentType, createRevalidation, prefersAsync } from './negotiation.ts';
-import type { RouteOptions, Row } from './route.ts';
+import type { RouteOptions } from './route.ts';
 import { createPageErrorHandler, sendError, type SendErrorPage } from './send-error.ts';
 import { sendResponse } from './send-response.ts';
 import { createSofaRunner, type RunPlainRow } from './sofa.ts';
@@ -23,12 +23,16 @@ declare module 'fastify' {
     /** Context of the resolvers, for requests to rows. */
     bridgeContext: object | null;
   }
+  interface FastifyContextConfig {
+    /** Whether requests get 405 with the methods that the path has. `Allow` does not name the methods of the route. */
+    isRefused?: boolean;
+  }
 }
 
-export interface RestOptions extends BridgeOptions {
-  schema: GraphQLSchema;
-  rows: readonly Row[];
-  /** Limits the bodies that the bridge reads. It runs after `contextFor`, and gets what was decompressed. */
+export interface RestOptions {
+  /** The result of `compileRows`. Several servers may have the same. */
+  endpoints: readonly Endpoint[];
+  /** Limits the bodies that the bridge reads. It runs after `contextFor`, on the decompressed bytes. */
   limitBody?: preParsingHookHandler;
   /** For rows that browsers open. */
   sendErrorPage?: SendErrorPage;
@@ -41,9 +45,9 @@ export interface RestOptions extends BridgeOptions {
   contextFor(request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint): object | Promise<object>;
 }
 
-/** Registers all rows under `/api`. Throws when a row is invalid, before the server listens. */
-export function registerRest(app: FastifyInstance, options: RestOptions): Endpoint[] {
-  const endpoints = compileRows(options.schema, options.rows, options);
+/** Registers all rows under `/api`. */
+export function registerRest(app: FastifyInstance, options: RestOptions): void {
+  const { endpoints } = options;
   const runPlain = createSofaRunner(endpoints);
   app.decorateRequest('bridgeContext', null);
   const registerScope = (wanted: NonNullable<RouteOptions['consumes']>, prepare: (scope: FastifyInstance) => void) =>
@@ -63,7 +67,6 @@ export function registerRest(app: FastifyInstance, options: RestOptions): Endpoi
     leaveOtherBodiesUnread(api);
   });
   void registerScope('bytes', leaveBodiesUnread);
-  return endpoints;
 }
 
 /** Routes of logins, credentials and mails, whose responses no cache stores. */
@@ -94,7 +97,7 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
     handler,
     ...(options.limitBody && row.method !== 'GET' && !row.options.runsApp && { preParsing: options.limitBody }),
     ...(row.options.opensPage && { errorHandler: createPageErrorHandler(options.sendErrorPage) }),
-    bodyLimit: MAX_JSON_BYTES,
+    bodyLimit: MAX_JSON_BODY_BYTES,
     // Handlers of apps get a compressed body as it is.
     ...(row.options.runsApp && { decompress: false as const }),
     // A HEAD request must change nothing.
@@ -104,8 +107,12 @@ function mount(api: FastifyInstance, endpoint: Endpoint, options: RestOptions, r
       endpoint.plan?.operation !== 'mutation' &&
       row.options.runsApp === undefined,
   };
-  api.route({ ...route, url });
-  if (row.options.optionalRest) api.route({ ...route, url: url.replace(/\/\*$/, '') });
+  const urls = [url, ...(row.options.aliases ?? []), ...(row.options.optionalRest ? [url.replace(/\/\*$/, '')] : [])];
+  for (const one of urls) api.route({ ...route, url: one });
+  if (row.method !== 'GET' || !row.options.runsApp) return;
+  // Which methods a path has, only the app knows: it refuses these.
+  const method = row.options.runsApp === 'view' ? ['HEAD'] : ['HEAD', 'PATCH', 'DELETE'];
+  for (const one of urls) api.route({ ...route, url: one, method, config: { isRefused: true } });
 }
 
 type CreateCall = (request: FastifyRequest) => Call;

@@ -9,11 +9,14 @@ interface FileRecord extends ReceivedFile {
   filename: string;
 }
 
-/** What a file may do when it is opened on its own: nothing. */
+/** The policy of a file that is opened on its own: it may do nothing. */
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox`;
 
 /** Media types that browsers show without running anything. Others are downloads. */
 const PASSIVE = /^(?:image\/(?:png|jpeg|gif|webp)|font\/\w+|text\/(?:plain|csv|markdown)|application\/json)(?:;|$)/i;
+
+/** Returns whether browsers show a media type without running or loading anything for it. */
+export const isPassive = (type: string): boolean => PASSIVE.test(type);
 
 /** Sends a file with its headers, or 304 if the client has it. */
 type SendFile = (file: FileRecord) => Readable | FastifyReply;
@@ -34,7 +37,7 @@ export function receiveFile(call: AdapterCall, { attached = false }: { attached?
       },
       {
         'content-disposition': dispositionOf(
-          attached || !PASSIVE.test(file.contentType) ? 'attachment' : 'inline',
+          attached || !isPassive(file.contentType) ? 'attachment' : 'inline',
           file.filename,
         ),
       },

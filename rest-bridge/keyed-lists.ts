@@ -17,7 +17,7 @@ export type KeyedLists = Readonly<Record<string, KeyedList>>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns a body with lists in place of such objects. Throws BAD_USER_INPUT naming a value that is none. */
+/** Returns a body with lists in place of such objects. Throws BAD_USER_INPUT naming a value that is not such an object. */
 export function toLists(keyed: KeyedLists, body: Json): Json {
   const lists = Object.entries(keyed)
     .filter(([name]) => body[name] !== undefined && body[name] !== null)

@@ -146,7 +146,7 @@ interface KindOptions {
   /** Presents the items of the list. Default: the kind's presenter. */
   item?: Presenter;
   /**
-   * Rows in addition to list, create, read, update and delete. Default: those of all kinds that users own and share.
+   * Rows in addition to list, create, read, update and delete. Default: the rows of all kinds that users own and share.
    */
   aspects?: readonly Aspect[];
 }

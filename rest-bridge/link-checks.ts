@@ -1,4 +1,4 @@
-/* Which links a caller gets: the conditions of the routes to which they lead. */
+/* Decides which links a caller gets, by the conditions of the routes to which they lead. */
 import { isGlobalPermission } from '../src/core/permissions.ts';
 import type { Endpoint } from './bridge.ts';
 import type { LinkCheck } from './links.ts';

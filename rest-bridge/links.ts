@@ -17,10 +17,10 @@ export type HalLinks = Record<string, HalLink | readonly HalLink[] | undefined>;
 /** Returns whether the caller may use a path, given the record that is presented. */
 export type LinkCheck = (record: Readonly<Json>, viewer: LinkViewer | null | undefined) => boolean;
 
-/** A link to a path below that of a record or collection. */
+/** A link to a path below the path of a record or collection. */
 export interface ChildLink {
   rel: string;
-  /** The path after that of the record. */
+  /** The rest of the path after the path of the record. */
   suffix: string;
   templated: boolean;
   /** Undefined when every reader of the record may use the path. */
@@ -30,7 +30,7 @@ export interface ChildLink {
 export interface FieldLink {
   rel: string;
   key: string;
-  /** Returns the path of the resource, with `/api`; undefined for one without a path. `value` is that of the field. */
+  /** Returns the path of the resource, with `/api`; undefined for one without a path. `value` is the value of the field. */
   hrefOf(value: unknown, self: string | undefined, record: Readonly<Json>): string | undefined;
 }
 /** Children with the same check. */
@@ -52,6 +52,8 @@ export interface DerivedLinks {
   curies: readonly HalLink[] | undefined;
   /** Path that a collection is below, with `/api`, if it is not the path above it, which has no route. */
   up: string | undefined;
+  /** Whether a GET returns the collection, so that its pages are linked. The collection of an action has none. */
+  hasPages: boolean;
 }
 export const createDerivedLinks = (): DerivedLinks => ({
   children: [],
@@ -61,9 +63,10 @@ export const createDerivedLinks = (): DerivedLinks => ({
   checks: [],
   curies: undefined,
   up: undefined,
+  hasPages: true,
 });
 
-/** Groups children by their checks, each of which is then called once for a record. */
+/** Groups children by their checks, so that each check is called once for a record. */
 export const groupByCheck = (children: readonly ChildLink[]): ChildGroup[] =>
   [...Map.groupBy(children, ({ check }) => check)].map(([check, group]) => ({ check, children: group }));
 
@@ -72,8 +75,7 @@ const RELATIONS_PATH = '/api/docs/relations';
 export const CURIES = Object.freeze([{ name: 'svc', href: `${RELATIONS_PATH}/{rel}`, templated: true as const }]);
 
 /**
- * Adds the links to the resources that the fields of a record name, and removes those of paths that the caller may not
- * use.
+ * Adds the links to the resources that the fields of a record name, and removes links to paths that the caller may not use.
  */
 export function addFieldLinks(
   links: HalLinks,

@@ -1,4 +1,4 @@
-/* Request headers: formats (`Accept`), waiting (`Prefer`) and versions (`If-Match`, `If-None-Match`). */
+/* Request headers: formats (`Accept`, `Accept-Encoding`), waiting (`Prefer`) and versions (`If-Match`, `If-None-Match`). */
 import { hash } from 'node:crypto';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -41,6 +41,19 @@ export function chooseContentType(accept: string | undefined): string | undefine
   const type = accept.trim() === '' ? JSON_TYPE : chooseType(accept);
   if (typesByAccept.size < MAX_CACHED_HEADERS) typesByAccept.set(accept, type);
   return type;
+}
+
+/** How a response can be compressed. */
+export type Encoding = 'br' | 'gzip';
+
+/** Returns the encoding that `Accept-Encoding` prefers; undefined if it names none. */
+export function chooseEncoding(accept: string | undefined): Encoding | undefined {
+  if (accept === undefined) return undefined;
+  const ranges = parseAccept(accept);
+  const quality = (...types: string[]) => ranges.find(({ type }) => types.includes(type))?.quality ?? 0;
+  const [br, gzip] = [quality('br'), quality('gzip', 'x-gzip', '*')];
+  if (br > 0 && br >= gzip) return 'br';
+  return gzip > 0 ? 'gzip' : undefined;
 }
 
 /** Returns whether the header `Prefer` contains `respond-async`. */
@@ -91,8 +104,10 @@ export const createRevalidation = (ifNoneMatch: string | undefined): Revalidatio
   },
 });
 
-/** Returns whether `If-None-Match` contains the tag. */
+/** Returns whether `If-None-Match` contains the tag, weak or strong. */
 export const matchesEntityTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch !== undefined &&
   (ifNoneMatch.trim() === '*' ||
-    ifNoneMatch.split(',').some((known) => known.trim().replace(/^W\//, '') === tag.slice(2)));
+    ifNoneMatch.split(',').some((known) => withoutWeakness(known.trim()) === withoutWeakness(tag)));
+
+const withoutWeakness = (tag: string): string => tag.replace(/^W\//, '');

@@ -8,7 +8,7 @@ import { TOOLKIT_BODIES } from './openapi-examples-toolkit.ts';
 import { USAGE_BODIES } from './openapi-examples-usage.ts';
 import { operationId } from './openapi-names.ts';
 
-/* Examples of the OpenAPI document: the order lines of the demo shop, as in README.md. */
+/* Examples of the OpenAPI document: the order lines of the demo shop, as in docs/tour.md. */
 
 const ID = '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f';
 const TIME = '2026-01-31T09:30:00.000Z';

@@ -31,12 +31,19 @@ export const HAL_SCHEMAS: Record<string, JsonSchema> = {
   },
   PageLinks: {
     type: 'object',
-    description: 'Links to the pages of a list, to what the list is below, and to the actions on it.',
+    description: 'Links to the pages of a list, to its parent, and to the actions on it.',
     properties: {
       ...Object.fromEntries(['self', 'first', 'prev', 'next', 'last', 'up'].map((name) => [name, LINK])),
       curies: CURIES,
     },
     required: ['self', 'first', 'up'],
+    additionalProperties: LINK,
+  },
+  ActionListLinks: {
+    type: 'object',
+    description: 'Links of a list that an action returns: to the parent of the action. Its pages have no links.',
+    properties: { up: LINK, curies: CURIES },
+    required: ['up'],
     additionalProperties: LINK,
   },
   Root: {

@@ -4,9 +4,9 @@ import type { Endpoint } from './bridge.ts';
 import { namesOfAppRow } from './openapi-app.ts';
 import { toWords } from './words.ts';
 
-/* What the OpenAPI document calls its operations: ids and summaries. */
+/* Names of operations in the OpenAPI document: ids and summaries. */
 
-/** Id and summary of the rows for which those derived from the GraphQL field would be wrong or the same as another's. */
+/** Ids and summaries of rows whose derived ones would be wrong or not unique. They are derived from the GraphQL field. */
 const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
   'GET ': { id: 'getRoot', summary: 'Returns the entry point: links to all top-level resources' },
   'POST /login/:domain': { id: 'loginToDomain', summary: 'Logs in to a domain' },
@@ -16,6 +16,10 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
   'GET /login/:domain/callback/:tenant': {
     id: 'finishLoginOfTenant',
     summary: 'Ends a login at an identity provider of a tenant',
+  },
+  'GET /oauth/callback/:issuerDigest': {
+    id: 'finishAuthorizationOfToolkit',
+    summary: 'Completes an authorization of a toolkit',
   },
   'GET /users-list': { id: 'listAllUsers' },
   'GET /users/:username/superuser': { id: 'getSuperuser', summary: 'Returns whether a user is a superuser' },
@@ -42,7 +46,7 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
   'GET /datasets/:id/export': { id: 'exportDataset' },
   'POST /jobs/:jobId/actions/:jobActionId/_preview': {
     id: 'previewJobAction',
-    summary: 'Returns what a run of an action would do',
+    summary: 'Previews a run of an action',
   },
   // Not `getTemplateSettings`: generators name the type of the field `settings` of a template `TemplateSettings` too.
   'GET /templates/:id/settings': { id: 'getSettingsOfTemplate' },
@@ -50,7 +54,7 @@ const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
     id: 'checkTemplate',
     summary: 'Finds the mistakes in the files of a template',
   },
-  'POST /usage/quote': { id: 'quoteUsage', summary: 'Returns what an action would cost' },
+  'POST /usage/quote': { id: 'quoteUsage', summary: 'Returns the price of an action' },
   'GET /ai/audit': { id: 'listAiCalls', summary: 'Lists the calls of AI providers' },
   'GET /toolkit-templates': { id: 'listToolkitTemplates' },
   'POST /toolkit-parse-config': {

@@ -16,7 +16,7 @@ import { selectionOf, type JsonSchema, type SchemaComponents } from './openapi-t
 import type { Presentation } from './present.ts';
 import { topLevelNames } from './selection.ts';
 
-/* Schemas of what presenters print. */
+/* Schemas of the output of presenters. */
 
 /** Where a schema is needed: the endpoint, after which it may be named, and whether it is of an item of a list. */
 interface Place {
@@ -25,7 +25,7 @@ interface Place {
   isItem?: boolean;
 }
 
-/** Returns what a schema may be called, best first: after its type, with the parent field, or after the operation. */
+/** Returns possible names of a schema, best first: after its type, with the parent field, or after the operation. */
 function namesOf({ components, endpoint, isItem }: Place, type: string, isOfParent = false): string[] {
   const id = capitalize(operationId(endpoint));
   const noun = id.replace(/^(List|Get)(?=[A-Z])/, '');
@@ -85,7 +85,8 @@ function presentedSchema(place: Place, type: GraphQLOutputType, presentation: Pr
     const beside = unwraps.beside === undefined ? undefined : selectionOf(unwraps.beside);
     return beside ? { allOf: [inner, components.object(named, beside, topLevelNames(unwraps.beside!))] } : inner;
   }
-  if (collection) return collectionSchema(place, named.name, fieldType, collection);
+  if (collection)
+    return collectionSchema(place, named.name, fieldType, { ...collection, hasPages: presentation.derived?.hasPages });
   const selection = selectionOf(presentation.selection);
   if (!selection || (!presentation.links && !isNonNullType(type)))
     return components.output(type, selection, namesOf(place, named.name).at(-1)!);
@@ -145,7 +146,7 @@ function collectionSchema(
   place: Place,
   typeName: string,
   fieldType: (name: string) => GraphQLOutputType,
-  { rel, item, extra }: NonNullable<Presentation['collection']>,
+  { rel, item, extra, hasPages = true }: NonNullable<Presentation['collection']> & { hasPages?: boolean | undefined },
 ): JsonSchema {
   const { components } = place;
   const itemSchema = presentedSchema({ ...place, isItem: true }, elementOf(fieldType('items')), item);
@@ -161,8 +162,13 @@ function collectionSchema(
         : [],
     ) ?? [];
   const properties = {
-    _links: { $ref: '#/components/schemas/PageLinks' },
-    _embedded: { type: 'object', properties: { [rel]: { type: 'array', items: itemSchema } }, required: [rel] },
+    _links: { $ref: `#/components/schemas/${hasPages ? 'PageLinks' : 'ActionListLinks'}` },
+    _embedded: {
+      type: 'object',
+      description: 'Items have fewer links than their records: read a record before you follow others.',
+      properties: { [rel]: { type: 'array', items: itemSchema } },
+      required: [rel],
+    },
     start: { type: 'integer', description: 'Number of items that were skipped.' },
     count: { type: 'integer', description: 'Number of items in this page.' },
     total: { type: 'integer', description: 'Number of items in all pages.' },

@@ -22,7 +22,7 @@ import { withDefault, type JsonSchema, type SchemaComponents } from './openapi-t
 const PREFER_HEADER = {
   name: 'Prefer',
   in: 'header',
-  description: '`respond-async` returns the record of the operation at once, without waiting for the result.',
+  description: '`respond-async` returns the record of the operation immediately, without waiting for the result.',
   schema: { type: 'string' },
   example: 'respond-async',
 };
@@ -96,7 +96,7 @@ export function requestBody(components: SchemaComponents, endpoint: Endpoint): J
   if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: BYTES } } };
   const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
   if (!bodyArgument && keyArguments.length === 0) return undefined;
-  // A file without bytes is no body.
+  // A file without bytes is not a body.
   const required =
     row.options.consumes !== 'file' &&
     (keyArguments.some(({ slot }) => isRequired(slot)) ||
@@ -124,9 +124,9 @@ function encodingOf({ parser }: Endpoint): JsonSchema {
 }
 
 /**
- * Returns the named schema of a body. A body that is one input object has the schema of its type. Otherwise all keys are
- * in one closed object: those of the input, those of single arguments, and those that may be sent but are not
- * read (docs/contract.md#updates).
+ * Returns the named schema of a body. A body that is one input object has the schema of its type. Otherwise one closed
+ * object has all keys: keys of the input, keys of single arguments, and keys that may be sent but are not read
+ * (docs/contract/apis.md#updates).
  */
 function bodySchema(components: SchemaComponents, endpoint: Endpoint): JsonSchema {
   const { bodyArgument, keyArguments } = endpoint.parser!.body;

@@ -7,16 +7,11 @@ import { operationId } from './openapi-names.ts';
 
 const ID = '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f';
 
-/** Returns a page of rows with the links to the pages of a path. */
-const pageOfRows = (path: string, links: Record<string, { href: string }> = {}): object => ({
-  _links: {
-    self: { href: path },
-    first: { href: path },
-    next: { href: `${path}${path.includes('?') ? '&' : '?'}after=eyJ2IjoxfQ` },
-    up: { href: '/api/datasets/order-lines' },
-    ...links,
-    curies: CURIES,
-  },
+const ROWS_PATH = '/api/datasets/order-lines/data?limit=2';
+
+/** Returns a page of rows. */
+const pageOfRows = (links: Record<string, { href: string }> = {}): object => ({
+  _links: { ...links, up: { href: '/api/datasets/order-lines' }, curies: CURIES },
   _embedded: {
     'svc:record': [
       { country: 'France', amount: 120.5 },
@@ -35,10 +30,13 @@ const pageOfRows = (path: string, links: Record<string, { href: string }> = {}):
 
 /** Examples of responses by operation id. */
 const RESPONSES: Record<string, unknown> = {
-  listDatasetRows: pageOfRows('/api/datasets/order-lines/data?limit=2', {
+  listDatasetRows: pageOfRows({
+    self: { href: ROWS_PATH },
+    first: { href: ROWS_PATH },
+    next: { href: `${ROWS_PATH}&after=eyJ2IjoxfQ` },
     'svc:export': { href: '/api/datasets/order-lines/export?format=json' },
   }),
-  searchDatasetRows: pageOfRows('/api/datasets/order-lines/_search'),
+  searchDatasetRows: pageOfRows(),
   aggregateDataset: {
     columns: [
       { name: 'country', label: 'Country', type: 'string', format: null },

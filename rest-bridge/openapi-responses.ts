@@ -25,7 +25,7 @@ const ETAG_HEADER = {
   },
 };
 
-/** Returns the schemas of what is not a JSON object, by their media types: a list, a text, or bytes. */
+/** Returns the schemas of responses other than JSON objects, by their media types: a list, a text, or bytes. */
 const mediaTypesOf = (mediaTypes: readonly string[]): JsonSchema =>
   Object.fromEntries(
     mediaTypes.map((mediaType) => {

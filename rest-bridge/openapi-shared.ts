@@ -7,6 +7,12 @@ export const BYTES: JsonSchema = { type: 'string', format: 'binary' };
 /** Rows in a JSON file. */
 export const FILE_ROWS: JsonSchema = { type: 'array', items: { type: 'object', additionalProperties: true } };
 
+/** Returns the schema of a number as the schema of an integer. */
+export const asInteger = (schema: JsonSchema): JsonSchema => ({
+  ...schema,
+  type: Array.isArray(schema['type']) ? ['integer', 'null'] : 'integer',
+});
+
 /** Components that do not depend on the GraphQL schema. */
 export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
   ...HAL_SCHEMAS,
@@ -43,9 +49,9 @@ export const SHARED_SCHEMAS: Record<string, JsonSchema> = {
       },
       consent: {
         type: 'object',
-        description: 'What the caller has not granted an app. Only with the code `CONSENT_REQUIRED`.',
+        description: 'Rights that the caller has not granted an app. Only with the code `CONSENT_REQUIRED`.',
         properties: {
-          appId: { type: 'string', description: 'Id of the app.' },
+          appId: { type: 'string', format: 'uuid', description: 'Id of the app.' },
           scopes: { type: 'array', description: 'The scopes that it lacks.', items: { type: 'string' } },
           url: { type: 'string', description: 'URL of the page that asks the caller.' },
         },

@@ -63,7 +63,7 @@ const THEMES: readonly Theme[] = [
   },
   {
     name: 'Toolkits',
-    description: 'Tools for agents: those of MCP servers and those that users define.',
+    description: 'Tools for agents: tools of MCP servers and tools that users define.',
     paths: /^\/(toolkits|toolkit-drivers|toolkit-templates|toolkit-parse-config)\b/,
   },
   {

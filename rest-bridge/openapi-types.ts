@@ -1,6 +1,5 @@
 import {
   getNullableType,
-  GraphQLID,
   GraphQLNonNull,
   isEnumType,
   isInputObjectType,
@@ -10,12 +9,9 @@ import {
   isObjectType,
   isUnionType,
   parse,
-  type GraphQLField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
-  type GraphQLInterfaceType,
   type GraphQLNamedType,
-  type GraphQLObjectType,
   type GraphQLOutputType,
   type SelectionSetNode,
 } from 'graphql';
@@ -23,6 +19,7 @@ import { capitalize } from '../src/core/capitalize.ts';
 import { ruleOf, type InputRule } from '../src/core/input-rules.ts';
 import type { JsonScalarExtensions } from '../src/core/query-language.ts';
 import { restValuesOf } from './enums.ts';
+import { asInteger } from './openapi-shared.ts';
 import type { Json } from './route.ts';
 
 /** JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
@@ -44,7 +41,7 @@ const SCALARS: Record<string, JsonSchema> = {
 /** GraphQL's integers have 32 bits. */
 const INPUT_INT: JsonSchema = { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 };
 
-/** Keywords of a rule that are no keywords of JSON Schema. */
+/** Keywords of a rule that JSON Schema does not have. */
 type RuleKeyword = Exclude<keyof InputRule, 'notNull' | 'required' | 'patternMessage' | 'items'>;
 const KEYWORDS: readonly RuleKeyword[] = [
   'type',
@@ -62,19 +59,9 @@ const KEYWORDS: readonly RuleKeyword[] = [
 const keywordsOf = (rule: InputRule | undefined): JsonSchema =>
   rule ? Object.fromEntries(KEYWORDS.filter((name) => name in rule).map((name) => [name, rule[name]])) : {};
 
-/** Names of fields that refer to a resource whose id is a UUID. */
-const REFERENCE =
-  /^(app|dataset|datasetFilter|datasource|folder|parent|query|report|session|sourceDatasource|tag|targetDatasource|team|token)Id$/;
-
-/** Returns whether a type is that of a resource with an id of its own. */
+/** Returns whether a type is a resource with an id of its own. */
 const isNode = (type: GraphQLNamedType): boolean =>
   isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
-
-/** Returns whether the values of a field are UUIDs: ids of resources, but not of principals, aliases or drivers. */
-const isUuid = (
-  type: GraphQLObjectType | GraphQLInterfaceType,
-  { name, type: fieldType }: GraphQLField<unknown, unknown>,
-) => getNullableType(fieldType) === GraphQLID && (REFERENCE.test(name) || (name === 'id' && isNode(type)));
 
 const asNullable = (schema: JsonSchema): JsonSchema => {
   if (Object.keys(schema).length === 0) return schema;
@@ -202,9 +189,10 @@ export class SchemaComponents {
       const name = (node.alias ?? node.name).value;
       const field = type.getFields()[node.name.value];
       if (!field || only?.includes(name) === false) continue;
-      const schema = this.output(field.type, node.selectionSet, type.name + capitalize(name));
+      const output = this.output(field.type, node.selectionSet, type.name + capitalize(name));
+      const schema = field.extensions['isWholeNumber'] ? asInteger(output) : output;
       properties[name] = withDescription(
-        isUuid(type, field) ? { ...schema, format: 'uuid' } : schema,
+        field.extensions['isUuid'] ? { ...schema, format: 'uuid' } : schema,
         field.description,
       );
     }
@@ -243,6 +231,6 @@ export class SchemaComponents {
   }
 }
 
-/** Adds a default value. That of an enum is its internal value, which is the REST value. */
+/** Adds a default value. The default of an enum is its internal value, which is the REST value. */
 export const withDefault = (schema: JsonSchema, value: unknown): JsonSchema =>
   value === undefined || value === null || typeof value === 'object' ? schema : { ...schema, default: value };

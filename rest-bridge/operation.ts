@@ -15,8 +15,8 @@ export const operationRecord = resource<{ id: string }>(OPERATION_FIELDS, (opera
 
 /**
  * Presents a long mutation that returns `{operation, result}`: the result, or with `Prefer: respond-async` the
- * operation's record, as 202 with its `Location`. See docs/contract.md#operations. `beside` selects further fields of
- * the mutation, which are printed with the result.
+ * operation's record, as 202 with its `Location`. See docs/contract/operations.md#operations. `beside` selects further
+ * fields of the mutation, which are printed with the result.
  */
 export function operation(result: Presenter, record: Presenter = operationRecord, beside = ''): Presenter {
   return {

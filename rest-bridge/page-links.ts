@@ -5,7 +5,7 @@ export interface PresentedRequest {
   url: string;
   params: Readonly<Record<string, string>>;
   variables: Readonly<Record<string, unknown>>;
-  /** Length of the whole list, if the result is a part of a list that is no page. */
+  /** Length of the whole list, if the result is a part of the list but not a page. */
   total?: number | undefined;
   /** The caller, who decides which actions are linked. */
   viewer?: LinkViewer | null | undefined;
@@ -47,7 +47,7 @@ export function exportUrl(url: string): string {
 /**
  * Returns the HAL links of a page: `self` (the URL as requested), `first`, `prev` and `next` where they exist, `last`,
  * and `up` (what the path is below). With a cursor, `next` has the parameter `after` and `last` is omitted. Without a
- * limit there is one page. See docs/contract.md#lists.
+ * limit there is one page. See docs/contract/apis.md#lists.
  */
 export function pageLinks(
   url: string,

@@ -9,7 +9,7 @@ interface Picture extends ReceivedFile {
   immutable: boolean;
 }
 
-/** What a picture may do when it is opened on its own: show itself. */
+/** The policy of a picture that is opened on its own: it may only show itself. */
 const POLICY = `default-src 'none'; img-src data:; frame-ancestors 'none'; sandbox`;
 const YEAR_SECONDS = 31_536_000;
 const MINUTE_SECONDS = 60;
@@ -25,8 +25,8 @@ async function sendPicture(
 }
 
 /**
- * Sends an avatar. Caches keep one for a year if `t` in its address is that of the avatar, others for a minute. Only an id
- * means the same user for all callers, so caches that callers share keep no other. Pages of any origin may show it.
+ * Sends an avatar. Caches keep it for a year if `t` in its address is current, else for a minute. Shared caches keep it
+ * only if the path has an id, because only an id means the same user for all callers. Pages of any origin may show it.
  */
 export function avatarPicture(call: AdapterCall): Promise<Readable | FastifyReply> {
   const scope = isUuid(call.params['username']!) ? 'public' : 'private';

@@ -51,7 +51,7 @@ export interface Presentation {
   unwraps?: { field: string; inner: Presentation; beside?: string };
 }
 
-/** Presents the results of a field in REST: what is selected, and what is returned. */
+/** Presents the results of a field in REST: its selection and its response. */
 export interface Presenter {
   /** Returns the presentation of a field. `isPart` is true for records within another result, which need no version. */
   on(type: GraphQLOutputType, field: GraphQLField<unknown, unknown>, isPart?: boolean): Presentation;
@@ -217,7 +217,8 @@ export function collection(rel: string, item: Presenter, options: CollectionOpti
           const total = (page['total'] as number | undefined) ?? request.total ?? start + count;
           const limit = (request.variables['limit'] as number | undefined) ?? defaultLimit;
           const next = options.cursor === undefined ? undefined : { after: page[options.cursor] as string | null };
-          const _links: HalLinks = pageLinks(request.url, { start, count, total, limit }, next);
+          const { up, ...pages } = pageLinks(request.url, { start, count, total, limit }, next);
+          const _links: HalLinks = derived.hasPages ? { ...pages, up } : { up };
           if (derived.up !== undefined) _links['up'] = { href: derived.up };
           for (const name in options.links) _links[name] = { href: options.links[name]!(request.url) };
           addChildLinks(_links, page, pathOf(request.url), derived, request.viewer);

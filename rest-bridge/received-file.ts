@@ -1,11 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { rangeNotSatisfiable } from '../src/core/errors.ts';
 import type { ByteRange } from '../src/core/files.ts';
-import { readRange } from './byte-range.ts';
 import type { AdapterCall, BridgeContext } from './call.ts';
 import { createRevalidation } from './negotiation.ts';
 
-/** What a response needs of a file, beside its bytes. */
+const SINGLE_RANGE = /^bytes=(\d*)-(\d*)$/i;
+
+/** Properties of a file that a response needs in addition to its bytes. */
 export interface ReceivedFile {
   contentType: string;
   sha256: string;
@@ -48,4 +51,23 @@ export function receiveBytes({ context, request, reply }: AdapterCall): SendRece
     if (reply.raw.destroyed) file!.content.destroy();
     return file!.content;
   };
+}
+
+/**
+ * Returns the part of `size` bytes with the entity tag `etag` that a request asks for (RFC 9110, section 14). Returns
+ * undefined for all bytes: without `Range`, for several parts, and if `If-Range` names other bytes. Throws 416 for a part
+ * that lies outside.
+ */
+function readRange(
+  { range, 'if-range': condition }: IncomingHttpHeaders,
+  size: number,
+  etag: string,
+): ByteRange | undefined {
+  const [, first = '', last = ''] = SINGLE_RANGE.exec(range?.replaceAll(/\s/g, '') ?? '') ?? [];
+  if (first + last === '' || (condition !== undefined && condition !== etag)) return undefined;
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined;
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (start > end) throw rangeNotSatisfiable({ size }, { headers: { 'content-range': `bytes */${size}` } });
+  return { start, end };
 }

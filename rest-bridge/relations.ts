@@ -26,7 +26,7 @@ const principalHref = (value: unknown): string => {
 };
 const ownerHref: FieldLink['hrefOf'] = (_, self) => self && `${self}/owner`;
 
-/** What the rows of one path permit. */
+/** Methods that the rows of one path permit. */
 interface LinkedPath {
   path: string;
   rel: string;
@@ -44,7 +44,10 @@ interface RowTable {
 
 const pathAbove = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 
-/** Returns whether a path below a record leads to nothing itself: that of `/teams/:/ai/profile`, `svc:ai-profile`. */
+/**
+ * Returns whether no route serves a path below a record itself: e.g. `/teams/:/ai` of `/teams/:/ai/profile`,
+ * `svc:ai-profile`.
+ */
 const isPartOfPath = (path: string, gets: ReadonlySet<string>): boolean =>
   path.includes(':') && !path.endsWith(':') && !gets.has(path);
 
@@ -71,7 +74,7 @@ function readTable(endpoints: readonly Endpoint[]): RowTable {
       above = pathAbove(above);
       linked.rel = relationOf(linked.path.slice(above.length + 1).replace('/', '-'));
     }
-    // What is below no record and no collection is below the entry point, e.g. `/me/favorites`.
+    // A path below neither a record nor a collection is below the entry point, e.g. `/me/favorites`.
     const parent = above.includes(':') || collections.has(above) ? above : '';
     below.set(parent, [...(below.get(parent) ?? []), linked]);
   }
@@ -111,6 +114,7 @@ export function linkRows(endpoints: readonly Endpoint[]): void {
       const path = shapeOf(endpoint.row.path);
       derived.children = childLinks(path, table);
       derived.up = table.gets.has(path.slice(0, path.lastIndexOf('/'))) ? undefined : '/api';
+      derived.hasPages = table.gets.has(path);
       derived.groups = groupByCheck(derived.children);
       derived.curies = CURIES;
     }
@@ -204,7 +208,7 @@ export const relationsOf = ({ links = {}, derived }: Presentation): string[] => 
   ...(derived ? [...derived.fields, ...derived.children].map(({ rel }) => rel) : []),
 ];
 
-/** Returns the routes to which the links of each relation lead, and those of the items that a relation embeds. */
+/** Returns the routes to which the links of each relation lead, and the routes of the items that a relation embeds. */
 export function describeRelations(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
   const { below, kinds } = readTable(endpoints);
   const shapes = new Map<string, Set<string>>();

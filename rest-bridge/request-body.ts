@@ -24,7 +24,7 @@ export interface BodyRules {
 
 /**
  * Copies the values of a body into the variables. Returns the identity fields that were sent, undefined when there are
- * none. Throws 400 for unknown keys and for a body that is no object.
+ * none. Throws 400 for unknown keys and for a body that is not an object.
  */
 type ReadBody = (body: unknown, params: PathParameters, variables: Json) => Json | undefined;
 
@@ -38,7 +38,7 @@ export function createBodyReader(rules: BodyRules): ReadBody {
     : createObjectReader(rules);
 }
 
-/** The body is one value: an argument that is no input object takes it. */
+/** The body is one value: an argument that is not an input object takes it. */
 function createValueReader({ options: { map } }: Row, { variable, type, argument }: ArgumentSlot): ReadBody {
   const read = createJsonReader(type, ruleOf(argument));
   return (body, params, variables) => {

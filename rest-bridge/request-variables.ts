@@ -1,5 +1,7 @@
 import { isNonNullType } from 'graphql';
 import { badInput, notFound, type ApiError } from '../src/core/errors.ts';
+import { ruleOf } from '../src/core/input-rules.ts';
+import { checkTexts } from '../src/core/input-text.ts';
 import { findIssues } from './argument-issues.ts';
 import { createRepeatedParser, createTextParser, InvalidText, type TextParser } from './argument-parsers.ts';
 import type { Call } from './call.ts';
@@ -32,7 +34,7 @@ interface TextTarget {
 }
 interface PathTarget extends TextTarget {
   parameter: string;
-  /** Name of the field that the parameter identifies: what a 404 names. */
+  /** Name of the field that the parameter identifies, which a 404 names. */
   what: string;
 }
 interface ArgumentPlaces extends Pick<BodyRules, 'bodyArgument' | 'keyArguments'> {
@@ -72,7 +74,9 @@ const invalidKey = (key: string, message: string, code = 'invalid'): ApiError =>
 
 function parseText(key: string, text: string | string[], { parseOne, parseRepeated }: TextTarget): unknown {
   try {
-    return typeof text === 'string' ? parseOne(text) : parseRepeated(text);
+    const value = typeof text === 'string' ? parseOne(text) : parseRepeated(text);
+    checkTexts(value, [key]);
+    return value;
   } catch (error) {
     throw error instanceof InvalidText ? invalidKey(key, `"${key}" ${error.message}`) : error;
   }
@@ -134,6 +138,12 @@ export function createRequestParser(
   };
 }
 
+const toArgumentValue = ({ variable, type, argument }: ArgumentSlot, variables: Readonly<Json>) => ({
+  type,
+  rule: ruleOf(argument),
+  value: variables[variable],
+});
+
 /** Returns 400 with the values that do not fit, or 404 when it is a path parameter that does not. */
 function toRequestError(
   { query, bodyArgument, keyArguments }: ArgumentPlaces,
@@ -143,8 +153,8 @@ function toRequestError(
 ): ApiError {
   const keyed = [...query].map(([key, slot]) => ({ key, slot })).concat(keyArguments);
   const values = [
-    ...keyed.map(({ key, slot }) => ({ key, type: slot.type, value: variables[slot.variable] })),
-    ...(bodyArgument ? [{ key: undefined, type: bodyArgument.type, value: variables[bodyArgument.variable] }] : []),
+    ...keyed.map(({ key, slot }) => ({ path: [key], name: key, ...toArgumentValue(slot, variables) })),
+    ...(bodyArgument ? [{ path: [], name: 'body', ...toArgumentValue(bodyArgument, variables) }] : []),
   ];
   const validation = findIssues(values.filter(({ type, value }) => value !== undefined || isNonNullType(type)));
   const invalidParameter =

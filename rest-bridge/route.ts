@@ -33,7 +33,7 @@ export interface RouteOptions {
   nullable?: boolean;
   /** PUT: further keys of our own responses that are ignored, in addition to the presenter's. */
   ignored?: readonly string[];
-  /** PUT: fields that cannot be changed. Replaces those of the presenter; `[]` switches the check off. */
+  /** PUT: fields that cannot be changed. Replaces the fields of the presenter; `[]` switches the check off. */
   identity?: readonly string[];
   /**
    * Permission of a row without a GraphQL field, where `public` allows callers without credentials, or of one whose
@@ -41,7 +41,7 @@ export interface RouteOptions {
    */
   permission?: string;
   /**
-   * What the row reads: `json` (default), `multipart` (a form, whose texts are keys of the input and whose first file
+   * Format of the request: `json` (default), `multipart` (a form, whose texts are keys of the input and whose first file
    * is `file`), `file` (such a form, or a body of any other type, which is the file itself), or `bytes` for a handler that
    * reads the stream `request.body`.
    */
@@ -50,10 +50,12 @@ export interface RouteOptions {
   produces?: string | readonly string[];
   /** Whether the field calls `revalidate` of the context: the response has its digest as ETag. */
   revalidates?: boolean;
-  /** Whether the record above the path links it, also as a function of that record. Default true. */
+  /** Whether the record above the path links it, or a function of that record. Default true. */
   linked?: boolean | ((record: Readonly<Json>) => boolean);
   /** Whether browsers open the path: an error is then a page for them. */
   opensPage?: boolean;
+  /** Other paths with the same parameters. The contract documents them, the OpenAPI document does not repeat the row. */
+  aliases?: readonly string[];
   /** Whether a last parameter `:name*` may be empty, without the slash before it. */
   optionalRest?: boolean;
   /**

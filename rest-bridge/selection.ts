@@ -3,7 +3,7 @@ import type { PathOfKind } from './links.ts';
 
 /** Paths below `/api` by relation. Undefined ones are omitted. */
 export type Links = Record<string, string | undefined>;
-/** Returns the links of a record. `params` are those of the request's path. */
+/** Returns the links of a record. `params` are the parameters of the request's path. */
 export type LinksOf<T> = (record: T, params: Readonly<Record<string, string>>, pathOfKind: PathOfKind) => Links;
 
 /** Returns the fields of an object type, by name; none for other types. */

@@ -18,7 +18,8 @@ function prepareError(error: FastifyError | Error, request: FastifyRequest, repl
     const err = (error as { originalError?: Error }).originalError ?? error;
     logFailure(request.log, { requestId: request.id, err }, 'Request failed', reply.raw.destroyed);
   }
-  if (reply.getHeader('connection') === 'close' && !request.raw.readableEnded && !request.raw.destroyed) {
+  const closes = reply.getHeader('connection') === 'close' || !reply.raw.shouldKeepAlive;
+  if (closes && !request.raw.complete && !request.raw.destroyed) {
     // The connection would close before a client that is still sending its body has read the response.
     reply.removeHeader('connection');
     request.raw.unpipe().resume();

@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
 import { RowError } from './document.ts';
 import { errorResponse } from './error-response.ts';
 
-/** Runs one request to a plain row through sofa-api. Throws what the row throws. */
+/** Runs one request to a plain row through sofa-api. Throws the errors of the row. */
 export type RunPlainRow = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
 
 /**
@@ -43,7 +43,7 @@ const rootField = (document: DocumentNode): string => {
  * presenters and handlers of the bridge.
  *
  * Why sofa-api: the product requires it for these routes. It matches these requests, calls `execute` and serializes the
- * result; arguments, permissions and errors stay those of the bridge.
+ * result; the bridge still handles arguments, permissions and errors.
  *
  * Why `execute` is overridden: sofa-api builds its own document and reads arguments its own way. The compiled row has
  * the selection, validates unknown keys, converts enums and returns 404 for a missing parent, as every other row does.

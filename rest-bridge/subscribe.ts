@@ -1,8 +1,8 @@
 import { subscribe as subscribeToSchema, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 
 /**
- * Returns the values of a subscription, each presented. This is no async generator, because `return()` of a generator
- * waits for the pending value: a client that disconnects must end the source at once.
+ * Returns the presented values of a subscription. This is not an async generator, because `return()` of a generator
+ * waits for the pending value: a client that disconnects must end the source immediately.
  */
 function presentEach(
   source: AsyncGenerator<ExecutionResult, void, void>,

@@ -29,9 +29,9 @@ export function respondToUnmatched(
     if (method !== 'OPTIONS') throw methodNotAllowed({ method, path });
     return reply.code(204).send();
   };
-  app.addHook('onRoute', ({ method, url }) => {
-    // The route `*` is that of @fastify/cors.
-    if (url !== '*') routes.push({ methods: [method].flat(), path: toPattern(url) });
+  app.addHook('onRoute', ({ method, url, config }) => {
+    // @fastify/cors registers the route `*`.
+    if (url !== '*' && !config?.isRefused) routes.push({ methods: [method].flat(), path: toPattern(url) });
   });
   app.addHook('onRequest', async (request, reply) => (request.is404 ? respond(request, reply) : undefined));
   app.setNotFoundHandler(respond);

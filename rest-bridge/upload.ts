@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { coerceInputValue, getNullableType, isInputObjectType, isListType, type GraphQLInputType } from 'graphql';
 import { badInput, ApiError, defineError, tooLarge } from '../src/core/errors.ts';
 import type { IncomingFile } from '../src/core/files.ts';
+import { checkTexts } from '../src/core/input-text.ts';
 import { createTextParser, InvalidText } from './argument-parsers.ts';
 import type { Call } from './call.ts';
 import type { RequestParser } from './request-variables.ts';
@@ -37,7 +38,7 @@ interface UploadForm {
 
 /**
  * Reads the form of a request up to its file. Texts after the file belong to the input as well: `wholeInput` of the
- * file reads them. Throws 400 for a malformed form, 413 for a text that is too long, 415 for a request that is no form.
+ * file reads them. Throws 400 for a malformed form, 413 for a text that is too long, 415 for a request that is not a form.
  */
 type ReadForm = (request: FastifyRequest, params: Call['params']) => Promise<UploadForm>;
 
@@ -87,7 +88,7 @@ export function createFormReader(parser: RequestParser): ReadForm {
   };
 }
 
-/** Creates a reader that takes a body that is no form as the file itself. */
+/** Creates a reader that takes a body other than a form as the file itself. */
 export const createFileReader =
   (readForm: ReadForm): ReadForm =>
   async (request, params) => {
@@ -156,8 +157,11 @@ async function readUntilFile(
 function parseFormText(name: string, value: unknown, type: GraphQLInputType | undefined): unknown {
   if (type === undefined || typeof value !== 'string') return value;
   try {
-    return isListType(getNullableType(type)) ? (JSON.parse(value) as unknown) : createTextParser(type)(value);
+    const parsed: unknown = isListType(getNullableType(type)) ? JSON.parse(value) : createTextParser(type)(value);
+    checkTexts(parsed, [name]);
+    return parsed;
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     throw badInput(`"${name}" ${error instanceof InvalidText ? error.message : 'is not well-formed JSON'}`);
   }
 }

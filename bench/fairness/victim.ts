@@ -1,4 +1,4 @@
-/** What the victim reads, and how long it waits. */
+/** The reads of the victim, and how long it waits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, createForm, inParallel, send } from './client.ts';
 import { csvOf, type Victim } from './world.ts';
@@ -50,10 +50,10 @@ export interface Duration {
   mostSeconds: number;
 }
 
-/** Reads that are shown beside the goal: operations are queued by design. */
+/** Reads that are shown without a goal: operations are queued by design. */
 export const OUTSIDE_GOAL: ReadonlySet<string> = new Set<ReadName>(['refresh', 'job']);
 
-/** Returns the status of a GraphQL response: that of its first error, if it has one. */
+/** Returns the status of a GraphQL response, or the status of its first error. */
 function graphqlStatus({ status, text }: { status: number; text: string }): number {
   const { errors } = JSON.parse(text) as { errors?: { extensions: { status?: number } }[] };
   return errors ? (errors[0]!.extensions.status ?? 500) : status;
@@ -130,7 +130,7 @@ export async function measure<N extends ReadName>(
   return Object.fromEntries(all.map(({ name, outcomes }) => [name, figuresOf(outcomes)])) as Record<N, Figures>;
 }
 
-/** Times are those of the reads that succeeded, and of those that waited until the end. */
+/** Counts the times of reads that succeeded, and of reads that waited until the end. */
 function figuresOf(outcomes: { ms: number; status: number | typeof UNFINISHED }[]): Figures {
   const isSuccess = (status: number | typeof UNFINISHED) => status === 200 || status === 201;
   const times = outcomes

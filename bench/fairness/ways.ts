@@ -15,7 +15,7 @@ const QUEUED_REFRESHES = 600;
 const QUEUED_PER_SECOND = 40;
 /** Jobs that call a host which does not resolve, and do so again in an hour: more than the places of a tenant. */
 const FAILING_JOBS = 30;
-/** Calls of webhooks at once, and at most in a second. */
+/** Concurrent calls of webhooks, and maximum number of calls in a second. */
 const WEBHOOK_CONNECTIONS = 64;
 const WEBHOOKS_PER_SECOND = 2000;
 /** Rows of a file of some 10 MB. */
@@ -25,7 +25,7 @@ export interface Way {
   /** A letter, and the variant. */
   key: string;
   title: string;
-  /** What the victim reads besides pages. */
+  /** Reads of the victim in addition to pages. */
   reads?: ReadName[];
   /** Runs before the attack. Returns paths for it. */
   prepare?(neighbour: Neighbour): Promise<string[]>;
@@ -135,7 +135,7 @@ async function cancelOperations({ token }: Neighbour): Promise<void> {
       const { _embedded } = await call(token, `/api/progress?limit=1000&status=${status}`);
       const ids = (_embedded['svc:operation'] as { id: string }[]).map(({ id }) => id);
       if (ids.length === 0) break;
-      // An operation that has ended meanwhile is refused.
+      // The cancellation of an operation that has ended is refused.
       await inParallel(ids, (id) => send(token, `/api/progress/${id}`, { method: 'DELETE' }));
     }
   }
@@ -304,7 +304,7 @@ export const WAYS: Way[] = [
   },
   {
     key: 'i',
-    title: `webhooks of an app, ${WEBHOOK_CONNECTIONS} at once`,
+    title: `webhooks of an app, ${WEBHOOK_CONNECTIONS} concurrently`,
     prepare: async (neighbour) => [await deployInbox(neighbour)],
     attack: floodWebhook,
     async cleanUp({ token }, [path]) {

@@ -6,12 +6,12 @@ import { call, createForm } from './client.ts';
 /** Rows of a file whose join with itself takes some ten seconds. */
 const JOINED_ROWS = 20_000;
 const SMALL_ROWS = 200;
-/** Datasets whose refreshes a neighbour queues. Those of one dataset run one at a time. */
+/** Datasets whose refreshes a neighbour queues. Refreshes of one dataset run one at a time. */
 const QUEUED_DATASETS = 8;
 
 const PERMISSIONS = '["datasets:create", "datasources:create", "apps:create", "jobs:create"]';
 
-/** Paths of what the victim reads. */
+/** Paths that the victim reads. */
 export interface Victim {
   token: string;
   dataset: string;
@@ -23,7 +23,7 @@ export interface Victim {
   job: string;
 }
 
-/** Paths of what a neighbour uses. */
+/** Paths that a neighbour uses. */
 export interface Neighbour {
   token: string;
   /** A large dataset. */
@@ -78,7 +78,7 @@ async function runSql(url: string, ...statements: string[]): Promise<void> {
   await client.end();
 }
 
-/** Creates a database `source` with `rows` orders beside the service's. Returns its URL. */
+/** Creates a database `source` with `rows` orders in addition to the service's database. Returns its URL. */
 export async function createSource(databaseUrl: string, rows: number): Promise<string> {
   const url = databaseUrl.replace(/dws$/, 'source');
   await runSql(databaseUrl, 'create database source');

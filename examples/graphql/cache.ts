@@ -1,6 +1,6 @@
 import { InMemoryCache, type FieldPolicy } from '@apollo/client';
 
-/** What all pages of the service have. */
+/** Fields of all pages of the service. */
 interface Page {
   start: number;
   count: number;
@@ -16,7 +16,7 @@ const joinPages = (): FieldPolicy<Page> => ({
   merge(existing, incoming) {
     const before = existing?.items.slice(0, incoming.start) ?? [];
     const items = [...before, ...incoming.items];
-    // `total` and `hasNextPage` are those of the latest page.
+    // `total` and `hasNextPage` come from the latest page.
     return { ...incoming, start: 0, count: items.length, items };
   },
 });

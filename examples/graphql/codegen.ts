@@ -4,7 +4,7 @@ import type { CodegenConfig } from '@graphql-codegen/cli';
 const JSON_OBJECT = 'Record<string, unknown>';
 
 /**
- * Generates the types of the operations in this folder. The schema is that of this repository; `SCHEMA` may be the
+ * Generates the types of the operations in this folder. It reads the schema of this repository; `SCHEMA` may be the
  * address of a running service, `http://127.0.0.1:4000/graphql/schema.graphql`.
  */
 const config: CodegenConfig = {

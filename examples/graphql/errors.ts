@@ -32,7 +32,7 @@ function explainError({ message, path, extensions }: CombinedGraphQLErrors['erro
   }
 }
 
-/** Returns the invalid values, each with its path, e.g. to show beside an input of a form; else the message. */
+/** Returns the invalid values, each with its path, e.g. to show next to an input of a form; else the message. */
 const issuesOf = ({ validation }: Record<string, unknown>, message: string): string[] =>
   (validation as ValidationIssue[] | undefined)?.map((issue) => `${issue.path.join('.')}: ${issue.message}`) ?? [
     message,

@@ -82,7 +82,7 @@ export const CREATE_TOKEN = graphql(`
   }
 `);
 
-/** A dataset beside one that may be missing: each has its own error. */
+/** A dataset together with one that may be missing: each has its own error. */
 export const TWO_DATASETS = graphql(`
   query TwoDatasets($first: ID!, $second: ID!) {
     first: dataset(id: $first) {

@@ -52,14 +52,14 @@ export async function showRows(client: ApolloClient, id: string): Promise<void> 
   for (const row of dataset.data.items) console.log(`  ${Object.values(row).join(', ')}`);
 }
 
-/** Prints errors as a user sees them. With `errorPolicy: 'all'` an error does not hide the data beside it. */
+/** Prints errors as a user sees them. With `errorPolicy: 'all'` an error does not hide the other data. */
 export async function showErrors(client: ApolloClient, id: string): Promise<void> {
   const { data, error } = await client.query({
     query: TWO_DATASETS,
     variables: { first: id, second: 'no-such-dataset' },
     errorPolicy: 'all',
   });
-  console.log(`Found beside the missing one: ${data?.first?.name}`);
+  console.log(`Found besides the missing one: ${data?.first?.name}`);
   console.log(explain(error).join('\n'));
 
   const input = { name: '', slug: 'Not A Slug' };

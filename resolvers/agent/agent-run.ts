@@ -30,7 +30,7 @@ export class AgentRunPayloadResolver {
   }
 }
 
-/** What determines whether the viewer may run the agent of a run, and so see what it read and wrote. */
+/** Columns that decide whether the viewer may run the agent of a run, and so see the data that it read and wrote. */
 const ACCESS = ['agent.assistant.id', 'agent.assistant.ownerId'] as const;
 interface RunOfAgent {
   agent: { assistant: { id: string; ownerId: string } };
@@ -54,7 +54,7 @@ export class AgentRunResolver {
     @Ctx() ctx: Context,
     @Id('agent') id: string,
     @Args(() => OperationArgs) { wait, progress }: OperationArgs,
-    @Arg('payload', () => Json, { nullable: true, description: 'What the model gets as data, at most 64 KiB as JSON.' })
+    @Arg('payload', () => Json, { nullable: true, description: 'Data for the model, at most 64 KiB as JSON.' })
     payload?: unknown,
   ) {
     return { operation: await run(ctx, id, payload, progress, wait) };
@@ -63,7 +63,7 @@ export class AgentRunResolver {
   @Can('agent:run')
   @Mutation(() => AgentRun, {
     description:
-      'Cancels a run of an agent, also one of another user or an event. Fails with `CONFLICT` if it has ended.',
+      'Cancels a run of an agent, including runs of other users and of events. Fails with `CONFLICT` if it has ended.',
   })
   async cancelAgentRun(
     @Ctx() ctx: Context,
@@ -89,7 +89,7 @@ export class AgentRunResolver {
   }
 
   @Requires('payload', ...ACCESS)
-  @FieldResolver(() => Json, { nullable: true, description: `What the model got as data. Null ${HIDDEN}` })
+  @FieldResolver(() => Json, { nullable: true, description: `Data for the model. Null ${HIDDEN}` })
   async payload(@Ctx() ctx: Context, @Root() { payload, ...run }: Pick<AgentRun, 'payload'> & RunOfAgent) {
     return (await maySeeAll(ctx, run)) ? payload : null;
   }

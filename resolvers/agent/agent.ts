@@ -37,10 +37,13 @@ const AgentPermissions = permissionsType('agent', 'Agent');
 /** Arguments of the list of agents. */
 @ArgsType()
 class AgentPageArgs extends PageArgs {
-  @Field(() => ID, { nullable: true, description: 'Id of an assistant. Returns only its agents.' })
+  @Field(() => ID, { nullable: true, description: 'Id, slug or natural id of an assistant. Returns only its agents.' })
   assistantId?: string;
 
-  @Field(() => ID, { nullable: true, description: 'Id of a user. Returns only the agents of this owner.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Owner: `user:<id>`, or the id or name of a user. Returns only the agents of this owner.',
+  })
   ownerId?: string;
 }
 
@@ -74,7 +77,7 @@ export const AgentUsageProfileField = relationField(
   Agent,
   'usageProfile',
   UsageProfile,
-  'Its usage profile. Null without one, and for callers who are no superusers and lack `billing:manage` and `usage:write`.',
+  'Its usage profile. Null without one, and for callers who are not superusers and lack `billing:manage` and `usage:write`.',
 );
 
 @Resolver(() => Agent)
@@ -87,8 +90,16 @@ export class AgentResolver {
 
   @Can('authenticated')
   @Query(() => AgentPage, { description: 'Lists the agents of the assistants that the caller may read.' })
-  agents(@Ctx() ctx: Context, @Args(() => AgentPageArgs) page: AgentPageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(Agent, page, info);
+  async agents(
+    @Ctx() ctx: Context,
+    @Args(() => AgentPageArgs) { assistantId, ownerId, ...page }: AgentPageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    const filters = {
+      ...(assistantId != null && { assistantId: (await ctx.read.one(Assistant, assistantId, ['id'])).id }),
+      ...(ownerId != null && { ownerId: (await ctx.read.one(User, ownerId.replace(/^user:/, ''), ['id'])).id }),
+    };
+    return ctx.read.page(Agent, { ...page, ...filters }, info);
   }
 
   @Can('assistant:write')
@@ -147,7 +158,7 @@ export class AgentResolver {
   }
 
   @Requires('assistantId', 'assistant.ownerId')
-  @FieldResolver(() => AgentPermissions, { description: 'The permissions of the caller: those on its assistant.' })
+  @FieldResolver(() => AgentPermissions, { description: 'The permissions of the caller on its assistant.' })
   async permissions(
     @Ctx() ctx: Context,
     @Root() { assistantId, assistant }: { assistantId: string; assistant: { ownerId: string } },

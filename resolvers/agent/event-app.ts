@@ -6,20 +6,21 @@ import { App } from '../../entities/app.ts';
 import { Assistant } from '../../entities/assistant.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import type { BoundApp } from '../../src/services/agent/event-bindings.ts';
 import { loadPrincipal, Principal } from '../resource/principal.ts';
 import { loadById } from '../support/relation-fields.ts';
 
-/** An app whose events start agents. */
 @ObjectType({ description: 'An app whose events start agents.' })
 class EventApp {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the app.' })
   appId!: string;
 
   @Field(() => Boolean, {
     nullable: true,
     description:
-      'Whether its events start no runs: it got another owner, whom the owner of the agent has not accepted, or it was ' +
+      'Whether its events start no runs, because it has another owner whom the owner of the agent has not accepted, or it was ' +
       'deleted. Null for an assistant, because each of its agents accepts apps for itself.',
   })
   suspended!: boolean | null;
@@ -62,7 +63,7 @@ export class AgentEventAppsResolver {
 @Resolver(() => Assistant)
 export class AssistantEventAppsResolver {
   @Requires('boundApps')
-  @FieldResolver(() => [EventApp], { description: 'Apps of its events.' })
+  @FieldResolver(() => [EventApp], { description: 'Apps whose events start its agents.' })
   eventApps(@Root() { boundApps }: { boundApps: BoundApp[] }): BoundApp[] {
     return boundApps;
   }

@@ -31,7 +31,7 @@ export class AiCallResolver {
   }
 
   @Requires('error')
-  @FieldResolver(() => OperationError, { nullable: true, description: 'Why it failed; null if it succeeded.' })
+  @FieldResolver(() => OperationError, { nullable: true, description: 'Why it did not succeed. Null if it succeeded.' })
   error(@Root() { error }: Pick<AiCall, 'error'>): OperationError | null {
     return error ?? null;
   }

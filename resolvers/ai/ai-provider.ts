@@ -24,7 +24,6 @@ import { PageArgs, pageOf } from '../support/page.ts';
 
 const AiProviderPage = pageOf(AiProvider, 'AiProvider');
 
-/** Permissions of the caller on an AI provider. */
 @ObjectType({ description: 'Permissions of the caller on an AI provider.' })
 class AiProviderPermissions {
   @Field(() => Boolean, { description: 'Read the provider.' })

@@ -7,6 +7,6 @@ export const ImagePage = pageOf(Image, 'Image');
 /** Filter and page of images. */
 @ArgsType()
 export class ImagePageArgs extends PageArgs {
-  @Field(() => ID, { nullable: true, description: 'Id of an assistant. Returns only its images.' })
+  @Field(() => ID, { nullable: true, description: 'Id, slug or natural id of an assistant. Returns only its images.' })
   assistantId?: string;
 }

@@ -13,6 +13,7 @@ import {
   Resolver,
   Root,
 } from 'type-graphql';
+import { Assistant } from '../../entities/assistant.ts';
 import { CreateImageInput } from '../../entities/image-input.ts';
 import { Image } from '../../entities/image.ts';
 import { Operation } from '../../entities/operation.ts';
@@ -26,14 +27,12 @@ import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ImagePage, ImagePageArgs } from './image-types.ts';
 
-/** An image that was requested. */
 @ObjectType({ description: 'An image that was requested: its operation and, if the call waited, the image.' })
 class CreateImagePayload {
   @Field(() => Operation, { description: 'Status and progress.' })
   operation!: OperationRecord;
 }
 
-/** Permissions of the caller on an image. */
 @ObjectType({ description: 'Permissions of the caller on an image.' })
 class ImagePermissions {
   @Field(() => Boolean, { description: 'Read the image.' })
@@ -44,8 +43,8 @@ class ImagePermissions {
 }
 
 const CREATES =
-  'The credits of the image are reserved before the provider is called, and charged when it is stored. What fails or is ' +
-  'cancelled costs nothing.';
+  'The credits of the image are reserved before the provider is called, and charged when it is stored. Images that fail or are ' +
+  'cancelled cost nothing.';
 
 @Resolver(() => Image)
 export class ImageResolver {
@@ -58,16 +57,23 @@ export class ImageResolver {
 
   @Can('authenticated')
   @Query(() => ImagePage, {
-    description: 'Lists the images of the caller, and those of assistants that the caller can read, latest first.',
+    description: 'Lists the images of the caller and of assistants that the caller can read, latest first.',
   })
-  images(@Ctx() ctx: Context, @Args(() => ImagePageArgs) page: ImagePageArgs, @Info() info: GraphQLResolveInfo) {
-    return ctx.read.page(Image, page, info);
+  async images(
+    @Ctx() ctx: Context,
+    @Args(() => ImagePageArgs) { assistantId: key, ...page }: ImagePageArgs,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    if (key == null) return ctx.read.page(Image, page, info);
+    const { id: assistantId } = await ctx.read.one(Assistant, key, ['id']);
+    const filtered = { ...page, assistantId };
+    return ctx.read.page(Image, filtered, info);
   }
 
   @Can('image:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes an image. The user who requested it can, and those who may write its assistant. Returns the `id` argument.',
+      'Deletes an image. Permitted to the user who requested it and to users who may write its assistant. Returns the `id` argument.',
   })
   async deleteImage(@Ctx() ctx: Context, @Id('image') id: string) {
     await images.remove(ctx, id);
@@ -99,7 +105,7 @@ export class CreateImageResolver {
   async createImage(
     @Ctx() ctx: Context,
     @Args(() => OperationArgs) { wait, progress }: OperationArgs,
-    @Arg('input', { description: 'What it shows.' }) input: CreateImageInput,
+    @Arg('input', { description: 'Content of the image.' }) input: CreateImageInput,
   ) {
     return { operation: await requestImage(ctx, input, { assistant: null, progress, wait }) };
   }
@@ -112,7 +118,7 @@ export class CreateImageResolver {
     @Ctx() ctx: Context,
     @Key('assistant', 'assistantId') assistant: string,
     @Args(() => OperationArgs) { wait, progress }: OperationArgs,
-    @Arg('input', { description: 'What it shows.' }) input: CreateImageInput,
+    @Arg('input', { description: 'Content of the image.' }) input: CreateImageInput,
   ) {
     return { operation: await requestImage(ctx, input, { assistant, progress, wait }) };
   }

@@ -1,11 +1,11 @@
 import { Arg, Ctx, Field, Float, ObjectType, Query, Resolver } from 'type-graphql';
 import { UsageQuoteInput } from '../../entities/usage-quote-input.ts';
 import type { Context } from '../../src/core/context.ts';
-import { quoteUsage, type UsageQuote } from '../../src/services/ai/usage-quote.ts';
+import { quoteUsage, type UsageQuote } from '../../src/services/assembly/usage-quote.ts';
 import { Can } from '../support/guard.ts';
 
-/** What an action would cost now. */
-@ObjectType('UsageQuote', { description: 'What an action would cost now. Nothing is reserved.' })
+/** The current price of an action. */
+@ObjectType('UsageQuote', { description: 'Current price of an action. Nothing is reserved.' })
 class UsageQuoteType implements UsageQuote {
   @Field(() => Float, { description: 'Credits that the action reserves; 0 with the user’s own AI provider.' })
   credits!: string;
@@ -31,7 +31,7 @@ export class UsageQuoteResolver {
   @Can('ai:access')
   @Query(() => UsageQuoteType, {
     description:
-      'Returns what an action would cost, and whether the credits suffice. Nothing is reserved. Fails as the action does ' +
+      'Returns the price of an action, and whether the credits suffice. Nothing is reserved. Fails as the action does ' +
       'for an unknown model, size or agent, and without an AI provider.',
   })
   usageQuote(

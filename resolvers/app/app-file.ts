@@ -54,8 +54,9 @@ export class AppFileResolver {
   @Can('app:write')
   @Mutation(() => AppFile, {
     description:
-      'Creates or replaces a file of an app: at most 5 MB, code (`.js`, `.ts`) at most 1 MB, all files together 50 MB. The ' +
-      'media type is that of the extension, if it is a known one. A migration that has run cannot be changed.',
+      'Creates or replaces a file of an app: at most 5 MB, code (`.js`, `.ts`) at most 1 MB, all files together ' +
+      '50 MB. The extension determines the media type, if it is known. A migration that has run cannot be ' +
+      'changed.',
   })
   async setAppFile(
     @Ctx() ctx: Context,

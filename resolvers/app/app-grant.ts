@@ -11,7 +11,9 @@ import { ChildPageArgs } from '../support/page.ts';
 @Resolver(() => AppGrant)
 export class AppGrantResolver {
   @Can('authenticated')
-  @Query(() => [AppGrant], { description: 'Lists what the caller lets apps of other owners do, latest first.' })
+  @Query(() => [AppGrant], {
+    description: 'Lists the rights that the caller grants to apps of other owners, latest first.',
+  })
   appGrants(@Ctx() ctx: Context, @Args(() => ChildPageArgs) page: ChildPageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.list(AppGrant, info, { userId: ctx.viewer.userId }, page);
   }
@@ -23,7 +25,7 @@ export class AppGrantResolver {
   async setAppGrant(
     @Ctx() ctx: Context,
     @Key('app', 'appId') appId: string,
-    @Arg('input', { description: 'What the app may do.' }) input: AppGrantInput,
+    @Arg('input', { description: 'Granted rights.' }) input: AppGrantInput,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.readAfterWrite(AppGrant, await grants.set(ctx, appId, input), info);

@@ -50,7 +50,7 @@ export class AppMigrationResolver {
     description:
       'Runs the migrations of an app that have not run: its files `migrations/*.sql`, ordered by name, each in its own ' +
       'transaction. The first run creates the schema of the app, and a datasource that reads it. A file that fails is ' +
-      'undone; those before it remain.',
+      'undone; earlier files remain applied.',
   })
   async migrateApp(
     @Ctx() ctx: Context,

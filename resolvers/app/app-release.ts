@@ -27,7 +27,7 @@ class AppDeploymentPayload {
 export class AppDeploymentResolver {
   @FieldResolver(() => AppRelease, {
     nullable: true,
-    description: 'The new release; null if it was deleted meanwhile.',
+    description: 'The new release; null if it has been deleted since.',
   })
   release(@Ctx() ctx: Context, @Root() { releaseId }: AppDeployment, @Info() info: GraphQLResolveInfo) {
     return ctx.read.find(AppRelease, releaseId, info);

@@ -11,7 +11,6 @@ import type { PictureContents } from '../../src/services/resource/picture-file.t
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** An icon with its bytes. */
 @ObjectType({ description: 'An icon with its bytes.' })
 class AssistantIcon {
   @Field(() => String, { description: 'Media type of the icon.' })
@@ -73,7 +72,7 @@ export class AssistantIconResolver {
 
   @Can('assistant:write')
   @Mutation(() => Assistant, {
-    description: 'Removes the uploaded icon of an assistant, if there is one, so that it has the default one again.',
+    description: 'Removes the uploaded icon of an assistant, if there is one. It then has the default icon again.',
   })
   async deleteAssistantIcon(@Ctx() ctx: Context, @Key('assistant') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.readAfterWrite(Assistant, await icons.removeIcon(ctx, id), info);

@@ -6,12 +6,11 @@ import { Toolkit } from '../../entities/toolkit.ts';
 import type { ConnectionAccount } from '../../src/core/connection.ts';
 import type { Context, PublicContext } from '../../src/core/context.ts';
 import { Rule } from '../../src/core/input-rules.ts';
-import { finishAuthorization } from '../../src/services/connection/authorization.ts';
-import * as connections from '../../src/services/connection/connection.ts';
+import { finishAuthorization } from '../../src/services/oauth/authorization.ts';
+import * as connections from '../../src/services/oauth/connection.ts';
 import { Key } from '../support/arguments.ts';
 import { Can, Public } from '../support/guard.ts';
 
-/** A started authorization. */
 @ObjectType({ description: 'A started authorization of a connection.' })
 class Authorization {
   @Field(() => String, {
@@ -19,10 +18,16 @@ class Authorization {
       'URL at which the user authorizes the connection, within ten minutes, in a browser with their session.',
   })
   url!: string;
+
+  @Field(() => String, {
+    description:
+      'Redirect URI with which this service must be registered at the provider. Each authorization server of toolkits has ' +
+      'one of its own.',
+  })
+  redirectUri!: string;
 }
 
-/** The account of a drive. */
-@ObjectType({ description: 'The account at the provider of a drive, as it was last seen.' })
+@ObjectType({ description: 'The account at the provider of a drive, as last seen.' })
 class DriveAccount {
   @Field(() => String, { nullable: true, description: 'Email address; null if the provider states none.' })
   email!: string | null;
@@ -41,8 +46,8 @@ export class LibraryConnectionFields {
     description:
       'Starts the authorization of a library at the provider of its integration. It changes no connection yet.',
   })
-  async authorizeLibrary(@Ctx() ctx: Context, @Key('library') id: string): Promise<Authorization> {
-    return { url: await connections.authorizeLibrary(ctx, id) };
+  authorizeLibrary(@Ctx() ctx: Context, @Key('library') id: string): Promise<Authorization> {
+    return connections.authorizeLibrary(ctx, id);
   }
 
   @Can('library:write')
@@ -75,8 +80,8 @@ export class ToolkitConnectionFields {
   @Mutation(() => Authorization, {
     description: 'Starts the authorization of a toolkit at its MCP server. It changes no connection yet.',
   })
-  async authorizeToolkit(@Ctx() ctx: Context, @Key('toolkit') id: string): Promise<Authorization> {
-    return { url: await connections.authorizeToolkit(ctx, id) };
+  authorizeToolkit(@Ctx() ctx: Context, @Key('toolkit') id: string): Promise<Authorization> {
+    return connections.authorizeToolkit(ctx, id);
   }
 
   @Can('toolkit:write')
@@ -107,7 +112,13 @@ export class AuthorizationResolver {
     @Rule({ maxLength: 20_000 })
     @Arg('parameters', { description: 'Query string with which the provider sent the browser back.' })
     parameters: string,
+    @Rule({ maxLength: 100 })
+    @Arg('issuerDigest', () => String, {
+      nullable: true,
+      description: 'Last part of the redirect URI to which the provider sent the browser. Null for libraries.',
+    })
+    issuerDigest?: string | null,
   ): Promise<string> {
-    return finishAuthorization(ctx, parameters);
+    return finishAuthorization(ctx, parameters, issuerDigest ?? null);
   }
 }

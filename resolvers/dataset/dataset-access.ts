@@ -5,6 +5,7 @@ import type { Context } from '../../src/core/context.ts';
 import { abilitiesAt, type LevelWord, type TeamRole } from '../../src/core/permissions.ts';
 import { Criteria } from '../../src/core/query-language.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import * as access from '../../src/services/dataset/dataset-access.ts';
 import { VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
 import { permissionsType } from '../resource/permissions-type.ts';
@@ -68,6 +69,7 @@ export class AccessReason implements access.AccessReason {
   })
   principal!: access.AccessReason['principal'];
 
+  @UuidField()
   @Field(() => ID, {
     nullable: true,
     description: 'For `SHARE`: the saved filter that restricts its rows; null for all rows.',
@@ -90,7 +92,6 @@ export class AccessReason implements access.AccessReason {
   message!: string;
 }
 
-/** The access of a principal to a dataset, with its reasons. */
 @ObjectType({ description: 'Access of a user or team to a dataset, with its reasons.' })
 export class DatasetAccess implements Omit<access.DatasetAccess, 'grade'> {
   @Field(() => Principal, { description: 'The user or team. For a team: the access of each member through the team.' })

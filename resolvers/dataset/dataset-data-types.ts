@@ -1,4 +1,4 @@
-import { ArgsType, Field, Float, Int, ObjectType } from 'type-graphql';
+import { ArgsType, Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import { GroupInput, MeasureInput } from '../../entities/dataset-aggregate-input.ts';
 import { DatasetField, FieldFormatEnum, FieldTypeEnum } from '../../entities/dataset-field.ts';
 import type { AggregateResult, FieldProfile as FieldProfileShape } from '../../src/core/dataset-index.ts';
@@ -48,13 +48,21 @@ export class DataArgs extends RowArgs {
   @Field(() => String, {
     nullable: true,
     description:
-      'Cursor: the `next` of an earlier page. The page continues in the rows of that page, also after a refresh. ' +
+      'Cursor: the `next` of an earlier page. The page continues in the rows of that page, even after a refresh. ' +
       'Error `GONE` 10 minutes after those rows were replaced.',
   })
   after?: string;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Report whose reference `alias` filters the rows, in addition to `filter`. Requires `alias`.',
+  })
+  report?: string;
+
+  @Field(() => ID, { nullable: true, description: 'Alias of the dataset in the report. Requires `report`.' })
+  alias?: string;
 }
 
-/** A page of a dataset's rows. */
 @ObjectType({ description: 'A page of a dataset’s rows.' })
 export class DatasetRows {
   @Field(() => [JsonObject], {
@@ -115,7 +123,7 @@ class FieldProfile implements FieldProfileShape {
   @Field(() => Float, { description: 'Number of distinct values.' })
   distinct!: number;
 
-  @Field(() => Boolean, { description: 'Whether `distinct` is an estimate, as it may be above 10,000.' })
+  @Field(() => Boolean, { description: 'Whether `distinct` is an estimate, which is possible above 10,000.' })
   approximate!: boolean;
 
   @Field(() => Json, { nullable: true, description: 'Minimum.' })
@@ -137,7 +145,6 @@ class FieldProfile implements FieldProfileShape {
   histogram!: HistogramBar[];
 }
 
-/** Statistics of a dataset's fields. */
 @ObjectType({ description: 'Statistics of a dataset’s fields.' })
 export class DatasetProfile {
   @Field(() => Float, { description: 'Number of matching rows.' })
@@ -196,7 +203,6 @@ class AggregateColumn {
   format?: FieldFormat;
 }
 
-/** The result of an aggregation. */
 @ObjectType({ description: 'Result of an aggregation.' })
 export class DatasetAggregate implements AggregateResult {
   @Field(() => [AggregateColumn], { description: 'Columns: groups first, then measures.' })

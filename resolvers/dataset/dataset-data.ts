@@ -9,6 +9,7 @@ import { aggregate } from '../../src/services/dataset/dataset-aggregate.ts';
 import { discover, search, type RowPage } from '../../src/services/dataset/dataset-data.ts';
 import { exportRows } from '../../src/services/dataset/dataset-export.ts';
 import { VIEW_COLUMNS, type ViewedDataset } from '../../src/services/dataset/dataset-view.ts';
+import { filterOfReference } from '../../src/services/report/report-data.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ReadsAllRows } from '../support/reads-all-rows.ts';
@@ -27,8 +28,14 @@ import { ExportChunk, ExportFormatEnum } from './export-types.ts';
 export class DatasetDataResolver {
   @Requires(...VIEW_COLUMNS)
   @FieldResolver(() => DatasetRows, { description: 'A page of the rows that the caller can see.' })
-  data(@Ctx() ctx: Context, @Root() dataset: ViewedDataset, @Args(() => DataArgs) args: DataArgs) {
-    return search(ctx, dataset, args);
+  async data(
+    @Ctx() ctx: Context,
+    @Root() dataset: ViewedDataset,
+    @Args(() => DataArgs) { report, alias, ...query }: DataArgs,
+  ) {
+    if (report == null && alias == null) return search(ctx, dataset, query);
+    const filter = await filterOfReference(ctx, dataset, { report, alias, filter: query.filter });
+    return search(ctx, dataset, { ...query, filter });
   }
 
   @ReadsAllRows()

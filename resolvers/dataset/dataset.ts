@@ -2,11 +2,14 @@ import type { GraphQLResolveInfo } from 'graphql';
 import {
   Arg,
   Args,
+  ArgsType,
   Ctx,
+  Field,
   FieldResolver,
   Float,
   ID,
   Info,
+  Int,
   Mutation,
   Query,
   Resolver,
@@ -19,6 +22,7 @@ import { DatasetShareInput } from '../../entities/dataset-share-input.ts';
 import { Dataset, LastRefresh } from '../../entities/dataset.ts';
 import { DATASET } from '../../entities/owned-kinds.ts';
 import type { Context } from '../../src/core/context.ts';
+import { intRule, Rule } from '../../src/core/input-rules.ts';
 import { isRestricted } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
@@ -47,6 +51,29 @@ const ACCESS_COLUMNS = accessLevelColumns(DATASET);
 /** Returns whether shares may hide rows or fields of the dataset from the caller. */
 const isPartlyVisible = async (ctx: Context, dataset: AccessColumns) => isRestricted(await accessLevel(ctx, dataset));
 
+@ArgsType()
+class DatasetPageArgs extends OwnedPageArgs {
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether the rows are not of a successful refresh: there was none, or the last one failed.',
+  })
+  stale?: boolean;
+
+  @Rule(intRule(0))
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Minimum number of rows. Finds only datasets whose rows are all visible to the caller.',
+  })
+  minRecords?: number;
+
+  @Rule(intRule(0))
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Maximum number of rows. Finds only datasets whose rows are all visible to the caller.',
+  })
+  maxRecords?: number;
+}
+
 @Resolver(() => Dataset)
 export class DatasetResolver {
   @Can('authenticated')
@@ -61,7 +88,7 @@ export class DatasetResolver {
   })
   async datasets(
     @Ctx() ctx: Context,
-    @Args(() => OwnedPageArgs) page: OwnedPageArgs,
+    @Args(() => DatasetPageArgs) page: DatasetPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
     return ctx.read.page(Dataset, await resolveListArguments(ctx, page), info, {
@@ -107,7 +134,7 @@ export class DatasetResolver {
   @Can('authenticated')
   @Subscription(() => Dataset, {
     description:
-      'Sends the dataset at once, and again each time its rows are replaced. Ends when the dataset is deleted.',
+      'Sends the dataset immediately, and again each time its rows are replaced. Ends when the dataset is deleted.',
     subscribe: ({ context, args }) => watchDataset(context as Context, (args as { id: string }).id),
   })
   datasetUpdated(

@@ -45,7 +45,6 @@ registerEnumType(ChunkEncodingEnum, {
   valuesConfig: { UTF8: { description: 'Plain text.' }, BASE64: { description: 'Bytes in Base64.' } },
 });
 
-/** A chunk of an exported file. */
 @ObjectType({ description: 'A chunk of an exported file. Chunks arrive in order.' })
 export class ExportChunk implements Omit<ExportChunkShape, 'rows' | 'resourceId'> {
   @Field(() => String, {

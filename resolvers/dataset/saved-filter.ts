@@ -19,13 +19,13 @@ import { CreateSavedFilterInput, UpdateSavedFilterInput } from '../../entities/s
 import { SavedFilter } from '../../entities/saved-filter.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
-import { isUuid } from '../../src/core/id.ts';
 import { LEVEL } from '../../src/core/permissions.ts';
 import { Criteria } from '../../src/core/query-language.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { filterForViewer, type FilterColumns } from '../../src/services/dataset/saved-filter-criteria.ts';
 import * as filters from '../../src/services/dataset/saved-filter.ts';
 import { ownershipLevel } from '../../src/services/resource/access-level.ts';
+import { resolveReadable } from '../../src/services/resource/resolve-ids.ts';
 import { Principal, principalColumns, principalOf, type PrincipalColumns } from '../resource/principal.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -33,7 +33,6 @@ import { ChildPageArgs, PageArgs, pageOf } from '../support/page.ts';
 
 const SavedFilterPage = pageOf(SavedFilter, 'SavedFilter');
 
-/** The caller's permissions on a saved filter. */
 @ObjectType({ description: 'The caller’s permissions on a saved filter.' })
 class SavedFilterPermissions {
   @Field(() => Boolean, {
@@ -48,7 +47,10 @@ class SavedFilterPermissions {
 /** Arguments of the list of saved filters. */
 @ArgsType()
 class SavedFilterPageArgs extends PageArgs {
-  @Field(() => [ID], { nullable: true, description: 'Ids of datasets. Returns only filters of these datasets.' })
+  @Field(() => [ID], {
+    nullable: true,
+    description: 'Ids, slugs or natural ids of datasets. Returns only filters of these datasets.',
+  })
   datasets?: string[];
 }
 
@@ -60,15 +62,16 @@ export class SavedFilterResolver {
   @Can('authenticated')
   @Query(() => SavedFilterPage, {
     description:
-      'Lists the saved filters that the caller may read: their own, those of their teams, ' +
-      'and those used by shares of datasets that they may share.',
+      'Lists the saved filters that the caller may read: filters of their own and of their teams, ' +
+      'and filters that shares of datasets use, if they may share these datasets.',
   })
-  savedFilters(
+  async savedFilters(
     @Ctx() ctx: Context,
     @Args(() => SavedFilterPageArgs) { datasets, ...page }: SavedFilterPageArgs,
     @Info() info: GraphQLResolveInfo,
   ) {
-    return ctx.read.page(SavedFilter, page, info, datasets && { datasetId: datasets.filter(isUuid) });
+    const where = datasets && { datasetId: await resolveReadable(ctx, Dataset, 'dataset', datasets) };
+    return ctx.read.page(SavedFilter, page, info, where);
   }
 
   @Can('dataset:read')
@@ -124,7 +127,7 @@ export class SavedFilterResolver {
 
   @Requires('ownerId', ...principalColumns('ownerUser', 'ownerTeam'))
   @FieldResolver(() => Principal, {
-    description: 'Owner, with a display name. Its `id` equals `ownerId`.',
+    description: 'Owner, with a display name. Its `qualifiedId` equals `ownerId`.',
   })
   owner(
     @Root() {
@@ -137,7 +140,7 @@ export class SavedFilterResolver {
       ownerTeam?: PrincipalColumns['team'];
     },
   ): Principal {
-    return { ...principalOf(ownerId, { user: ownerUser, team: ownerTeam }), id: ownerId };
+    return principalOf(ownerId, { user: ownerUser, team: ownerTeam });
   }
 
   @Requires(...CRITERIA_COLUMNS)

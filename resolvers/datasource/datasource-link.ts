@@ -23,7 +23,6 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs, partOf } from '../support/page.ts';
 
-/** A type of link. */
 @ObjectType({ description: 'A type of link between datasources.' })
 class LinkType {
   @Field(() => ID, { description: 'Value of `type` in REST.' })

@@ -5,19 +5,18 @@ import { Datasource } from '../../entities/datasource.ts';
 import { Operation } from '../../entities/operation.ts';
 import { ReplaceDatasourceFileInput } from '../../entities/upload-input.ts';
 import type { Context } from '../../src/core/context.ts';
-import * as replacements from '../../src/services/datasource/datasource-replace.ts';
+import * as replacements from '../../src/services/dataset/datasource-replace.ts';
 import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { UploadProblemType } from './datasource-types.ts';
 
-/** Replacement of a datasource's file. */
 @ObjectType({ description: 'Replacement of the file of a datasource, and of the rows that are read from it.' })
 export class DatasourceReplacement {
   @Field(() => Operation, { description: 'Operation that puts the file in place. Its `resource` is the datasource.' })
   operation!: Operation;
 
-  @Field(() => [UploadProblemType], { description: 'What is doubtful about the file, as in the preview of an upload.' })
+  @Field(() => [UploadProblemType], { description: 'Doubts about the file, as in the preview of an upload.' })
   problems!: UploadProblemType[];
 
   @Field(() => [ID], {

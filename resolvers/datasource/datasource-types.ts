@@ -2,7 +2,6 @@ import { Field, Float, Int, ObjectType } from 'type-graphql';
 import type { ConnectionTest, FileProblem, SourceTable } from '../../src/core/row-source.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 
-/** A type of datasource. */
 @ObjectType({ description: 'A type of datasource that the service can read.' })
 export class DatasourceDriver {
   @Field(() => String, { description: 'Id of the driver: the `type` of its datasources.' })
@@ -24,7 +23,6 @@ export class DatasourceDriver {
   secretsSchema!: Record<string, unknown>;
 }
 
-/** Result of a connection test. */
 @ObjectType('ConnectionTest', { description: 'Result of a connection test.' })
 export class ConnectionTestType implements ConnectionTest {
   @Field(() => Boolean, { description: 'Whether the datasource can be used.' })
@@ -43,7 +41,6 @@ export class ConnectionTestType implements ConnectionTest {
   message!: string | null;
 }
 
-/** A column of a table. */
 @ObjectType('SourceColumn', { description: 'A column of a table in a datasource.' })
 class SourceColumnType {
   @Field(() => String, { description: 'Name of the column.' })
@@ -59,7 +56,6 @@ class SourceColumnType {
   primaryKey!: boolean;
 }
 
-/** A table or view of a datasource. */
 @ObjectType('SourceTable', { description: 'A table or view of a datasource.' })
 class SourceTableType implements SourceTable {
   @Field(() => String, { description: 'Name of the schema that contains the table.' })
@@ -75,14 +71,12 @@ class SourceTableType implements SourceTable {
   columns!: SourceColumnType[];
 }
 
-/** Tables and views of a datasource. */
 @ObjectType({ description: 'Tables and views of a datasource that its role can see.' })
 export class DatasourceSchema {
   @Field(() => [SourceTableType], { description: 'Tables and views.' })
   tables!: SourceTableType[];
 }
 
-/** Uploaded file of a datasource. */
 @ObjectType({ description: 'Uploaded file of a datasource.' })
 export class DatasourceFile {
   @Field(() => String, { description: 'Original file name.' })
@@ -95,11 +89,10 @@ export class DatasourceFile {
   contentType!: string;
 }
 
-/** What is doubtful about a file: a guess, what was left out, or a place that can be read in several ways or not at all. */
 @ObjectType('UploadProblem', {
   description:
-    'What is doubtful about a file: a guess, what was left out, or a place that can be read in several ways or not at ' +
-    'all. The message names the setting of `config` that changes it.',
+    'A doubt about a file: a guess, an omission, or a place that can be read in several ways or not at all. The ' +
+    'message names the setting of `config` that changes it.',
 })
 export class UploadProblemType implements FileProblem {
   @Field(() => Int, { nullable: true, description: 'Number of the line, from 1.' })
@@ -108,6 +101,6 @@ export class UploadProblemType implements FileProblem {
   @Field(() => String, { nullable: true, description: 'Name of the column.' })
   column?: string;
 
-  @Field(() => String, { description: 'What is wrong or undecided.' })
+  @Field(() => String, { description: 'Error or doubt.' })
   message!: string;
 }

@@ -116,7 +116,7 @@ export class DatasourceResolver {
   @Requires('problems', 'id', 'ownerId')
   @FieldResolver(() => [UploadProblemType], {
     description:
-      'What is doubtful about the uploaded file, as in the preview of an upload. Empty for a database server, after a ' +
+      'Doubts about the uploaded file, as in the preview of an upload. Empty for a database server, after a ' +
       'change of `config`, and without the permission `datasource:write`.',
   })
   async problems(@Ctx() ctx: Context, @Root() datasource: Pick<Datasource, 'problems' | 'id' | 'ownerId'>) {

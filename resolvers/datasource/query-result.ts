@@ -3,7 +3,6 @@ import { DatasetField } from '../../entities/dataset-field.ts';
 import type { QueryResult } from '../../src/core/row-source.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 
-/** First rows of a query's result. */
 @ObjectType('QueryResult', { description: 'First rows of a query’s result.' })
 export class QueryResultType implements QueryResult {
   @Field(() => [DatasetField], { description: 'Fields of the rows.' })

@@ -26,7 +26,6 @@ import { PageArgs, pageOf } from '../support/page.ts';
 
 const SuitePage = pageOf(Suite, 'Suite');
 
-/** Permissions of the caller on a suite. */
 @ObjectType({ description: 'Permissions of the caller on a suite.' })
 class SuitePermissions {
   @Field(() => Boolean, { description: 'Read the suite.' })

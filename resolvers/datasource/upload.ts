@@ -14,17 +14,15 @@ import * as datasourceUploads from '../../src/services/datasource/datasource-upl
 import { Can } from '../support/guard.ts';
 import { UploadProblemType } from './datasource-types.ts';
 
-/** Upload of a dataset. */
 @ObjectType({ description: 'Upload of a dataset: the operation that loads its rows, and the dataset once loaded.' })
 export class DatasetUpload {
   @Field(() => Operation, { description: 'Operation that loads the rows. Its `resource` is the dataset.' })
   operation!: Operation;
 
-  @Field(() => [UploadProblemType], { description: 'What is doubtful about the file, as in its preview.' })
+  @Field(() => [UploadProblemType], { description: 'Doubts about the file, as in its preview.' })
   problems!: UploadProblemType[];
 }
 
-/** How a file would be uploaded, and its first rows. */
 @ObjectType('UploadPreview', { description: 'How a file would be uploaded, and its first rows. Nothing is stored.' })
 export class UploadPreviewType implements datasetPreviews.UploadPreview {
   @Field(() => JsonObject, {
@@ -40,7 +38,7 @@ export class UploadPreviewType implements datasetPreviews.UploadPreview {
 
   @Field(() => [UploadProblemType], {
     description:
-      'What is doubtful: guesses, lines left out, lines that cannot be read, columns that can be read in several ways.',
+      'Doubts: guesses, lines left out, lines that cannot be read, columns that can be read in several ways.',
   })
   problems!: UploadProblemType[];
 }
@@ -88,7 +86,7 @@ export class UploadResolver {
   @Mutation(() => UploadPreviewType, {
     description:
       'Recognises a file as `uploadDataset` does and returns its first rows. Nothing is stored, and `flow` is checked but not ' +
-      'applied. Set `config` to change what is recognised.',
+      'applied. Set `config` to change the recognised settings.',
   })
   previewUpload(
     @Ctx() ctx: Context,

@@ -25,7 +25,6 @@ import type { PictureContents } from '../../src/services/resource/picture-file.t
 import { Username } from '../support/arguments.ts';
 import { Can, Public } from '../support/guard.ts';
 
-/** A picture with its bytes. */
 @ObjectType('AvatarImage', { description: 'A picture with its bytes.' })
 class AvatarImageType {
   @Field(() => String, { description: 'Media type of the picture.' })
@@ -35,12 +34,11 @@ class AvatarImageType {
   sha256!: string;
 
   @Field(() => Boolean, {
-    description: 'Whether `t` is that of `avatarUrl`, so that this address never has another picture.',
+    description: 'Whether `t` is the value in `avatarUrl`, so that this address never has another picture.',
   })
   immutable!: boolean;
 }
 
-/** State of an avatar that is uploaded in parts. */
 @ObjectType({ description: 'State of an avatar that is uploaded in parts.' })
 class AvatarUpload implements uploads.AvatarUploadState {
   @Field(() => String, { description: 'Name of the upload, chosen by the client.' })
@@ -85,7 +83,7 @@ export class AvatarResolver {
     tenant?: string | null,
     @Arg('t', () => Float, {
       nullable: true,
-      description: 'Any integer. In REST, caches keep the response for a year if it is that of `avatarUrl`.',
+      description: 'Any integer. In REST, caches keep the response for a year if it is the value in `avatarUrl`.',
     })
     @Rule(intRule(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER))
     t?: number | null,
@@ -108,8 +106,8 @@ export class AvatarResolver {
   @Can('user:edit')
   @Mutation(() => User, {
     description:
-      'Sets the avatar of a user. Users can set their own avatar; other users require `users:edit`. Only superusers can ' +
-      'set that of a superuser.',
+      'Sets the avatar of a user. Users can set their own avatar; other users require `users:edit`. Only superusers can set ' +
+      'the avatar of a superuser.',
   })
   async setAvatar(
     @Ctx() ctx: Context,

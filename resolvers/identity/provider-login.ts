@@ -9,7 +9,6 @@ import {
 } from '../../src/services/identity/provider-login.ts';
 import { Public } from '../support/guard.ts';
 
-/** An identity provider with which users can log in. */
 @ObjectType({ description: 'An identity provider with which users can log in.' })
 class LoginProvider {
   @Field(() => String, { description: 'Domain of the users that it authenticates.' }) domain!: string;

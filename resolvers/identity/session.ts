@@ -37,14 +37,12 @@ registerEnumType(AuthMethodEnum, {
   },
 });
 
-/** Result of a login. The session itself is in the cookie. */
 @ObjectType({ description: 'Result of a login. The session cookie is set in the response.' })
 class Login {
   @Field(() => DateTime, { description: 'Time at which the session ends if it is not used before.' })
   expiresAt!: Date;
 }
 
-/** The caller with their credential and permissions. */
 @ObjectType({ description: 'The caller with their credential and permissions.' })
 class CurrentSession {
   @Field(() => String, { description: 'Slug of the tenant.' }) tenant!: string;
@@ -122,7 +120,7 @@ export class SessionResolver {
   }
 
   @Can('authenticated')
-  @Mutation(() => ID, { description: 'Ends a session of the caller at once. Returns its id.' })
+  @Mutation(() => ID, { description: 'Ends a session of the caller immediately. Returns its id.' })
   async deleteSession(@Ctx() ctx: Context, @Arg('id', () => ID, { description: 'Id of the session.' }) id: string) {
     await tokens.removeSession(ctx, id);
     return id;

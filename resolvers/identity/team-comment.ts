@@ -14,7 +14,6 @@ import { ChildPageArgs, pageOf } from '../support/page.ts';
 
 const TeamCommentPage = pageOf(TeamComment, 'TeamComment');
 
-/** The caller's permissions on a comment. */
 @ObjectType({ description: 'Permissions of the caller on a comment.' })
 class TeamCommentPermissions {
   @Field(() => Boolean, { description: 'Whether the caller can delete the comment.' }) delete!: boolean;

@@ -42,7 +42,6 @@ class FeedArgs extends ChildPageArgs {
   viewed?: boolean;
 }
 
-/** The result of marking items of a feed. */
 @ObjectType({ description: 'Result of marking items of a feed as viewed.' })
 class MarkFeedViewedPayload {
   @Field(() => Int, { description: 'Number of items that the caller had not viewed before.' })
@@ -54,7 +53,7 @@ export class TeamFeedResolver {
   @FieldResolver(() => FeedItemPage, {
     nullable: true,
     description:
-      'What happened to the team and to what it owned at that time, newest first: creations, changes, deletions, ' +
+      'Activities of the team and of resources that it owned at that time, newest first: creations, changes, deletions, ' +
       'shares, committed drafts, failed refreshes and comments. Null with the error `FORBIDDEN` for callers who are ' +
       'neither members nor superusers.',
   })
@@ -103,7 +102,7 @@ export class FeedItemResolver {
     return readOnce(row, info, () => ctx.read.one(FeedItem, row.id, info, access));
   }
 
-  @FieldResolver(() => FeedItemTypeEnum, { description: 'Type: the kind of the resource and what happened to it.' })
+  @FieldResolver(() => FeedItemTypeEnum, { description: 'Type: the kind of the resource and of the activity.' })
   type(@Root() { type }: { type: ActivityType }): string {
     return FEED_TYPES.get(type)!;
   }

@@ -29,7 +29,6 @@ import { ChildPageArgs, PageArgs, pageOf } from '../support/page.ts';
 
 const TeamPage = pageOf(Team, 'Team');
 
-/** The caller's permissions on a team. */
 @ObjectType({ description: 'Permissions of the caller on a team.' })
 class TeamPermissions {
   @Field(() => Boolean, { description: 'Whether the caller can read the team and its members. Always true.' })

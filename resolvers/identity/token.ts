@@ -25,7 +25,9 @@ export class TokenResolver {
   }
 
   @Can('authenticated')
-  @Mutation(() => ID, { description: 'Deletes an API token of the caller. It is invalid at once. Returns its id.' })
+  @Mutation(() => ID, {
+    description: 'Deletes an API token of the caller, which becomes invalid immediately. Returns its id.',
+  })
   async deleteToken(@Ctx() ctx: Context, @Arg('id', () => ID, { description: 'Id of the token.' }) id: string) {
     await tokens.remove(ctx, id);
     return id;

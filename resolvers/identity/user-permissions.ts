@@ -9,7 +9,6 @@ import * as permissions from '../../src/services/identity/user-permissions.ts';
 import { Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** Superuser status of a user. */
 @ObjectType({ description: 'Superuser status of a user.' })
 class SuperuserState {
   @Field(() => String, { description: 'Username.' }) username!: string;
@@ -64,7 +63,7 @@ export class UserPermissionsResolver {
   @Requires('superuser', 'permissions')
   @FieldResolver(() => [String], {
     nullable: true,
-    description: 'Global permissions of the user. Superusers only; `session` returns those of the caller.',
+    description: 'Global permissions of the user. Superusers only; `session` returns the permissions of the caller.',
   })
   globalPermissions(@Ctx() ctx: Context, @Root() user: PermissionsRow) {
     requireSuperuser(ctx);
@@ -74,11 +73,10 @@ export class UserPermissionsResolver {
   @Requires('username', 'superuser')
   @FieldResolver(() => SuperuserState, {
     nullable: true,
-    description: 'Superuser status of the user. Superusers only. Requires a session.',
+    description: 'Superuser status of the user. Superusers only.',
   })
   superuserState(@Ctx() ctx: Context, @Root() user: PermissionsRow): SuperuserState {
     requireSuperuser(ctx);
-    permissions.requireSession(ctx);
     return { username: user.username, superuser: user.superuser };
   }
 }

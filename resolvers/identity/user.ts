@@ -116,7 +116,7 @@ export class UserResolver {
 
   @Can('users:delete')
   @Mutation(() => ID, {
-    description: 'Deletes a user and ends their sessions and tokens at once. Returns the `username` argument.',
+    description: 'Deletes a user and ends their sessions and tokens immediately. Returns the `username` argument.',
   })
   async deleteUser(
     @Ctx() ctx: Context,

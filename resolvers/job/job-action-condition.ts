@@ -15,7 +15,7 @@ import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs } from '../support/page.ts';
 
-/** What decides whether a viewer sees all settings. */
+/** Columns that decide whether a viewer sees all settings. */
 interface ConditionRelations {
   jobAction: { job: Job };
   usedDataset: Dataset | null;
@@ -26,7 +26,7 @@ const ConditionId = () => Id('run condition', 'jobActionRunConditionId');
 @Resolver(() => JobAction)
 export class JobActionConditionsResolver {
   @FieldResolver(() => [JobActionCondition], {
-    description: 'Run conditions, all of which must be met. Without one the action runs if nothing has failed.',
+    description: 'Run conditions. All of them must be met. Without one the action runs if nothing has failed.',
   })
   conditions(
     @Ctx() ctx: Context,
@@ -52,7 +52,7 @@ export class JobActionConditionsResolver {
 
 @Resolver(() => JobActionCondition)
 export class JobActionConditionResolver {
-  @Requires('data', 'jobAction.job.ownerId', ...USED_DATASET_COLUMNS)
+  @Requires('data', 'settingsOwnerId', 'jobAction.job.ownerId', ...USED_DATASET_COLUMNS)
   @FieldResolver(() => JsonObject, {
     description:
       'For `criteria`: `{alias | datasetId, criteria, op, count}`. Otherwise empty. `criteria` is absent for callers who ' +
@@ -60,9 +60,9 @@ export class JobActionConditionResolver {
   })
   data(
     @Ctx() ctx: Context,
-    @Root() { data, jobAction: { job }, usedDataset }: JobActionCondition & ConditionRelations,
+    @Root() { data, settingsOwnerId, jobAction: { job }, usedDataset }: JobActionCondition & ConditionRelations,
   ) {
-    return visibleSettings(ctx, { data, job, usedDataset });
+    return visibleSettings(ctx, { data, settingsOwnerId, job, usedDataset });
   }
 
   @Can('job:edit')

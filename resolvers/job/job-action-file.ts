@@ -8,7 +8,6 @@ import { ChunkEncodingEnum } from '../dataset/export-types.ts';
 import { Id, Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** A chunk of the file of an action. */
 @ObjectType({ description: 'A chunk of the file of an action. Chunks arrive in order.' })
 export class JobActionFileChunk implements files.JobFileChunk {
   @Field(() => String, { description: 'Bytes in Base64, to be decoded chunk by chunk.' })

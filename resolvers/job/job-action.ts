@@ -54,8 +54,7 @@ export class JobActionsResolver {
   }
 }
 
-/** What a run of an action would do. */
-@ObjectType({ description: 'What a run of an action would do.' })
+@ObjectType({ description: 'Preview of a run of an action.' })
 export class JobActionPreview {
   @Field(() => JsonObject, { description: 'Its keys depend on the type of the action.' })
   preview!: Record<string, unknown>;
@@ -63,7 +62,7 @@ export class JobActionPreview {
 
 @Resolver(() => JobAction)
 export class JobActionResolver {
-  @Requires('data', 'job.ownerId', ...USED_DATASET_COLUMNS)
+  @Requires('data', 'settingsOwnerId', 'job.ownerId', ...USED_DATASET_COLUMNS)
   @FieldResolver(() => JsonObject, {
     description:
       'Settings as defined by the JSON Schema of the action driver. Secrets are shown as `••••`. `filter` and `params` ' +
@@ -76,7 +75,7 @@ export class JobActionResolver {
   @Can('authenticated')
   @Query(() => JobActionPreview, {
     description:
-      'Returns what a run of an action would do, e.g. recipients and rows, as far as the caller may read it. ' +
+      'Previews a run of an action, e.g. its recipients and rows, as far as the caller may read them. ' +
       'Changes and sends nothing.',
   })
   async jobActionPreview(

@@ -12,7 +12,6 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs } from '../support/page.ts';
 
-/** Snapshots of a dataset of a job. */
 @ObjectType({ description: 'Snapshots of a dataset of a job.' })
 export class JobSnapshots {
   @Field(() => JobSnapshotTimeEnum, {

@@ -2,19 +2,21 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Ctx, Field, FieldResolver, ID, Info, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
 import { Job } from '../../entities/job.ts';
 import type { Context } from '../../src/core/context.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import * as drafts from '../../src/services/job/job-draft.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** The draft of a job. */
 @ObjectType({ description: 'The draft of a job.' })
 export class JobDraft {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the draft.' })
   id!: string;
 
   @Field(() => String, { description: 'Display name of the draft.' })
   name!: string;
 
+  @UuidField()
   @Field(() => ID, { description: 'Id of the job.' })
   editingId!: string;
 
@@ -27,8 +29,8 @@ export class JobDraftResolver {
   @Can('job:edit')
   @Mutation(() => JobDraft, {
     description:
-      'Returns the draft of a job, of which there is one for all users. If there is none, creates it as a copy of the ' +
-      'job with its datasets, actions and run conditions. A draft is a job that is in no list and is not scheduled.',
+      'Returns the draft of a job. All users share it. If there is none, creates it as a copy of the ' +
+      'job with its datasets, actions and run conditions. A draft is a job that no list contains and that is not scheduled.',
   })
   editJob(@Ctx() ctx: Context, @Key('job') id: string): Promise<JobDraft> {
     return drafts.edit(ctx, id);
@@ -37,19 +39,19 @@ export class JobDraftResolver {
   @Can('job:edit')
   @Mutation(() => Job, {
     description:
-      'Replaces the fields, datasets, actions and run conditions of a job by those of its draft, and deletes the ' +
+      'Replaces the fields, datasets, actions and run conditions of a job with the contents of its draft, and deletes the ' +
       'draft. Actions that the draft has kept keep their ids. Takes the id of the draft and returns the job.',
   })
   async commitJobDraft(@Ctx() ctx: Context, @Key('draft') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.readAfterWrite(Job, await drafts.commit(ctx, id), info);
   }
 
-  @FieldResolver(() => Job, { nullable: true, description: 'The draft itself.' })
+  @FieldResolver(() => Job, { nullable: true, description: 'The draft, as a job.' })
   job(@Ctx() ctx: Context, @Root() { id }: JobDraft, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Job, id, info);
   }
 
-  @FieldResolver(() => Job, { nullable: true, description: 'The job of the draft.' })
+  @FieldResolver(() => Job, { nullable: true, description: 'The job that the draft changes.' })
   editing(@Ctx() ctx: Context, @Root() { editingId }: JobDraft, @Info() info: GraphQLResolveInfo) {
     return ctx.read.one(Job, editingId, info);
   }

@@ -8,7 +8,6 @@ import { JOB_ACTION_DRIVERS, JOB_DRIVERS, jobDriverOf } from '../../src/services
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs, partOf } from '../support/page.ts';
 
-/** A type of jobs. */
 @ObjectType({ description: 'A type of jobs.' })
 export class JobDriver implements DriverDescription {
   @Field(() => ID, { description: 'The type of its jobs.' })
@@ -24,7 +23,6 @@ export class JobDriver implements DriverDescription {
   schema!: Record<string, unknown>;
 }
 
-/** A type of actions. */
 @ObjectType({ description: 'A type of actions of jobs.' })
 export class JobActionDriver implements DriverDescription {
   @Field(() => ID, { description: 'The type of its actions.' })

@@ -70,7 +70,7 @@ export class JobRunsResolver {
   }
 }
 
-/** What determines whether the viewer may run the job of a run. */
+/** Columns that decide whether the viewer may run the job of a run. */
 const JOB_ACCESS = ['jobId', 'job.ownerId', 'job.parent.id', 'job.parent.ownerId'] as const;
 interface RunOfJob {
   jobId: string;
@@ -86,7 +86,7 @@ export class JobRunResolver {
   @Can('job:run')
   @Mutation(() => JobRunPayload, {
     description:
-      'Runs a job or a draft now, with the rights of its owner, also a disabled one. A failed task fails the run and ' +
+      'Runs a job or a draft now, even a disabled one, with the rights of its owner. A failed task fails the run and ' +
       'not the call. Fails with `CONFLICT` while the job runs.',
   })
   async runJob(
@@ -120,7 +120,7 @@ export class JobRunResolver {
   @Can('job:run')
   @Mutation(() => JobRun, {
     description:
-      'Cancels a run of a job, also one of another user or the schedule, and what its current task does. ' +
+      'Cancels a run of a job, including runs of other users and of the schedule, with its current task. ' +
       'Fails with `CONFLICT` if it has ended.',
   })
   async cancelJobRun(

@@ -17,6 +17,7 @@ import { CreateIntegrationInput, UpdateIntegrationInput } from '../../entities/i
 import { Integration } from '../../entities/integration.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import * as integrations from '../../src/services/library/integration.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -24,7 +25,6 @@ import { PageArgs, pageOf } from '../support/page.ts';
 
 const IntegrationPage = pageOf(Integration, 'Integration');
 
-/** Permissions of the caller on an integration. */
 @ObjectType({ description: 'Permissions of the caller on an integration.' })
 class IntegrationPermissions {
   @Field(() => Boolean, { description: 'Read the integration.' })
@@ -47,7 +47,8 @@ export class IntegrationResolver {
 
   @Can('authenticated')
   @Query(() => IntegrationPage, {
-    description: 'Lists the integrations of the tenant, and those of single libraries that the caller may read.',
+    description:
+      'Lists the integrations of the tenant, and the integrations of single libraries that the caller may read.',
   })
   integrations(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(Integration, page, info);
@@ -90,9 +91,10 @@ export class IntegrationResolver {
   }
 
   @Requires('ownLibraryId')
+  @UuidField()
   @FieldResolver(() => ID, {
     nullable: true,
-    description: 'Id of the library to which it belongs alone; null unless it is embedded.',
+    description: 'Id of the library to which it belongs; null unless it is embedded.',
   })
   libraryId(@Root() { ownLibraryId }: Pick<Integration, 'ownLibraryId'>) {
     return ownLibraryId ?? null;

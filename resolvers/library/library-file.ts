@@ -15,7 +15,7 @@ const LibraryFilePage = pageOf(LibraryFile, 'LibraryFile');
 class LibraryFileArgs extends PageArgs {
   @Field(() => String, {
     nullable: true,
-    description: 'Only the file with this path, or those in the folder with this path and below, e.g. `a`.',
+    description: 'Only the file with this path, or all files in the folder with this path and below it, e.g. `a`.',
   })
   path?: string;
 

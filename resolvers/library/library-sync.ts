@@ -28,13 +28,13 @@ class SyncArgs extends OperationArgs {
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether nothing is stored: the result states what a sync would change. Default: false.',
+    description: 'Whether nothing is stored: the result states the changes of a sync. Default: false.',
   })
   dryRun?: boolean | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether all files are listed, not only what has changed. Default: false.',
+    description: 'Whether all files are listed, not only changes. Default: false.',
   })
   full?: boolean | null;
 }

@@ -76,7 +76,7 @@ export class LibraryResolver {
   @Can('library:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a library with its files, its connection and the integration that belongs to it alone. The files of the ' +
+      'Deletes a library with its files, its connection and its embedded integration. The files of the ' +
       'drive stay. Returns the `id` argument.',
   })
   async deleteLibrary(@Ctx() ctx: Context, @Key('library') id: string) {

@@ -22,6 +22,7 @@ import type { ValidationIssue } from '../../src/core/errors.ts';
 import type { OperationFailure, OperationStatus } from '../../src/core/operations.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { Json } from '../../src/core/scalars.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import { followOperation } from '../../src/services/operation/operation-events.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
 import * as operations from '../../src/services/operation/operation.ts';
@@ -33,7 +34,9 @@ const OperationPage = pageOf(Operation, 'Operation');
 @ObjectType({ description: 'The resource that an operation reads or changes.' })
 export class OperationResource {
   @Field(() => ResourceKindEnum, { description: 'Kind, e.g. `dataset`.' }) kind!: string;
-  @Field(() => ID, { description: 'Identifier.' }) id!: string;
+  @UuidField()
+  @Field(() => ID, { description: 'Identifier.' })
+  id!: string;
 }
 
 @ObjectType({ description: 'An invalid value of a request, or a mistake in a file.' })
@@ -97,7 +100,7 @@ export class OperationResolver {
   @Can('authenticated')
   @Mutation(() => Operation, {
     description:
-      'Cancels an operation of the caller. A queued operation ends at once, a running one as soon as its worker has ' +
+      'Cancels an operation of the caller. A queued operation ends immediately, a running one as soon as its worker has ' +
       'stopped. If other users wait for the same work, it continues for them. ' +
       'Fails with `CONFLICT` if the operation has ended.',
   })

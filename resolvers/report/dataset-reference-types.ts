@@ -1,10 +1,11 @@
 import { Field, ID, Int, ObjectType } from 'type-graphql';
 import { SnapshotChoiceEnum } from '../../entities/dataset-reference-input.ts';
 import type { SnapshotSettings } from '../../entities/dataset-reference.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 
-/** A snapshot chosen by id. */
 @ObjectType({ description: 'A snapshot that a dataset reference chooses by id.' })
 export class ReferenceSnapshot {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the snapshot.' })
   datasetId!: string;
 }

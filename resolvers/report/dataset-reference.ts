@@ -6,8 +6,10 @@ import { Dataset } from '../../entities/dataset.ts';
 import { Report } from '../../entities/report.ts';
 import type { Context } from '../../src/core/context.ts';
 import { notFound } from '../../src/core/errors.ts';
+import { isUuid } from '../../src/core/id.ts';
 import { Requires } from '../../src/core/read/model.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
+import { WholeNumber } from '../../src/core/whole-number.ts';
 import { countsOf } from '../../src/services/report/dataset-reference-counts.ts';
 import {
   REFERENCE_COLUMNS,
@@ -21,7 +23,8 @@ import { ChildPageArgs } from '../support/page.ts';
 import { ReadsAllRows } from '../support/reads-all-rows.ts';
 import { ReferenceSnapshots } from './dataset-reference-types.ts';
 
-const Alias = () => Arg('alias', () => ID, { description: 'Alias of the dataset in the report.' });
+const Alias = () =>
+  Arg('alias', () => ID, { description: 'Alias of the dataset in the report, or id of the reference.' });
 
 /** Columns that decide whether the caller may see filter and chips. */
 const VISIBILITY_COLUMNS = [
@@ -50,7 +53,7 @@ export class ReportReferenceFields {
 
   @FieldResolver(() => DatasetReference, {
     nullable: true,
-    description: 'A dataset that the report shows, by its alias.',
+    description: 'A dataset that the report shows, by its alias or the id of the reference.',
   })
   async datasetReference(
     @Ctx() ctx: Context,
@@ -58,7 +61,9 @@ export class ReportReferenceFields {
     @Alias() alias: string,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const reference = await ctx.read.find(DatasetReference, { reportId, alias }, info);
+    const reference =
+      (await ctx.read.find(DatasetReference, { reportId, alias }, info)) ??
+      (isUuid(alias) ? await ctx.read.find(DatasetReference, { reportId, id: alias.toLowerCase() }, info) : null);
     if (!reference) throw notFound({ what: 'dataset reference', id: alias });
     return reference;
   }
@@ -142,6 +147,7 @@ export class DatasetReferenceResolver {
 
   @ReadsAllRows()
   @Requires(...REFERENCE_COLUMNS)
+  @WholeNumber()
   @FieldResolver(() => Float, {
     nullable: true,
     description:
@@ -154,6 +160,7 @@ export class DatasetReferenceResolver {
 
   @ReadsAllRows()
   @Requires(...REFERENCE_COLUMNS)
+  @WholeNumber()
   @FieldResolver(() => Float, {
     nullable: true,
     description:
@@ -164,6 +171,7 @@ export class DatasetReferenceResolver {
   }
 
   @Requires(...REFERENCE_COLUMNS)
+  @WholeNumber()
   @FieldResolver(() => Float, {
     nullable: true,
     description:

@@ -39,7 +39,6 @@ class FolderPageArgs extends PageArgs {
   name?: string;
 }
 
-/** The permissions of the caller on a folder. */
 @ObjectType({ description: 'The permissions of the caller on a folder.' })
 class FolderPermissions {
   @Field(() => Boolean, { description: 'Read the folder.' }) read!: boolean;

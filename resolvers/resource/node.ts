@@ -31,9 +31,9 @@ export class NodeResolver {
 }
 
 /**
- * Returns the types of the rows with this id: at most one and a folder. Does not check access. Folders come last, because
- * clients choose their ids: a folder with the id of another record is found only by users who may not read that one, so
- * that it neither hides the record nor reveals it.
+ * Returns the types of the rows with this id: at most one and a folder. Does not check access. Folders come last,
+ * because clients choose their ids. A folder with the id of another record is found only by users who may not read that
+ * record. So it neither hides the record nor reveals it.
  */
 async function findTypes(
   { query, viewer }: Context,

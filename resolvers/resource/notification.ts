@@ -21,6 +21,7 @@ import { ResourceKindEnum } from '../../entities/word-enum.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Rule, SORT_RULE } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import type { NewRow } from '../../src/services/resource/new-row-poller.ts';
 import * as notifications from '../../src/services/resource/notification.ts';
 import { Id } from '../support/arguments.ts';
@@ -30,11 +31,12 @@ import { readOnce } from '../support/shared-read.ts';
 
 const NotificationPage = pageOf(Notification, 'Notification');
 
-/** The resource that a notification concerns. */
 @ObjectType({ description: 'The resource that a notification concerns. It may have been deleted since.' })
 export class NotificationResource {
   @Field(() => ResourceKindEnum, { description: 'Kind of the resource, e.g. `dataset`.' }) kind!: string;
-  @Field(() => ID, { description: 'Id of the resource.' }) id!: string;
+  @UuidField()
+  @Field(() => ID, { description: 'Id of the resource.' })
+  id!: string;
 }
 
 /** Filter, order and page of the list of notifications. */

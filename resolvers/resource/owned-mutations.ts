@@ -9,7 +9,7 @@ import { TagAssignment } from '../../entities/tag-assignment.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { Permission } from '../../src/core/permissions.ts';
 import * as favorites from '../../src/services/resource/favorite.ts';
-import { setOwner } from '../../src/services/resource/owned-kind.ts';
+import { ownerPermission, setOwner } from '../../src/services/resource/owned-kind.ts';
 import * as shares from '../../src/services/resource/share.ts';
 import * as tagging from '../../src/services/resource/tag-assignment.ts';
 import { Key } from '../support/arguments.ts';
@@ -108,7 +108,7 @@ export function ownedMutations<T extends OwnedRow>(
       return principalId;
     }
 
-    @Can(`${kind}:changeOwner` as Permission)
+    @Can(ownerPermission(ownedKind))
     @Mutation(() => type, {
       name: `set${type.name}Owner`,
       description: `Transfers ${noun} to another user or team. A transfer to a team requires the role \`memberPlus\` in it.`,

@@ -92,7 +92,7 @@ export function ownedFields<T extends OwnedRow>(
     @Requires(...accessLevelColumns(ownedKind))
     @FieldResolver(() => [Share], {
       description:
-        'Shares, oldest first. A caller with restricted access sees only their own shares and those of their teams.',
+        'Shares, oldest first. A caller with restricted access sees only shares for themselves and for their teams.',
     })
     shares(
       @Ctx() ctx: Context,

@@ -11,11 +11,14 @@ registerEnumType(PrincipalTypeEnum, {
   valuesConfig: { USER: { description: 'A user.' }, TEAM: { description: 'A team.' } },
 });
 
-/** A user or team that can own resources and receive shares (docs/contract.md#owners). */
+/** See docs/contract/resources.md#owners. */
 @ObjectType({ description: 'A user or team that can own resources and receive shares.' })
 export class Principal {
   @Field(() => ID, { description: 'User id or `team:<id>`.' })
   id!: string;
+
+  @Field(() => ID, { description: 'Id with the type: `user:<id>` or `team:<id>`.' })
+  qualifiedId!: string;
 
   @Field(() => String, { description: 'Name to display. For a user: the display name, or the username without one.' })
   name!: string;
@@ -61,6 +64,7 @@ export function principalOf(principal: string, { user, team }: PrincipalColumns)
   const name = team?.name ?? user?.displayName ?? user?.username ?? '';
   return {
     id: printPrincipal(principal),
+    qualifiedId: principal,
     name,
     type: principal.startsWith('team:') ? 'team' : 'user',
     email: user?.email ?? null,

@@ -5,17 +5,18 @@ import { ResourceKindEnum } from '../../entities/word-enum.ts';
 import type { Context } from '../../src/core/context.ts';
 import { levelAllows, type ResourcePermission } from '../../src/core/permissions.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { pageOf } from '../support/page.ts';
 import { loadPrincipal, Principal } from './principal.ts';
 
-/** A resource that uses another one. */
 @ObjectType({ description: 'A resource that uses another one.' })
 export class Reference {
   @Field(() => ResourceKindEnum, { description: 'Kind of the using resource, e.g. `dataset` or `suite`.' })
   kind!: string;
 
+  @UuidField()
   @Field(() => ID, { description: 'Id of the using resource.' })
   id!: string;
 

@@ -69,8 +69,8 @@ import { NotificationResource } from './notification.ts';
 import { Reference } from './reference.ts';
 
 /*
- * The relations of the graph that need nothing but a declaration: beside each id the record, and the way back where
- * clients ask for it (docs/contract.md#relations).
+ * The relations of the graph that need only a declaration: the record for each id, and the opposite direction where
+ * clients need it (docs/contract/apis.md#relations).
  */
 
 relationField(Dataset, 'datasource', Datasource, 'Datasource of its own query. Null if the caller cannot read it.');
@@ -106,10 +106,10 @@ relationField(
 );
 relationField(Library, 'integration', Integration, 'Integration with which it connects; null if it has none.');
 relationField(LibraryFile, 'library', Library, 'Library of the file.');
-relationField(Integration, 'library', Library, 'Library to which it belongs alone; null unless it is embedded.');
+relationField(Integration, 'library', Library, 'Library to which it belongs; null unless it is embedded.');
 relationField(Integration, 'creator', User, 'User who created it; null if the user is deleted.');
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
-relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller cannot read it any more.');
+relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller can no longer read it.');
 relationField(TemplateInput, 'template', Template, 'Template of the input.');
 relationField(TemplateProcessor, 'template', Template, 'Template of the processor.');
 relationField(ToolkitTool, 'toolkit', Toolkit, 'Toolkit of the tool.');
@@ -134,7 +134,7 @@ relationField(Favorite, 'user', User, 'User whose favourite it is.');
 relationField(Mail, 'user', User, 'Recipient. Null if the recipient is not a user of the tenant or was deleted.');
 relationField(AuditEvent, 'user', User, 'Caller. Null for operators, failed logins and deleted users.');
 relationField(AiProvider, 'owner', User, 'User to whom it belongs; null for one of the tenant.');
-relationField(AiCall, 'provider', AiProvider, 'The AI provider; null if it was deleted or is that of another user.');
+relationField(AiCall, 'provider', AiProvider, 'The AI provider; null if it was deleted or belongs to another user.');
 relationField(AiCall, 'user', User, 'User who called, or who owns the agent; null if the user is deleted.');
 relationField(Image, 'user', User, 'User who requested it; null if the user is deleted.');
 relationField(

@@ -25,7 +25,6 @@ import { PageArgs, pageOf } from '../support/page.ts';
 
 const TagPage = pageOf(Tag, 'Tag');
 
-/** The permissions of the caller on a tag. */
 @ObjectType({ description: 'The permissions of the caller on a tag. Its creator and superusers may change it.' })
 class TagPermissions {
   @Field(() => Boolean, { description: 'Read the tag.' }) read!: boolean;

@@ -46,9 +46,9 @@ export const rootTypes = (schema: GraphQLSchema) =>
   ).filter(([, type]) => isObjectType(type));
 
 /**
- * Wraps every root field of a schema in one synchronous check of credentials, token scope, global permission and what
- * apps may do, every mutation that stores more in the check of its tenant's storage, and every mutation, public ones
- * included, and every download in its audit. Throws if a root field declares neither `@Can` nor `@Public`.
+ * Wraps every root field of a schema in one synchronous check of credentials, token scope, global permission and rights
+ * of apps. Wraps mutations that store data in the check of their tenant's storage. Wraps every mutation, including
+ * public ones, and every download in its audit. Throws if a root field declares neither `@Can` nor `@Public`.
  */
 export function guard(schema: GraphQLSchema): GraphQLSchema {
   for (const [scope, type] of rootTypes(schema)) {

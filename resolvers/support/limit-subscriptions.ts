@@ -2,6 +2,7 @@ import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
 import type { PublicContext } from '../../src/core/context.ts';
 import { tooMany } from '../../src/core/errors.ts';
 import { PerUserLimit } from '../../src/core/per-user-limit.ts';
+import { limitKeyOf } from '../../src/core/viewer.ts';
 
 const MAX_SUBSCRIPTIONS = 200;
 
@@ -9,7 +10,7 @@ type Subscribe = GraphQLFieldResolver<unknown, PublicContext>;
 
 /**
  * Limits the open subscriptions of a user in this process, over WebSocket and as REST streams. Further ones fail with
- * 429. Changes and returns the schema. See docs/contract.md#fairness.
+ * 429. Changes and returns the schema. See docs/contract/operations.md#fairness.
  */
 export function limitSubscriptions(schema: GraphQLSchema): GraphQLSchema {
   const limit = new PerUserLimit(MAX_SUBSCRIPTIONS);
@@ -23,7 +24,7 @@ const withLimit =
   async (source, args, context, info) => {
     const { viewer, request } = context;
     if (!viewer) return subscribe(source, args, context, info);
-    const release = limit.acquire(viewer.userId);
+    const release = limit.acquire(limitKeyOf(viewer));
     if (!release) throw tooMany(`A user may have at most ${MAX_SUBSCRIPTIONS} open subscriptions`);
     try {
       return releaseAfter(

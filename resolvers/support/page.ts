@@ -3,8 +3,9 @@ import type { Context } from '../../src/core/context.ts';
 import { limitRule, Rule, SORT_RULE, START_RULE } from '../../src/core/input-rules.ts';
 import { DEFAULT_LIMIT } from '../../src/core/read/list-arguments.ts';
 import { MAX_CHILDREN } from '../../src/core/read/model.ts';
+import { DateTime } from '../../src/core/scalars.ts';
 
-/** Maximum number of rows of a list that is not paged (docs/contract.md#lists). */
+/** Maximum number of rows of a list that is not paged (docs/contract/apis.md#lists). */
 export const MAX_FLAT_LIST = 10_000;
 
 /** Declares the argument `limit` of a page. */
@@ -19,7 +20,7 @@ export const PageStart = (): PropertyDecorator => (target, key) => {
   Field(() => Int, { nullable: true, description: 'Number of items to skip. Default: 0.' })(target, key);
 };
 
-/** The arguments of a page (docs/contract.md#lists). */
+/** The arguments of a page (docs/contract/apis.md#lists). */
 @ArgsType()
 export class PageArgs {
   @Field(() => String, { nullable: true, description: 'Text that one of the text fields must contain, ignoring case.' })
@@ -74,6 +75,9 @@ export class OwnedPageArgs extends PageArgs {
     description: 'Whether the resource is a favourite of the caller.',
   })
   favorite?: boolean;
+
+  @Field(() => DateTime, { nullable: true, description: 'Time at or after which the resource was last changed.' })
+  updatedSince?: Date;
 }
 
 /** Declares the page type of an object type, e.g. `UserPage`. */

@@ -1,12 +1,12 @@
 import type { GraphQLResolveInfo } from 'graphql';
 
-/** What a subscription emits: something that the subscriptions of one user read. */
+/** An event of a subscription, which the subscriptions of one user read. */
 interface SharedEvent {
   /** Reads by their selection. */
   reads: Map<string, Promise<unknown>>;
 }
 
-/** Reads what a subscription selects of an event, once for all subscriptions of a user with the same document. */
+/** Reads the selected fields of an event, once for all subscriptions of a user with the same document. */
 export function readOnce<T>(
   { reads }: SharedEvent,
   { operation, variableValues }: GraphQLResolveInfo,

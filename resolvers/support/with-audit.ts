@@ -30,8 +30,9 @@ function phrasesOf(name: string): string[] {
 }
 
 /**
- * Returns the kind of resource that a mutation changes, or a download reads: that of its permission if an argument identifies it, else the
- * first kind in its name (`deleteToken`, `createAgent`), else `user` if it has an argument `username`.
+ * Returns the kind of resource that a mutation changes or a download reads. This is the kind in its permission if an
+ * argument identifies the resource. Otherwise it is the first kind in its name (`deleteToken`, `createAgent`), or
+ * `user` if it has an argument `username`.
  */
 export function kindOf({ name, args }: GraphQLField<unknown, PublicContext>, permission: string): string | null {
   const [ability = ''] = permission.split(':');
@@ -56,8 +57,8 @@ export function keyOf(kind: string | null, args: Record<string, unknown>): strin
 
 /**
  * Wraps a mutation so that each call that succeeds or is denied is one event of the audit log
- * (docs/contract.md#audit-log). The event is written in the transaction of the change (`unit-of-work.ts`), or, for a
- * mutation without a transaction, before the response.
+ * (docs/contract/resources.md#audit-log). The event is written in the transaction of the change (`unit-of-work.ts`),
+ * or, for a mutation without a transaction, before the response.
  */
 export function withAudit(field: GraphQLField<unknown, PublicContext>, permission: string, resolve: Resolve): Resolve {
   const kind = kindOf(field, permission);
@@ -76,7 +77,7 @@ export function withAudit(field: GraphQLField<unknown, PublicContext>, permissio
       await recordAuditAfterwards(context, 'succeeded');
       return result;
     } catch (error) {
-      if (mutation.refused || isForbidden(error)) await recordDenial(context);
+      if (mutation.isDenied || isForbidden(error)) await recordDenial(context);
       throw error;
     } finally {
       context.request.mutation = undefined;

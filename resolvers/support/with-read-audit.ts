@@ -15,8 +15,8 @@ export function emitsFile({ type }: GraphQLField<unknown, PublicContext>): boole
 }
 
 /**
- * Wraps a subscription to a file so that each download is one event of the audit log (docs/contract.md#audit-log), in
- * GraphQL and in REST, whose exports are subscriptions.
+ * Wraps a subscription to a file so that each download is one event of the audit log
+ * (docs/contract/resources.md#audit-log), in GraphQL and in REST, whose exports are subscriptions.
  */
 export function withReadAudit(
   field: GraphQLField<unknown, PublicContext>,

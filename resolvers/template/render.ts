@@ -32,7 +32,7 @@ export class RenderTemplateResolver {
     @Ctx() ctx: Context,
     @Key('template', 'templateId') templateId: string,
     @Args(() => OperationArgs) { wait, progress }: OperationArgs,
-    @Arg('input', () => RenderTemplateInput, { nullable: true, description: 'What to render.' })
+    @Arg('input', () => RenderTemplateInput, { nullable: true, description: 'Input of the rendering.' })
     input?: RenderTemplateInput | null,
   ): Promise<StartedRendering> {
     return render(ctx, templateId, input ?? {}, progress, wait);

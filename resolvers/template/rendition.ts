@@ -54,7 +54,7 @@ export class RenditionResolver {
   @Requires(...CONTENT_COLUMNS)
   @FieldResolver(() => String, {
     nullable: true,
-    description: 'The document as text, at most 5 MB in a request; null for formats that are no text.',
+    description: 'The document as text, at most 5 MB in a request; null for binary formats.',
   })
   text(@Ctx() ctx: Context, @Root() rendition: Parameters<typeof readText>[1]): Promise<string | null> {
     return readText(ctx, rendition);

@@ -6,17 +6,21 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ReadsAllRows } from '../support/reads-all-rows.ts';
 
-/** A mistake in a file of a template. */
-@ObjectType('TemplateProblem', { description: 'A mistake in a file of a template.' })
+@ObjectType('TemplateProblem', { description: 'A mistake in a file of a template, or a warning about it.' })
 class TemplateProblemType implements TemplateProblem {
-  @Field(() => String, { description: 'Name of the file, or `settings.header`, `settings.footer`.' })
-  path!: string;
+  @Field(() => [String], {
+    description:
+      'Name of the file, or `settings.header`, `settings.footer`, `inputs.<name>`: a list of one, as in `validation`.',
+  })
+  path!: [string];
 
-  @Field(() => String, { description: 'Description of the mistake in English.' })
+  @Field(() => String, { description: 'Description of the problem, in English.' })
   message!: string;
 
-  @Field(() => String, { description: 'Always `TEMPLATE`.' })
-  code!: 'TEMPLATE';
+  @Field(() => String, {
+    description: '`TEMPLATE` for a mistake, `CHARACTER` for a character that no bundled font has.',
+  })
+  code!: TemplateProblem['code'];
 
   @Field(() => Int, { nullable: true, description: 'Line, from 1; null if it is unknown.' })
   line!: number | null;
@@ -25,13 +29,12 @@ class TemplateProblemType implements TemplateProblem {
   column!: number | null;
 }
 
-/** The result of a check of a template. */
 @ObjectType({ description: 'Result of a check of a template.' })
 class TemplateCheck implements TemplateCheckResult {
-  @Field(() => Boolean, { description: 'Whether no mistake was found.' })
+  @Field(() => Boolean, { description: 'Whether no mistake was found. Warnings are not mistakes.' })
   ok!: boolean;
 
-  @Field(() => [TemplateProblemType], { description: 'Mistakes, at most 100.' })
+  @Field(() => [TemplateProblemType], { description: 'Mistakes, then warnings, together at most 100.' })
   problems!: TemplateProblem[];
 }
 

@@ -11,8 +11,8 @@ export class TemplateDraftResolver {
   @Can('template:write')
   @Mutation(() => Template, {
     description:
-      'Returns the draft of a template, of which there is one for all users. If there is none, creates it as a copy with ' +
-      'files, inputs and processors. A draft is a template that is in no list. All users who may read or change the template may ' +
+      'Returns the draft of a template. All users share it. If there is none, creates it as a copy with ' +
+      'files, inputs and processors. A draft is a template that no list contains. All users who may read or change the template may ' +
       'do so with the draft.',
   })
   async editTemplate(@Ctx() ctx: Context, @Key('template') id: string, @Info() info: GraphQLResolveInfo) {
@@ -22,9 +22,9 @@ export class TemplateDraftResolver {
   @Can('template:write')
   @Mutation(() => Template, {
     description:
-      'Commits the draft of a template. Fields, files, inputs and processors of the draft replace those of the template, ' +
-      'and the draft is deleted. What was copied from the template keeps its original id there. `id` is that of the ' +
-      'template, which is returned.',
+      'Commits the draft of a template. Fields, files, inputs and processors of the draft replace the former ones, ' +
+      'and the draft is deleted. Parts that were copied from the template keep their original ids. Takes the id of the ' +
+      'template and returns the template.',
   })
   async commitTemplateDraft(@Ctx() ctx: Context, @Key('template') id: string, @Info() info: GraphQLResolveInfo) {
     return ctx.read.readAfterWrite(Template, await drafts.commit(ctx, id), info);

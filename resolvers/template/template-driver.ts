@@ -4,7 +4,6 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs, partOf } from '../support/page.ts';
 
-/** An output handler of a template engine. */
 @ObjectType({ description: 'An output handler of a template engine.' })
 class TemplateHandlerDescription {
   @Field(() => ID, { description: 'The `handler` of its templates, e.g. `pdf`.' })
@@ -20,7 +19,6 @@ class TemplateHandlerDescription {
   optionsSchema!: Record<string, unknown>;
 }
 
-/** A template engine. */
 @ObjectType({ description: 'A template engine.' })
 class TemplateDriver {
   @Field(() => ID, { description: 'The `type` of its templates, e.g. `nunjucks`.' })

@@ -71,8 +71,8 @@ export class TemplateFileResolver {
   @Can('template:write')
   @Mutation(() => TemplateFile, {
     description:
-      'Creates a file in a template with its contents: at most 25 MB, and 100 MB in all files of the template. The media ' +
-      'type is that of the extension, if it is a known one.',
+      'Creates a file in a template with its contents: at most 25 MB, and 100 MB in all files of the template. The ' +
+      'extension determines the media type, if it is known.',
   })
   async uploadTemplateFile(
     @Ctx() ctx: Context,

@@ -5,6 +5,7 @@ import { CreateTemplateInput, UpdateTemplateInput } from '../../entities/templat
 import { Template } from '../../entities/template.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
 import * as templates from '../../src/services/template/template.ts';
 import { ownedFields } from '../resource/owned.ts';
@@ -61,8 +62,8 @@ export class TemplateResolver {
   @Can('template:delete')
   @Mutation(() => ID, {
     description:
-      'Deletes a template with its files and its draft. A draft is deleted alone, by everyone who may change the ' +
-      'template. Returns the `id` argument.',
+      'Deletes a template with its files and its draft. Everyone who may change the template may delete its draft. ' +
+      'Returns the `id` argument.',
   })
   async deleteTemplate(@Ctx() ctx: Context, @Key('template') id: string) {
     await templates.remove(ctx, id);
@@ -70,6 +71,7 @@ export class TemplateResolver {
   }
 
   @Requires('parentId')
+  @UuidField()
   @FieldResolver(() => ID, { nullable: true, description: 'Template that this is the draft of; null for a template.' })
   editingId(@Root() { parentId }: Pick<Template, 'parentId'>) {
     return parentId;

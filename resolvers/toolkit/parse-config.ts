@@ -8,7 +8,6 @@ import {
 } from '../../src/services/toolkit/parse-config.ts';
 import { Can } from '../support/guard.ts';
 
-/** Type and settings of a toolkit. */
 @ObjectType('NormalizedToolkitConfig', { description: 'Type and settings of a toolkit.' })
 class NormalizedToolkitConfig implements NormalizedConfig {
   @Field(() => String, { description: '`mcp-stdio` or `mcp-remote`.' })
@@ -18,20 +17,20 @@ class NormalizedToolkitConfig implements NormalizedConfig {
   config!: Record<string, unknown>;
 }
 
-/** A server that a configuration describes. */
 @ObjectType('ParsedToolkitServer', { description: 'A server that a configuration describes.' })
 class ParsedToolkitServer extends NormalizedToolkitConfig implements ParsedServer {
   @Field(() => String, { description: 'Name in the configuration, or else the host, the package or the program.' })
   name!: string;
 }
 
-/** The servers that a configuration describes. */
 @ObjectType('ParsedToolkitConfig', { description: 'The servers that a configuration describes.' })
 class ParsedToolkitConfig implements ParsedConfig {
   @Field(() => NormalizedToolkitConfig, { description: 'The first server.' })
   normalized!: NormalizedConfig;
 
-  @Field(() => [ParsedToolkitServer], { description: 'All servers, in order.' })
+  @Field(() => [ParsedToolkitServer], {
+    description: 'All servers, in order; servers that the configuration disables are last.',
+  })
   servers!: ParsedServer[];
 }
 
@@ -40,8 +39,8 @@ export class ParseToolkitConfigResolver {
   @Can('authenticated')
   @Query(() => ParsedToolkitConfig, {
     description:
-      'Returns type and settings of the MCP servers in a configuration of another client: an object with `mcpServers` or ' +
-      '`servers`, one server, their JSON, a command, or a URL. Nothing is stored, called or started.',
+      'Returns type and settings of the MCP servers in a configuration of another client: its file or one server as JSON, ' +
+      'a command, or a URL. Nothing is stored, called or started.',
   })
   parseToolkitConfig(
     @Arg('config', () => Json, { description: 'A text or an object, at most 64 KiB.' }) config: unknown,

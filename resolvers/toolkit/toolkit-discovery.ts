@@ -7,13 +7,12 @@ import { discoverToolkit } from '../../src/services/toolkit/toolkit-discovery.ts
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** A tool as its server describes it. */
 @ObjectType({ description: 'A tool as its server describes it.' })
 class DiscoveredTool {
   @Field(() => String, { description: 'Name, unique at the server.' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'What it does, for agents.' })
+  @Field(() => String, { nullable: true, description: 'Description for agents.' })
   description!: string | null;
 
   @Field(() => JsonObject, { description: 'JSON Schema of its arguments.' })
@@ -45,6 +44,11 @@ class ToolkitDiscovery {
 
   @Field(() => ToolkitServerInfo, { description: 'Name and version of the server.' })
   serverInfo!: ToolkitServerInfo;
+
+  @Field(() => [String], {
+    description: 'Tools that were left out, each with the reason: it violates the protocol or exceeds a limit.',
+  })
+  notes!: string[];
 
   @Field(() => ToolkitDiff, { description: 'Differences to the discovery before.' })
   diff!: ToolkitDiff;

@@ -5,7 +5,6 @@ import { TOOLKIT_DRIVERS, type ToolkitDriver } from '../../src/services/toolkit/
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs, partOf } from '../support/page.ts';
 
-/** A driver of toolkits. */
 @ObjectType('ToolkitDriver', { description: 'A driver of toolkits.' })
 class ToolkitDriverType implements ToolkitDriver {
   @Field(() => ID, { description: 'The `type` of its toolkits: `mcp-stdio`, `mcp-remote` or `custom`.' })

@@ -7,20 +7,18 @@ import {
 } from '../../src/services/toolkit/toolkit-template.ts';
 import { Can } from '../support/guard.ts';
 
-/** A value that users fill in before they create a toolkit. */
 @ObjectType('ToolkitPlaceholder', { description: 'A value that users fill in before they create a toolkit.' })
 class ToolkitPlaceholderType implements ToolkitPlaceholder {
   @Field(() => String, { description: 'Path of the value that it replaces, e.g. `config.headers.Authorization`.' })
   path!: string;
 
-  @Field(() => String, { description: 'What to fill in.' })
+  @Field(() => String, { description: 'Label of the value.' })
   label!: string;
 
   @Field(() => Boolean, { description: 'Whether it is a secret.' })
   secret!: boolean;
 }
 
-/** Preset settings of a toolkit. */
 @ObjectType('ToolkitTemplate', { description: 'Preset settings of a toolkit.' })
 class ToolkitTemplateType implements ToolkitTemplate {
   @Field(() => ID, { description: 'Id of the template, e.g. `github`.' })

@@ -28,17 +28,17 @@ const StalenessLevelEnum = wordEnum(
   (level) =>
     ({
       fresh: 'Less than 24 hours, or there is no license manager.',
-      aging: 'Less than 72 hours.',
-      stale: 'Less than 14 days.',
+      aging: '24 to 72 hours.',
+      stale: '72 hours to 14 days.',
       expired: '14 days and more, or there was no successful sync.',
     })[level],
 );
 
-/** See docs/contract.md#credit-pool. */
+/** See docs/contract/usage.md#credit-pool. */
 @ObjectType('CreditPool', { description: 'Credits of the tenant in the current UTC month.' })
 export class CreditPoolType {
   @Field(() => Float, {
-    description: 'Credits that are included: those that the license manager has reported, else `CREDITS_INCLUDED`.',
+    description: 'Included credits: the last report of the license manager, else `CREDITS_INCLUDED`.',
   })
   included!: number;
 

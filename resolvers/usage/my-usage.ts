@@ -5,6 +5,7 @@ import type { ModelTier } from '../../src/core/ai.ts';
 import type { Context } from '../../src/core/context.ts';
 import { DateTime } from '../../src/core/scalars.ts';
 import { USAGE_PROFILE_SOURCES, type UsageProfileSource } from '../../src/core/usage-profile.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import { requireUser } from '../../src/core/viewer.ts';
 import { readAgentUse, type AgentUse } from '../../src/services/usage/agent-use.ts';
 import { readCreditUse } from '../../src/services/usage/credit-use.ts';
@@ -22,7 +23,6 @@ const UsageProfileSourceEnum = wordEnum(
     })[source],
 );
 
-/** The name of a usage profile. */
 @ObjectType({ description: 'The name of a usage profile.' })
 class UsageProfileName {
   @Field(() => String, { description: 'Display name.' }) name!: string;
@@ -31,13 +31,16 @@ class UsageProfileName {
 
 /** The credits and models that a user may use. */
 @ObjectType('EffectiveUsageProfile', {
-  description: 'Credits and models that a user may use, from one usage profile or those of several teams.',
+  description:
+    'Credits and models that a user may use, from one usage profile or from the usage profiles of several teams.',
 })
 class EffectiveUsageProfileType {
   @Field(() => UsageProfileSourceEnum, { description: 'Where the limits come from.' })
   source!: UsageProfileSource;
 
-  @Field(() => [UsageProfileName], { description: 'The usage profiles that are combined: one, or those of the teams.' })
+  @Field(() => [UsageProfileName], {
+    description: 'The combined usage profiles: a single one, or the usage profiles of the teams.',
+  })
   profiles!: UsageProfileName[];
 
   @Field(() => Int, {
@@ -53,9 +56,9 @@ class EffectiveUsageProfileType {
   allowedModelTiers!: readonly ModelTier[];
 }
 
-/** What an agent has used of the credits of its owner. */
 @ObjectType('AgentCreditUse', { description: 'Credits of a user that an agent has used in the current UTC month.' })
 class AgentCreditUseType implements AgentUse {
+  @UuidField()
   @Field(() => ID, {
     nullable: true,
     description: 'Id of the agent. Null in the one entry for all agents that were deleted or have another owner now.',
@@ -77,7 +80,7 @@ class AgentCreditUseType implements AgentUse {
   description: 'Credits of the category `ai` that a user and their agents use in a UTC month.',
 })
 class CreditUseType {
-  @Field(() => EffectiveUsageProfileType, { description: 'What the user may use.' })
+  @Field(() => EffectiveUsageProfileType, { description: 'Credits and models that the user may use.' })
   profile!: EffectiveUsageProfileType;
 
   @Field(() => Float, { description: 'Used credits, exact to six decimals.' })
@@ -109,7 +112,7 @@ export class MyUsageResolver {
   @Can('authenticated')
   @Query(() => CreditUseType, {
     description:
-      'Returns the AI credits that the caller and their agents have used in the current UTC month, and what is left.',
+      'Returns the AI credits that the caller and their agents have used in the current UTC month, and the remaining credits.',
   })
   async myUsage(@Ctx() ctx: Context): Promise<CreditUseType> {
     const { viewer } = ctx;

@@ -2,6 +2,7 @@ import { Ctx, Field, FieldResolver, Float, ID, ObjectType, Resolver, Root } from
 import { UsageEntityTypeEnum } from '../../entities/usage-event.ts';
 import type { Context } from '../../src/core/context.ts';
 import type { UsageEntityType } from '../../src/core/usage.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import { printPrincipal } from '../../src/core/viewer.ts';
 import { loadPrincipal, Principal } from '../resource/principal.ts';
 
@@ -17,13 +18,14 @@ export class BudgetEntity {
   ownerId!: string;
 }
 
-/** See docs/contract.md#budgets. */
+/** See docs/contract/usage.md#budgets. */
 @ObjectType({ description: 'Use of a monthly budget in the current UTC month.' })
 export class UsageBudget {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the app, agent, assistant or job.' })
   entityId!: string;
 
-  @Field(() => UsageEntityTypeEnum, { description: 'Type of what has the budget.' })
+  @Field(() => UsageEntityTypeEnum, { description: 'Type of the resource that has the budget.' })
   entityType!: UsageEntityType;
 
   @Field(() => Float, { description: 'The budget in credits.' })
@@ -44,7 +46,7 @@ export class UsageBudget {
   @Field(() => Float, { description: 'Credits of the budget that are left, at least 0.' })
   budgetRemaining!: number;
 
-  @Field(() => BudgetEntity, { description: 'What has the budget, readable with `billing:manage` alone.' })
+  @Field(() => BudgetEntity, { description: 'Resource that has the budget. `billing:manage` suffices to read it.' })
   entity!: BudgetEntity;
 }
 

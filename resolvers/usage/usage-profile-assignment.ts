@@ -5,14 +5,15 @@ import { User } from '../../entities/user.ts';
 import type { Context } from '../../src/core/context.ts';
 import { Rule } from '../../src/core/input-rules.ts';
 import { Requires } from '../../src/core/read/model.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 import { requireBilling } from '../../src/services/usage/require-billing.ts';
 import { assignToTeam, assignToUser } from '../../src/services/usage/usage-profile-assignment.ts';
 import { Key, Username } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** The usage profile of a team or a user. */
 @ObjectType({ description: 'The usage profile that is assigned to a team or a user.' })
 class UsageProfileAssignment {
+  @UuidField()
   @Field(() => ID, { nullable: true, description: 'Id of the usage profile. Null if none is assigned.' })
   profileId!: string | null;
 
@@ -92,7 +93,7 @@ export class TeamUsageProfileResolver {
 export class UserUsageProfileResolver {
   @Can('authenticated')
   @Mutation(() => UsageProfileAssignment, {
-    description: `Assigns a usage profile to a user, which takes precedence over those of teams. ${REQUIRES}`,
+    description: `Assigns a usage profile to a user, which takes precedence over usage profiles of teams. ${REQUIRES}`,
   })
   async setUserUsageProfile(
     @Ctx() ctx: Context,

@@ -25,7 +25,7 @@ export class UsageProfileResolver {
   @Can('tenant:superuser')
   @Query(() => UsageProfilePage, {
     description:
-      'Lists the usage profiles of the tenant: those of the system first, then the others as they were created.',
+      'Lists the usage profiles of the tenant: profiles of the system first, then the others by creation time.',
   })
   usageProfiles(@Ctx() ctx: Context, @Args(() => PageArgs) page: PageArgs, @Info() info: GraphQLResolveInfo) {
     return ctx.read.page(UsageProfile, page, info);
@@ -43,7 +43,7 @@ export class UsageProfileResolver {
 
   @Can('usage:write')
   @Mutation(() => UsageProfile, {
-    description: 'Updates a usage profile. A new cap applies at once, and counts what was used in this month already.',
+    description: 'Updates a usage profile. A new cap applies immediately, and counts the usage of this month so far.',
   })
   async updateUsageProfile(
     @Ctx() ctx: Context,

@@ -15,7 +15,7 @@ const [MAX_MONTHS, DEFAULT_MONTHS] = [24, 12];
 const [MAX_WINDOW_DAYS, DEFAULT_WINDOW_DAYS] = [365, 30];
 const [MAX_CONSUMERS, DEFAULT_CONSUMERS] = [50, 10];
 
-/** See docs/contract.md#usage-reports. Its parts are loaded by the fields that are selected. */
+/** See docs/contract/usage.md#usage-reports. Its parts are loaded by the fields that are selected. */
 @ObjectType({ description: 'Usage of the tenant in some UTC days, and its budgets and credits in the current month.' })
 class UsageReport {
   @Field(() => String, { description: 'First UTC day as `YYYY-MM-DD`.' })
@@ -37,7 +37,9 @@ class UsageHistory {
   loader!: UsageReportLoader;
 }
 
-@ObjectType({ description: 'What used the most credits in a number of days up to today, and who caused it.' })
+@ObjectType({
+  description: 'Top consumers of credits in a number of days up to today, and the users who caused the usage.',
+})
 class TopConsumers {
   @Field(() => Int, { description: 'Number of UTC days, today included.' })
   windowDays!: number;
@@ -165,7 +167,7 @@ export class UsageHistoryResolver {
 export class TopConsumersResolver {
   @Can('billing:manage')
   @Query(() => TopConsumers, {
-    description: 'Reports what used the most credits in the last days, and who caused the usage.',
+    description: 'Reports the top consumers of credits in the last days, and the users who caused the usage.',
   })
   topConsumers(@Args(() => TopConsumersArgs) { days, limit }: TopConsumersArgs): TopConsumers {
     const windowDays = days ?? DEFAULT_WINDOW_DAYS;

@@ -15,7 +15,7 @@ const UsageCategoryEnum = wordEnum(
   'UsageCategory',
   'Category of resource types.',
   USAGE_CATEGORIES,
-  (category) => ({ ai: 'AI.', compute: 'Time that code and jobs run.', storage: 'What is stored.' })[category],
+  (category) => ({ ai: 'AI.', compute: 'Time that code and jobs run.', storage: 'Stored bytes.' })[category],
 );
 
 const UsageModeEnum = wordEnum(

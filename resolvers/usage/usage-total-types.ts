@@ -1,20 +1,22 @@
 import { Field, Float, ID, ObjectType } from 'type-graphql';
 import { UsageActorTypeEnum, UsageEntityTypeEnum, UsageResourceEnum } from '../../entities/usage-event.ts';
 import type { UsageActorType, UsageEntityType, UsageResource } from '../../src/core/usage.ts';
+import { UuidField } from '../../src/core/uuid-field.ts';
 
 const CREDITS = 'Credits, exact to six decimals.';
 const EVENTS = 'Number of usage events.';
 
-/** See docs/contract.md#usage-reports. */
+/** See docs/contract/usage.md#usage-reports. */
 @ObjectType({ description: 'Usage of one resource type that is charged to one entity.' })
 export class UsageSummary {
-  @Field(() => ID, { description: 'Id of what is charged. It may have been deleted since.' })
+  @UuidField()
+  @Field(() => ID, { description: 'Id of the charged resource. It may have been deleted since.' })
   entityId!: string;
 
-  @Field(() => UsageEntityTypeEnum, { description: 'Type of what is charged.' })
+  @Field(() => UsageEntityTypeEnum, { description: 'Type of the charged resource.' })
   entityType!: UsageEntityType;
 
-  @Field(() => UsageResourceEnum, { description: 'What was metered.' })
+  @Field(() => UsageResourceEnum, { description: 'Metered resource.' })
   resourceType!: UsageResource;
 
   @Field(() => Float, { description: CREDITS })
@@ -29,7 +31,7 @@ export class UsageDayTotal {
   @Field(() => String, { description: 'UTC day as `YYYY-MM-DD`.' })
   date!: string;
 
-  @Field(() => UsageResourceEnum, { description: 'What was metered.' })
+  @Field(() => UsageResourceEnum, { description: 'Metered resource.' })
   resourceType!: UsageResource;
 
   @Field(() => Float, { description: CREDITS })
@@ -41,7 +43,7 @@ export class UsageMonthTotal {
   @Field(() => String, { description: 'UTC month as `YYYY-MM`.' })
   month!: string;
 
-  @Field(() => UsageResourceEnum, { description: 'What was metered.' })
+  @Field(() => UsageResourceEnum, { description: 'Metered resource.' })
   resourceType!: UsageResource;
 
   @Field(() => Float, { description: CREDITS })
@@ -53,10 +55,11 @@ export class UsageMonthTotal {
 
 @ObjectType({ description: 'An app, agent, assistant or job by the credits that are charged to it.' })
 export class TopApp {
+  @UuidField()
   @Field(() => ID, { description: 'Id of the app, agent, assistant or job.' })
   entityId!: string;
 
-  @Field(() => UsageEntityTypeEnum, { description: 'Type of what is charged.' })
+  @Field(() => UsageEntityTypeEnum, { description: 'Type of the charged resource.' })
   entityType!: UsageEntityType;
 
   @Field(() => String, { nullable: true, description: 'Display name; null if it was deleted.' })

@@ -6,7 +6,6 @@ import type { ComponentDefinition, VisualComponent } from '../../src/core/visual
 import type { VisualConfig } from '../../src/core/visual/config.ts';
 import type { VisualTemplate } from '../../src/core/visual/templates.ts';
 
-/** The caller's permissions on a visual. */
 @ObjectType({ description: 'The caller’s permissions on a visual.' })
 export class VisualPermissions {
   @Field(() => Boolean, { description: 'Whether the caller may update it.' })
@@ -40,7 +39,15 @@ const VisualCategoryEnum = wordEnum(
   'VisualCategory',
   'Purpose of a visual.',
   ['comparison', 'trend', 'proportion', 'relation', 'indicator', 'detail'],
-  (category) => `Visuals for the purpose \`${category}\`.`,
+  (category) =>
+    ({
+      comparison: 'Compares values of categories.',
+      trend: 'Shows how values change over time.',
+      proportion: 'Shows the parts of a whole.',
+      relation: 'Shows how values depend on each other.',
+      indicator: 'Shows a single value.',
+      detail: 'Shows rows.',
+    })[category],
 );
 
 /** A predefined visual. */

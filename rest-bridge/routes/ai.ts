@@ -18,7 +18,7 @@ const call = resource<AiCall>(
   }),
 );
 
-/** The audit of AI calls, and what one would cost. */
+/** The audit of AI calls, and quotes for new ones. */
 export default [
   get('/ai/audit', 'aiCalls', collection('ai-call', call)),
   post('/usage/quote', 'usageQuote', value('credits remaining allowed reason')),

@@ -23,7 +23,7 @@ const webhooks = value(
 const single = '/apps/:appId/webhooks/calls/:callId';
 const FOR_AUTHORS: RouteOptions = { permission: 'app:write' };
 
-/** Records of what apps do: calls of their webhooks, and logs. */
+/** Records of apps: calls of their webhooks, and logs. */
 export const appRecords = [
   get('/apps/:id/webhooks', 'app.webhooks', webhooks, FOR_AUTHORS),
   post('/apps/:id/_rotate-hook-token', 'rotateHookToken', value('token url formerUntil'), { status: 200 }),

@@ -28,7 +28,7 @@ const appTags = createTagRows((_names, links) => {
   };
 });
 
-/** Encodes the parts of a path. Braces stay: they are those of link templates, and clients encode them. */
+/** Encodes the parts of a path. Braces stay: they belong to link templates, and clients encode them. */
 const encodePath = (path: string): string =>
   path
     .split('/')

@@ -1,6 +1,6 @@
 import { resource, value } from '../present.ts';
 import { redirect } from '../redirect.ts';
-import { del, get, post } from '../route.ts';
+import { del, get, post, type RouteOptions } from '../route.ts';
 
 const FIELDS = `id ownerId integrationId status tokenExpiresAt refreshTokenExpiresAt lastAuthorizedAt createdAt updatedAt`;
 const ofLibrary = resource(FIELDS, (_, { id }) => ({
@@ -12,18 +12,22 @@ const ofToolkit = resource(FIELDS, (_, { id }) => ({
   'svc:toolkit': `/toolkits/${id}`,
 }));
 
+const CALLBACK: RouteOptions = {
+  status: 302,
+  handler: redirect,
+  opensPage: true,
+  queryText: 'parameters',
+  linked: false,
+};
+
 export default [
   get('/libraries/:id/connection', 'library.connection', ofLibrary),
   del('/libraries/:id/connection', 'disconnectLibrary'),
-  post('/libraries/:id/connection/_authorize', 'authorizeLibrary', value('url')),
+  post('/libraries/:id/connection/_authorize', 'authorizeLibrary', value('url redirectUri')),
   get('/libraries/:id/account', 'library.account', value('email displayName accountId')),
   get('/toolkits/:id/connection', 'toolkit.connection', ofToolkit),
   del('/toolkits/:id/connection', 'disconnectToolkit'),
-  post('/toolkits/:id/connection/_authorize', 'authorizeToolkit', value('url')),
-  get('/oauth/callback', 'Mutation.finishAuthorization', value(), {
-    status: 302,
-    handler: redirect,
-    opensPage: true,
-    queryText: 'parameters',
-  }),
+  post('/toolkits/:id/connection/_authorize', 'authorizeToolkit', value('url redirectUri')),
+  get('/oauth/callback', 'Mutation.finishAuthorization', value(), { ...CALLBACK, fixed: { issuerDigest: null } }),
+  get('/oauth/callback/:issuerDigest', 'Mutation.finishAuthorization', value(), CALLBACK),
 ];

@@ -7,7 +7,7 @@ interface Datasource {
   id: string;
 }
 
-/** The selection of what is doubtful about an uploaded file. */
+/** The selection of doubts about an uploaded file. */
 export const PROBLEMS = 'problems { line column message }';
 
 const FIELDS = `id tenant slug naturalId name description type config file { filename size contentType }

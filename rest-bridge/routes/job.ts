@@ -66,7 +66,7 @@ const jobsList = value<ListedJob[]>(
     items: {
       type: 'object',
       properties: {
-        id: { type: 'string' },
+        id: { type: 'string', format: 'uuid' },
         name: { type: 'string' },
         type: { type: 'string' },
         enabled: { type: 'boolean' },

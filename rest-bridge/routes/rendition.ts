@@ -17,7 +17,7 @@ const rendition = resource<Rendition>(
     'svc:file-contents': `/templates/${templateId}/renditions/${id}/contents`,
   }),
 );
-/** What the headers of the bytes need. */
+/** The fields that the response headers of the contents require. */
 const contents = value('id templateId filename contentType sha256');
 
 const driver = value('id name description extensions handlers { id name contentType optionsSchema }');

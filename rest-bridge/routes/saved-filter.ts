@@ -13,13 +13,13 @@ const links = ({ id, datasetId }: SavedFilter) => ({
   'svc:dataset': `/datasets/${datasetId}`,
   'svc:data': `/datasets/${datasetId}/data?filter=${id}`,
 });
-const savedFilter = resource<SavedFilter>(`${FIELDS} owner { id name type }`, links, {
+const savedFilter = resource<SavedFilter>(`${FIELDS} owner { id: qualifiedId name type }`, links, {
   identity: ['ownerId', 'datasetId'],
 });
 
-/** A user has an email address, a team a description (docs/contract.md#owners). */
+/** A user has an email address, a team a description (docs/contract/resources.md#owners). */
 const owner = value<{ owner: Json }>(
-  'owner { id name type email description }',
+  'owner { id: qualifiedId name type email description }',
   ({ owner: { email, description, ...common } }) =>
     common['type'] === 'team' ? { ...common, description } : { ...common, email },
   {
@@ -44,7 +44,11 @@ export default [
   put(`${path}/:id`, 'updateSavedFilter', savedFilter),
   del(`${path}/:id`, 'deleteSavedFilter'),
   get(`${path}/:id/owner`, 'dataset.filter', owner),
-  put(`${path}/:id/owner`, 'setSavedFilterOwner', value('id name ownerId owner { id name type email description }')),
+  put(
+    `${path}/:id/owner`,
+    'setSavedFilterOwner',
+    value('id name ownerId owner { id: qualifiedId name type email description }'),
+  ),
   get(
     '/dataset-filters',
     'savedFilters',

@@ -39,5 +39,7 @@ export default [
     names: { field: 'savedQuery', listField: 'savedQueries' },
     aspects: ownedAspects({ favorite: queryFavorite }),
   }),
-  post('/queries/:id/_run', 'runSavedQuery', value('fields { name label type format } rows truncated duration')),
+  post('/queries/:id/_run', 'runSavedQuery', value('fields { name label type format } rows truncated duration'), {
+    aliases: ['/queries/:id/_execute'],
+  }),
 ];

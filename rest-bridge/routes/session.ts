@@ -25,7 +25,7 @@ const REDIRECT: RouteOptions = { status: 302, handler: redirect, opensPage: true
 const CALLBACK: RouteOptions = { ...REDIRECT, queryText: 'parameters' };
 
 export default [
-  post('/login', 'login', login),
+  post('/login', 'login', login, { aliases: ['/auth/login'] }),
   post('/login/:domain', 'login', login),
   get('/login', 'loginProviders', value('domain name href')),
   get('/login/:domain', 'Mutation.startLogin', value(), REDIRECT),

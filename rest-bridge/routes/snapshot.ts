@@ -28,7 +28,7 @@ const PARTS = {
   sharing: `
     sharing: shares {
       datasetId: resourceId principalId principal { id name type email }
-      accessLevel datasetFilterId restrictFields visibleFields
+      accessLevel datasetFilterId restrictFields visibleFields createdAt updatedAt
     }`,
 };
 const datasetCopy: Presenter = {

@@ -28,7 +28,7 @@ export const template = resource<Template>(FIELDS, links, { identity: ['editingI
 
 const isOriginal = ({ editingId }: Json): boolean => editingId === null;
 
-/** What a draft shares with its template is not linked by the draft. */
+/** Paths that a draft shares with its template, which the draft does not link. */
 const SHARED = /^\/templates\/:id\/(?:owner|shares|tags|favorite)\b/;
 const rows = kind('templates', 'template', template).map((row) =>
   SHARED.test(row.path) ? { ...row, options: { ...row.options, linked: isOriginal } } : row,

@@ -5,6 +5,6 @@ export default [
   post(
     '/toolkits/:id/discover',
     'discoverToolkit',
-    value('tools { name description inputSchema } serverInfo { name version } diff { added removed changed }'),
+    value('tools { name description inputSchema } serverInfo { name version } notes diff { added removed changed }'),
   ),
 ];

@@ -24,7 +24,7 @@ const tool = resource<{ toolkitId: string }>('name description inputSchema appro
 }));
 const tools = collection('toolkit-tool', tool);
 
-/** Clients may send the tools of a response, with what only the service sets. */
+/** Clients may send back the tools of a response, with fields that only the service sets. */
 const withoutApproval = (body: Json): Json =>
   Array.isArray(body['tools']) ? { ...body, tools: body['tools'].map(toInput) } : body;
 

@@ -1,5 +1,5 @@
 import { collection, resource, value, type Presenter } from '../present.ts';
-import { create, del, get, plain, put, type Json } from '../route.ts';
+import { create, del, get, plain, put, type Json, type RouteOptions } from '../route.ts';
 import { membership } from './team.ts';
 
 interface User {
@@ -18,7 +18,7 @@ const PRIVATE_FIELDS = ['settings', 'locked', 'lockedAt', 'loginAttempts', 'pass
 
 /**
  * Removes the private fields that GraphQL returns as null to callers without `users:view`. `locked` is null only for
- * them. See docs/contract.md#users.
+ * them. See docs/contract/people.md#users.
  */
 function removeHiddenFields<T extends Json>(record: T): T {
   if (record['locked'] === null) for (const name of PRIVATE_FIELDS) delete record[name];
@@ -36,6 +36,8 @@ const withoutHiddenFields = (presenter: Presenter): Presenter => ({
     return { ...inner, optional: PRIVATE_FIELDS, present };
   },
 });
+
+const FOR_SUPERUSERS: RouteOptions = { permission: 'tenant:superuser' };
 
 const user = withoutHiddenFields(resource<User>(USER_FIELDS, links, { identity: ['superuser'] }));
 const created = resource<User>('username displayName enabled createdAt', links);
@@ -62,9 +64,9 @@ export default [
   plain('GET', '/top-menu-templates', 'topMenuTemplates', 'templates { id name items { id label path icon } }'),
   put('/users/:username/theme', 'setTheme', user),
   get('/users/:username/memberships', 'user.memberships', collection('membership', membership)),
-  get('/users/:username/global-permissions', 'user.globalPermissions', permissions),
+  get('/users/:username/global-permissions', 'user.globalPermissions', permissions, FOR_SUPERUSERS),
   put('/users/:username/global-permissions', 'setGlobalPermissions', permissions),
-  get('/users/:username/superuser', 'user.superuserState', superuser),
+  get('/users/:username/superuser', 'user.superuserState', superuser, FOR_SUPERUSERS),
   put('/users/:username/superuser', 'setSuperuser', superuser),
   del('/users/:username/superuser', 'setSuperuser', undefined, { fixed: { superuser: false } }),
 ];

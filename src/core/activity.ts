@@ -21,7 +21,7 @@ const KIND_EVENTS = {
     'draft.committed': 'A draft replaced the definition.',
     copied: 'The dataset was copied.',
     'snapshot.created': 'A snapshot was created.',
-    'snapshot.promoted': 'The rows of a snapshot replaced those of the dataset.',
+    'snapshot.promoted': 'The rows of a snapshot replaced the rows of the dataset.',
     'snapshot.deleted': 'A snapshot was deleted.',
   },
   job: {
@@ -56,7 +56,7 @@ export type ActivityEventName =
   | keyof typeof OWNED_EVENTS
   | { [K in keyof KindEvents]: keyof KindEvents[K] }[keyof KindEvents];
 
-/** Type of an activity: kind and event, e.g. `dataset.owner.changed` (docs/contract.md#activity). */
+/** Type of an activity: kind and event, e.g. `dataset.owner.changed` (docs/contract/resources.md#activity). */
 export type ActivityType = `${ResourceKind}.${ActivityEventName}`;
 
 const typesOf = (kind: string, events: object): [ActivityType, string][] =>

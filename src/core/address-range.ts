@@ -1,8 +1,8 @@
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
 
 /**
- * Returns what limits count as one address: an IPv4 address, also one that is written as IPv6, or the /64 network of an IPv6
- * address, all of which one subscriber has.
+ * Returns the network that limits count as one address: an IPv4 address, even if it is written as IPv6, or the /64
+ * network of an IPv6 address, which belongs to one subscriber as a whole.
  */
 export function addressRange(address: string): string {
   const mapped = MAPPED_IPV4.exec(address)?.[1];

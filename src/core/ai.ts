@@ -1,4 +1,4 @@
-/** What a model of an AI provider creates: images, or texts and calls of tools. */
+/** The output of a model of an AI provider: images, or texts and calls of tools. */
 export const MODEL_KINDS = ['image', 'chat'] as const;
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
@@ -6,7 +6,7 @@ export type ModelKind = (typeof MODEL_KINDS)[number];
 export const MODEL_TIERS = ['everyday', 'advanced', 'strategic'] as const;
 export type ModelTier = (typeof MODEL_TIERS)[number];
 
-/** Actions of which a quote can be requested. */
+/** Actions with a quote. */
 export const QUOTE_ACTIONS = ['image', 'agentRun'] as const;
 export type QuoteAction = (typeof QUOTE_ACTIONS)[number];
 
@@ -97,16 +97,20 @@ export interface ChatResponse {
 }
 
 /**
- * How far a call came. The client keeps it up to date, so that it says what is known of a call that failed, too. It
- * decides what is charged.
+ * How far a call came. The client keeps it up to date, so that it is known for failed calls, too. It decides the
+ * charge.
  */
 export interface AiCallTrace {
   /**
-   * `sent` from when the request leaves; `refused` once the provider has responded with a status of 300 and above, which
-   * means that it did not do what was asked (RFC 9110, 15.4 to 15.6), or with an error and no tokens in place of a result.
+   * `sent` from when the request leaves; `refused` once the provider has responded with a status of 300 and above, or
+   * with an error and no tokens in place of a result. Such a status means that the provider did not fulfil the request
+   * (RFC 9110, 15.4 to 15.6).
    */
   state: 'unsent' | 'sent' | 'refused';
-  /** Tokens that the provider has stated, also in a response that cannot be used; estimated for one that can, without them. */
+  /**
+   * Tokens that the provider has stated, even in a response that cannot be used; estimated for a usable response
+   * without them.
+   */
   tokens: { inputTokens: number; outputTokens: number } | null;
 }
 

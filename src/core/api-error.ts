@@ -1,6 +1,9 @@
 import type { GraphQLError } from 'graphql';
 import { isDiskFull } from './disk-full.ts';
-import { badInput, ApiError, diskFull, unavailable, type ErrorCode } from './errors.ts';
+import { badInput, ApiError, diskFull, tooLarge, unavailable, type ErrorCode } from './errors.ts';
+
+/** A longer JSON body is refused with 413. See docs/contract/apis.md#shapes. */
+export const MAX_JSON_BODY_BYTES = 10 * 1024 * 1024;
 
 /** The codes of errors that only have a status. */
 const CODES_BY_STATUS: Partial<Record<number, ErrorCode>> = {
@@ -17,6 +20,10 @@ const CODES_BY_STATUS: Partial<Record<number, ErrorCode>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
   429: 'RATE_LIMITED',
 };
+
+const JSON_BODY_TOO_LARGE =
+  `A JSON body has at most ${MAX_JSON_BODY_BYTES} bytes; ` +
+  'send files as forms or bytes to the routes that take files';
 
 /** Limits how many causes are followed, because a cause may refer to itself. */
 const MAX_CAUSES = 6;
@@ -45,11 +52,11 @@ const isGraphqlError = (error: Error): error is GraphQLError => 'originalError' 
 const fromDisk = (error: Error): ApiError | undefined =>
   isDiskFull(error) ? diskFull(undefined, { cause: error }) : undefined;
 
-/** Converts errors of Postgres that our own checks cannot prevent. */
+/** Converts errors of Postgres that the service's own checks cannot prevent. */
 function fromDatabase(error: Error): ApiError | undefined {
   const { code } = error as { code?: unknown };
   if (code === '22021' || code === '22P05') return badInput('Text must not contain the character U+0000');
-  // JSON.stringify escapes a lone surrogate; Postgres refuses it. Otherwise our JSON is well-formed.
+  // JSON.stringify escapes a lone surrogate; Postgres refuses it. Otherwise the JSON of the service is well-formed.
   if (code === '22P02' && error.message.startsWith('invalid input syntax for type json'))
     return badInput('Text must be well-formed Unicode');
   if (code === '57014' || code === '55P03' || code === '40P01')
@@ -74,7 +81,8 @@ function fromGraphql(error: Error): ApiError | undefined {
 
 /** Converts errors of Fastify with a 4xx status. */
 function fromFastify(error: Error): ApiError | undefined {
-  const { statusCode, message } = error as { statusCode?: unknown; message: string };
+  const { code, statusCode, message } = error as { code?: unknown; statusCode?: unknown; message: string };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(JSON_BODY_TOO_LARGE);
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return undefined;
   return new ApiError(statusCode, CODES_BY_STATUS[statusCode] ?? 'BAD_USER_INPUT', message || 'Bad request');
 }

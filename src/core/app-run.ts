@@ -22,9 +22,9 @@ export interface AppRequest {
 export interface BodyReceipt {
   /** Milliseconds after which the connection of a body that was stopped is destroyed, unless the rest has arrived. */
   readonly closeMs: number;
-  /** Sets what ends the body early. */
+  /** Sets the condition that ends the body early. */
   onStop(stop: (error: ApiError) => void): void;
-  /** Counts bytes that have arrived. Throws UNAVAILABLE if there is no memory for them. */
+  /** Counts bytes that have arrived. Throws UNAVAILABLE if there is not enough memory for them. */
   received(bytes: number): void;
   /** Ends the checks of time: everything has arrived. */
   complete(): void;
@@ -32,11 +32,14 @@ export interface BodyReceipt {
 
 /**
  * Receives the body of a request. Throws PAYLOAD_TOO_LARGE as soon as it exceeds `maxBytes`, while the rest of it still
- * arrives, and what stops the receipt.
+ * arrives, and the error that stops the receipt.
  */
 export type ReceiveBody = (maxBytes: number, receipt: BodyReceipt) => Promise<Uint8Array>;
 
-/** What a handler responds with. */
+/** Sends the response of a handler before its end. */
+export type SendResponse = (response: AppResponse) => Promise<void>;
+
+/** The response of a handler. */
 export interface AppResponse {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -72,20 +75,24 @@ export interface HandlerRoute {
   config: Record<string, unknown>;
 }
 
-/** The user of a request, as handlers get it. */
+/** The user or team of a request, as handlers get it. */
 export interface HandlerUser {
+  /** User id or `team:<id>`. */
   id: string;
+  /** Name to display. */
   name: string;
   type: 'user' | 'team';
+  /** Null for a team. */
+  username: string | null;
 }
 
-/** What a user may do with an app. A user has all roles that apply. */
+/** The rights of a user on an app. A user has all roles that apply. */
 export type AppRole = 'viewer' | 'editor' | 'admin' | 'superuser';
 
 /**
- * How a request comes to an app: to a route below `view`; to a webhook with proof of who sent it, which is the hook token or
- * a signature; or to a webhook without. Each has memory for bodies, places and limits of its own, so that callers without
- * proof take nothing from others.
+ * The way in which a request reaches an app. It goes to a route below `view`, to a webhook with proof of the sender
+ * (the hook token or a signature), or to a webhook without proof. Each way has separate memory for bodies, places and
+ * limits, so that callers without proof take nothing from others.
  */
 export type Entrance = 'view' | 'proven' | 'open';
 
@@ -101,7 +108,7 @@ export interface HandlerTask {
   request: AppRequest;
   /** Acts as the caller of a view route, and as the owner of the app for a webhook. Its signal ends the run. */
   ctx: Context;
-  /** What the run and everything that it causes may do. */
+  /** The authority of the run and of everything that it causes. */
   authority: Authority;
   user: HandlerUser;
   roles: readonly AppRole[];
@@ -109,14 +116,19 @@ export interface HandlerTask {
   depth: number;
   /** Default: a route below `view`. */
   entrance?: Entrance;
-  /** Who shares the places of the owner with others. Default: the user that `ctx` acts for. */
+  /** The visitor who shares the places of the owner with others. Default: the user that `ctx` acts for. */
   visitorId?: string | undefined;
+  /**
+   * Sends a response before the run has ended. From then on the signal of `ctx` does not end it. Default: the response is sent
+   * at its end.
+   */
+  send?: SendResponse | undefined;
 }
 
-/** How a handler ended: with a response, or with a failure that has a message for authors. */
+/** How a handler ended: with a response, or with a failure that has a message for authors, or with both if it failed later. */
 export interface HandlerOutcome {
-  result: { response: AppResponse } | { failure: ApiError };
-  /** What it logged, without values of the environment. */
+  result: { response: AppResponse; lateFailure?: ApiError } | { failure: ApiError };
+  /** The lines that it logged, without values of the environment. */
   logs: readonly SandboxLog[];
   durationMs: number;
   memoryBytes: number;
@@ -124,7 +136,7 @@ export interface HandlerOutcome {
 
 /** A request of a handler to the service or to an outside address. */
 export interface HandlerFetch {
-  /** An absolute URL, or a path that starts with `/api/`, or one below it without a slash at its beginning. */
+  /** An absolute URL, a path that starts with `/api/`, or a path below it without a leading slash. */
   url: string;
   method: string;
   headers: Readonly<Record<string, string>>;
@@ -133,7 +145,7 @@ export interface HandlerFetch {
   followsRedirects?: boolean;
 }
 
-/** What handlers can do outside of their app. Arguments are unchecked JSON. Errors are `ApiError`s. */
+/** The services outside of their app that handlers can use. Arguments are unchecked JSON. Errors are `ApiError`s. */
 export interface HandlerServices {
   fetch(request: HandlerFetch, signal: AbortSignal): Promise<AppResponse>;
   emit(name: unknown, payload: unknown): Promise<void>;
@@ -150,7 +162,7 @@ export interface EndedRun {
   requestId: string;
   /** Id of the user or team that is charged. */
   payerId: string;
-  /** Until the response. */
+  /** Until the response, and longer for a handler that continued after it. */
   durationMs: number;
   /** How long a handler ran, which is charged; 0 if none did. Default: `durationMs`. */
   computeMs?: number;
@@ -158,7 +170,7 @@ export interface EndedRun {
   logs: readonly SandboxLog[];
   /** The failure with its message for authors. */
   error: string | null;
-  /** What is recorded of a webhook. */
+  /** The record of a call of a webhook. */
   call?: {
     id: string;
     method: string;

@@ -4,15 +4,18 @@ import { createHash } from 'node:crypto';
 export interface WorkspaceKey {
   tenantId: string;
   appId: string;
-  /** Whose share of the connections its statements use: a user or a team. Default: the app. */
+  /** The user or team whose share of the connections its statements use. Default: the app. */
   ownerId?: string;
-  /** Who shares the connections of the owner with others. */
+  /** The visitor who shares the connections of the owner with others. */
   visitorId?: string;
 }
 
-/** Name of the schema of an app, which is also that of the role that reads and writes its rows. */
+/** Name of the schema of an app. The role that reads and writes its rows has the same name. */
 export const schemaNameOf = ({ tenantId, appId }: WorkspaceKey): string =>
   `app_${createHash('sha256').update(`${tenantId}:${appId}`).digest('hex').slice(0, 20)}`;
+
+/** Returns whether a login of Postgres belongs to an app: its schema's name, for migrations with `_owner`. */
+export const isLoginOfApp = (login: string): boolean => /^app_[0-9a-f]{20}(?:_owner)?$/.test(login);
 
 /** Limits of one statement of an app. */
 export const STATEMENT_LIMITS = { timeoutMs: 10_000, rows: 10_000, bytes: 16 * 1024 * 1024 } as const;
@@ -70,7 +73,7 @@ export interface WorkspaceTable {
   columns: string[];
 }
 
-/** What a backup of a workspace has beside the rows: the migrations that have run create the tables. */
+/** The content of a workspace's backup in addition to the rows: the migrations that have run create the tables. */
 export interface WorkspaceState {
   migrations: { filename: string; appliedAt: string; duration: number }[];
   tables: WorkspaceTable[];
@@ -101,7 +104,7 @@ export interface RoleConnection {
   readonly backend: number;
 }
 
-/** What an operator needs to know of the workspaces. */
+/** The facts about the workspaces that an operator needs. */
 export interface WorkspaceInspection {
   database: string;
   /** Whether that database exists: the first workspace creates it. */
@@ -114,8 +117,12 @@ export interface WorkspaceInspection {
     mayCreateRoles: boolean;
     /** Whether it may limit the temporary files of statements. */
     mayLimitTempFiles: boolean;
+    /** Whether it may keep messages that apps raise out of the server's log. */
+    mayLimitLog: boolean;
+    /** Whether it owns the database of the apps, or may act as its owner; false without that database. */
+    ownsDatabase: boolean;
   };
-  /** Whether the server is that of the service's own database. */
+  /** Whether the service's own database is on the same server. */
   isShared: boolean;
   /** Schemas of the workspaces of this installation. */
   schemas: string[];
@@ -123,13 +130,13 @@ export interface WorkspaceInspection {
   openParts: string[];
 }
 
-/** What the tables of an app may have. */
+/** The limits of the tables of an app. */
 export interface TableLimit {
-  /** Bytes of all that is stored for the app, past which it only reads; Infinity without a quota. */
+  /** Quota of all stored bytes of the app, past which it only reads; Infinity without a quota. */
   quota: number;
-  /** Bytes of what is stored for it besides its tables. */
+  /** Stored bytes of the app besides its tables. */
   others: number;
-  /** Why it only reads, whatever its quota leaves, as a sentence; null if it may write. */
+  /** Why it only reads, even within its quota, as a sentence; null if it may write. */
   refusal: string | null;
 }
 
@@ -137,7 +144,7 @@ export interface TableLimit {
 export interface StatementOptions {
   /** Longest wait for a connection, in milliseconds. */
   maxWaitMs?: number | undefined;
-  /** Returns why the next statement only reads: one that writes fails with 25006 then. Null if it may write. */
+  /** Returns why the next statement only reads: a writing statement then fails with 25006. Null if it may write. */
   readOnlyReason?(): string | null;
 }
 
@@ -148,8 +155,8 @@ export interface WorkspaceSource {
 }
 
 /**
- * The private schemas of apps, in a database beside the service's own (docs/contract.md#workspace). Methods throw
- * UNAVAILABLE if that database does not respond, or if the service may not create what an app needs.
+ * The private schemas of apps, in a separate database (docs/contract/apps.md#workspace). Methods throw UNAVAILABLE if
+ * that database does not respond, or if the service may not create the objects of an app.
  */
 export interface AppWorkspaces {
   /** Creates the database, roles and schema of an app, as far as they are missing. */
@@ -160,9 +167,9 @@ export interface AppWorkspaces {
    */
   otherUse(key: WorkspaceKey): Promise<string | null>;
   /**
-   * Runs one statement in its own transaction. Throws `SqlFailure`, with the code 53100 for one that writes past the quota
-   * of the app and 53200 for one that takes too much memory, the signal's reason when it aborts, and UNAVAILABLE if no
-   * connection is free in time.
+   * Runs one statement in its own transaction. Throws `SqlFailure`, with the code 53100 for a statement that writes
+   * past the quota of the app and 53200 for one that takes too much memory. Throws the signal's reason when it aborts,
+   * and UNAVAILABLE if no connection is free in time.
    */
   query(
     key: WorkspaceKey,
@@ -180,8 +187,8 @@ export interface AppWorkspaces {
   ): Promise<T>;
   /**
    * Runs the files that have not run, in order, each in its own transaction. Returns their names. Throws BAD_USER_INPUT
-   * before it runs anything for a file that ends its transaction, and UPSTREAM_FAILED with file and line for one that
-   * fails or lets the app grow past its quota; those before it remain. `provision` comes first.
+   * before it runs anything for a file that ends its transaction, and UPSTREAM_FAILED with file and line for a file
+   * that fails or lets the app grow past its quota; the files before it remain. Call `provision` first.
    */
   migrate(key: WorkspaceKey, files: readonly MigrationFile[], run: MigrationRun): Promise<string[]>;
   /** Returns the migrations that have run, by their names; none without a workspace. */
@@ -191,8 +198,8 @@ export interface AppWorkspaces {
   /** Returns where a driver reads the rows of an app. Throws UPSTREAM_FAILED without a workspace. */
   locate(key: WorkspaceKey): Promise<WorkspaceSource>;
   /**
-   * Bounds the memory of what runs on a driver's connection, together with the statements of all apps. Throws `SqlFailure`
-   * with the code 53200 if it was the largest and has ended.
+   * Bounds the memory of a driver's connection, together with the statements of all apps. Throws `SqlFailure` with the
+   * code 53200 if it was the largest and has ended.
    */
   watch<T>(connection: RoleConnection, running: () => Promise<T>): Promise<T>;
   /**
@@ -200,9 +207,11 @@ export interface AppWorkspaces {
    * for a table that cannot be read, and the signal's reason when it aborts.
    */
   dump(key: WorkspaceKey, signal: AbortSignal): Promise<WorkspaceDump>;
-  /** Begins to replace the rows of a workspace, whose migrations have run, by those of a dump. Throws like `dump`. */
+  /**
+   * Begins to replace the rows of a workspace, whose migrations have run, by the rows of a dump. Throws like `dump`.
+   */
   load(key: WorkspaceKey, state: WorkspaceState, signal: AbortSignal): Promise<WorkspaceLoad>;
-  /** Deletes the workspace of an app with its roles and rows, and ends what runs there. */
+  /** Deletes the workspace of an app with its roles and rows, and ends the statements that run there. */
   remove(key: WorkspaceKey): Promise<void>;
   /** Deletes the workspaces of this installation except those that `usedAmong` returns. Returns their schemas. */
   sweep(usedAmong: (schemas: string[]) => Promise<string[]>): Promise<string[]>;

@@ -10,7 +10,7 @@ export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
 /** The caller as the audit log records them. */
 export interface AuditActor {
-  /** The tenant to whose log the event belongs. */
+  /** The tenant whose log contains the event. */
   tenant: { id: string } | { slug: string };
   userId: string | null;
   username: string;
@@ -32,10 +32,13 @@ export interface AuditedMutation {
   parameters?: readonly string[];
   /** Number of rows that a read has returned. Absent for mutations and downloads. */
   rows?: number;
+  /** Size of a stored file that a transaction sends, e.g. in a mail. */
+  bytes?: number;
   /** The actor if it is not the viewer of the request: logins and mailed links. */
   actor?: AuditActor;
-  /** Whether a failure with any status is recorded as a refusal. */
-  refused?: boolean;
+  /** Whether a failure with any status is recorded as denied. */
+  isDenied?: boolean;
+  /** Whether a transaction has written its event. */
   recorded: boolean;
 }
 
@@ -44,7 +47,7 @@ export interface AuditedRequest {
   id: string;
   address: string | null;
   channel: AuditChannel;
-  /** The mutation that runs at present. */
+  /** The running mutation. */
   mutation?: AuditedMutation | undefined;
 }
 

@@ -38,7 +38,7 @@ const urlWith = (...protocols: string[]) =>
     .refine(
       (text) => {
         const url = URL.parse(text);
-        // pg connects to a local socket if there is no host.
+        // pg connects to a local socket without a host.
         const hasHost = url?.host !== '' || protocols.includes('postgres');
         return url !== null && hasHost && protocols.includes(url.protocol.slice(0, -1));
       },
@@ -77,7 +77,7 @@ const proxySchema = z.union([
 /** A quarter of the memory of the machine, or of the container (cgroup) if it has less. */
 const QUARTER_OF_MEMORY = Math.floor(Math.min(process.constrainedMemory() || Infinity, totalmem()) / 4);
 
-/** The environment variables and their defaults. See docs/contract.md#running-it. */
+/** The environment variables and their defaults. See docs/contract/running.md#running-it. */
 const variables = z.object({
   HOST: hostSchema.default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(4000),

@@ -27,8 +27,8 @@ const MESSAGES = new RegExp(
 );
 
 /**
- * Returns whether a connection failed or was lost: its server is restarting, shut down or unreachable, as opposed to the
- * error of a statement. Pass it errors of a known connection only: a network error does not name its host.
+ * Returns whether a connection failed or was lost: its server is restarting, shut down or unreachable, as opposed to
+ * the error of a statement. Pass only errors of a known connection: a network error does not name its host.
  */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -5,7 +5,7 @@ export interface ConnectionAccount {
   accountId: string;
 }
 
-/** What authorizes calls. It is stored encrypted. */
+/** The tokens that authorize calls. They are stored encrypted. */
 export interface ConnectionTokens {
   accessToken: string;
   /** Null if the provider gave none: the connection expires with its access token. */
@@ -14,7 +14,7 @@ export interface ConnectionTokens {
   expiresAt: number | null;
 }
 
-/** Where and as whom this service asks for tokens. It knows neither drives nor MCP. */
+/** The authorization server and the identity of this service there. Independent of drives and MCP. */
 export interface OAuthClient {
   clientId: string;
   /** Null for a client that proves itself by PKCE alone. */

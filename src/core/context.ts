@@ -17,7 +17,7 @@ export interface RequestInfo extends AuditedRequest {
   signal: AbortSignal;
   /**
    * Whether the request has a session cookie without proof of the same origin. It must not change anything. See
-   * docs/contract.md#sessions.
+   * docs/contract/access.md#sessions.
    */
   crossSite?: boolean;
   /** Why the browser would not send the session cookie from the page of this request. Absent or null if it does. */
@@ -26,6 +26,11 @@ export interface RequestInfo extends AuditedRequest {
   appDepth?: number;
   /** Authority of the handler that sends this request. Absent for a request from outside. */
   authority?: Authority | undefined;
+  /**
+   * Calls a function when the response is complete, but not yet sent, or the request has ended. Undefined on channels on which
+   * requests last.
+   */
+  onComplete?(end: () => void): void;
   /** Names the GraphQL operation of the request, for log and metrics. */
   setOperation(operation: GraphqlOperation): void;
   /**
@@ -37,7 +42,7 @@ export interface RequestInfo extends AuditedRequest {
   setSession(value: string | null): void;
 }
 
-/** The part of a dataset that restricted shares allow. See docs/contract.md#restricted-shares. */
+/** The part of a dataset that restricted shares allow. See docs/contract/access.md#restricted-shares. */
 export interface Restriction {
   /** Criteria of the rows, combined with OR. Null means all rows. */
   rows: Record<string, unknown>[] | null;
@@ -52,7 +57,7 @@ export interface PublicContext {
   viewer: Viewer | null;
   /** Versions that `If-Match` allows. A change of another version fails with 412. */
   ifMatch?: readonly number[];
-  /** The entity tags of `If-Match`, for what is identified by its bytes instead of a version. */
+  /** The entity tags of `If-Match`, for files that are identified by their bytes instead of a version. */
   ifMatchTags?: readonly string[];
   /**
    * Set in a request for rows that can be revalidated. Takes a text that differs if the response would. Returns whether
@@ -62,8 +67,8 @@ export interface PublicContext {
   /** Set in a request for the bytes of one file. Takes them in place of the field, which then does not read them. */
   sendFile?: (content: Readable, size: number) => void;
   /**
-   * Returns the part that a request asks for of contents with this size and digest; undefined for all of them. Throws 416.
-   * Set like `sendFile`, whose `content` is then that part.
+   * Returns the requested part of contents with this size and digest; undefined for all of them. Throws 416. Set like
+   * `sendFile`, whose `content` is then that part.
    */
   selectRange?: (size: number, digest: string) => ByteRange | undefined;
 }

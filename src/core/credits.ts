@@ -15,7 +15,7 @@ export function parseCredits(text: string): bigint {
 export const formatCredits = (millionths: bigint): string => formatDecimalUnits(millionths, CREDIT_DECIMALS);
 
 /** Returns credits for messages, without trailing zeros: `4.5`, `998`. */
-export const printCredits = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+export const printCredits = (text: string): string => (text.includes('.') ? text.replace(/\.0+$|(?<!0)0+$/, '') : text);
 
 /** Returns the sum of credits. */
 export const addCredits = (...parts: readonly string[]): string =>

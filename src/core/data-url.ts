@@ -1,7 +1,7 @@
 import { yieldOnce, type IncomingFile } from './files.ts';
 
-const DATA_URL = /^data:([^,;]*)((?:;[^,;]*)*),/i;
-const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
+const DATA_URL = /^data:([^,;]*)((?:;[^,]*)?),/i;
+const BASE64 = /^[A-Za-z0-9+/_\s-]*(?:={1,2}\s*)?$/;
 
 /** Returns the file in a `data:` URL or base64 text; undefined for any other text. */
 export function fileFromText(text: string): IncomingFile | undefined {

@@ -7,7 +7,7 @@ const MAX_RECORD_TRIES = 60;
 const RECORD_RETRY_MS = 500;
 
 /**
- * A database of the service does not respond: 503. Only the code that talks to it throws this. The same network errors of
+ * A database of the service does not respond: 503. Only the code that calls it throws this. The same network errors of
  * other hosts must not count as such, because work is repeated after it.
  */
 export class DatabaseUnavailable extends ApiError {
@@ -17,8 +17,8 @@ export class DatabaseUnavailable extends ApiError {
 }
 
 /**
- * Repeats `record` while Postgres is unavailable or its disk is full, for half a minute and until `isStopping`. Returns its
- * result. For what must not be lost in a short restart of Postgres.
+ * Repeats `record` while Postgres is unavailable or its disk is full, for half a minute and until `isStopping`. Returns
+ * its result. Use it for records that must survive a short restart of Postgres.
  */
 export async function retryWhileUnavailable<T>(record: () => Promise<T>, isStopping: () => boolean): Promise<T> {
   for (let tries = 1; ; tries++) {

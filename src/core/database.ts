@@ -1,7 +1,7 @@
 /** A statement with bound values. A text that is used again is prepared, so it must be constant for its purpose. */
 export interface Statement {
   text: string;
-  /** Whether the text depends on what a caller selects. Such texts do not displace others from being prepared. */
+  /** Whether the text depends on a caller's selection. Such texts do not displace others from being prepared. */
   isSelected?: boolean;
   values?: unknown[];
 }

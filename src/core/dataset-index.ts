@@ -100,7 +100,7 @@ export interface Page {
   next: string | null;
 }
 
-/** An aggregation: rows in groups, with measures of each group. See docs/contract.md#aggregate. */
+/** An aggregation: rows in groups, with measures of each group. See docs/contract/datasets.md#aggregate. */
 export interface Aggregation extends Search {
   groupBy: {
     field: string;
@@ -124,7 +124,7 @@ export interface AggregateResult {
 
 /**
  * Statistics of one field over the matching rows. A statistic that does not fit the type is null. See
- * docs/contract.md#discover.
+ * docs/contract/datasets.md#discover.
  */
 export interface FieldProfile {
   name: string;

@@ -1,12 +1,12 @@
 import { ApiError, diskFull, unavailable } from './errors.ts';
 
-/** Codes of Node and the SQLSTATE of Postgres. A quota that is used up is a full disk, too. */
+/** Codes of Node and the SQLSTATE of Postgres. An exhausted quota is a full disk, too. */
 const CODES = new Set(['ENOSPC', 'EDQUOT', '53100']);
 
 /** DuckDB has no codes. Its last message is about temporary files, which may use 90 % of the free space. */
 const MESSAGES = /No space left on device|Disk quota exceeded|failed to offload data block/;
 
-/** Postgres reports shared memory that is used up, as in a container with little of it, like a full disk. */
+/** Postgres reports exhausted shared memory, as in a container with little of it, like a full disk. */
 const NO_DISK = /shared memory/;
 
 /** Returns whether an error means that a disk of the service is full. Errors of sources must not be passed to it. */

@@ -17,7 +17,7 @@ interface Download {
 
 /**
  * Downloads of stored files, by the GraphQL field of their route. Exports and files of jobs are subscriptions, which are
- * recorded by their names. See docs/contract.md#audit-log.
+ * recorded by their names. See docs/contract/resources.md#audit-log.
  */
 const DOWNLOADS = {
   'app.file': { action: 'appFile', kind: 'app', key: 'id', parameters: ['path'] },
@@ -38,7 +38,7 @@ export function downloadOf(field: DownloadField, resourceId: string): AuditedRea
   return { action, kind, key: null, resourceId, parameters };
 }
 
-/** Returns a download that a request asks for, by the parameters in its path. */
+/** Returns the download of a request, by the parameters in its path. */
 export function requestedDownload(field: DownloadField, params: Readonly<Record<string, string>>): AuditedRead {
   const { action, kind, key, parameters } = DOWNLOADS[field];
   return { action, kind, key: params[key] ?? null, resourceId: null, parameters };

@@ -22,13 +22,15 @@ export interface DriveItem {
   parentId: string | null;
   /** Path from the root that was asked for, e.g. `a/b.txt`. Null if the drive states folders. */
   path: string | null;
-  /** Media type of what `contents` returns. */
+  /** The path as the drive compares it, regardless of case. Null if the drive states folders. */
+  foldedPath: string | null;
+  /** Media type of the bytes that `contents` returns. */
   contentType: string;
   /** Bytes; null if the provider does not state them. */
   size: number | null;
   /** Changes with the contents and only with them. Null for folders, and if the provider states no hash. */
   hash: string | null;
-  /** Changes with the contents, and at times without them. Compared where there is no hash. */
+  /** Changes with the contents, and at times without them. Compared if the drive states no hash. */
   revision: string;
   modifiedAt: Date | null;
   /** Page of the item at the provider. */
@@ -37,11 +39,27 @@ export interface DriveItem {
   unreadable: string | null;
 }
 
+/** A path where no item, or another one, is now. */
+export interface RemovedPath {
+  removedPath: string;
+  /** Whether only the item at the path is gone. */
+  keepsBelow?: boolean;
+}
+
+/** A folder whose contents the account may not list. */
+export interface ClosedFolder {
+  closedId: string;
+  /** Code and message of the error. */
+  code: string;
+  message: string;
+}
+
 /**
- * What a listing or the changes of a drive report. A removed path stands for the item there and all below it, compared
- * regardless of case; an item that comes after it stays. Events are in order: the last one about an item counts.
+ * An event of a listing or of the changes of a drive. A removed path, folded as the drive does, stands for the item
+ * there and, unless `keepsBelow`, everything below it; an item that comes after it stays. Events are in order: the last
+ * one about an item counts. A listing reports a closed folder in place of its contents.
  */
-export type DriveEvent = { item: DriveItem } | { removedId: string } | { removedPath: string };
+export type DriveEvent = { item: DriveItem } | { removedId: string } | RemovedPath | ClosedFolder;
 
 /** A part of a listing or of changes. */
 export interface DrivePage {
@@ -51,10 +69,13 @@ export interface DrivePage {
   isLast: boolean;
 }
 
-/** Thrown by `list` and `changes` for a cursor that the provider does not know any more: a full listing is needed. */
+/** Thrown by `contents` for a file that the drive does not send. Its message is the reason, in a few words. */
+export class FileUnreadable extends Error {}
+
+/** Thrown by `list` and `changes` for a cursor that the provider no longer knows: a full listing is needed. */
 export class CursorLost extends Error {}
 
-/** A provider of cloud drives. What providers do differently ends here. */
+/** A provider of cloud drives. Differences between providers end here. */
 export interface Drive {
   /** Type of integrations, e.g. `google-drive`. */
   id: string;
@@ -66,7 +87,10 @@ export interface Drive {
   > & { apiUri: string; contentUri: string | null };
   /** Returns whose drive it is. */
   account(access: DriveAccess): Promise<ConnectionAccount>;
-  /** Returns the id of the root folder that `rootId` names (null: the root of the drive). NOT_FOUND if there is none. */
+  /**
+   * Returns the id of the root folder that `rootId` names (null: the root of the drive). Throws NOT_FOUND for an
+   * unknown one.
+   */
   root(access: DriveAccess, rootId: string | null): Promise<string>;
   /** Returns a cursor of changes from now on. Taken before a full listing. */
   start(access: DriveAccess, rootId: string | null): Promise<string>;
@@ -77,13 +101,14 @@ export interface Drive {
    */
   list(access: DriveAccess, folderId: string | null, cursor: string | null): Promise<DrivePage>;
   /**
-   * Returns what changed since a cursor. Items may lie outside of the root. What is below a folder that has appeared may
-   * not be mentioned unless the drive states paths. Throws `CursorLost`.
+   * Returns what changed since a cursor. Items may lie outside of the root. The contents of a folder that has appeared
+   * may be missing unless the drive states paths. Throws `CursorLost`.
    */
   changes(access: DriveAccess, rootId: string | null, cursor: string): Promise<DrivePage>;
   /**
-   * Opens the contents of a file. Throws PAYLOAD_TOO_LARGE past `maxBytes`, at once or while they arrive, and for what
-   * the provider does not export for its size; NOT_FOUND if the file is gone.
+   * Opens the contents of a file. Throws PAYLOAD_TOO_LARGE past `maxBytes`, immediately or while they arrive, and for a
+   * file that is too large for the provider's export. Throws `FileUnreadable` for a file that the provider never sends,
+   * and NOT_FOUND if it is gone.
    */
   contents(
     access: DriveAccess,

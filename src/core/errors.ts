@@ -1,6 +1,6 @@
 import { shortenMessage, shortenName } from './shorten-message.ts';
 
-/** Codes of the errors that clients see, with their meaning. See docs/contract.md#errors. */
+/** Codes of the errors that clients see, with their meaning. See docs/contract/apis.md#errors. */
 export const ERROR_CODES = {
   BAD_USER_INPUT: 'An invalid value, which the message names (400)',
   GRAPHQL_LIMIT: 'A document above a limit of depth, aliases, tokens or cost (400)',
@@ -41,7 +41,7 @@ export interface ValidationIssue {
   column?: number | null;
 }
 
-/** An error for the client. Both APIs return its message, in which what the caller sent is cut at 100 characters. */
+/** An error for the client. Both APIs return its message, with quotes of the caller's input cut at 100 characters. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
@@ -141,7 +141,7 @@ export const tooMany = defineError(429, 'RATE_LIMITED', (message: string) => mes
 export const upstreamFailed = defineError(500, 'UPSTREAM_FAILED', (message: string) => message);
 export const timedOut = defineError(504, 'TIMEOUT', (message: string) => message);
 export const unavailable = defineError(503, 'UNAVAILABLE', (message: string) => message);
-/** Refuses what adds content before the disk is full. The time is one in which an operator can do something. */
+/** Refuses work that adds content before the disk is full. The time is one in which an operator can act. */
 export const diskLow = () =>
   unavailable("The service's disk is nearly full: it stores nothing new until there is space", {
     headers: { 'retry-after': '60' },

@@ -1,3 +1,6 @@
+/** Maximum number of digits of fixed decimals in DuckDB, Elasticsearch and Parquet. */
+export const MAX_DECIMAL_DIGITS = 38;
+
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:e([+-]?\d+))?$/i;
 
 /** Returns whether a text is a decimal number, with or without an exponent. */
@@ -8,7 +11,9 @@ function canonical(text: string): string | null {
   const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
   if (sign === undefined) return null;
   const padded = (whole + fraction).replace(/^0+/, '');
-  const digits = padded.replace(/0+$/, '');
+  let end = padded.length;
+  while (padded[end - 1] === '0') end--;
+  const digits = padded.slice(0, end);
   return digits ? `${sign}${digits}e${Number(exponent) - fraction.length + padded.length - digits.length}` : '0';
 }
 
@@ -24,7 +29,7 @@ const MAY_CHANGE = new RegExp(LONG_NUMBER);
 
 /**
  * Returns a JSON text in which numbers that would lose digits as JSON numbers are texts with all digits
- * (docs/contract.md#exact-numbers). Others stay as they are.
+ * (docs/contract/datasets.md#exact-numbers). Others stay unchanged.
  */
 export const exactJson = (text: string): string =>
   MAY_CHANGE.test(text)
@@ -33,7 +38,7 @@ export const exactJson = (text: string): string =>
 
 const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** What a number can end with when its text goes on. */
+/** Possible end of an incomplete number at the end of a piece of text. */
 const OPEN_NUMBER = /-?\d*(?:\.\d*)?(?:[eE][+-]?\d*)?$/y;
 
 /**

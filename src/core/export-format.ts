@@ -8,7 +8,10 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 /** Key in the metadata of Parquet for the names and types of columns whose texts are exact decimals, as JSON. */
 export const DECIMAL_COLUMNS = 'dws.decimals';
 
-/** How CSV differs from what can be uploaded again without a change. */
+/** Texts that would be a date in a workbook. A cell formatted as text keeps them, in exports and in uploads. */
+export const LIKE_A_DATE = /^\d{4}-/;
+
+/** Options of CSV that differ from files that can be uploaded again without a change. */
 export interface CsvStyle {
   /** Begins with a byte order mark, by which spreadsheets recognise UTF-8. */
   bom?: boolean | undefined;

@@ -1,7 +1,7 @@
 import { ACTIVITY_TYPES, type ActivityEvent, type ActivityEventName, type ActivityType } from './activity.ts';
 
 /**
- * The events that the feed of a team shows, of every kind that has them (docs/contract.md#feeds). A kind
+ * The events that the feed of a team shows, of every kind that has them (docs/contract/people.md#feeds). A kind
  * that declares one of these events is shown from then on.
  */
 const FEED_EVENTS: ReadonlySet<ActivityEventName> = new Set<ActivityEventName>([
@@ -25,7 +25,7 @@ const eventOf = (type: ActivityType) => type.slice(type.indexOf('.') + 1) as Act
 /** Returns `datasetDraftCommitted` for `dataset.draft.committed`. */
 const toFeedType = (type: ActivityType): string => type.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** The types of feed items, `<kind><Event>`, by those of their activities. */
+/** The types of feed items, `<kind><Event>`, by the types of their activities. */
 export const FEED_TYPES: ReadonlyMap<ActivityType, string> = new Map(
   [...ACTIVITY_TYPES.keys()].filter((type) => FEED_EVENTS.has(eventOf(type))).map((type) => [type, toFeedType(type)]),
 );

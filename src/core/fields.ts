@@ -1,4 +1,7 @@
-/** Types of a dataset's fields. `text` is a string with values past 8,000 characters. See docs/contract.md#fields. */
+/**
+ * Types of a dataset's fields. `text` is a string with values past 8,000 characters. See
+ * docs/contract/datasets.md#fields.
+ */
 export type FieldType = 'string' | 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'datetime' | 'json';
 
 /** The format of a field whose numbers are sent as exact strings, because a JSON number would round them. */
@@ -40,9 +43,10 @@ export interface Column {
 
 /**
  * Returns unique names for the columns of a query. The first column of a repeated name has the name itself; later ones
- * become `id_2`, `id_3` and so on, without repeating another column's name.
+ * become `id_2`, `id_3` and so on, without repeating another column's name. A blank name becomes `column_3`, by its position.
  */
-export function distinctNames(names: readonly string[]): string[] {
+export function distinctNames(sourceColumns: readonly string[]): string[] {
+  const names = sourceColumns.map((name, i) => (name.trim() === '' ? `column_${i + 1}` : name));
   const sourceNames = new Set(names);
   const used = new Set<string>();
   return names.map((name) => {

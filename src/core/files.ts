@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { normalizeText } from './normalize-text.ts';
 
 /** A stored file: its id, its size in bytes and its SHA-256 in hexadecimal. */
 export interface SavedFile {
@@ -22,17 +23,17 @@ export interface FileStore {
    */
   save(content: AsyncIterable<Uint8Array>, maxBytes: number, id?: string): Promise<SavedFile>;
   /**
-   * Saves a file again under a new id, without copying its bytes: what happens to the former one does not matter any
-   * more. Returns undefined if that was not saved in full, or if the disk knows no links.
+   * Saves a file again under a new id, without copying its bytes: the former file may then be changed or deleted.
+   * Returns undefined if the former one was not saved in full, or if the file system has no links.
    */
   saveAgain(id: string): Promise<SavedFile | undefined>;
   /** Returns the path of a file. */
   path(id: string): string;
-  /** Returns the bytes of a small file; undefined if there is none. */
+  /** Returns the bytes of a small file; undefined for a missing one. */
   read(id: string): Promise<Buffer | undefined>;
-  /** Opens a file or a part of it, which stays readable when it is deleted. Returns undefined if there is none. */
+  /** Opens a file or a part of it, which stays readable when it is deleted. Returns undefined for a missing one. */
   open(id: string, range?: ByteRange): Promise<Readable | undefined>;
-  /** Deletes a file, complete or not. Does nothing if there is none. */
+  /** Deletes a file, complete or not. Does nothing for a missing one. */
   remove(id: string): Promise<void>;
   /** Returns the time of the last write to a file, complete or not, in milliseconds since 1970; undefined without one. */
   writtenAt(id: string): Promise<number | undefined>;
@@ -71,21 +72,32 @@ export interface IncomingFile {
 }
 
 const MAX_FILENAME_CHARACTERS = 255;
+/** UTF-16 units at each end of a name that are enough for its normal form. */
+const MAX_NAME_UNITS = 8 * MAX_FILENAME_CHARACTERS;
 
 /**
  * Returns a file name for storage and display: no folders, no control characters, at most 255 characters. Not for
  * paths.
  */
 export function cleanFilename(filename: string | null | undefined): string {
-  const base = (filename ?? '')
-    .toWellFormed()
-    .normalize('NFC')
-    .split(/[/\\]/)
-    .at(-1)!
+  const base = normalizeName((filename ?? '').split(/[/\\]/).at(-1)!)
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '')
     .trim();
   return truncateFilename(base) || 'file';
 }
+
+/** Returns a well-formed name in NFC. A name that is far too long loses its middle first. */
+export const normalizeName = (name: string): string =>
+  normalizeText(
+    (name.length > 2 * MAX_NAME_UNITS
+      ? name.slice(0, MAX_NAME_UNITS) + name.slice(-MAX_NAME_UNITS)
+      : name
+    ).toWellFormed(),
+    'NFC',
+  );
+
+/** Returns the name that a user gives to a new file, with hyphens in place of separators of folders. */
+export const withoutFolders = (filename: string): string => filename.replaceAll(/[/\\]/g, '-');
 
 /** Returns the file name without its extension. */
 export const titleOf = (filename: string): string => filename.replace(/(?<=.)\.[^.\s]{1,16}$/u, '').trim() || filename;

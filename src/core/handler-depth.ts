@@ -1,6 +1,6 @@
 import { unavailable } from './errors.ts';
 
-/** Maximum number of handlers, the last of which may be a template, that call each other. */
+/** Maximum number of handlers that call each other. The last one may be a template. */
 export const MAX_HANDLER_DEPTH = 3;
 
 /** Returns the error of a handler that is called by too many others. */

@@ -1,4 +1,4 @@
-/** Headers that belong to a connection, and those that follow from what is sent. */
+/** Headers that belong to a connection, and headers that follow from the sent body. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -17,7 +17,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 /** Returns whether a header, in lower case, must not be copied from one message to another. */
 export const isOfConnection = (name: string): boolean => CONNECTION_HEADERS.has(name);
 
-/** Headers of responses that concern nothing but the response, and its storage by the one client that gets it. */
+/** Headers of responses that concern only the response, and its storage by the one client that gets it. */
 const APP_HEADERS: ReadonlySet<string> = new Set([
   'accept-ranges',
   'allow',
@@ -40,15 +40,15 @@ const APP_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Names of an app's own, by which it and receivers of events prove themselves (`X-Hook-Secret`, WebHooks in HTTP), and
- * counts of pages and limits. Other names with `x-` are left out, because some browser, proxy or server acts by them.
+ * An app's own names, by which it and receivers of events prove themselves (`X-Hook-Secret`, WebHooks in HTTP), and
+ * counts of pages and limits. Other names with `x-` are left out, because some browser, proxy or server acts on them.
  */
 const CUSTOM_HEADERS = /^(?:webhook-|x-app-|x-hook-|x-rate-?limit-|x-total-count$)/;
 
 /** Returns whether a header of a response, in lower case, may be set by an app. All others are left out. */
 export const isAllowedFromApps = (name: string): boolean => APP_HEADERS.has(name) || CUSTOM_HEADERS.test(name);
 
-/** Returns a value of `Cache-Control` with which shared caches do not store a response. */
+/** Returns a value of `Cache-Control` that keeps shared caches from storing a response. */
 export function toPrivateCacheControl(value: string): string {
   const directives = value.split(',').map((directive) => directive.trim());
   const kept = directives.filter(
@@ -57,7 +57,7 @@ export function toPrivateCacheControl(value: string): string {
   return kept.some((directive) => /^no-store$/i.test(directive)) ? kept.join(', ') : ['private', ...kept].join(', ');
 }
 
-/** Credentials, and what belongs to the connection of a proxy. */
+/** Credentials, and headers that belong to the connection of a proxy. */
 const HIDDEN_HEADERS = /^(?:authorization|cookie|proxy-.*)$/;
 
 /** Returns whether a header of a request, in lower case, is not passed to the handler of an app. */
@@ -70,7 +70,7 @@ const ORIGIN_HEADERS =
 /** Returns whether a header, in lower case, is refused in requests of handlers to the REST API. */
 export const isRefusedFromApps = (name: string): boolean => isOfConnection(name) || ORIGIN_HEADERS.test(name);
 
-/** Returns what is wrong with a header of a request; undefined for a valid one. */
+/** Returns the issue of a header of a request; undefined for a valid one. */
 export function headerIssue(name: string, value: string): string | undefined {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name)) return 'has a name that HTTP does not allow';
   // Code points above 255 have no byte in a header.

@@ -17,7 +17,7 @@ let counter = 0;
 
 /**
  * Returns a new UUID of version 7: 48 bits of time in milliseconds, a counter of 12 bits, then random bits. Ids of one
- * process sort by creation time, also within a millisecond.
+ * process sort by creation time, even within a millisecond.
  */
 export function newId(): string {
   const bytes = randomBytes(16);

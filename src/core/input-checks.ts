@@ -1,4 +1,4 @@
-import { badInput, type ValidationIssue, type ApiError } from './errors.ts';
+import { ApiError, badInput, type ValidationIssue } from './errors.ts';
 import { textRule, violation } from './input-rules.ts';
 import { isDeeperThan } from './json-depth.ts';
 
@@ -7,6 +7,18 @@ export const invalid = (path: string, message: string): ApiError =>
   badInput(`${path} ${message}`, {
     validation: [{ path: path.split('.'), message: `${path} ${message}`, code: 'invalid' } satisfies ValidationIssue],
   });
+
+/** Runs the check of a value, and prefixes the path of its error with the value's keys in the input. */
+export function at<T>(keys: readonly (string | number)[], check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400) throw error;
+    const { message, validation = [{ path: [], message, code: 'invalid' }] } = error;
+    const issues = validation.map((issue) => ({ ...issue, path: [...keys, ...issue.path] }));
+    throw new ApiError(error.status, error.code, message, { ...error, validation: issues, cause: error });
+  }
+}
 
 /** Maximum number of issues in one error. */
 export const MAX_ISSUES = 20;
@@ -18,7 +30,8 @@ export function throwIssues(issues: readonly ValidationIssue[]): void {
 
 /** Returns the text without surrounding white space. Throws unless it has 1 to `maxLength` characters. */
 export function checkText(value: string | null | undefined, path: string, maxLength = 255): string {
-  const text = value?.trim() ?? '';
+  if (value == null) throw invalid(path, 'is required');
+  const text = value.trim();
   const problem = violation(textRule(maxLength), text);
   if (problem !== undefined) throw invalid(path, problem);
   return text;

@@ -58,7 +58,7 @@ export const intRule = (minimum: number, maximum?: number): InputRule => ({
 export const NAME_RULE: InputRule = { ...textRule(255), notNull: true };
 /** Descriptions. The empty text clears one. */
 export const DESCRIPTION_RULE = optionalTextRule(10_000);
-/** Slugs. See docs/contract.md#identifiers. */
+/** Slugs. See docs/contract/apis.md#identifiers. */
 export const SLUG_RULE: InputRule = { minLength: 1, maxLength: 100, pattern: '^[a-z0-9][a-z0-9-]*$', notNull: true };
 /** Names of events that handlers of apps raise. */
 export const EVENT_NAME_RULE: InputRule = {
@@ -66,7 +66,7 @@ export const EVENT_NAME_RULE: InputRule = {
   pattern: '^[\\w.:-]{1,100}$',
   patternMessage: 'must have 1 to 100 letters, digits and _ . : -',
 };
-/** Usernames and domains. See docs/contract.md#credentials. */
+/** Usernames and domains. See docs/contract/access.md#credentials. */
 export const USERNAME_RULE: InputRule = { minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9_.@-]*$' };
 /** E-mail addresses. White space around one is removed, the empty text clears it. */
 export const EMAIL_RULE: InputRule = {
@@ -74,13 +74,13 @@ export const EMAIL_RULE: InputRule = {
   pattern: '^\\s*(?:[^\\s@]+@[^\\s@]+\\s*)?$',
   patternMessage: 'must be an e-mail address',
 };
-/** Passwords. See docs/contract.md#passwords. */
+/** Passwords. See docs/contract/access.md#passwords. */
 export const PASSWORD_RULE: InputRule = { minLength: 12, maxLength: 1024 };
 /** Queries in SQL. */
 export const QUERY_RULE: InputRule = textRule(200_000);
-/** Names of query parameters. See docs/contract.md#parameters. */
+/** Names of query parameters. See docs/contract/datasets.md#parameters. */
 export const PARAMETER_NAME_RULE: InputRule = { minLength: 1, pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,62}$' };
-/** Names of inputs and processors of templates. See docs/contract.md#data-of-templates. */
+/** Names of inputs and processors of templates. See docs/contract/templates.md#data-of-templates. */
 export const PART_NAME_RULE: InputRule = {
   minLength: 1,
   maxLength: 63,
@@ -147,7 +147,9 @@ export function findDeclaredRule(prototype: object, property: string, index?: nu
 export const ruleOf = (element: { extensions?: unknown }): InputRule | undefined =>
   (element.extensions as { rule?: InputRule } | undefined)?.rule;
 
-/** Returns what a value violates, without the name of the value; undefined if it fits. Ignores items of lists. */
+/**
+ * Returns the rule that a value violates, without the name of the value; undefined if it fits. Ignores items of lists.
+ */
 export function violation(rule: InputRule, value: unknown): string | undefined {
   if (value === undefined) return rule.required ? 'is required' : undefined;
   if (value === null) return rule.notNull ? 'must not be null' : undefined;
@@ -178,7 +180,7 @@ function patternOf(source: string): RegExp {
 
 function textViolation(rule: InputRule, text: string): string | undefined {
   const { minLength = 0, maxLength = Infinity, pattern, patternMessage } = rule;
-  if (minLength === 1 && text.trim() === '') return 'is required';
+  if (minLength === 1 && text.trim() === '') return 'must not be empty';
   if (minLength > 1 && lengthOf(text) < minLength) return `must have at least ${minLength} characters`;
   if (text.length > maxLength && lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
   if (rule.enum && !rule.enum.includes(text))

@@ -7,9 +7,12 @@ export const MAX_FETCHED_BYTES = 10_000_000;
 
 /** A request of a handler to the REST API of the service. */
 export interface InternalCall {
-  /** Whose handler it is. The request has their rights as a token would, without what apps may not do. */
+  /**
+   * The viewer of the handler. The request has their rights as a token would, without the rights that are refused to
+   * apps.
+   */
   viewer: Viewer;
-  /** Address and id of the request for which the handler runs. */
+  /** Address and id of the request that the handler runs for. */
   address: string;
   requestId: string;
   /** Authority of the handler, which the request inherits. */
@@ -22,7 +25,10 @@ export interface InternalCall {
   signal: AbortSignal;
 }
 
-/** The REST API, for calls by the service itself. They take no connection. See docs/contract.md#services-of-handlers. */
+/**
+ * The REST API, for calls by the service itself. They take no connection. See
+ * docs/contract/handlers.md#services-of-handlers.
+ */
 export interface InternalApi {
   /**
    * Sends a request and receives its whole response, of any status. Throws BAD_USER_INPUT for a path that is not below

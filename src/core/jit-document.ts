@@ -10,9 +10,9 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 
 /*
- * The only place that uses graphql-jit. It is in core because both APIs compile documents: the REST bridge its own, the
- * GraphQL endpoint those of clients, and neither may import the other. Compiling is pure: it reads no file and opens no
- * connection.
+ * The only module that uses graphql-jit. It is in core because both APIs compile documents: the REST bridge its own,
+ * and the GraphQL endpoint the documents of clients; neither may import the other. Compiling is pure: it reads no file
+ * and opens no connection.
  */
 
 /** Runs one compiled document. The result has no `data` when the variables do not fit their types. */
@@ -21,7 +21,7 @@ export type JitDocument = (
   variables: Readonly<Record<string, unknown>>,
 ) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Serializes values that have the type of their scalar already without the checks of graphql-js. */
+/** Serializes values that already have the type of their scalar without the checks of graphql-js. */
 const serializeQuickly =
   (type: 'string' | 'boolean', scalar: GraphQLScalarType) =>
   (value: unknown): unknown =>

@@ -5,7 +5,7 @@ import type { Transaction } from './platform.ts';
 /** Settings of a job, or of one of its actions. */
 export type JobData = Record<string, unknown>;
 
-/** What jobs and actions have in common: the description of their type. */
+/** The common part of types of jobs and of actions: their description. */
 export interface DriverDescription {
   id: string;
   name: string;
@@ -14,12 +14,12 @@ export interface DriverDescription {
   schema: Record<string, unknown>;
 }
 
-/** What a run does with a dataset of the job, in this order. */
+/** A step of a run with a dataset of the job, in this order. */
 export type DatasetStep = 'refresh' | 'snapshot';
 
-/** A type of jobs: what a run does with the datasets of the job. See docs/contract.md#jobs. */
+/** A type of jobs: the steps of a run with the datasets of the job. See docs/contract/jobs.md#jobs. */
 export interface JobDriver extends DriverDescription {
-  /** Returns what a run does with a dataset before and after the actions. `snapshots` is when one is taken. */
+  /** Returns the steps of a run with a dataset before and after the actions. `snapshots` is when one is taken. */
   steps(snapshots: 'before' | 'after' | null): { before: DatasetStep[]; after: DatasetStep[] };
 }
 
@@ -34,7 +34,7 @@ export interface SavedAction {
   actionId?: string;
 }
 
-/** A type of actions: one folder below `src/services/job/drivers`. See docs/contract.md#job-actions. */
+/** A type of actions: one folder below `src/services/job/drivers`. See docs/contract/jobs.md#job-actions. */
 export interface JobActionDriver extends DriverDescription {
   /** Whether `data` names a dataset, by `alias` or `datasetId`. */
   usesDataset?: boolean;
@@ -42,7 +42,10 @@ export interface JobActionDriver extends DriverDescription {
   usesTemplate?: boolean;
   /** Whether `data` names a library by `libraryId`. */
   usesLibrary?: boolean;
-  /** What callers who do not own the job must be allowed to do with that dataset, as a run does it with the owner's rights. */
+  /**
+   * The permission on that dataset that callers who do not own the job need, because a run uses it with the owner's
+   * rights.
+   */
   datasetPermission?: ResourcePermission;
   /** The key of `data` whose objects are criteria for the rows of that dataset. */
   criteria?: string;
@@ -52,7 +55,7 @@ export interface JobActionDriver extends DriverDescription {
   secretsFor?: string;
   /**
    * Checks what the JSON Schema cannot, and returns the data to store, e.g. with canonical principals. Throws
-   * BAD_USER_INPUT naming the key, NOT_FOUND for an id that finds nothing.
+   * BAD_USER_INPUT naming the key, NOT_FOUND for an unknown id.
    */
   prepare?(data: JobData, action: SavedAction): JobData | Promise<JobData>;
   /** Runs the action. An `ApiError` fails the attempt with its message, which the readers of the job see. */
@@ -90,6 +93,6 @@ export interface ActionRun extends UsedAction {
 
 /** A preview of an action. */
 export interface ActionPreview extends UsedAction {
-  /** Acts as the caller of the preview, who sees no more than they may read. */
+  /** Acts as the caller of the preview, and sees only what they may read. */
   ctx: Context;
 }

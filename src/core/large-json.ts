@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { FairGate, callerAt } from './fair-gate.ts';
+import { runInTurn } from './long-turns.ts';
 
 /** Longer JSON texts are parsed in turns of their own: 10 MiB can take a tenth of a second. */
 const MIN_LARGE_CHARACTERS = 1 << 16;
@@ -9,8 +9,9 @@ const GATE = FairGate.shared({ places: 1, maxWaiting: 1000, taskNoun: 'large bod
 const { signal: NEVER } = new AbortController();
 
 /**
- * Parses a JSON text. Of large ones, only one a turn of the event loop is parsed, so that other requests do not wait for
- * all the large bodies that arrived at the same time. Calls `fail` with what `parse` throws, and when too many wait.
+ * Parses a JSON text. Only one large text is parsed in a turn of the event loop, and the next one after a pause, so
+ * that other requests do not wait for all the large bodies that arrived at the same time. Calls `fail` with the error
+ * of `parse`, and when too many wait.
  */
 export function parseInOwnTurn(
   { text, address }: { text: string; address: string },
@@ -18,8 +19,5 @@ export function parseInOwnTurn(
   fail: (error: Error) => void,
 ): void {
   if (text.length < MIN_LARGE_CHARACTERS) return parse();
-  GATE.run(callerAt(address), NEVER, async () => {
-    await setImmediate();
-    parse();
-  }).catch(fail);
+  GATE.run(callerAt(address), NEVER, () => runInTurn(parse)).catch(fail);
 }

@@ -17,7 +17,7 @@ export function stalenessOf(syncedAt: Date | null, now: Date): StalenessLevel {
   return age < AGES.fresh ? 'fresh' : age < AGES.aging ? 'aging' : age < AGES.stale ? 'stale' : 'expired';
 }
 
-/** What is reported of a tenant. */
+/** The reported use of a tenant. */
 export interface CreditReport {
   /** Slug of the tenant. */
   tenant: string;
@@ -37,7 +37,7 @@ export class SyncError extends Error {
   }
 }
 
-/** The service of the vendor that knows how many credits a license includes (docs/contract.md#credit-pool). */
+/** The service of the vendor that knows how many credits a license includes (docs/contract/usage.md#credit-pool). */
 export interface LicenseManager {
   /** Reports the use of a tenant. Returns the included credits as a decimal. Throws a SyncError. */
   report(report: CreditReport, signal: AbortSignal): Promise<number>;

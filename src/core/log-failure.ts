@@ -8,7 +8,7 @@ interface FailureLine {
 
 /**
  * Logs an unexpected exception of a request with its stack. After the client has disconnected it is most likely a
- * consequence, and no error of the service.
+ * consequence of that, and not an error of the service: the line then has the message without the stack.
  */
 export function logFailure(
   log: Pick<Logger, 'info' | 'error'>,
@@ -16,6 +16,8 @@ export function logFailure(
   message: string,
   hasClientLeft: boolean,
 ): void {
-  if (hasClientLeft) log.info(line, 'The client disconnected during a request');
-  else log.error(line, message);
+  if (!hasClientLeft) return log.error(line, message);
+  const { err, ...rest } = line;
+  const reason = err instanceof Error ? err.message : String(err);
+  log.info({ ...rest, reason }, 'The client disconnected during a request');
 }

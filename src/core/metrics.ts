@@ -1,7 +1,8 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { OperationName, OperationStatus } from './operations.ts';
+import { REPORTED_GATES, REPORTED_POOLS } from './reported-resources.ts';
 
-/** Metrics of this process, which `/metrics` prints. docs/contract.md#metrics lists them. */
+/** Metrics of this process, which `/metrics` prints. docs/contract/running.md#metrics lists them. */
 export const METRICS = new Registry();
 
 const registers = [METRICS];
@@ -63,21 +64,13 @@ export const observeGraphqlRequest = (operation: GraphqlOperation, status: numbe
 export const countSocketOperation = (operation: GraphqlOperation): void =>
   socketOperations.inc({ operation: labelOf(operation), type: operation.type });
 
-/** Occupied places of a bounded resource of this process. */
-export interface GateState {
-  places: number;
-  running: number;
-  waiting: number;
-}
-
-const gates = new Map<string, () => GateState>();
 new Gauge({
   name: 'dws_places',
-  help: 'Places of the bounded resources of this process, by kind of work: total, running, waiting',
+  help: 'Work that has a limit in this process, by kind: how much may run, runs and waits',
   labelNames: ['work', 'state'],
   registers,
   collect() {
-    for (const [work, read] of gates) {
+    for (const [work, read] of REPORTED_GATES) {
       const { places, running, waiting } = read();
       this.set({ work, state: 'total' }, places);
       this.set({ work, state: 'running' }, running);
@@ -86,33 +79,19 @@ new Gauge({
   },
 });
 
-/** Reports the places of a resource. A later resource of the same name replaces an earlier one. */
-export const reportPlaces = (work: string, read: () => GateState): unknown => gates.set(work, read);
-
-/** A pool of connections to Postgres, as `pg.Pool`. */
-interface ConnectionPool {
-  totalCount: number;
-  idleCount: number;
-  waitingCount: number;
-}
-
-const pools = new Map<string, ConnectionPool>();
 new Gauge({
   name: 'dws_pool_connections',
   help: 'Connections to Postgres by pool: in use, idle, and requests that wait for one',
   labelNames: ['pool', 'state'],
   registers,
   collect() {
-    for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
+    for (const [pool, { totalCount, idleCount, waitingCount }] of REPORTED_POOLS) {
       this.set({ pool, state: 'in use' }, totalCount - idleCount);
       this.set({ pool, state: 'idle' }, idleCount);
       this.set({ pool, state: 'waiting' }, waitingCount);
     }
   },
 });
-
-/** Reports the connections of a pool. A later pool of the same name replaces an earlier one. */
-export const reportPool = (name: string, pool: ConnectionPool): unknown => pools.set(name, pool);
 
 /** Returns the name for metrics: the first `MAX_NAMES` names that may be labels are kept, others are `other`. */
 function labelOf({ name, mayBeLabel }: GraphqlOperation): string {

@@ -18,7 +18,7 @@ export interface DatasetRefreshInput {
   upload?: boolean;
 }
 
-/** What a benchmark measures, and how often. */
+/** The measured work of a benchmark, and how often it runs. */
 export interface BenchmarkConfig {
   /** Number of measured runs, 1 to 100. */
   iterations: number;
@@ -48,7 +48,7 @@ export interface PromoteRefreshInput {
   previewId: string;
 }
 
-/** What the operations that create one dataset from another have in common. */
+/** Common input of the operations that create one dataset from another. */
 export interface CloneInput {
   /** Id of the original. */
   datasetId: string;
@@ -90,7 +90,7 @@ interface JobRunInput {
   from?: string;
 }
 
-/** What to render, as it was requested. The template is read when the operation runs. */
+/** A requested rendering. The template is read when the operation runs. */
 export interface TemplateRenderInput {
   templateId: string;
   /** The file to render. Null: the one that the template names. */
@@ -124,14 +124,14 @@ interface AppDeployInput {
   appId: string;
 }
 
-/** What a sync of a library does. */
+/** The options of a library's sync. */
 export interface LibrarySyncInput {
   libraryId: string;
   /** Whether all files are deleted first. */
   purge: boolean;
   /** Whether nothing is stored. */
   dryRun: boolean;
-  /** Whether all files are listed, not only what has changed. */
+  /** Whether all files are listed, and not only changes. */
   full: boolean;
 }
 
@@ -154,7 +154,7 @@ export interface ImageCreateInput {
 
 /**
  * Long operations and their inputs. A service starts an operation by its name, a handler in src/operations runs it. The
- * input is stored in the operation's row: JSON without secrets. See docs/contract.md#operations.
+ * input is stored in the operation's row: JSON without secrets. See docs/contract/operations.md#operations.
  */
 export interface OperationInputs {
   'dataset.refresh': DatasetRefreshInput;
@@ -239,6 +239,6 @@ export interface QueuedWork {
   /** The user of the first operation that shares the work, or the team whose job runs on schedule. */
   userId: string;
   operation: OperationName;
-  /** Time before which it must not start. Default: at once. */
+  /** Time before which it must not start. Default: it may start immediately. */
   startAfter?: Date;
 }

@@ -9,9 +9,9 @@ export interface OutboundRequest {
   maxBytes: number;
   /** Whether a GET follows redirects. Default: true. */
   followsRedirects?: boolean;
-  /** Returns 429 and 502 to 504 like any other status, to a caller that tries again by itself. */
+  /** Returns 429 and 502 to 504 like any other status, to a caller that retries by itself. */
   returnsAnyStatus?: boolean;
-  /** The body may take as long as parts of it arrive: for large files. */
+  /** The body may take as long as it arrives with 16,000 bytes a second on average, after a minute: for large files. */
   isDownload?: boolean;
   /** Time from the request to the headers of the response. Default: 30 seconds. */
   firstByteTimeoutMs?: number;
@@ -25,16 +25,17 @@ export interface OutboundRequest {
 }
 
 /**
- * The only client for calls to addresses that users name. It connects to public addresses and to what `OUTBOUND_ALLOW`
- * names. See docs/contract.md#outgoing-calls.
+ * The only client for calls to addresses that users name. It connects to public addresses and to the hosts that
+ * `OUTBOUND_ALLOW` names. See docs/contract/running.md#outgoing-calls.
  */
 export interface OutboundClient {
   /**
-   * Sends a request and returns the response, of any status but those below. A GET follows up to five redirects, and
-   * sends `headers` to the origin of `url` only; other methods follow none, nor does a GET if `followsRedirects` is false.
-   * Throws BAD_USER_INPUT, before anything is sent to it, for an address that is not allowed; UNAVAILABLE if the host does
-   * not respond in time, or with 429 or 502 to 504 unless `returnsAnyStatus`; UPSTREAM_FAILED for too many redirects and
-   * for what is not HTTP. The body fails likewise, and with UPSTREAM_FAILED past `maxBytes`.
+   * Sends a request and returns the response, of any status but the ones below. A GET follows up to five redirects, and
+   * sends `headers` to the origin of `url` only; other methods follow none, nor does a GET if `followsRedirects` is
+   * false. Throws BAD_USER_INPUT, before anything is sent to it, for an address that is not allowed. Throws UNAVAILABLE
+   * if the host does not respond in time, or with 429 or 502 to 504 unless `returnsAnyStatus`; and UPSTREAM_FAILED for
+   * too many redirects and for responses that are not HTTP. The body fails likewise, and with UPSTREAM_FAILED past
+   * `maxBytes`.
    */
   fetch(url: string, request: OutboundRequest): Promise<Response>;
   /** Throws BAD_USER_INPUT for a URL that `fetch` refuses whatever the address of its host name is. */

@@ -1,6 +1,7 @@
 import { isoDate, isoDatetime } from './dates.ts';
 import { badInput, type ApiError } from './errors.ts';
 import { survivesAsNumber } from './exact-number.ts';
+import { isStorable } from './storable-text.ts';
 import { parseTemplate } from './template.ts';
 import type { SqlDialect } from './template.ts';
 
@@ -13,7 +14,7 @@ export type { SqlDialect, TemplatePiece } from './template.ts';
  */
 export type ParameterValue = string | number | boolean | null;
 
-/** Definition of a query parameter (docs/contract.md#parameters). */
+/** Definition of a query parameter (docs/contract/datasets.md#parameters). */
 export interface ParameterDefinition {
   name: string;
   label?: string | null;
@@ -118,7 +119,7 @@ function typedValue({ name, dataType }: ParameterDefinition, value: unknown): Pa
 /** Returns the checked value, undefined if it is not of the type. */
 const VALUE_READERS: Record<ParameterDefinition['dataType'], (value: unknown) => ParameterValue | undefined> = {
   // No source accepts NUL or a lone surrogate in a string.
-  string: (value) => (typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : undefined),
+  string: (value) => (typeof value === 'string' && isStorable(value) ? value : undefined),
   number: (value) =>
     typeof value === 'string' && PLAIN_NUMBER.test(value)
       ? parseDigits(value)

@@ -44,14 +44,17 @@ export function inchesOf(length: string): number | null {
   return Number(digits) * INCHES[unit.toLowerCase()]!;
 }
 
-/** The measures of a page, in inches. `width` and `height` are those of the upright page. */
+/** The measures of a page, in inches. `width` and `height` are the measures of the upright page. */
 export interface PageMeasures {
   width: number;
   height: number;
   margin: Record<keyof PageSettings['margin'], number>;
 }
 
-/** Returns the measures of a page. Calls `fail`, which throws, with the key of an impossible setting and what it must be. */
+/**
+ * Returns the measures of a page. Calls `fail`, which throws, with the key of an impossible setting and its valid
+ * values.
+ */
 export function measurePage(
   { size, landscape, margin }: PageSettings,
   fail: (key: string, text: string) => never,
@@ -63,12 +66,14 @@ export function measurePage(
     if (inches < MIN_SIDE - ROUNDING || inches > MAX_SIDE + ROUNDING) fail(`size.${key}`, 'must be 10mm to 2000mm');
     return inches;
   };
-  const [width, height] =
+  const sides =
     typeof size === 'string'
       ? Object.hasOwn(PAPER_INCHES, size)
         ? PAPER_INCHES[size]
         : fail('size', `must be one of ${PAPER_SIZES.join(', ')}`)
       : ([side('width', size.width), side('height', size.height)] as const);
+  // A size can be wide without `landscape`, too.
+  const [width, height] = landscape ? [Math.min(...sides), Math.max(...sides)] : sides;
   const [top, right, bottom, left] = (['top', 'right', 'bottom', 'left'] as const).map((key) =>
     measure(`margin.${key}`, margin[key]),
   ) as [number, number, number, number];
@@ -83,20 +88,24 @@ const ROUNDING = 1e-6;
 
 /** A document to print. */
 export interface PdfDocument {
-  /** On whose behalf it is printed. Callers share the browser fairly. */
+  /** The caller that it is printed for. Callers share the browser fairly. */
   caller: Caller;
   /** A complete page. Scripts and requests are not run; pictures are data URLs. */
   html: string;
+  /** Title of a document that has none. */
+  title?: string;
   /** HTML above and below the text of every page. `class="pageNumber"` and `class="totalPages"` show numbers. */
   header?: string | null;
   footer?: string | null;
   /** Page settings, which an `@page` rule of the document overrides. */
   page: PageSettings;
   /**
-   * Picture or first page of a PDF that is laid under each page: as wide as the page, from its top. What is taller than
-   * the page is cut. `contentType` is one of `LETTERHEAD_TYPES`.
+   * Picture or first page of a PDF that is laid under each page: as wide as the page, from its top. A part that is
+   * taller than the page is cut. `contentType` is one of `LETTERHEAD_TYPES`.
    */
   letterhead?: { contentType: string; content: Uint8Array } | null;
+  /** Called if the browser or its fonts are unpacked first, which takes seconds once after an installation. */
+  onUnpack?(): void;
   signal: AbortSignal;
 }
 
@@ -104,6 +113,7 @@ export interface PdfDocument {
 export interface PageSettings {
   /** Paper size, or width and height as CSS lengths. */
   size: (typeof PAPER_SIZES)[number] | { width: string; height: string };
+  /** Whether the longer side is across. */
   landscape: boolean;
   /** Margins as CSS lengths, e.g. `20mm`. */
   margin: { top: string; right: string; bottom: string; left: string };
@@ -120,10 +130,12 @@ export interface PrintedPdf {
 export interface PdfPrinter {
   /**
    * Prints a document. Throws TIMEOUT after 60 s, UPSTREAM_FAILED when it takes too much memory or the browser fails,
-   * UNAVAILABLE without a browser or when too many documents wait, 413 for a PDF past `MAX_PDF_BYTES`, BAD_USER_INPUT for
-   * impossible page settings, a document that leaves its page or a letterhead that cannot be read, and the reason of an
-   * aborted signal.
+   * UNAVAILABLE without a browser or when too many documents wait, and 413 for a PDF past `MAX_PDF_BYTES`. Throws
+   * BAD_USER_INPUT for impossible page settings, a document that leaves its page or a letterhead that cannot be read,
+   * and the reason of an aborted signal.
    */
   print(document: PdfDocument): Promise<PrintedPdf>;
+  /** Returns the code points of all characters that the bundled fonts have. Unpacks the fonts if they are not unpacked. */
+  loadCharacters(): Promise<ReadonlySet<number>>;
   close(): Promise<void>;
 }

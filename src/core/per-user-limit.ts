@@ -1,4 +1,4 @@
-/** Limits how much of something, e.g. sockets, a user has open in this process. */
+/** Limits the amount of a resource, e.g. sockets, that a user has open in this process. */
 export class PerUserLimit {
   readonly #max: number;
   readonly #amounts = new Map<string, number>();
@@ -8,8 +8,8 @@ export class PerUserLimit {
   }
 
   /**
-   * Counts an amount more for a user. Returns the function that counts it as closed, however often it is called; null
-   * when the user would exceed the limit. The first amount of a user is always within it.
+   * Adds an amount for a user. Returns the function that removes it again, however often it is called; null when the
+   * user would exceed the limit. The first amount of a user is always within it.
    */
   acquire(userId: string, amount = 1): (() => void) | null {
     const before = this.#amounts.get(userId) ?? 0;

@@ -1,4 +1,4 @@
-/** Global permissions, granted to users (docs/contract.md#global-permissions). */
+/** Global permissions, granted to users (docs/contract/access.md#global-permissions). */
 export const GLOBAL_PERMISSIONS = [
   'users:view',
   'users:create',
@@ -87,9 +87,9 @@ const globals: ReadonlySet<string> = new Set(GLOBAL_PERMISSIONS);
 export const isGlobalPermission = (permission: string): permission is GlobalPermission => globals.has(permission);
 
 /**
- * Levels of access to a resource, in ascending order (docs/contract.md#access). Shares store 1 to 3. Restricted levels,
- * which show a part of a dataset, rank below all others: a user with several shares has the highest unrestricted level,
- * if any.
+ * Levels of access to a resource, in ascending order (docs/contract/access.md#access). Shares store 1 to 3. Restricted
+ * levels, which show a part of a dataset, rank below all others: a user with several shares has the highest
+ * unrestricted level, if any.
  */
 export const LEVEL = {
   none: 0,
@@ -128,14 +128,14 @@ export const isRestricted = (level: Level): boolean => level < LEVEL.view;
 export const TEAM_ROLES = ['member', 'memberPlus', 'admin'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
 
-/** Level of a team role on the resources of the team (docs/contract.md#team-roles). */
+/** Level of a team role on the resources of the team (docs/contract/access.md#team-roles). */
 export const LEVEL_OF_ROLE: Record<TeamRole, Level> = {
   member: LEVEL.view,
   memberPlus: LEVEL.edit,
   admin: LEVEL.teamAdmin,
 };
 
-/** Minimum level for each ability (docs/contract.md#shares). */
+/** Minimum level for each ability (docs/contract/access.md#shares). */
 const REQUIRED_LEVEL: Record<Ability, Level> = {
   read: LEVEL.view,
   // Decided by team-access.ts.
@@ -155,17 +155,19 @@ const REQUIRED_LEVEL: Record<Ability, Level> = {
 };
 
 /**
- * Abilities that require another level on a kind than on the others. A job is deleted by its owner only. The shares of a
- * library give no more than reading. Agents and images are changed by those who may write their assistant.
+ * Abilities that require another level on a kind than on the others. Only its owner deletes a job. The shares of a
+ * library grant only reading. A user who may edit a job may change its owner. Agents and images are changed by users
+ * who may write their assistant.
  */
 const REQUIRED_LEVEL_OF_KIND: { readonly [permission: string]: Level } = {
   'job:delete': LEVEL.teamAdmin,
+  'job:changeOwner': LEVEL.edit,
   'library:share': LEVEL.edit,
   'agent:delete': LEVEL.edit,
   'image:delete': LEVEL.edit,
 };
 
-/** Minimum level for the abilities of restricted shares (docs/contract.md#restricted-shares). */
+/** Minimum level for the abilities of restricted shares (docs/contract/access.md#restricted-shares). */
 const RESTRICTED_LEVEL: Partial<Record<Ability, Level>> = {
   read: LEVEL.restrictedView,
   addVisual: LEVEL.restrictedEdit,

@@ -13,7 +13,7 @@ export const PICTURE_TYPES: Readonly<Record<PictureFormat, string>> = {
 /** Maximum bytes of an uploaded picture. */
 export const MAX_PICTURE_BYTES = 5_000_000;
 
-/** What is drawn from a picture: always upright, the first frame, without metadata. Sizes are in pixels. */
+/** A drawing of a picture: always upright, the first frame, without metadata. Sizes are in pixels. */
 export type Drawing =
   /** The middle of the picture as a square in WebP. */
   | { as: 'square'; size: number }
@@ -22,7 +22,7 @@ export type Drawing =
   /** The whole picture in the middle of transparent squares, as the PNGs of an ICO file. */
   | { as: 'ico'; sizes: readonly number[] };
 
-/** A checked picture and what was drawn from it, by the names of the drawings. */
+/** A checked picture and its drawings, by their names. */
 export interface PreparedPicture<Name extends string> {
   /** Format by the content alone. */
   format: PictureFormat;
@@ -31,5 +31,5 @@ export interface PreparedPicture<Name extends string> {
   drawn: Record<Name, Uint8Array>;
 }
 
-/** What a picture is read from: the path of a stored file, or its bytes. */
+/** The source of a picture: the path of a stored file, or its bytes. */
 export type PictureSource = string | Uint8Array;

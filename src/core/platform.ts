@@ -9,6 +9,7 @@ import type { FileStore } from './files.ts';
 import type { InternalApi } from './internal-api.ts';
 import type { LicenseManager } from './license-manager.ts';
 import type { McpClient } from './mcp.ts';
+import type { OperationEnds } from './operation-ends.ts';
 import type { QueuedWork } from './operations.ts';
 import type { OutboundClient } from './outbound.ts';
 import type { PdfPrinter } from './pdf-printer.ts';
@@ -16,8 +17,9 @@ import type { Condition } from './read/condition.ts';
 import type { Driver } from './row-source.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { TemplateEngine } from './template-engine.ts';
+import type { TransferBelongings } from './user-belongings.ts';
 
-/** What every row of a tenant has. */
+/** The common columns of all rows of a tenant. */
 export interface StoredRow {
   /** UUID, version 7. */
   id: string;
@@ -68,10 +70,10 @@ export interface RowField {
  * A transaction in one tenant: a unit of work and single statements on one connection.
  *
  * The unit of work writes inserted, changed and removed rows before the next statement and before the commit, in this
- * order: remove a row and call `flush` before you insert one with the same unique key. It writes a loaded row if its
- * values differ from the stored ones; undefined is no change. Nothing checks that a row has not changed since it was
- * loaded, so load rows to change with a lock, or lock what they belong to. Statements of one tick, and the writes before
- * them, take one round trip (docs/architecture.md#transactions).
+ * order. Remove a row and call `flush` before you insert one with the same unique key. It writes a loaded row if its
+ * values differ from the stored ones; undefined does not count as a change. Nothing checks that a row has not changed
+ * since it was loaded. So load rows to change with a lock, or lock their parent. Statements of one tick, and the writes
+ * before them, take one round trip (docs/architecture.md#transactions).
  */
 export interface Transaction {
   /** Whether the work runs again after `LostRace`. */
@@ -83,8 +85,8 @@ export interface Transaction {
   /** Returns rows of the tenant. A row that is found twice is the same object. Lazy fields are not loaded. */
   find<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]>;
   /**
-   * Returns the first row that `find` returns, or null. Without a lock, a row that was found before takes no statement by
-   * its id, and has the values of then.
+   * Returns the first row that `find` returns, or null. Without a lock, a row that was found before takes no statement
+   * by its id, and has the values of that time.
    */
   findOne<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T | null>;
   /** Returns the number of rows. */
@@ -101,8 +103,8 @@ export interface Transaction {
    */
   onDuplicate(row: StoredRow, errorOf: (index: string) => Error | null): void;
   /**
-   * Writes pending changes with the next statement, before those that follow. Every statement does so, too. Changes
-   * within a JSON value that was not replaced are written with the commit.
+   * Writes pending changes with the next statement, before later changes. Every statement does so, too. Changes within
+   * a JSON value that was not replaced are written with the commit.
    */
   flush(): void;
   /** Returns the changes of the unit of work so far, one per row. Single statements are not included. */
@@ -124,14 +126,23 @@ export interface SystemDatabase {
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
 }
 
+/** A `SystemDatabase` with locks that outlast transactions. */
+export interface LockingDatabase extends SystemDatabase {
+  /**
+   * Runs work under an advisory lock outside of transactions, unless another process has the lock. Its signal aborts when
+   * the lock is lost with its connection. Returns whether the work ran.
+   */
+  runExclusively(lock: number, work: (signal: AbortSignal) => Promise<void>): Promise<boolean>;
+}
+
 /** Notifications from Postgres. Payloads are ids only: a listener reads the row again. */
 interface Notifications {
   readonly connected: boolean;
   /** Adds a listener. Returns the function that removes it. */
   on(channel: string, listener: (payload: string) => void): () => void;
   /**
-   * Notifies the listeners of this process at once. Postgres notifies all processes a moment later. So the caller of a
-   * change sees it with the next request.
+   * Notifies the listeners of this process immediately. Postgres notifies all processes a moment later. So the caller
+   * of a change sees it with the next request.
    */
   notifyLocally(channel: string, payload: string): void;
   /** Adds a listener for reconnects, after which notifications may be missing. Returns the function that removes it. */
@@ -140,13 +151,15 @@ interface Notifications {
 
 /** The queue of long operations. */
 export interface OperationQueue {
-  /** Queues work items in the transaction of the change that requests them. Leaves out those that are queued. */
+  /**
+   * Queues work items in the transaction of the change that requests them. Leaves out items that are already queued.
+   */
   send(work: readonly QueuedWork[], tx: { query: Query }): Promise<void>;
 }
 
 /** Encrypts secrets at rest. A sealed text names the key that opens it. */
 export interface SecretBox {
-  /** Returns a digest that reveals nothing about the text to those without the key, not even to those who guess it. */
+  /** Returns a digest that reveals nothing about the text without the key, not even to those who guess it. */
   digest(text: string): string;
   /** Fingerprint of the newest key, under which everything is sealed. */
   readonly fingerprint: string;
@@ -170,9 +183,10 @@ export interface Platform {
   config: Config;
   log: Logger;
   database: TenantDatabase;
-  system: SystemDatabase;
+  system: LockingDatabase;
   notifications: Notifications;
   queue: OperationQueue;
+  operationEnds: OperationEnds;
   index: DatasetIndex;
   drivers: ReadonlyMap<string, Driver>;
   /** Providers of cloud drives by their id. */
@@ -193,6 +207,8 @@ export interface Platform {
   sandbox: Sandbox;
   /** Template engines by their id. */
   templateEngines: ReadonlyMap<string, TemplateEngine>;
+  /** The belongings of an owner in each feature, to transfer when the owner is deleted. */
+  belongings: readonly TransferBelongings[];
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
 }

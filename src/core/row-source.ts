@@ -31,7 +31,7 @@ export interface Segment {
   table?: true;
 }
 
-/** What a refresh requires of a source. */
+/** The methods of a source that a refresh requires. */
 interface RowSource {
   /**
    * Returns the columns of the result. The source parses the query but does not run it, unless types depend on the
@@ -99,13 +99,16 @@ export interface FileProblem {
   message: string;
 }
 
-/** What a driver detects in a file: the `config` of a datasource for it, and what the user should decide. */
+/** The result of a driver's detection in a file: the `config` of a datasource for it, and questions for the user. */
 export interface DetectedFile {
   config: Record<string, unknown>;
   problems: FileProblem[];
 }
 
-/** A file that becomes that of a datasource: its id in the file store, the id of the driver that reads it, and how. */
+/**
+ * A file that becomes the file of a datasource: its id in the file store, the id of the driver that reads it, and its
+ * config.
+ */
 export interface NewFile extends DetectedFile {
   id: string;
   type: string;

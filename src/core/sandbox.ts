@@ -1,6 +1,6 @@
 import type { Caller } from './fair-gate.ts';
 
-/** What a program in the sandbox may use. */
+/** The limits of a program in the sandbox. */
 export interface SandboxLimits {
   /** Maximum time from the start of the program to its end, with its host calls, in milliseconds. */
   timeoutMs: number;
@@ -8,9 +8,9 @@ export interface SandboxLimits {
   memoryBytes: number;
   /** Maximum size of the output as UTF-8, in bytes. */
   outputBytes: number;
-  /** Maximum size of everything that the program logs as UTF-8, in bytes. What is beyond is cut. */
+  /** Maximum size of everything that the program logs as UTF-8, in bytes. The rest is cut. */
   logBytes: number;
-  /** Maximum number of host calls. At most 20 run at once; further ones wait. */
+  /** Maximum number of host calls. At most 20 run concurrently; further ones wait. */
   hostCalls: number;
   /** Maximum size of the arguments and results of all host calls, in bytes. */
   hostBytes: number;
@@ -38,18 +38,24 @@ export class HostCallError extends Error {
   }
 }
 
-/**
- * The places in which programs run. Those of one purpose never wait for those of another: handlers of apps, handlers that
- * a handler calls, those that these call, and template engines.
- */
-export type SandboxPurpose = 'handler' | 'called' | 'nested' | 'engine';
+/** Handlers of apps, handlers that a handler calls, and those that these call. */
+type HandlerPurpose = 'handler' | 'called' | 'nested';
 
-/** A program and what it gets. */
+/**
+ * The purposes of the places in which programs run. Programs of one purpose never wait for programs of another. They
+ * are handlers, handlers in private runs, and template engines. Private programs also share no process with programs of
+ * other callers.
+ */
+export type SandboxPurpose = HandlerPurpose | `private-${HandlerPurpose}` | 'engine';
+
+/** A program and its input. */
 export interface SandboxTask {
-  /** On whose behalf it runs. Callers share the processes fairly. */
+  /** The caller that it runs for. Callers share the processes fairly. */
   caller: Caller;
   purpose: SandboxPurpose;
-  /** Whether it has what handlers of apps use: `host.handle`, and globals such as `URL`, `TextEncoder` and `setTimeout`. */
+  /**
+   * Whether it has the functions of handlers: `host.handle`, and globals such as `URL`, `TextEncoder` and `setTimeout`.
+   */
   isHandler?: boolean;
   /** JavaScript modules by their path, e.g. `main.js`. They import each other by relative paths. */
   modules: Readonly<Record<string, string>>;
@@ -72,10 +78,10 @@ export interface SandboxTask {
   onStart?(): void;
 }
 
-/** What a program returned. */
+/** The result of a program. */
 export interface SandboxResult {
   /**
-   * What `main` returned. A text and bytes, alone or as a property of the returned object, may have any size; texts are
+   * The result of `main`. A text and bytes, alone or as a property of the returned object, may have any size; texts are
    * `Uint8Array`s of UTF-8 if `textAs` is `bytes`. Everything else is JSON values: at most 100,000 in 64 levels.
    */
   output: unknown;

@@ -1,8 +1,9 @@
 /**
- * Every place of the database with sealed values, as `<table>.<column>`, or `<table>.<column>.<key>` for a key of a JSON
- * object, also a nested one (`<key>.<key>`). A column is a text (`SecretBox.seal`) or bytes (`SecretBox.sealBytes`).
- * The values of a place that is not listed here are lost when their key is removed from `APP_SECRET`: a test finds such
- * places. Sealed values outside of the database must expire by themselves. See docs/contract.md#keys.
+ * Every place of the database with sealed values, as `<table>.<column>`, or `<table>.<column>.<key>` for a key of a
+ * JSON object, which may be nested (`<key>.<key>`). A column is a text (`SecretBox.seal`) or bytes
+ * (`SecretBox.sealBytes`). The values of a place that is not listed here are lost when their key is removed from
+ * `APP_SECRET`: a test finds such places. Sealed values outside of the database must expire by themselves. See
+ * docs/contract/running.md#keys.
  */
 export const SEALED_COLUMNS = [
   'ai_call.sealed_prompt',

@@ -8,7 +8,7 @@ const BLOCK = '"""';
 const WORD = /[^\s"[{]+|\s+/y;
 
 /**
- * Shortens the message of an error. Messages repeat what the caller sent, which may be large: each quoted text, list,
+ * Shortens the message of an error. Messages repeat the caller's input, which may be large: each quoted text, list,
  * object and word is cut after 100 characters.
  */
 export function shortenMessage(message: string): string {
@@ -29,7 +29,7 @@ export function shortenMessage(message: string): string {
 export const shortenName = (name: string): string =>
   name.length > MAX_PART_LENGTH ? `${cut(name, 0, MAX_PART_LENGTH)}…` : name;
 
-/** What stands before and after the names that graphql-js and Apollo quote as they are. They may contain quotes. */
+/** The texts before and after the names that graphql-js and Apollo quote unchanged. The names may contain quotes. */
 const RAW_NAMES = [
   ['; Field "', '" is not defined by type "'],
   ['Unknown operation named "', '".'],
@@ -77,6 +77,6 @@ function endOfGroup(text: string, start: number): number {
   return text.length;
 }
 
-/** Returns characters of a text, and no half of a surrogate pair at their end. */
+/** Returns characters of a text, without half of a surrogate pair at their end. */
 const cut = (text: string, at: number, length: number): string =>
   text.slice(at, at + length).replace(/[\uD800-\uDBFF]$/, '');

@@ -1,3 +1,4 @@
+import { MAX_DECIMAL_DIGITS } from './exact-number.ts';
 import type { FieldType, Storage } from './fields.ts';
 
 /** Result of mapping a source's column type: the field's type, and how its values are written in segments. */
@@ -66,22 +67,19 @@ const MYSQL: Readonly<Record<string, SourceType>> = {
   json: JSON_VALUE,
 };
 
-/** Maximum number of digits of fixed decimals in DuckDB and Elasticsearch. */
-const MAX_PRECISION = 38;
-
 /** A size that cannot be staged (too many digits, a negative scale) is staged as a decimal of any length. */
 function decimalType(size: DecimalSize | undefined): SourceType {
   if (!size || size.scale < 0) return { type: 'number', storage: { kind: 'decimal' } };
   const precision = Math.max(size.precision, size.scale);
   return {
     type: 'number',
-    storage: precision > MAX_PRECISION ? { kind: 'decimal' } : { kind: 'decimal', precision, scale: size.scale },
+    storage: precision > MAX_DECIMAL_DIGITS ? { kind: 'decimal' } : { kind: 'decimal', precision, scale: size.scale },
   };
 }
 
 /**
- * Maps a Postgres type (docs/contract.md#fields). `name` is `pg_type.typname`, `structure` distinguishes arrays and
- * composites of any name, `size` applies to `numeric`.
+ * Maps a Postgres type (docs/contract/datasets.md#fields). `name` is `pg_type.typname`, `structure` distinguishes
+ * arrays and composites of any name, `size` applies to `numeric`.
  */
 export function postgresType(
   name: string,
@@ -94,8 +92,9 @@ export function postgresType(
 }
 
 /**
- * Maps a MySQL or MariaDB type (docs/contract.md#fields). `name` is the bare name in lower case, e.g. `bigint`; `width`
- * is the display width of `tinyint` and `bit`: `bit(1)` is a boolean, and `tinyint(1)` if all values are 0 or 1.
+ * Maps a MySQL or MariaDB type (docs/contract/datasets.md#fields). `name` is the bare name in lower case, e.g.
+ * `bigint`; `width` is the display width of `tinyint` and `bit`: `bit(1)` is a boolean, and `tinyint(1)` if all values
+ * are 0 or 1.
  */
 export function mysqlType(
   name: string,

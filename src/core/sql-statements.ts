@@ -11,7 +11,7 @@ export interface SqlStatement {
 }
 
 /** A statement that is followed by rows. `COPY (query)` has none. */
-const COPY_FROM_STDIN = /^copy\s+(?!\().*\bfrom\s+stdin\b/is;
+const COPY_FROM_STDIN = /^copy\s+(?=[^\s(]).*\bfrom\s+stdin\b/is;
 /** The line that ends the rows of a COPY. */
 const END_OF_ROWS = /^\\\.\r?$/gm;
 /** Commands of psql that pg_dump writes around its statements. */
@@ -30,29 +30,31 @@ const FIRST_NON_ASCII = 0x80;
 const isAsciiLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 /** Returns whether a name may begin with a character. */
 const beginsWord = (code: number): boolean => isAsciiLetter(code) || code === 95 || code >= FIRST_NON_ASCII;
-/** Returns whether a name may contain a character. Dollar signs are part of it, so that it begins no quoted text. */
+/** Returns whether a name may contain a character. Dollar signs can, so they begin no quoted text inside a name. */
 const isInWord = (code: number): boolean => beginsWord(code) || (code >= 48 && code <= 57) || code === DOLLAR_SIGN;
-/** Returns whether a character is white space, of which that beyond ASCII is rare. */
+/** Returns whether a character is white space. White space beyond ASCII is rare. */
 const isBlank = (code: number): boolean =>
   code === 32 || (code >= 9 && code <= 13) || (code >= FIRST_NON_ASCII && /\s/.test(String.fromCharCode(code)));
 
 /** Definitions whose body may be SQL between `begin atomic` and `end`. */
 const ROUTINE = /^create (?:or replace )?(?:function|procedure)\b/;
 
-/** Number of words at the beginning of a statement that decide what it is. */
+/** Number of words at the beginning of a statement that decide its kind. */
 const MAX_WORDS = 4;
 
 /**
  * Splits a script into its statements, as psql does: semicolons in texts, quoted names, dollar quotes, comments,
- * parentheses and bodies of routines end none. What is not closed extends to the end of the script. The rows of a COPY end
- * with the line `\.`.
+ * parentheses and bodies of routines do not end one. A part that is not closed extends to the end of the script. The
+ * rows of a COPY end with the line `\.`.
  */
 export function splitStatements(script: string): SqlStatement[] {
   const splitter = new Splitter(script.replace(/^\ufeff/, ''));
   return splitter.split();
 }
 
-/** Returns the command that begins, ends or prepares a transaction as which a statement begins; null for all others. */
+/**
+ * Returns the command that begins, ends or prepares a transaction if a statement begins with it; null for all others.
+ */
 export const transactionCommandIn = (statement: string): string | null =>
   new Splitter(statement).readTransactionCommand();
 
@@ -81,7 +83,7 @@ class Splitter {
     return this.#found;
   }
 
-  /** Returns the transaction command of the first statement, of which only the first words are read. */
+  /** Returns the transaction command of the first statement. Only its first words are read. */
   readTransactionCommand(): string | null {
     while (this.#at < this.#script.length && this.#found.length === 0 && this.#words.length < MAX_WORDS) this.#next();
     return this.#found[0]?.transactionCommand ?? transactionCommandOf(this.#words);
@@ -147,7 +149,7 @@ class Splitter {
     for (;;) {
       const found = mark.exec(this.#script);
       this.#at = found ? mark.lastIndex : this.#script.length;
-      // A doubled quote and what follows a backslash are parts of the text.
+      // A doubled quote and the character after a backslash are parts of the text.
       const isPart = found?.[0] === '\\' || this.#script[this.#at] === end;
       if (!found || !isPart) return;
       mark.lastIndex += 1;
@@ -233,7 +235,7 @@ export const lineAt = (text: string, position: number, firstLine: number): numbe
 
 const TRANSACTION_COMMANDS = new Set(['begin', 'start', 'commit', 'end', 'abort']);
 
-/** Returns the transaction command that a statement with these first words is. Savepoints stay in a transaction. */
+/** Returns the transaction command of a statement with these first words. Savepoints stay in a transaction. */
 function transactionCommandOf([first = '', second = '', third = '']: readonly string[]): string | null {
   const isCommand =
     TRANSACTION_COMMANDS.has(first) ||

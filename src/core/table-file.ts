@@ -14,7 +14,7 @@ export const GROUP_ROWS = 122_880;
 /** Row groups are multiples of this number of rows. */
 export const GROUP_STEP = 2048;
 
-/** Returns the options with which DuckDB attaches a new file for a table of rows with about this many bytes. */
+/** Returns the options by which DuckDB attaches a new file for a table of rows with about this many bytes. */
 export function tableFileOptions(columns: number, rowBytes: number): string {
   const rows = Math.floor(Math.min(GROUP_ROWS, GROUP_BYTES / Math.max(rowBytes, 1)) / GROUP_STEP) * GROUP_STEP;
   return [

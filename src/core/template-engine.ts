@@ -58,7 +58,7 @@ export interface RenderTask {
   templates: ReadonlyMap<string, TemplateSource>;
   /** All DATA files by name. They are parsed when the template reads them; a mistake in one names its line. */
   dataFiles: ReadonlyMap<string, TemplateSource>;
-  /** Returns an ASSET file, null if there is none of the name. */
+  /** Returns an ASSET file, null for an unknown name. */
   asset(filename: string, signal: AbortSignal): Promise<TemplateSource | null>;
   /** The names that the template uses: `inputs`, processors, `user`, `template`, `now`. JSON values. */
   data: Readonly<Record<string, unknown>>;
@@ -72,7 +72,7 @@ export interface RenderTask {
   signal: AbortSignal;
 }
 
-/** What an engine rendered. */
+/** The output of an engine. */
 export interface RenderedTemplate {
   content: Uint8Array;
   /** HTML of the rendered texts around each page. */

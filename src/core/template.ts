@@ -49,7 +49,8 @@ const OPAQUE_TOKENS: Record<SqlDialect, [what: string, start: RegExp, rest: RegE
 /**
  * Splits a query at its `{{name}}` placeholders and removes a trailing `;`. A driver joins the texts with its own
  * placeholder notation. Throws `badInput` for a placeholder inside a string, quoted name or comment (where it cannot be
- * bound), for any other `{{` outside of them, for an unclosed string, name or comment, and for a second statement.
+ * bound), and for any other `{{` outside of them. Also throws it for an unclosed string, name or comment, and for a
+ * second statement.
  */
 export function parseTemplate(sql: string, dialect: SqlDialect = 'standard'): TemplatePiece[] {
   if (sql.length > MAX_QUERY_CHARACTERS) {

@@ -31,7 +31,7 @@ export interface Span {
 
 /** A span whose owner ends it. */
 export interface OpenSpan extends Span {
-  /** Runs `work` inside the span: spans that it starts, at once or later, are children. */
+  /** Runs `work` inside the span: spans that it starts, synchronously or later, are children. */
   run<T>(work: () => T): T;
   /** Ends the span. Default of `at`, in milliseconds since 1970: now. */
   end(at?: number): void;

@@ -1,7 +1,7 @@
 /** Maximum number of last turns that `LastTurns` remembers. */
 const MAX_REMEMBERED = 1000;
 
-/** What a user or a tenant occupies of places that are shared in turns. */
+/** The shared places that a user or a tenant occupies by turns. */
 export interface Occupancy {
   /** Number of occupied places. */
   running: number;
@@ -9,14 +9,18 @@ export interface Occupancy {
   lastTurn: number;
 }
 
-/** Whether the next place belongs to one rather than the other: to the one that occupies fewer, then to the earlier last turn. */
+/**
+ * Whether the next place belongs to one rather than the other: to the one that occupies fewer, then to the earlier last
+ * turn.
+ */
 export const precedes = (one: Occupancy, other: Occupancy): boolean =>
   one.running < other.running || (one.running === other.running && one.lastTurn < other.lastTurn);
 
 /**
- * Counts turns and remembers the last one of each user and tenant, also while they have no work: otherwise those who leave
- * and return would pass others who wait. The earliest of more than 1,000 are forgotten. Forgotten and unknown ones count like
- * the one that was forgotten last, so that new ones cannot pass others without end, however many they are.
+ * Counts turns and remembers the last one of each user and tenant, even while they have no work: otherwise users who
+ * leave and return would pass others who wait. The earliest of more than 1,000 are forgotten. Forgotten and unknown
+ * ones count like the one that was forgotten last, so that new ones cannot pass others without end, however many they
+ * are.
  */
 export class LastTurns {
   readonly #turns = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { MODEL_TIERS, type ModelTier } from './ai.ts';
 
-/** What a usage profile allows an actor. */
+/** The limits that a usage profile sets for an actor. */
 export interface UsageLimits {
   /** Credits of a UTC month. Null: no limit. 0: none. */
   creditCapPerMonth: number | null;
@@ -29,8 +29,9 @@ export interface UsageProfileCandidates<P extends UsageLimits> {
 }
 
 /**
- * Returns the limits of an actor: those of its own profile, else the union of those of its teams, else the default. In a
- * union, the highest cap applies, where none at all is the highest, and every tier that one of the profiles allows.
+ * Returns the limits of an actor: the limits of its own profile, else the union of its teams' profiles, else the
+ * default. In a union the highest cap applies, and no cap counts as the highest. A tier that one of the profiles allows
+ * is allowed.
  */
 export function combineProfiles<P extends UsageLimits>({
   own,

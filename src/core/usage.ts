@@ -1,10 +1,10 @@
 import { CREDIT_DECIMALS, formatCredits } from './credits.ts';
 
-/** What usage of a resource type belongs to. */
+/** The category of a resource type's usage. */
 export const USAGE_CATEGORIES = ['ai', 'compute', 'storage'] as const;
 export type UsageCategory = (typeof USAGE_CATEGORIES)[number];
 
-/** How a resource type is measured: at each occurrence, or as what exists at one point in time. */
+/** How a resource type is measured: at each occurrence, or as the amount that exists at one point in time. */
 export const USAGE_MODES = ['event', 'gauge'] as const;
 export type UsageMode = (typeof USAGE_MODES)[number];
 
@@ -53,7 +53,7 @@ const define = (
   unit: UsageUnit,
 ): UsageResourceType => ({ slug, name, category, mode, unit, rate: RATES[unit] });
 
-/** The registry of resource types, in the order of the API. See docs/contract.md#usage-ledger. */
+/** The registry of resource types, in the order of the API. See docs/contract/usage.md#usage-ledger. */
 export const USAGE_RESOURCE_TYPES: readonly UsageResourceType[] = [
   define('ai', 'AI', 'ai', 'event', 'dollar'),
   define('agent_run', 'Agent runs', 'ai', 'event', 'run'),
@@ -108,15 +108,15 @@ export function creditsOf(resource: UsageResource, quantity: string): string {
 export const USAGE_ACTOR_TYPES = ['user', 'agent'] as const;
 export type UsageActorType = (typeof USAGE_ACTOR_TYPES)[number];
 
-/** Types of what usage is charged to. */
+/** Types of resources that usage is charged to. */
 export const USAGE_ENTITY_TYPES = ['agent', 'app', 'assistant', 'job', 'library', 'tenant', 'user'] as const;
 export type UsageEntityType = (typeof USAGE_ENTITY_TYPES)[number];
 
 /** Usage to be added to the ledger. */
 export interface Usage {
   /**
-   * Identifies what is metered in its tenant: `job:<run>`, `app:<run>`, `agent:<run>`, `ai:<audit>`, `<gauge>:<entity>:<day>`. Of usage
-   * with the same key only the first is recorded.
+   * Identifies the metered usage in its tenant: `job:<run>`, `app:<run>`, `agent:<run>`, `ai:<audit>`,
+   * `<gauge>:<entity>:<day>`. Of usage with the same key only the first is recorded.
    */
   key: string;
   resource: UsageResource;

@@ -17,14 +17,20 @@ export interface Viewer {
   teamRoles: Record<string, TeamRole>;
   permissions: ReadonlySet<string>;
   /**
-   * How the caller authenticated. `job` is the scheduled work of a user or a team, without a credential. `app` is a request
-   * of an app's handler: it has the rights of its caller without what `refusesApps` names.
+   * How the caller authenticated. `job` is the scheduled work of a user or a team, without a credential. `app` is a
+   * request of an app's handler: it has the rights of its caller except the ones that `refusesApps` names.
    */
   authMethod: 'session' | 'token' | 'job' | 'app';
   scopes: ReadonlySet<'read' | 'write'>;
   credentialId: string;
   expiresAt: Date | null;
+  /** Whether a private run sends the request: limits and places count it apart. See docs/contract/handlers.md#private-runs. */
+  ofPrivateRun?: boolean;
 }
+
+/** Returns the key by which limits count what a user does. The private runs of the user have one of their own. */
+export const limitKeyOf = ({ userId, ofPrivateRun }: { userId: string; ofPrivateRun?: boolean }): string =>
+  ofPrivateRun ? `private ${userId}` : userId;
 
 /** Returns the principal that a viewer acts as: `user:<id>`, or `team:<id>` for work that is done for a team. */
 export const actingPrincipal = ({ principals }: Pick<Viewer, 'principals'>): string => principals[0]!;
@@ -32,18 +38,18 @@ export const actingPrincipal = ({ principals }: Pick<Viewer, 'principals'>): str
 /** Returns the id of a principal: of a user or a team. */
 export const idOfPrincipal = (principal: string): string => principal.slice('user:'.length);
 
-/** Returns the id of the user who acts; null for a team. */
+/** Returns the id of the acting user; null for a team. */
 export const actingUserId = (viewer: Pick<Viewer, 'principals' | 'userId'>): string | null =>
   actingPrincipal(viewer).startsWith('team:') ? null : viewer.userId;
 
-/** Returns the id of the user who acts. Throws FORBIDDEN for a team, which has nothing of its own that only users have. */
+/** Returns the id of the acting user. Throws FORBIDDEN for a team: some things belong to users only. */
 export function requireUser(viewer: Pick<Viewer, 'principals' | 'userId'>): string {
   const userId = actingUserId(viewer);
-  if (userId === null) throw refused('Only users have this: the request is that of a team');
+  if (userId === null) throw refused('Only users have this: the request comes from a team');
   return userId;
 }
 
-/** Throws FORBIDDEN for a handler of an app. Call it before a change of who may do what. */
+/** Throws FORBIDDEN for a handler of an app. Call it before a change of access rights. */
 export function checkNoApp({ authMethod }: Pick<Viewer, 'authMethod'>): void {
   if (authMethod === 'app') throw appRefused();
 }

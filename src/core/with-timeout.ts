@@ -1,3 +1,6 @@
+/** The signal of work that its caller cannot end. */
+export const NEVER_ABORTED: AbortSignal = new AbortController().signal;
+
 /**
  * Runs work with a signal that aborts with one of `signals`, and with the error of `createError` when the time is over;
  * that error is then thrown, whatever the work throws.

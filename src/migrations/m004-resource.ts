@@ -8,7 +8,7 @@ const about = `kind text not null, resource_id uuid not null`;
 const OWNED = ['datasource', 'saved_query', 'dataset', 'report', 'app'];
 
 /**
- * Creates what all resources have: shares, tags, favourites, folders, activity and audit events. Also creates reports,
+ * Creates the tables of all resources: shares, tags, favourites, folders, activity and audit events. Also creates reports,
  * apps, datasource links and suites.
  */
 export class Resources extends Migration {

@@ -3,7 +3,9 @@ import { CJK, LETTERS, SEARCHED_TABLES } from './search-constants.ts';
 import { searchedTable } from './searched-table.ts';
 import { ofTenants } from './tenant-table.ts';
 
-/** Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Those of kana remain, as they change the letter. */
+/**
+ * Diacritics of Latin, Greek, Cyrillic, Hebrew and Arabic letters. Marks of kana remain, because they change the letter.
+ */
 const MARKS = String.raw`[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0]`;
 /** Letters that NFKD does not decompose to a base letter, and capitals that `lower` ignores in the locale C. */
 const UNFOLDED = 'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯÆŒÞẞØŁĐÐĦŊŦøłđðħıȷŋŧĸƀƒǥɨƶς';

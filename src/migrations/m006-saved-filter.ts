@@ -11,8 +11,8 @@ export class SavedFilters extends Migration {
     this.addSql(`create index saved_filter_owner on dws.saved_filter (tenant_id, owner_id);`);
     this.addSql(ofTenants('saved_filter'));
 
-    // A share must never lose its filter, as it would then show more rows. The foreign key is checked at the end of the
-    // transaction, when both may be deleted.
+    // A share must never lose its filter, because it would then show more rows. The foreign key is checked at the end
+    // of the transaction, when both may be deleted.
     this.addSql(`alter table dws.share
       add dataset_filter_id uuid references dws.saved_filter deferrable initially deferred,
       add restrict_fields boolean not null default false, add visible_fields jsonb,

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 import { CJK, LETTERS, SEARCHED_TABLES } from './search-constants.ts';
 import { searchFunction } from './search-function.ts';
 
-/** Reduces what Postgres does for each change of a resource. */
+/** Reduces the work of Postgres for each change of a resource. */
 export class CheaperWrites extends Migration {
   override up(): void {
     this.dropTenantChecks();

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants } from './tenant-table.ts';
 
-/** What usage is of. The tables have no key to the tenant, for the reason in m017-cheaper-writes.ts. */
+/** Columns that identify usage. The tables have no key to the tenant, for the reason in m017-cheaper-writes.ts. */
 const USAGE = `tenant_id uuid not null,
   actor text not null check (actor ~ '^(user|agent):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'),
   entity_type text not null, entity_id uuid not null, resource_type text not null`;
@@ -30,7 +30,7 @@ export class UsageLedger extends Migration {
     this.refuseChanges();
   }
 
-  /** Refuses changes of events to every role, also to the owner of the tables. Old events can be deleted. */
+  /** Refuses changes of events to every role, including the owner of the tables. Old events can be deleted. */
   private refuseChanges(): void {
     this.addSql(`revoke update, delete on dws.usage_event from dws_app;
       revoke update on dws.usage_event from dws_system;

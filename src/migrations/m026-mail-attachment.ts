@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants } from './tenant-table.ts';
 
-/** Creates the attachments of mails, and stores what caused a mail. */
+/** Creates the attachments of mails, and stores the cause of a mail. */
 export class MailAttachments extends Migration {
   override up(): void {
     // `attachments` describes the files as long as the mail exists, `mail_attachment` names them until it is sent.

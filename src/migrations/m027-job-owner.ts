@@ -5,7 +5,7 @@ export class JobOwners extends Migration {
   override up(): void {
     this.addSql(`alter table dws.job add column accepted boolean not null default true,
       add constraint job_accepted check (accepted or not enabled);`);
-    // Without a reference: who may read the file is known also after the dataset was deleted.
+    // Without a reference, so that it is known who may read the file even after the dataset was deleted.
     this.addSql(`alter table dws.job_action add column exported_dataset_id uuid;`);
     this.changeOwner();
     this.acceptDraft();

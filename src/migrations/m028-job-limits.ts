@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Lets jobs send less at once than others do, and count what they sent in the last hour. */
+/** Lets jobs send fewer mails concurrently than others, and counts their mails and notifications of the last hour. */
 export class JobLimits extends Migration {
   override up(): void {
     // Mails that no job sent come first.

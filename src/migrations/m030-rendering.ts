@@ -5,7 +5,7 @@ export class Renderings extends Migration {
   override up(): void {
     this.addSql(`alter table dws.job_action add column template_id uuid references dws.template;`);
     this.addSql(`create index job_action_template_id on dws.job_action (template_id) where template_id is not null;`);
-    // As in m027, but documents of templates contain what the former owner may read, too.
+    // As in m027, but documents of templates also contain data that the former owner may read.
     this.addSql(`create or replace function dws.change_job_owner() returns trigger language plpgsql as $$
       declare stopped uuid;
       begin

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const UUID = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$';
 
-/** Lists what templates read: the dataset or query that the config of a processor names. It need not exist. */
+/** Lists the sources of templates: the dataset or query that the config of a processor names. It need not exist. */
 export class TemplateProcessorSources extends Migration {
   override up(): void {
     for (const [column, key] of [

@@ -1,10 +1,13 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants } from './tenant-table.ts';
 
-/** What a record belongs to. The tables have no key to the tenant, for the reason in m017-cheaper-writes.ts. */
+/**
+ * Columns for the tenant and the app of a record. The tables have no key to the tenant, for the reason in
+ * m017-cheaper-writes.ts.
+ */
 const OF_APP = 'tenant_id uuid not null, app_id uuid not null references dws.app on delete cascade';
 
-/** Creates the records of what apps do: lines of their logs, calls of webhooks, and the totals of these by day. */
+/** Creates the records of apps: lines of their logs, calls of their webhooks, and daily totals of the calls. */
 export class AppRecords extends Migration {
   override up(): void {
     this.addSql(`create table dws.app_log (id uuid primary key, ${OF_APP},

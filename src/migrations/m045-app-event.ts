@@ -13,7 +13,7 @@ export class AppEvents extends Migration {
     this.addSql(`create index app_event_age on dws.app_event using brin (created_at);`);
     this.addSql(ofTenants('app_event'));
 
-    // Teams have renditions too: those of templates that handlers of their apps render.
+    // Teams have renditions too: handlers of their apps render templates.
     this.addSql(`alter table dws.rendition drop constraint rendition_user_id_fkey;`);
     this.addSql(`create function dws.forget_renditions() returns trigger language plpgsql as $$
       begin

@@ -4,7 +4,7 @@ import { searchFunction } from './search-function.ts';
 import { searchedTable } from './searched-table.ts';
 import { ofTenants, ROW } from './tenant-table.ts';
 
-/** The search finds the integrations of the tenant, not those of single libraries. */
+/** The search finds the integrations of the tenant, not the integrations of single libraries. */
 const SEARCHED_INTEGRATIONS = { kind: 'integration', table: 'integration', but: 'r.embedded' };
 
 /** Creates libraries, the integrations with which they connect, and their files. */

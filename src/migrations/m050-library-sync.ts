@@ -4,7 +4,10 @@ import { ofTenants } from './tenant-table.ts';
 const SCOPE = 'scope_id uuid not null references dws.library_sync on delete cascade';
 const TENANT = 'tenant_id uuid not null references dws.tenant';
 
-/** Creates what syncs of libraries know: how far they are, the folders of drives, and what was reported but not done. */
+/**
+ * Creates the state of syncs of libraries: their progress, the folders of drives, and reported items that are not
+ * synced yet.
+ */
 export class LibrarySyncs extends Migration {
   override up(): void {
     this.addSql(`create table dws.library_sync (scope_id uuid primary key, ${TENANT},

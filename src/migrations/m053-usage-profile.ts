@@ -6,7 +6,7 @@ const NEW_ID = `encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
   placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
   52, 1), 53, 1), 'hex')::uuid`;
 
-/** Creates usage profiles, two of which every tenant has, and assigns them to teams and users. */
+/** Creates usage profiles, including two for every tenant, and their assignments to teams and users. */
 export class UsageProfiles extends Migration {
   override up(): void {
     this.addSql(`create table dws.usage_profile (${ROW},

@@ -12,7 +12,7 @@ export class CreditReservations extends Migration {
     this.addSql(`create index credit_reservation_actor on dws.credit_reservation (tenant_id, actor);`);
     this.addSql(`create index credit_reservation_expiry on dws.credit_reservation (expires_at);`);
     this.addSql(ofTenants('credit_reservation'));
-    // What an actor has used in a month is read before each AI call.
+    // The credits that an actor has used in a month are read before each AI call.
     this.addSql(`create index usage_day_ai on dws.usage_day (tenant_id, actor, day)
       where resource_type in ('ai', 'agent_run');`);
   }

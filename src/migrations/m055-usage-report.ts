@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants } from './tenant-table.ts';
 
-/** Adds budgets to what usage is charged to, which of them were exceeded, and the sync of the credit pool. */
+/** Adds budgets to the resources that usage is charged to, the exceeded budgets, and the sync of the credit pool. */
 export class UsageReports extends Migration {
   override up(): void {
     for (const table of ['app', 'job', 'assistant']) {

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ROW, ofTenants } from './tenant-table.ts';
 
-/** Creates AI providers: those of tenants, and those that users have of their own. */
+/** Creates AI providers of tenants and of single users. */
 export class AiProviders extends Migration {
   override up(): void {
     this.addSql(`create table dws.ai_provider (${ROW}, name text not null, base_url text not null,

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants, ROW } from './tenant-table.ts';
 
-/** Creates the grants of users to apps, and what apps and their releases declare. */
+/** Creates the grants of users to apps, and the declarations of apps and their releases. */
 export class AppGrants extends Migration {
   override up(): void {
     const access = `access jsonb not null default '{"scopes": [], "required": [], "hosts": []}'`;

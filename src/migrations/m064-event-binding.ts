@@ -48,7 +48,7 @@ export class EventBindings extends Migration {
     this.suspend();
   }
 
-  /** Notifies the owners of agents and assistants of which events are dropped. */
+  /** Notifies the owners of agents and assistants whose events are dropped. */
   private notify(): void {
     const insert = 'insert into dws.notification (id, tenant_id, user_id, type, message, resource_kind, resource_id)';
     this.addSql(`${insert}

@@ -1,7 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants } from './tenant-table.ts';
 
-/** What a row belongs to. The tables have no key to the tenant, for the reason in m017-cheaper-writes.ts. */
+/**
+ * Columns for the tenant and the app of a row. The tables have no key to the tenant, for the reason in
+ * m017-cheaper-writes.ts.
+ */
 const OF_APP = 'tenant_id uuid not null, app_id uuid not null references dws.app on delete cascade';
 
 /** Counts the refused calls of webhooks by day, and gives apps tokens by which their webhooks are called. */

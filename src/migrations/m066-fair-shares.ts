@@ -4,7 +4,7 @@ import { Migration } from '@mikro-orm/migrations';
 export class FairShares extends Migration {
   override up(): void {
     this.addSql(`alter table dws.operation add column next_attempt_at timestamptz;`);
-    // `pause` is what a run needs to continue, `waited` for how many milliseconds it has waited.
+    // `pause` is the state that a run needs to continue, `waited` its waiting time in milliseconds.
     this.addSql(`alter table dws.job_run
       add column next_attempt_at timestamptz, add column pause jsonb, add column waited double precision not null default 0;`);
     this.addSql(`create index operation_of_agents on dws.operation ((input->>'ownerId'), created_at)

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Records which reservations belong to calls that were sent, and what these are charged as. */
+/** Records which reservations belong to calls that were sent, and how these are charged. */
 export class SentReservations extends Migration {
   override up(): void {
     this.addSql(`alter table dws.credit_reservation

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Records who pays for usage: the user whose cap it counts to, also if it is of an agent. */
+/** Records who pays for usage: the user whose cap it counts to, even if an agent used it. */
 export class Payers extends Migration {
   override up(): void {
     for (const table of ['usage_event', 'usage_day', 'credit_reservation'])
@@ -12,7 +12,10 @@ export class Payers extends Migration {
     this.addSql(`create index credit_reservation_payer on dws.credit_reservation (tenant_id, payer);`);
   }
 
-  /** Fills what counts to a cap at present. The owner of an agent that was deleted is known from the audit of its calls. */
+  /**
+   * Fills the payers of usage that counts to a cap at present. The owner of an agent that was deleted is known from the
+   * audit of its calls.
+   */
   private fill(table: string, condition: string): void {
     // Policies bind the owner of a table, too, unless they are not forced.
     this.addSql(`alter table dws.${table} no force row level security;`);

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Keeps responses of webhooks as bytes, which were Base64 twice. They cannot be compressed. Those of the last 24 hours
- * lose their content: a repetition is 409 and not a second run.
+ * Stores responses of webhooks as bytes instead of twice encoded Base64, which cannot be compressed. Responses of the
+ * last 24 hours lose their content: a repeated call returns 409 and does not run again.
  */
 export class WebhookReplyBytes extends Migration {
   override up(): void {

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 import { ofTenants } from './tenant-table.ts';
 
-/** Creates the bytes of what is stored for each tenant and app, which workers measure. */
+/** Creates the table of stored bytes for each tenant and app, which workers measure. */
 export class StoreSizes extends Migration {
   override up(): void {
     // `store` is a table of this schema, or `workspace`: the tables of an app.

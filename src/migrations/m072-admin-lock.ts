@@ -4,8 +4,8 @@ import { Migration } from '@mikro-orm/migrations';
 export class AdminLock extends Migration {
   override up(): void {
     this.addSql(`alter table dws.app_user add column admin_locked_at timestamptz;`);
-    // Failed logins lock with the tenth attempt. A lock with fewer is that of an administrator, if it is still in force.
-    // Those of superusers stay as they are: the last one could not unlock themself.
+    // Failed logins lock with the tenth attempt. An administrator set a lock with fewer attempts, if it is still in force.
+    // Locks of superusers stay as they are: the last superuser could not unlock their own account.
     // Policies bind the owner of a table, too, unless they are not forced.
     this.addSql(`alter table dws.app_user no force row level security;`);
     this.addSql(`

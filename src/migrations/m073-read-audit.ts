@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Adds to audit events what a download has read. Its event is inserted before the first byte, and completed at the end. */
+/**
+ * Adds the read rows and bytes of a download to its audit event. Its event is inserted before the first byte, and
+ * completed at the end.
+ */
 export class ReadAudit extends Migration {
   override up(): void {
     this.addSql(`

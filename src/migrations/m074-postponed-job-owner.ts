@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Lets the runs of a job that changes hands end also while they wait for their next attempt, when no worker has them. */
+/** Ends the runs of a job that gets another owner even while they wait for their next attempt, when no worker has them. */
 export class PostponedJobOwners extends Migration {
   override up(): void {
     // No worker has a run that waits, so that it ends here. Runs behind it in the queue are sent by the reconciler.

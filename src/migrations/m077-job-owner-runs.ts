@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Leaves the end of a run that waits for its next attempt to a worker when its job changes hands, like the end of one that
- * runs: so it is charged, the history is trimmed, and the run behind it starts.
+ * When a job gets another owner, leaves the end of a run that waits for its next attempt to a worker, like the end of a
+ * running one. So it is charged, the history is trimmed, and the run behind it starts.
  */
 export class JobOwnerRuns extends Migration {
   override up(): void {

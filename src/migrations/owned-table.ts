@@ -23,9 +23,9 @@ export const forgetResourceTrigger = (table: string): string =>
   `create trigger forget_resource after delete on dws.${table} for each row execute function dws.forget_resource();`;
 
 /**
- * Returns SQL that creates the table of a new kind with owners: columns, indexes, row-level security, deletion of what
- * refers to a resource, search. `columns` is SQL for the kind's own columns, e.g. `status text not null`. `but` is a
- * condition over a row `r` for rows that the search does not find.
+ * Returns SQL that creates the table of a new kind with owners: columns, indexes, row-level security, deletion of rows
+ * that refer to a resource, search. `columns` is SQL for the kind's own columns, e.g. `status text not null`. `but` is
+ * a condition over a row `r` for rows that the search does not find.
  */
 export const ownedTable = (kind: string, table: string, columns: readonly string[] = [], but?: string): string[] => [
   `create table dws.${table} (${[OWNED_COLUMNS, ...columns].join(', ')});`,

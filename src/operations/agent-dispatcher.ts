@@ -8,7 +8,10 @@ export interface DispatcherOptions {
   interval: number;
 }
 
-/** Starts the agents that wait for events of apps, in every worker process. See docs/contract.md#events-of-agents. */
+/**
+ * Starts the agents that wait for events of apps, in every worker process. See
+ * docs/contract/agents.md#events-of-agents.
+ */
 export function startAgentDispatcher(platform: Platform, { interval }: DispatcherOptions): { stop(): Promise<void> } {
   return repeatPass(platform, { interval, failureMessage: 'Could not dispatch events to agents' }, async (signal) => {
     // One statement while nothing waits, which is most of the time.

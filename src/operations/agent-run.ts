@@ -3,10 +3,10 @@ import type { OperationFailure } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { withTimeout } from '../core/with-timeout.ts';
 import { runLoop } from '../services/agent/agent-loop.ts';
-import { AGENT_RUN_CANCELLED, endAgentRun, type EndedAgentRun } from '../services/agent/agent-run-end.ts';
+import { endAgentRun, type EndedAgentRun } from '../services/agent/agent-run-end.ts';
 import { beginAgentRun, type BegunRun } from '../services/agent/agent-run-state.ts';
 import { failureOf, type Claim } from '../services/operation/operation-repository.ts';
-import type { Handler, Job } from './handler.ts';
+import type { Handler, RunningClaim } from './handler.ts';
 
 /** Maximum duration of a run. */
 const MAX_DURATION_MS = 10 * 60_000;
@@ -36,15 +36,15 @@ export const agentRun = (maxDurationMs = MAX_DURATION_MS): Handler<'agent.run'> 
   async onFailure(claim, { message }, tx) {
     await endAgentRun(tx, runOf(claim), { status: 'failed', error: message });
   },
-  async onCancel(claim, tx) {
-    await endAgentRun(tx, runOf(claim), AGENT_RUN_CANCELLED);
-  },
 });
 
-/** Returns the output of a run, or why it failed. Throws what ends the attempt: a cancellation, or the end of the worker. */
+/**
+ * Returns the output of a run, or the reason of its failure. Throws the reason for which the attempt ends: a
+ * cancellation, or the end of the worker.
+ */
 async function execute(
   platform: Platform,
-  { input: { ownerId }, signal, progress }: Job<'agent.run'>,
+  { input: { ownerId }, signal, progress }: RunningClaim<'agent.run'>,
   run: BegunRun,
   maxDurationMs: number,
 ): Promise<{ output: string | null; failure?: OperationFailure }> {

@@ -37,7 +37,7 @@ export const appDeploy: Handler<'app.deploy'> = {
   },
 };
 
-/** Reads the modules among the files of an app. Throws CONFLICT for one that was replaced meanwhile. */
+/** Reads the modules among the files of an app. Throws CONFLICT for a module that was replaced during the deployment. */
 async function readModules(
   { files: store }: Platform,
   files: readonly ReleaseFile[],

@@ -8,7 +8,7 @@ import { newRow } from '../core/new-row.ts';
 import type { Platform } from '../core/platform.ts';
 import { loadMigrationFiles, type MigrationRow } from '../services/app/app-migration.ts';
 import { setSlug } from '../services/resource/resource-slug.ts';
-import type { Handler, Job } from './handler.ts';
+import type { Handler, RunningClaim } from './handler.ts';
 import { withQueryTimeout } from './query-timeout.ts';
 
 /** Runs the pending migrations of an app. The first run creates its workspace, and the datasource that reads it. */
@@ -24,7 +24,7 @@ export const appMigrate: Handler<'app.migrate'> = {
 /** Runs the pending migrations of an app, with the progress of a job. Throws UPSTREAM_FAILED with file and line. */
 export async function runMigrations(
   platform: Platform,
-  job: Pick<Job, 'signal' | 'progress'>,
+  job: Pick<RunningClaim, 'signal' | 'progress'>,
   key: WorkspaceKey,
   dryRun: boolean,
 ): Promise<AppMigrationRun> {
@@ -47,7 +47,7 @@ async function runFiles(
   run: Parameters<Platform['workspaces']['migrate']>[2],
 ): Promise<string[]> {
   await platform.workspaces.provision(key);
-  // Before the first file runs: what it creates is there even if a later one fails.
+  // Before the first file runs, because its tables exist even if a later file fails.
   if (!run.dryRun) await recordWorkspace(platform, key);
   return platform.workspaces.migrate(
     key,

@@ -16,14 +16,14 @@ interface ExceededBudget extends Record<string, unknown> {
   credits: string;
 }
 
-/** What was used in the month, of all tenants. */
+/** Usage of the month, of all tenants. */
 const USES = `
   select tenant_id, entity_type, entity_id, sum(credits) as credits
   from dws.usage_day
   where day between $1 and $2
   group by 1, 2, 3`;
 
-/** The budgets that are exceeded and of which users were not notified. Takes first and last day of the month. */
+/** Exceeded budgets whose users were not notified yet. Takes the first and the last day of the month. */
 const EXCEEDED = `
   select u.tenant_id as "tenantId", u.entity_type as "entityType", u.id as "entityId", u.name, u.owner_id as "ownerId",
     trim_scale(u.monthly_budget)::text as budget, trim_scale(u.credits)::text as credits

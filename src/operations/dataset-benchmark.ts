@@ -6,8 +6,9 @@ import { benchmarkStatistics } from '../services/dataset/dataset-benchmark-stati
 import { countRows } from '../services/dataset/dataset-run.ts';
 import { driverOf } from '../services/datasource/datasource-config.ts';
 import { toRunError } from '../services/datasource/datasource-connection.ts';
-import { prepareLoad } from './dataset-refresh.ts';
-import type { Handler, Job } from './handler.ts';
+import { whileStorageAllows } from '../services/resource/storage-limit.ts';
+import { prepareLoad, runningLoad } from './dataset-refresh.ts';
+import type { Handler, RunningClaim } from './handler.ts';
 import type { LoaderOptions, LoadJob } from './load-job.ts';
 import { startLoad } from './load-process.ts';
 import { withQueryTimeout } from './query-timeout.ts';
@@ -31,7 +32,9 @@ export const datasetBenchmark = (options: LoaderOptions): Handler<'dataset.bench
           disableRefreshInterval: true,
         });
         return await repeat(job, config, () =>
-          config.includeIndexing ? measureLoad(platform, load, signal) : measureSource(platform, load, config, signal),
+          config.includeIndexing
+            ? measureLoad(platform, job, load, signal)
+            : measureSource(platform, load, config, signal),
         );
       } catch (error) {
         throw signal.aborted ? signal.reason : toRunError(error);
@@ -50,7 +53,7 @@ export const datasetBenchmark = (options: LoaderOptions): Handler<'dataset.bench
 
 /** Measures one run after the other and reports each as progress. Warm-up runs are not among the results. */
 async function repeat(
-  job: Job,
+  job: RunningClaim,
   { iterations, warmup }: BenchmarkConfig,
   measure: () => Promise<Measurement>,
 ): Promise<DatasetBenchmarkRun[]> {
@@ -85,22 +88,30 @@ async function measureSource(
 }
 
 /** Measures a load into a temporary generation. Records are those that the dataset's flow leaves. */
-async function measureLoad(platform: Platform, load: LoadJob, signal: AbortSignal): Promise<Measurement> {
-  const start = performance.now();
+function measureLoad(
+  platform: Platform,
+  job: RunningClaim,
+  former: LoadJob,
+  signal: AbortSignal,
+): Promise<Measurement> {
   const generationId = newId();
-  const loading = startLoad(platform, { ...load, generationId }, signal, () => {});
-  try {
-    const { records } = await loading.generation;
-    return { duration: millisecondsSince(start), records };
-  } finally {
-    await loading.release();
-    // What cannot be dropped here has no row, so the janitor drops it later.
-    await platform.index
-      .drop(generationId)
-      .catch((error: unknown) =>
-        platform.log.warn({ err: error, generation: generationId }, 'Could not drop the generation of a benchmark'),
-      );
-  }
+  const load = { ...former, generationId };
+  return whileStorageAllows(platform, runningLoad(job.tenantId, job.resourceId, load), signal, async (ending) => {
+    const start = performance.now();
+    const loading = startLoad(platform, load, ending, () => {});
+    try {
+      const { records } = await loading.generation;
+      return { duration: millisecondsSince(start), records };
+    } finally {
+      await loading.release();
+      // A generation that cannot be dropped here has no row, so the janitor drops it later.
+      await platform.index
+        .drop(generationId)
+        .catch((error: unknown) =>
+          platform.log.warn({ err: error, generation: generationId }, 'Could not drop the generation of a benchmark'),
+        );
+    }
+  });
 }
 
 /** Returns milliseconds with at most three decimals. */

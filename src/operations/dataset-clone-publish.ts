@@ -68,8 +68,8 @@ export async function publishSnapshot(tx: Transaction, clone: ReadyClone<'datase
 
 /**
  * Publishes a snapshot, or a copy of it, as an independent dataset of the caller. The restrictions of the former parent
- * no longer apply to its readers, who may include the snapshot's owner. Throws CONFLICT if the snapshot was promoted
- * meanwhile.
+ * no longer apply to its readers, who may include the snapshot's owner. Throws CONFLICT if another operation has
+ * promoted the snapshot.
  */
 export async function publishPromotion(tx: Transaction, clone: ReadyClone<'dataset.promote'>): Promise<CloneResult> {
   const { input, origin } = clone;

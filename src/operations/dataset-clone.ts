@@ -14,7 +14,7 @@ import {
   type CloneOperation,
   type ReadyClone,
 } from './dataset-clone-publish.ts';
-import { Interrupted, type Handler, type Job } from './handler.ts';
+import { Interrupted, type Handler, type RunningClaim } from './handler.ts';
 import type { LoaderOptions } from './load-job.ts';
 import type { CloneResult } from './operation-results.ts';
 
@@ -31,7 +31,7 @@ export const datasetPromote = (options: LoaderOptions): Handler<'dataset.promote
   cloneHandler(options, ({ preserveSnapshot }) => preserveSnapshot, publishPromotion);
 
 /**
- * Returns a handler that clones the rows, where the input includes them, and publishes everything at once. The cost of
+ * Returns a handler that clones the rows, if the input includes them, and publishes everything in one step. The cost of
  * a clone does not depend on the number of rows.
  */
 const cloneHandler = <N extends CloneOperation>(
@@ -40,7 +40,7 @@ const cloneHandler = <N extends CloneOperation>(
   publishClone: (tx: Transaction, clone: ReadyClone<N>) => Promise<CloneResult>,
 ) => ({
   takeover: true,
-  async run(job: Job<N>, platform: Platform) {
+  async run(job: RunningClaim<N>, platform: Platform) {
     const { input } = job;
     const { origin, current } = await platform.database.transaction(job.tenantId, (tx) =>
       readOrigin(tx, input.datasetId),
@@ -91,7 +91,7 @@ interface ClonedRows {
 async function cloneRows(
   { databaseUrl }: LoaderOptions,
   platform: Platform,
-  job: Pick<Job, 'progress'>,
+  job: Pick<RunningClaim, 'progress'>,
   from: Generation,
 ): Promise<ClonedRows> {
   const id = newId();

@@ -1,5 +1,6 @@
 import type { DatasetRefresh } from '../../entities/dataset-refresh.ts';
 import type { LastRefresh } from '../../entities/dataset.ts';
+import { loadingBytes } from '../adapters/dataset-index/duckdb/generation-files.ts';
 import { readOwnDatabase } from '../adapters/drivers/own-database.ts';
 import type { Config } from '../core/config.ts';
 import type { Query } from '../core/database.ts';
@@ -11,19 +12,20 @@ import { newId } from '../core/id.ts';
 import { PUBLISHING, type DatasetRefreshInput, type OperationFailure } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import type { NewFile } from '../core/row-source.ts';
-import { discardUpload } from '../services/dataset/dataset-upload-cleanup.ts';
+import { refreshEnd } from '../services/dataset/dataset-upload-cleanup.ts';
 import { loadSource, openSource, toRunError } from '../services/datasource/datasource-connection.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { recordRefreshActivity } from '../services/resource/activity.ts';
+import { whileStorageAllows } from '../services/resource/storage-limit.ts';
 import { publishGeneration } from './dataset-publish.ts';
-import type { Handler, Job } from './handler.ts';
+import type { Handler, RunningClaim } from './handler.ts';
 import type { LoaderOptions, LoadJob } from './load-job.ts';
 import { startLoad, type LoadProcess } from './load-process.ts';
 import { withQueryTimeout } from './query-timeout.ts';
 
 type RefreshClaim = Claim<'dataset.refresh'>;
 
-/** Replaces a dataset's rows with those of its query. Readers see the old rows until all new ones are loaded. */
+/** Replaces the rows of a dataset with the rows of its query. Readers see the old rows until all new ones are loaded. */
 export const datasetRefresh = (options: LoaderOptions): Handler<'dataset.refresh'> => ({
   takeover: true,
   async run(job, platform) {
@@ -40,7 +42,6 @@ export const datasetRefresh = (options: LoaderOptions): Handler<'dataset.refresh
     };
   },
   onFailure: recordFailure,
-  onCancel: discardFailedUpload,
 });
 
 /**
@@ -51,12 +52,12 @@ export const datasetRefresh = (options: LoaderOptions): Handler<'dataset.refresh
 export async function loadRows(
   options: LoaderOptions,
   platform: Platform,
-  job: Job,
+  job: RunningClaim,
   input: DatasetRefreshInput,
   newFile?: NewFile,
 ): Promise<{ generation: Generation; load: LoadProcess }> {
   const loadJob = await prepareLoad(options, platform, job, input, newFile);
-  return withQueryTimeout(platform, job, async (signal) => {
+  const loadUntil = async (signal: AbortSignal) => {
     const load = startLoad(platform, loadJob, signal, job.progress);
     try {
       const generation = await load.generation;
@@ -66,8 +67,18 @@ export async function loadRows(
       await load.release();
       throw input.upload || newFile ? error : toRunError(error);
     }
-  });
+  };
+  return withQueryTimeout(platform, job, (signal) =>
+    whileStorageAllows(platform, runningLoad(job.tenantId, input.datasetId, loadJob), signal, loadUntil),
+  );
 }
+
+/** Returns what is known of a load while it runs. */
+export const runningLoad = (tenantId: string, datasetId: string, { index, generationId }: LoadJob) => ({
+  tenantId,
+  datasetId,
+  bytes: () => loadingBytes(index.dir, generationId),
+});
 
 /** Publishes a generation as the result of a refresh and records the activity. */
 export async function publishRefresh(
@@ -88,7 +99,7 @@ export async function publishRefresh(
 export async function prepareLoad(
   options: LoaderOptions,
   platform: Platform,
-  job: Job,
+  job: RunningClaim,
   input: DatasetRefreshInput,
   newFile?: NewFile,
 ): Promise<LoadJob> {
@@ -126,7 +137,7 @@ export async function prepareLoad(
 
 /** Records the failure of a refresh. The dataset keeps its rows, but a dataset that was being uploaded is deleted. */
 async function recordFailure(claim: RefreshClaim, failure: OperationFailure, tx: Transaction): Promise<void> {
-  await discardFailedUpload(claim, tx);
+  await refreshEnd.cancelled(tx, claim);
   const at = new Date();
   const duration = at.getTime() - claim.startedAt.getTime();
   const last: LastRefresh = { at: at.toISOString(), success: false, duration, error: failure.message };
@@ -135,8 +146,4 @@ async function recordFailure(claim: RefreshClaim, failure: OperationFailure, tx:
     values: [claim.tenantId, claim.resourceId, JSON.stringify(last)],
   });
   await recordRefreshActivity(tx, claim, 'refresh.failed', { code: failure.code, duration });
-}
-
-async function discardFailedUpload({ tenantId, resourceId, input }: RefreshClaim, tx: Transaction): Promise<void> {
-  if (input.upload) await discardUpload(tx, tenantId, resourceId);
 }

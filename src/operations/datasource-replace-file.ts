@@ -6,6 +6,7 @@ import { levelAllows } from '../core/permissions.ts';
 import type { Transaction } from '../core/platform.ts';
 import type { NewFile } from '../core/row-source.ts';
 import { concurrencyKeyOf } from '../services/dataset/dataset-refresh.ts';
+import { replaceFileEnd } from '../services/dataset/datasource-replace.ts';
 import { lockConcurrencyKey } from '../services/operation/operation-concurrency.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { cancelRunning } from '../services/operation/operation.ts';
@@ -64,8 +65,7 @@ export const datasourceReplaceFile = (options: LoaderOptions): Handler<'datasour
       release,
     };
   },
-  onFailure: (claim, _failure, tx) => discardFile(claim, tx),
-  onCancel: discardFile,
+  onFailure: (claim, _failure, tx) => replaceFileEnd.cancelled(tx, claim),
 });
 
 /** Cancels running refreshes of the datasets: they read the former file, and would replace the new rows. */
@@ -108,9 +108,4 @@ async function putInPlace(
   deleteStoredFiles(tx, tenantId, [datasource.fileId]);
   const message = (name: string) => `${caller.username} changed the file of ${name}`;
   recordActivities(caller, tx, DATASOURCE, 'updated', [datasource], message, { fields: ['file'] });
-}
-
-/** Deletes the row of a file that was not put in place. The former one stays. */
-async function discardFile({ tenantId, input: { newFile } }: ReplaceClaim, tx: Transaction): Promise<void> {
-  deleteStoredFiles(tx, tenantId, [newFile.id]);
 }

@@ -5,7 +5,7 @@ import type { Claim, Progress } from '../services/operation/operation-repository
 import type { OperationResults } from './operation-results.ts';
 
 /** A claimed work item while its handler runs. */
-export interface Job<N extends OperationName = OperationName> extends Claim<N> {
+export interface RunningClaim<N extends OperationName = OperationName> extends Claim<N> {
   /** Aborts when the caller cancels, another worker takes over or this worker shuts down. */
   signal: AbortSignal;
   progress(update: Progress): void;
@@ -29,16 +29,14 @@ export interface Prepared<N extends OperationName = OperationName> {
 /** Runs one kind of operation. */
 export interface Handler<N extends OperationName = OperationName> {
   /**
-   * Whether the operation is retried when its worker dies; `once` if its input may be what ends workers; `resumes` if it
+   * Whether the operation is retried when its worker dies; `once` if its input may crash workers; `resumes` if it
    * continues where the last attempt ended. Otherwise it is recorded as failed.
    */
   takeover: boolean | 'once' | 'resumes';
   /** Prepares the result. Throws an `ApiError`, which the caller gets, or `Interrupted`. */
-  run(job: Job<N>, platform: Platform): Promise<Prepared<N>>;
-  /** Records a failure where users see it, in the transaction that records it. Not called for cancellations. */
+  run(job: RunningClaim<N>, platform: Platform): Promise<Prepared<N>>;
+  /** Records a failure where users see it, in the transaction that records it. Not called for cancellations (`OperationEnd`). */
   onFailure?(claim: Claim<N>, failure: OperationFailure, tx: Transaction): Promise<void>;
-  /** Cleans up after a cancelled attempt, in the transaction that records the cancellation. */
-  onCancel?(claim: Claim<N>, tx: Transaction): Promise<void>;
 }
 
 export type Handlers = { [N in OperationName]?: Handler<N> };
@@ -65,7 +63,7 @@ export class Postponed extends Error {
 /** Limit that ends the retries of an operation whose worker dies each time. */
 const MAX_ATTEMPTS = 3;
 
-/** Limit for an operation of which each attempt does a part. Its handler ends attempts that do nothing sooner. */
+/** Limit for an operation whose attempts each do a part. Its handler ends it sooner if attempts do not progress. */
 const MAX_RESUMING_ATTEMPTS = 100;
 
 /** Returns how often an operation is tried if its worker dies each time. */

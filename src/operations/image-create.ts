@@ -1,20 +1,15 @@
 import { newCallTrace } from '../core/ai.ts';
 import { retryWhileUnavailable } from '../core/database-unavailable.ts';
-import { cancelled } from '../core/errors.ts';
-import type { ImageCreateInput } from '../core/operations.ts';
-import type { Platform, Transaction } from '../core/platform.ts';
+import type { Platform } from '../core/platform.ts';
 import { findChosenModel } from '../services/ai/choose-model.ts';
-import { recordAiCall } from '../services/ai/record-ai-call.ts';
-import { endCall, sendCall, type SentCallEnd } from '../services/ai/sent-call.ts';
+import { endCall, sendCall } from '../services/ai/sent-call.ts';
+import { endOf, recordOf, recordUnpublished } from '../services/image/image-end.ts';
 import { reserveImage } from '../services/image/image-request.ts';
 import { insertImage, saveImage } from '../services/image/store-image.ts';
 import { createJobContext } from '../services/job/job-context.ts';
-import { failureOf, type Claim } from '../services/operation/operation-repository.ts';
+import { failureOf } from '../services/operation/operation-repository.ts';
 import { deleteUnreferenced } from '../services/resource/stored-file.ts';
-import { releaseCredits } from '../services/usage/credit-reservation.ts';
-import type { Handler, Job, Prepared } from './handler.ts';
-
-type ImageClaim = Claim<'image.create'>;
+import type { Handler, RunningClaim, Prepared } from './handler.ts';
 
 /**
  * Creates an image as the user who requested it. It is charged in the transaction that publishes it, or once it was sent in
@@ -25,12 +20,9 @@ export const imageCreate: Handler<'image.create'> = {
   takeover: false,
   run: createImage,
   onFailure: (claim, failure, tx) => recordUnpublished(claim, { status: 'failed', error: failure }, tx),
-  onCancel: (claim, tx) => recordUnpublished(claim, { status: 'cancelled', error: CANCELLED }, tx),
 };
 
-const CANCELLED = failureOf(cancelled());
-
-async function createImage(job: Job<'image.create'>, platform: Platform): Promise<Prepared<'image.create'>> {
+async function createImage(job: RunningClaim<'image.create'>, platform: Platform): Promise<Prepared<'image.create'>> {
   const { tenantId, userId, workId, input, signal } = job;
   const { provider, model, size, price, callId, sealedPrompt } = input;
   const ctx = await createJobContext(platform, tenantId, `user:${userId}`, signal);
@@ -48,7 +40,7 @@ async function createImage(job: Job<'image.create'>, platform: Platform): Promis
   const request = { model, prompt, size };
   const bytes = await platform.ai.createImage(endpoint, request, signal, trace, beforeSend).catch(async (error) => {
     const end = endOf({ status: 'failed', error: failureOf(error) }, trace.state);
-    // What was sent is charged with the outcome. What was not, or was refused, must not become that.
+    // A sent call is charged with the outcome. A call that was refused or not sent must not be charged.
     const recordEnd = () => platform.database.transaction(tenantId, (tx) => endCall(tx, job, callId, end));
     if (trace.state !== 'sent') await retryWhileUnavailable(recordEnd, () => signal.aborted);
     throw error;
@@ -63,38 +55,3 @@ async function createImage(job: Job<'image.create'>, platform: Platform): Promis
     release: () => deleteUnreferenced(ctx, [saved.id]),
   };
 }
-
-type ImageOutcome = Pick<SentCallEnd, 'status' | 'error'>;
-
-/** Returns how a call ended. An image has one price, whatever the provider states. */
-const endOf = (outcome: ImageOutcome, state: SentCallEnd['state'] = 'sent'): SentCallEnd => ({
-  ...outcome,
-  state,
-  stated: null,
-  tokens: null,
-});
-
-/** Charges and records a call that was sent, or records one that was not, and ends its reservation. */
-async function recordUnpublished(claim: ImageClaim, outcome: ImageOutcome, tx: Transaction): Promise<void> {
-  const { callId } = claim.input;
-  if ((await endCall(tx, claim, callId, endOf(outcome))) !== undefined) return;
-  releaseCredits(tx, claim, callId);
-  const duration = Date.now() - claim.startedAt.getTime();
-  // Changes nothing if the call is in the audit already.
-  recordAiCall(tx, claim, { ...recordOf(claim), duration }, { ...outcome, price: null, tokens: null });
-}
-
-const recordOf = ({ userId, input }: Pick<ImageClaim, 'userId'> & { input: ImageCreateInput }) => ({
-  id: input.callId,
-  actor: `user:${userId}` as const,
-  userId,
-  action: 'image' as const,
-  entity:
-    input.assistantId === null
-      ? { type: 'user' as const, id: userId }
-      : { type: 'assistant' as const, id: input.assistantId },
-  provider: input.provider,
-  model: input.model,
-  size: input.size,
-  sealedPrompt: input.sealedPrompt,
-});

@@ -14,14 +14,18 @@ export interface SweepOptions {
   orphanAge: number;
 }
 
-/** Generations that a row names: those of datasets and those of refresh previews. */
+/** Generations that a row of a dataset or of a refresh preview names. */
 const NAMED_GENERATIONS = '(select id from dws.generation union all select id from dws.refresh_preview)';
 
 /**
- * Drops the generations that are no longer used: those replaced long enough ago, those of expired previews, and
- * finished or unfinished ones that no row names and no loader has locked.
+ * Drops the generations that are no longer used: generations replaced long enough ago, generations of expired previews,
+ * and finished or unfinished ones that no row names and no loader has locked.
  */
-export async function sweepGenerations(platform: Platform, { replacedAge, orphanAge }: SweepOptions): Promise<void> {
+export async function sweepGenerations(
+  platform: Platform,
+  { replacedAge, orphanAge }: SweepOptions,
+  signal?: AbortSignal,
+): Promise<void> {
   await deleteGenerationRows(platform, replacedAge);
   const present = await platform.index.generations();
   const rows = await platform.system.query<{ id: GenerationId }>({
@@ -30,6 +34,7 @@ export async function sweepGenerations(platform: Platform, { replacedAge, orphan
   });
   const named = new Set(rows.map(({ id }) => id));
   for (const { id } of present) {
+    signal?.throwIfAborted();
     if (named.has(id) || !isUuid(id) || Date.now() - creationTimeOf(id) < orphanAge) continue;
     await dropOrphan(platform, id).catch((error) =>
       platform.log.warn({ err: error, generation: id }, 'Could not drop an orphaned generation'),
@@ -140,7 +145,7 @@ export async function sweepRenditions(query: Query): Promise<void> {
 /** Retention of images, and of the prompts of calls of AI providers. */
 const AI_CONTENT_RETENTION = '90 days';
 
-/** Deletes images after their retention, and those that no user sees any more. `sweepFiles` deletes their bytes. */
+/** Deletes images after their retention, and images that no user can see. `sweepFiles` deletes their bytes. */
 export async function sweepImages(query: Query): Promise<void> {
   await query({
     text: `
@@ -153,7 +158,7 @@ export async function sweepImages(query: Query): Promise<void> {
   });
 }
 
-/** Deletes prompts of calls of AI providers after their retention, and the calls after that of records. */
+/** Deletes prompts of AI calls after the retention of prompts, and the calls after the retention of records. */
 export async function sweepAiCalls(query: Query): Promise<void> {
   await query({
     text: `
@@ -164,37 +169,44 @@ export async function sweepAiCalls(query: Query): Promise<void> {
   await query({ text: `delete from dws.ai_call where created_at < now() - interval '${RECORD_RETENTION}'` });
 }
 
+/** Number of files whose rows are looked up together, and of orphans that are removed in one transaction. */
+const FILE_BATCH = 100;
+
 /**
- * Removes stored files that no row names: those of interrupted uploads and those whose rows were deleted. Files that
- * were written less than `fileAge` milliseconds ago stay, as an upload inserts its row much earlier.
+ * Removes stored files that no row names: files of interrupted uploads and files whose rows were deleted. Files that
+ * were written less than `fileAge` milliseconds ago stay, because an upload inserts its row well within this time.
  */
-export async function sweepFiles(platform: Platform, fileAge: number): Promise<void> {
+export async function sweepFiles(platform: Platform, fileAge: number, signal?: AbortSignal): Promise<void> {
   const old = (await platform.files.list())
     .filter((file) => Date.now() - file.createdAt >= fileAge)
     .map(({ id }) => id);
-  if (old.length === 0) return;
-  const rows = await platform.system.query<{ id: string }>({
-    text: `select id from dws.stored_file where id = any($1::uuid[])`,
-    values: [old],
+  for (let start = 0; start < old.length; start += FILE_BATCH) {
+    signal?.throwIfAborted();
+    await sweepBatch(platform, old.slice(start, start + FILE_BATCH), fileAge);
+  }
+}
+
+async function sweepBatch(platform: Platform, batch: readonly string[], fileAge: number): Promise<void> {
+  const orphans = await platform.system.query<{ id: string }>({
+    text: `select id from unnest($1::uuid[]) f (id) where not exists (select from dws.stored_file s where s.id = f.id)`,
+    values: [batch],
   });
-  const named = new Set(rows.map(({ id }) => id));
-  for (const id of old.filter((one) => !named.has(one)))
-    await removeOrphan(platform, id, fileAge).catch((error) =>
-      platform.log.warn({ err: error, file: id }, 'Could not remove an orphaned file'),
-    );
+  if (orphans.length === 0) return;
+  await platform.system.transaction(async (query) => {
+    // A refresh whose datasource was deleted during it may still read the file.
+    const locked = await Promise.all(orphans.map(({ id }) => tryLock(query, FILE_LOCK, id)));
+    for (const [i, { id }] of orphans.entries())
+      if (locked[i])
+        await removeOrphan(platform, id, fileAge).catch((error) =>
+          platform.log.warn({ err: error, file: id }, 'Could not remove an orphaned file'),
+        );
+  });
 }
 
 /** Removes a file without a row, unless it was written lately: the download of a large file takes long. */
-async function removeOrphan(platform: Platform, id: string, fileAge: number): Promise<void> {
-  const writtenAt = await platform.files.writtenAt(id);
-  if (writtenAt === undefined || Date.now() - writtenAt >= fileAge) await removeFile(platform, id);
-}
-
-/** Removes one file under its lock. A refresh whose datasource was deleted meanwhile may still read it. */
-function removeFile(platform: Platform, id: string): Promise<void> {
-  return platform.system.transaction(async (query) => {
-    if (!(await tryLock(query, FILE_LOCK, id))) return;
-    await platform.files.remove(id);
-    platform.log.info({ file: id }, 'Removed an orphaned file');
-  });
+async function removeOrphan({ files, log }: Platform, id: string, fileAge: number): Promise<void> {
+  const writtenAt = await files.writtenAt(id);
+  if (writtenAt !== undefined && Date.now() - writtenAt < fileAge) return;
+  await files.remove(id);
+  log.info({ file: id }, 'Removed an orphaned file');
 }

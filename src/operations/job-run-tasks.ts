@@ -14,7 +14,7 @@ import { meetsConditions } from '../services/job/run-conditions.ts';
 import { RunLog } from '../services/job/run-log.ts';
 import { usedDatasetIn } from '../services/job/used-dataset.ts';
 import { failureOf } from '../services/operation/operation-repository.ts';
-import { Postponed, type Job as Work } from './handler.ts';
+import { Postponed, type RunningClaim } from './handler.ts';
 import { keptTasks, type RunTasks } from './job-run-kept.ts';
 
 /** One task of a run: a dataset of the job, or an action. */
@@ -28,18 +28,18 @@ interface Task {
   work(run: TaskRun): Promise<void>;
 }
 
-/** What the work of a task gets: an attempt with the context of the owner. */
+/** Context of a task: an attempt with the context of the owner. */
 type TaskRun = Pick<ActionRun, 'ctx' | 'signal' | 'log' | 'progress'>;
 
-/** Time after which a run begins no more tasks, in milliseconds. */
+/** Time after which a run does not begin further tasks, in milliseconds. */
 const MAX_RUN_MS = 24 * 3_600_000;
 
 /**
  * Runs the tasks of a run in their order, as the owner of the job. A failed task does not end the run: the conditions of
- * the actions after it decide. Stores each result at once. Throws the reason of the work's signal, and `Postponed` if a
+ * the actions after it decide. Stores each result immediately. Throws the reason of the work's signal, and `Postponed` if a
  * task is repeated later.
  */
-export async function runTasks(platform: Platform, work: Work<'job.run'>, plan: RunPlan): Promise<RunTasks> {
+export async function runTasks(platform: Platform, work: RunningClaim<'job.run'>, plan: RunPlan): Promise<RunTasks> {
   const tasks = listTasks(platform, plan);
   const { done, next } = keptTasks(plan, tasks, work.input.from);
   const deadline = plan.run.startedAt!.getTime() + MAX_RUN_MS;
@@ -58,10 +58,10 @@ export async function runTasks(platform: Platform, work: Work<'job.run'>, plan: 
   return done;
 }
 
-/** What the tasks of a run have in common. */
+/** State that the tasks of a run share. */
 interface RunningTask {
   platform: Platform;
-  work: Work<'job.run'>;
+  work: RunningClaim<'job.run'>;
   plan: RunPlan;
   deadline: number;
   progress(percent: number): void;
@@ -121,10 +121,10 @@ async function runTask(
   return true;
 }
 
-/** Returns what the readers of the run see of a failure. Logs errors of the service. */
+/** Returns the part of a failure that readers of the run see. Logs errors of the service. */
 function describeFailure(
   platform: Platform,
-  { workId }: Work<'job.run'>,
+  { workId }: RunningClaim<'job.run'>,
   { key }: Task,
   error: unknown,
 ): OperationFailure {
@@ -191,7 +191,7 @@ function actionTask(platform: Platform, { run, job, datasets }: RunPlan, action:
 
 /**
  * Throws CONFLICT for an action that was changed or deleted after the run had started, or whose alias names another
- * dataset: the checks of who may change it look at what it does now, not at what the run would still do.
+ * dataset. Checks of who may change an action look at its current settings, not at the settings in the plan of a run.
  */
 async function checkUnchanged(
   { query, viewer }: Context,
@@ -210,7 +210,11 @@ async function checkUnchanged(
 }
 
 /** Stores the tasks that have ended, so that the history shows them while the run goes on. */
-async function saveTasks(platform: Platform, work: Work<'job.run'>, { history, logs }: RunTasks): Promise<void> {
+async function saveTasks(
+  platform: Platform,
+  work: RunningClaim<'job.run'>,
+  { history, logs }: RunTasks,
+): Promise<void> {
   await platform.database.query(work.tenantId, {
     text: `
       update dws.job_run

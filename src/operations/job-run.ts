@@ -1,11 +1,12 @@
 import type { JobRunResult } from '../../entities/job-run.ts';
-import { cancelled } from '../core/errors.ts';
+import { cancelled, conflict } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import { createOwnerContext } from '../services/job/job-context.ts';
-import { endRun, RUN_CANCELLED, type EndedRun } from '../services/job/job-run-end.ts';
+import { JOB_LOCKED } from '../services/job/job-lock.ts';
+import { endRun, type EndedRun } from '../services/job/job-run-end.ts';
 import { beginRun, type RunPlan } from '../services/job/job-run-plan.ts';
 import { failureOf, type Claim } from '../services/operation/operation-repository.ts';
-import type { Handler, Job as Work } from './handler.ts';
+import type { Handler, RunningClaim } from './handler.ts';
 import type { RunTasks } from './job-run-kept.ts';
 import { runTasks } from './job-run-tasks.ts';
 
@@ -44,12 +45,10 @@ export const jobRun: Handler<'job.run'> = {
   async onFailure(claim, { message }, tx) {
     await endRun(tx, runOf(claim), { status: 'failed', error: message });
   },
-  async onCancel(claim, tx) {
-    await endRun(tx, runOf(claim), RUN_CANCELLED);
-  },
 };
 
-async function runPlan(platform: Platform, work: Work<'job.run'>, plan: RunPlan): Promise<RunTasks> {
+async function runPlan(platform: Platform, work: RunningClaim<'job.run'>, plan: RunPlan): Promise<RunTasks> {
+  if (plan.isLocked) return { history: [], logs: {}, failure: failureOf(conflict(JOB_LOCKED)) };
   try {
     await createOwnerContext(platform, plan.job, work.input.ownerId, work.signal);
   } catch (error) {
@@ -59,7 +58,7 @@ async function runPlan(platform: Platform, work: Work<'job.run'>, plan: RunPlan)
   return runTasks(platform, work, plan);
 }
 
-/** Returns what a waiting caller gets: errors and logs are for those who may read them in the history. */
+/** Returns the result for a waiting caller, without errors and logs, because not every caller may read the history. */
 const resultOf = (runId: string, { history, failure }: RunTasks, duration: number): JobRunResult => ({
   runId,
   success: failure === null,

@@ -14,7 +14,7 @@ export interface SchedulerOptions {
 
 /**
  * Starts due jobs of all tenants, in every worker process. The times are in the rows of the jobs alone, so that a crash
- * loses none of them. See docs/contract.md#runs-of-jobs.
+ * loses none of them. See docs/contract/jobs.md#runs-of-jobs.
  */
 export function startJobScheduler(platform: Platform, { interval }: SchedulerOptions): { stop(): Promise<void> } {
   const clock = new ClockWatch();

@@ -9,7 +9,7 @@ import { loadResult } from '../services/library/sync-result.ts';
 import type { SyncedLibrary } from '../services/library/sync-run.ts';
 import { deleteScope } from '../services/library/sync-state.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
-import type { Handler, Job, Prepared } from './handler.ts';
+import type { Handler, RunningClaim, Prepared } from './handler.ts';
 
 type SyncClaim = Claim<'library.sync'>;
 
@@ -21,11 +21,10 @@ export const librarySync = (open = openDrive): Handler<'library.sync'> => ({
   takeover: 'resumes',
   run: (job, platform) => syncLibrary(job, platform, open),
   onFailure: recordFailure,
-  onCancel: async ({ tenantId, workId }, tx) => deleteScope(tx, tenantId, workId),
 });
 
 async function syncLibrary(
-  job: Job<'library.sync'>,
+  job: RunningClaim<'library.sync'>,
   platform: Platform,
   open: typeof openDrive,
 ): Promise<Prepared<'library.sync'>> {

@@ -43,7 +43,7 @@ export type FromSource =
 
 /**
  * Messages to the loader. `prepare` comes before the job is known. After `published` it prepares the search words and
- * exits; after `done` it exits at once.
+ * exits; after `done` it exits immediately.
  */
 export type ToLoader =
   | FromSource

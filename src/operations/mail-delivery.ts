@@ -11,7 +11,7 @@ import { claimMail, claimMailOf, listMailSenders, type DueMail } from './mail-cl
 
 /** Times in milliseconds. */
 export interface DeliveryOptions {
-  /** Pause between two searches for due mails. New mails are sent at once. */
+  /** Pause between two searches for due mails. New mails are sent immediately. */
   interval: number;
   /** Limit of one attempt, without the time for attachments. */
   attemptTimeout: number;
@@ -23,9 +23,9 @@ export interface DeliveryOptions {
   retryDelays: readonly number[];
 }
 
-/** Number of mails that one process sends at once, without those of jobs and apps. */
+/** Number of mails that one process sends concurrently, without mails of jobs and apps. */
 const MAX_SENDERS = 4;
-/** Number of mails of jobs and apps that one process sends at once: of one owner half of them. */
+/** Number of mails of jobs and apps that one process sends concurrently. One owner gets at most half of them. */
 const MAX_JOB_SENDERS = 2;
 const MAX_ERROR_CHARACTERS = 500;
 /** Slowest connection, for attachments: an attempt has more time the larger they are. */
@@ -194,7 +194,7 @@ async function recordFailedAttempt(
 
 /**
  * Records mails as failed that have expired, and those whose sender died. The latter may have arrived, so they are not
- * sent again. See docs/contract.md#mail.
+ * sent again. See docs/contract/people.md#mail.
  */
 async function failOverdueMails({ system }: Platform, claimTimeout: number): Promise<void> {
   await system.query({

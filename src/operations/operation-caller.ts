@@ -4,7 +4,7 @@ import type { ActivityActor } from '../services/resource/activity.ts';
 
 /** The user or team who started the operation. */
 export interface OperationCaller extends Grantee, ActivityActor {
-  /** `user:<id>` or `team:<id>`: the owner of what the operation creates. */
+  /** `user:<id>` or `team:<id>`: the owner of the resources that the operation creates. */
   principal: string;
 }
 

@@ -17,7 +17,7 @@ export class ParentSource implements Pick<SourceConnection, 'describe' | 'segmen
     this.#send = send;
   }
 
-  /** Receives what the parent sends. Ignores messages about other things. */
+  /** Receives messages of the parent. Ignores messages about other things. */
   receive(message: ToLoader): void {
     if (message.kind === 'rows') this.#onRows?.(message.rows);
     if (message.kind === 'estimate') this.#onEstimate?.(message.rows);

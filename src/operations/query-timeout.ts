@@ -1,7 +1,7 @@
 import { upstreamFailed } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import { withTimeout } from '../core/with-timeout.ts';
-import type { Job } from './handler.ts';
+import type { RunningClaim } from './handler.ts';
 
 /**
  * Runs the queries of a job for at most `REFRESH_TIMEOUT_MS`. The signal aborts with the job, or with UPSTREAM_FAILED
@@ -9,7 +9,7 @@ import type { Job } from './handler.ts';
  */
 export function withQueryTimeout<T>(
   { config }: Platform,
-  job: Pick<Job, 'signal'>,
+  job: Pick<RunningClaim, 'signal'>,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { REFRESH_TIMEOUT_MS: timeoutMs } = config;

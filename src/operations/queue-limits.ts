@@ -1,7 +1,7 @@
 import type { QueueLimits } from '../adapters/queue/pg-boss.ts';
 import { halfOf } from '../core/fair-gate.ts';
 
-/** Returns the limits of the queues of one worker. Of each, a user gets half of what a tenant does. */
+/** Returns the limits of the queues of one worker. The limit of a user is half the limit of a tenant. */
 export const queueLimitsOf = (concurrency: number): QueueLimits => ({
   operations: { concurrency, perTenant: halfOf(concurrency) },
   // They wait most of the time, and take no place of the operations that they start.

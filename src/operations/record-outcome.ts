@@ -1,5 +1,6 @@
 import { cancelled } from '../core/errors.ts';
 import { observeOperation } from '../core/metrics.ts';
+import { endCancelled } from '../core/operation-ends.ts';
 import type { OperationName } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { postpone } from '../services/operation/operation-postpone.ts';
@@ -32,7 +33,7 @@ export async function recordOutcome<N extends OperationName>(
     if (leaseState === 'lost') return null;
     const recorded = leaseState === 'cancelled' ? CANCELLED : outcome;
     if (recorded.status === 'failed') await handler?.onFailure?.(claim, recorded.error, tx);
-    else await handler?.onCancel?.(claim, tx);
+    else await endCancelled(platform, tx, claim);
     await finish(platform, tx, claim, recorded);
     return recorded.status;
   });

@@ -17,7 +17,10 @@ import type { Handler } from './handler.ts';
 import { dropOrphan } from './janitor.ts';
 import type { LoaderOptions } from './load-job.ts';
 
-/** Loads the rows of a refresh into a generation that no reader sees, and reports what publishing it would change. */
+/**
+ * Loads the rows of a refresh into a generation that no reader sees, and reports the changes that publishing it would
+ * cause.
+ */
 export const datasetPreview = (options: LoaderOptions): Handler<'dataset.preview'> => ({
   takeover: true,
   async run(job, platform) {
@@ -34,7 +37,7 @@ export const datasetPreview = (options: LoaderOptions): Handler<'dataset.preview
       warnings: generation.warnings,
       async release() {
         await load.release();
-        // Drops only what no row names, as the commit may have failed. What stays is dropped by the janitor.
+        // Drops only generations that no row names, because the commit may have failed. The janitor drops the rest.
         for (const id of [generation.id, ...(former ? [former] : [])]) await tryDropOrphan(platform, id);
       },
     };

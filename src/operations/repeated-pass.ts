@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Platform } from '../core/platform.ts';
 
-/** When a pass is repeated, and what the log says if it fails. */
+/** The schedule of a repeated pass, and its log message for failures. */
 interface RepeatedPass {
   /** Pause after each pass in milliseconds. */
   interval: number;

@@ -16,7 +16,7 @@ import { repeatPass } from './repeated-pass.ts';
 
 /** Number of values that one transaction seals again. */
 const BATCH = 500;
-/** About how many bytes of values are in memory at once. */
+/** Approximate maximum size of the values in memory, in bytes. */
 const MAX_BYTES = 8_000_000;
 
 /** A row that is locked. */
@@ -26,9 +26,10 @@ interface LockedRow {
 }
 
 /**
- * Seals every value under a former key again under the newest one, in transactions of 500 values. Each value is replaced
- * only if it still stands, and rows that others have locked are left to the next pass, so any number of processes may do
- * this at once, and one that is killed loses nothing. Returns the number of values. See docs/contract.md#keys.
+ * Seals every value under a former key again under the newest one, in transactions of 500 values. Each value is
+ * replaced only if it has not changed, and rows that others have locked are left to the next pass. So any number of
+ * processes may do this concurrently, and a process that is killed loses nothing. Returns the number of values. See
+ * docs/contract/running.md#keys.
  */
 export async function resealAll(
   { system, secrets, log }: Pick<Platform, 'system' | 'secrets' | 'log'>,
@@ -159,7 +160,7 @@ function resealValue(secrets: SecretBox, { name, isBytes }: SealedPlace, value: 
   }
 }
 
-/** Seals values again at once and after each `interval`, in milliseconds. */
+/** Seals values again immediately and after each `interval`, in milliseconds. */
 export const startResealing = (platform: Platform, { interval }: { interval: number }): { stop(): Promise<void> } =>
   repeatPass(platform, { interval, failureMessage: 'Could not encrypt stored values under the newest key' }, (signal) =>
     resealAll(platform, signal).then(() => undefined),

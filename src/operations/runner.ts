@@ -17,7 +17,7 @@ import {
   type Outcome,
 } from '../services/operation/operation-repository.ts';
 import { checkStorage } from '../services/resource/storage-limit.ts';
-import { Interrupted, Postponed, type Handlers, type Job, type Prepared } from './handler.ts';
+import { Interrupted, Postponed, type Handlers, type RunningClaim, type Prepared } from './handler.ts';
 import { queueLimitsOf } from './queue-limits.ts';
 import { endCancelledWaits, postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.ts';
 
@@ -34,13 +34,13 @@ export interface RunnerOptions {
 
 /** Runs queued operations in this process. */
 interface Runner {
-  /** Claims no more work, waits for running operations, and requeues those that do not end in time. */
+  /** Stops claiming work, waits for running operations, and requeues those that do not end in time. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` at once, half of them for one tenant, and apart
- * from these the runs of jobs, the renderings, the syncs, the images and the runs of agents. See `queueLimitsOf`.
+ * Starts to run operations from the queue: at most `WORKER_CONCURRENCY` concurrently, and half of them for one tenant.
+ * Runs of jobs, renderings, syncs, images and runs of agents have limits of their own. See `queueLimitsOf`.
  */
 export async function startRunner(
   platform: Platform,
@@ -63,7 +63,7 @@ export async function startRunner(
     await attempt;
   };
 
-  const stopEnding = platform.notifications.on(CHANNELS.cancel, () => {
+  const unsubscribe = platform.notifications.on(CHANNELS.cancel, () => {
     if (isStopping) return;
     endCancelledWaits(platform, handlers).catch((error: unknown) =>
       platform.log.warn({ err: error }, 'Could not end a cancelled operation; the reconciler does'),
@@ -74,7 +74,7 @@ export async function startRunner(
     // Work that could not be claimed stays queued; the reconciler sends it again.
     (work) =>
       runQueued(work).catch((error: unknown) =>
-        platform.log.warn({ err: error, id: work.workId }, 'Could not claim a queued operation'),
+        platform.log.warn({ err: error, id: work.workId }, 'Could not take a queued operation'),
       ),
     queueLimitsOf(platform.config.WORKER_CONCURRENCY),
   );
@@ -82,7 +82,7 @@ export async function startRunner(
   return {
     async stop() {
       isStopping = true;
-      stopEnding();
+      unsubscribe();
       queue.stopConsuming();
       await Promise.race([Promise.all(running.keys()), setTimeout(options.shutdownTimeout, undefined, { ref: false })]);
       for (const lease of running.values()) lease.abort(new Interrupted('The worker shuts down'));
@@ -138,12 +138,12 @@ async function runClaim(
 
 async function runHandler<N extends OperationName>(
   handlers: Handlers,
-  job: Job<N>,
+  job: RunningClaim<N>,
   platform: Platform,
 ): Promise<Prepared<N>> {
   const handler = handlers[job.operation];
   if (!handler) throw new Error(`No handler is registered for ${job.operation}`);
-  // Once: what has begun ends. Schedules, events and retries start operations without a mutation.
+  // Only once: an operation that has begun ends. Schedules, events and retries start operations without a mutation.
   if (job.attempt === 1 && !WORKS_WHEN_FULL.has(job.operation)) await checkStorage(platform, job.tenantId);
   return handler.run(job, platform);
 }

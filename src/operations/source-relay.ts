@@ -4,7 +4,7 @@ import type { FromLoader, FromSource, LoadJob } from './load-job.ts';
 
 /** Reads a source for a loader, at its requests. */
 export interface SourceRelay {
-  /** Receives what the loader sends. Ignores messages about other things. */
+  /** Receives messages of the loader. Ignores messages about other things. */
   receive(message: FromLoader): void;
   /** Returns the error of the source, if there was one. */
   failure(): { error: unknown } | undefined;

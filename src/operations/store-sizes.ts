@@ -1,5 +1,6 @@
 import { SqlFailure } from '../core/app-workspace.ts';
 import type { Query } from '../core/database.ts';
+import { LOCKS } from '../core/locks.ts';
 import type { Platform } from '../core/platform.ts';
 import { STORES } from '../services/resource/stores.ts';
 import { repeatPass } from './repeated-pass.ts';
@@ -8,8 +9,6 @@ import { repeatPass } from './repeated-pass.ts';
 const ROW_BYTES = 200;
 /** A pass may last at most this part of the time. */
 const MAX_SHARE_OF_TIME = 0.02;
-/** Key of an advisory lock: of all processes one measures. */
-const LOCK = 4_711_009;
 
 /**
  * Returns SQL for the bytes of a table by tenant and app: rows, and lengths as they are stored of all columns of variable
@@ -38,7 +37,7 @@ async function longColumns({ system }: Platform): Promise<Map<string, string[]>>
 }
 
 /**
- * Measures what is stored for each tenant and app in the database (`dws.store_size`), unless another process does so. A
+ * Measures the stored bytes of each tenant and app in the database (`dws.store_size`), unless another process does so. A
  * store that fails keeps its former sizes, which is logged.
  */
 export async function measureStores(platform: Platform, signal: AbortSignal): Promise<void> {
@@ -65,7 +64,7 @@ export async function measureStores(platform: Platform, signal: AbortSignal): Pr
 async function isFirst(query: Query): Promise<boolean> {
   const [lock] = await query<{ isFirst: boolean }>({
     text: 'select pg_try_advisory_xact_lock($1) as "isFirst"',
-    values: [LOCK],
+    values: [LOCKS.storeSizes],
   });
   return lock!.isFirst;
 }

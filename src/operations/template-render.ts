@@ -5,18 +5,22 @@ import { deleteUnreferenced } from '../services/resource/stored-file.ts';
 import { renderDocument } from '../services/template/render-document.ts';
 import { planRender } from '../services/template/render-plan.ts';
 import { insertRendition, saveDocument } from '../services/template/rendition.ts';
-import type { Handler, Job, Prepared } from './handler.ts';
+import type { Handler, RunningClaim, Prepared } from './handler.ts';
 
 /**
- * Renders a template as the user who requested it. The template is read now, so that a draft that was committed meanwhile
- * counts. A rendering whose worker dies is repeated once, as the template may be what ends workers.
+ * Renders a template as the user who requested it. The template is read when the rendering starts, so it includes a
+ * draft that was committed after the request. A rendering whose worker dies is repeated only once, because the template
+ * itself may crash workers.
  */
 export const templateRender: Handler<'template.render'> = {
   takeover: 'once',
   run: renderTemplate,
 };
 
-async function renderTemplate(job: Job<'template.render'>, platform: Platform): Promise<Prepared<'template.render'>> {
+async function renderTemplate(
+  job: RunningClaim<'template.render'>,
+  platform: Platform,
+): Promise<Prepared<'template.render'>> {
   const { templateId, ...options } = job.input;
   const principal = await principalOf(platform.system, job.tenantId, job.userId);
   const ctx = await createJobContext(platform, job.tenantId, principal, job.signal);

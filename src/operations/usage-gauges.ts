@@ -4,7 +4,7 @@ import type { Usage, UsageEntityType, UsageResource } from '../core/usage.ts';
 import { teamPayerSql } from '../services/usage/team-payer.ts';
 import { meter } from '../services/usage/usage-meter.ts';
 
-/** What a gauge measures of one entity. */
+/** Measurement of one entity by a gauge. */
 interface Reading extends Record<string, unknown> {
   tenantId: string;
   entityId: string;
@@ -47,7 +47,7 @@ const overGenerationsSql = (value: string): string => `
   join dws.generation g on g.tenant_id = d.tenant_id and g.id = d.generation_id
   where d.tenant_id = e.tenant_id`;
 
-/** The gauges. See docs/contract.md#gauges. */
+/** The gauges. See docs/contract/usage.md#gauges. */
 const GAUGES: readonly Gauge[] = [
   {
     resource: 'app_storage',
@@ -102,7 +102,7 @@ const unmeteredSql = ({ resource, entities, quantity }: Gauge): string => `
   order by e.tenant_id, e.id`;
 
 /**
- * Adds what all gauges measure to the usage ledger, once a UTC day and entity. Nothing is metered of days without a pass.
+ * Adds the values of all gauges to the usage ledger, once for each UTC day and entity. Days without a pass are not metered.
  * A failure of one gauge is logged, and the next pass tries again.
  */
 export async function meterGauges(platform: Platform, now: Date, signal: AbortSignal): Promise<void> {

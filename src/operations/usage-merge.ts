@@ -1,7 +1,5 @@
+import { LOCKS } from '../core/locks.ts';
 import type { Platform } from '../core/platform.ts';
-
-/** Key of an advisory lock, the same in every process. */
-const MERGE_LOCK = 4_711_005;
 
 /** Deletes the parts of totals that have several, from the day `$1` on, and inserts their sums. */
 const MERGE = `
@@ -33,7 +31,7 @@ export async function mergeUsage({ system }: Pick<Platform, 'system'>, since: Da
   await system.transaction(async (query) => {
     const [lock] = await query<{ isLocked: boolean }>({
       text: `select pg_try_advisory_xact_lock($1) as "isLocked"`,
-      values: [MERGE_LOCK],
+      values: [LOCKS.usageMerge],
     });
     if (lock?.isLocked) await query({ text: MERGE, values: [since.toISOString().slice(0, 10)] });
   });

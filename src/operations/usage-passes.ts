@@ -18,15 +18,15 @@ const DAY_MS = 86_400_000;
 const FAILURE = { failureMessage: 'A pass over the usage of tenants failed' };
 
 /**
- * Meters gauges and warns of budgets after each `interval`; syncs credits with the license manager at once and after each
- * `shortInterval`, and merges totals after each `shortInterval`. Every worker process does so: the rows that they write
- * keep several from doing the same twice.
+ * Meters gauges and warns of budgets after each `interval`. Syncs credits with the license manager immediately and
+ * after each `shortInterval`, and merges totals after each `shortInterval`. Every worker process does so; the rows that
+ * they write prevent duplicate work.
  */
 export function startUsagePasses(
   platform: Platform,
   { interval, shortInterval }: UsagePassOptions,
 ): { stop(): Promise<void> } {
-  // The first pass merges all days, later ones those to which usage is added.
+  // The first pass merges all days, later passes only the days to which usage was added.
   let mergedSince = 0;
   const passes = [
     repeatPass(platform, { interval: shortInterval, delay: shortInterval, ...FAILURE }, async () => {
@@ -39,12 +39,16 @@ export function startUsagePasses(
       await warnOfBudgets(platform, new Date());
     }),
   ];
-  if (platform.licenseManager)
+  if (platform.licenseManager) {
+    // At its start a worker repeats failed passes.
+    let retryAfter: number | undefined = 0;
     passes.push(
-      repeatPass(platform, { interval: shortInterval, ...FAILURE }, (signal) =>
-        syncCredits(platform, new Date(), signal),
-      ),
+      repeatPass(platform, { interval: shortInterval, ...FAILURE }, async (signal) => {
+        await syncCredits(platform, new Date(), signal, retryAfter);
+        retryAfter = undefined;
+      }),
     );
+  }
   return {
     async stop() {
       await Promise.all(passes.map((pass) => pass.stop()));

@@ -2,7 +2,10 @@ import { CLOSE_MS } from '../../rest-bridge/closing-connections.ts';
 import type { BodyReceipt, Entrance } from '../core/app-run.ts';
 import { defineError, unavailable, type ApiError } from '../core/errors.ts';
 
-/** What bodies share memory with: those of an app that come in the same way, or all of callers without credentials. */
+/**
+ * A group of bodies that share memory: bodies of apps that come in the same way, or all bodies of callers without
+ * credentials.
+ */
 type BodyPool = Entrance | 'public';
 
 /** Bounds of the bodies in the memory of a process, and of the time in which they arrive. */
@@ -39,7 +42,7 @@ const callerFull = () => unavailable('Too many bodies of this caller are in memo
 
 /** The bodies that share memory. */
 interface Pool {
-  /** What receives them. */
+  /** The receiver of the bodies. */
   readonly receiver: 'app' | 'service';
   readonly maxBytes: number;
   bytes: number;
@@ -51,8 +54,8 @@ interface Pool {
 /** Where a body is counted. */
 interface BodyPlace {
   pool: BodyPool;
-  /** Null for callers without credentials. */
-  appId: string | null;
+  /** The receiver of the bodies: an app, or its caller in a private run. Null for callers without credentials. */
+  owner: string | null;
   /** Names the caller. Null for one that proved who sent it: its bodies have no part, and are not stopped for others. */
   caller: string | null;
 }
@@ -106,7 +109,7 @@ class Body implements BodyReceipt {
 
 /**
  * Counts the bytes of bodies as they arrive, until their calls end, and stops bodies that are too slow (408). An app has a
- * pool for each entrance; what callers without credentials send to the service itself has one pool. A caller has at most
+ * pool for each entrance; bodies of callers without credentials to the service itself share one pool. A caller has at most
  * a part of a pool. When a pool is full, the slowest arriving body of the
  * caller with the most bytes ends (503), but none of a caller who has proved who sent it.
  */
@@ -121,10 +124,10 @@ export class AppBodies {
   }
 
   /** Starts to count a body. `close` ends it, however often it is called. */
-  open({ pool: name, appId, caller }: BodyPlace): OpenBody {
-    const key = `${name} ${appId}`;
+  open({ pool: name, owner, caller }: BodyPlace): OpenBody {
+    const key = `${name} ${owner}`;
     const pool: Pool = this.#pools.get(key) ?? {
-      receiver: appId === null ? 'service' : 'app',
+      receiver: owner === null ? 'service' : 'app',
       maxBytes: this.#limits.poolBytes[name],
       bytes: 0,
       callers: new Map(),

@@ -9,6 +9,7 @@ import { entranceOf, maxBodyOf, noRouteFor } from '../services/app/app-route-mat
 import { callView } from '../services/app/app-view.ts';
 import { callWebhook, type WebhookGate } from '../services/app/app-webhook.ts';
 import { findAppByToken, findWebhookApp, type WebhookApp } from '../services/app/find-running-app.ts';
+import { runWithResponse } from '../services/app/late-run.ts';
 import type { WebhookStep } from '../services/app/webhook-refusal.ts';
 import type { AppBodies, OpenBody } from './app-bodies.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -17,20 +18,22 @@ import type { RateLimiter } from './rate-limit.ts';
 export const createViewRunner =
   (bodies: AppBodies) =>
   (ctx: Context): RunApp =>
-  async (id, request, receive) => {
-    let body: OpenBody | null = null;
-    try {
-      return await callView(ctx, id, {
-        request,
-        receive: (maxBytes, appId) => {
-          body = bodies.open({ pool: 'view', appId, caller: ctx.viewer.userId });
-          return receive(maxBytes, body.receipt);
-        },
-      });
-    } finally {
-      (body as OpenBody | null)?.close();
-    }
-  };
+  (id, request, receive) =>
+    runWithResponse(ctx.platform, async (send) => {
+      let body: OpenBody | null = null;
+      try {
+        return await callView(ctx, id, {
+          request,
+          receive: (maxBytes, owner) => {
+            body = bodies.open({ pool: 'view', owner, caller: ctx.viewer.userId });
+            return receive(maxBytes, body.receipt);
+          },
+          send,
+        });
+      } finally {
+        (body as OpenBody | null)?.close();
+      }
+    });
 
 interface WebhookOptions {
   platform: Platform;
@@ -54,8 +57,8 @@ const ADDRESS_SHARE = 1 / 2;
 const UNCOUNTED_STEPS: ReadonlySet<WebhookStep> = new Set(['address', 'limit']);
 
 /**
- * Creates the function that runs webhooks for any caller. What an unproven caller does is counted to its address, and only
- * accepted calls to the app, so that a caller without a signature cannot stop others.
+ * Creates the function that runs webhooks for any caller. Calls of unproven callers count against their address. Only
+ * accepted calls count against the app, so a caller without a signature cannot block others.
  */
 export function createWebhookRunner(options: WebhookOptions) {
   const { platform, limiter } = options;
@@ -68,14 +71,16 @@ export function createWebhookRunner(options: WebhookOptions) {
         limiter.count(addressRange(info.address));
         throw noRouteFor(request);
       }
-      const { gate, close } = (hasToken ? createTokenGate : createGate)(app, info, receive);
-      try {
-        const { result } = await callWebhook(platform, { app, request, replayOf: null, info, gate });
-        if ('failure' in result) throw result.failure;
-        return result.response;
-      } finally {
-        close();
-      }
+      return runWithResponse(platform, async (send) => {
+        const { gate, close } = (hasToken ? createTokenGate : createGate)(app, info, receive);
+        try {
+          const { result } = await callWebhook(platform, { app, request, replayOf: null, info, gate, send });
+          if ('failure' in result) throw result.failure;
+          return result.response;
+        } finally {
+          close();
+        }
+      });
     };
 }
 
@@ -96,7 +101,7 @@ function tokenGateFactory({ webhookLimiter, bodies }: WebhookOptions): CreateGat
       enter: ignore,
       open: ignore,
       receive: (route) => {
-        body = bodies.open({ pool: entranceOf(route, true), appId: app.id, caller: null });
+        body = bodies.open({ pool: entranceOf(route, true), owner: app.id, caller: null });
         return receive(maxBodyOf(route), body.receipt);
       },
       prove: ignore,
@@ -122,7 +127,7 @@ function gateFactory({ webhookLimiter, refusedLimiter, bodies }: WebhookOptions)
         if (!leave) throw rateLimited(undefined, { headers: { 'retry-after': '1' } });
       },
       receive: (route) => {
-        body = bodies.open({ pool: entranceOf(route, false), appId: app.id, caller: range });
+        body = bodies.open({ pool: entranceOf(route, false), owner: app.id, caller: range });
         return receive(maxBodyOf(route), body.receipt);
       },
       prove: () => {

@@ -24,7 +24,7 @@ export function keyRing(appSecret: string | undefined, dataDir: string): string 
 /** Returns the file with the generated secret. */
 export const secretFile = (dataDir: string): string => join(dataDir, 'secret');
 
-/** Returns what opens sealed values; null if this installation has no key ring yet. Generates none. */
+/** Returns the box that opens sealed values; null if this installation has no key ring yet. Does not generate a key. */
 export function existingSecretBox({ APP_SECRET, DATA_DIR }: Pick<Config, 'APP_SECRET' | 'DATA_DIR'>): SecretBox | null {
   return APP_SECRET || existsSync(secretFile(DATA_DIR)) ? createSecretBox(keyRing(APP_SECRET, DATA_DIR)) : null;
 }

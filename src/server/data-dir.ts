@@ -21,7 +21,7 @@ export const BACKUP_LINKS = 'backup-links';
 /** A running backup changes its folder whenever a file is written. */
 const MAX_BACKUP_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** What the service itself creates in `DATA_DIR`. Other files there, e.g. programs of Postgres, are not touched. */
+/** Files and folders that the service itself creates in `DATA_DIR`. It does not touch others, e.g. programs of Postgres. */
 const OWN_NAMES = [
   'datasets',
   'staging',
@@ -49,7 +49,7 @@ interface WrongMode {
 
 /**
  * Returns the real path of `DATA_DIR` and creates it if missing. `startsPostgres` says that this process runs the
- * embedded Postgres. Throws an error that names `DATA_DIR` and what to do.
+ * embedded Postgres. Throws an error that names `DATA_DIR` and a remedy.
  */
 export function openDataDir(dataDir: string, startsPostgres: boolean): string {
   try {
@@ -95,8 +95,8 @@ export function removeOldBackupLinks(folder: string): void {
 }
 
 /**
- * Yields what other users have too much access to, contents before their folder. What is in a folder that is closed to
- * them cannot be reached.
+ * Yields files and folders that other users have too much access to, contents before their folder. Contents of a folder
+ * that is closed to them are skipped, because no other user can reach them.
  */
 export function* wrongModes(folder: string, startsPostgres: boolean): Generator<WrongMode> {
   for (const name of OWN_NAMES) yield* openPaths(join(folder, name));

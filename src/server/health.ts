@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { toApiError } from '../core/api-error.ts';
 import { diskFull, unauthenticated, unavailable } from '../core/errors.ts';
+import { noteRequest } from '../core/long-turns.ts';
 import { METRICS, observeGraphqlRequest, type GraphqlOperation } from '../core/metrics.ts';
 import type { Platform } from '../core/platform.ts';
 
@@ -67,13 +68,21 @@ async function checkDisk({ freeBytes }: Platform): Promise<void> {
   if ((await freeBytes()) < MIN_FREE_BYTES) throw diskFull();
 }
 
+let nodeMetrics: Registry | undefined;
+
+/** Starts the metrics of Node, once in a process: what observes them never ends. Returns them. */
+function startNodeMetrics(): Registry {
+  if (!nodeMetrics) collectDefaultMetrics({ register: (nodeMetrics = new Registry()) });
+  return nodeMetrics;
+}
+
 /**
  * Registers `/healthz` (the process runs), `/readyz` (everything that it needs works) and `/metrics` (Prometheus; for
- * the bearer token `METRICS_TOKEN`, or for loopback callers only). See docs/contract.md#running-it.
+ * the bearer token `METRICS_TOKEN`, or for loopback callers only). See docs/contract/running.md#running-it.
  */
 export async function registerHealthRoutes(app: FastifyInstance, { platform }: { platform: Platform }): Promise<void> {
+  const ofNode = startNodeMetrics();
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'dws_http_request_seconds',
     help: 'Time from request to response in seconds',
@@ -105,7 +114,12 @@ export async function registerHealthRoutes(app: FastifyInstance, { platform }: {
     },
   });
   app.decorateRequest('graphqlOperation', null);
+  app.addHook('onRequest', (_request, _reply, done) => {
+    noteRequest();
+    done();
+  });
   app.addHook('onResponse', (request, reply, done) => {
+    noteRequest();
     const route = request.routeOptions.url ?? 'unknown';
     requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
     if (reply.statusCode >= 500) failures.inc({ route });
@@ -130,9 +144,8 @@ export async function registerHealthRoutes(app: FastifyInstance, { platform }: {
     const token = platform.config.METRICS_TOKEN;
     const isAllowed = token ? isSameText(request.headers.authorization ?? '', `Bearer ${token}`) : isLocal(request);
     if (!isAllowed) throw unauthenticated();
-    return reply
-      .header('content-type', registry.contentType)
-      .send((await registry.metrics()) + (await METRICS.metrics()));
+    const texts = await Promise.all([ofNode, registry, METRICS].map((metrics) => metrics.metrics()));
+    return reply.header('content-type', registry.contentType).send(texts.join(''));
   });
 }
 

@@ -6,25 +6,31 @@ import multipart from '@fastify/multipart';
 import websocket from '@fastify/websocket';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
+import type { Endpoint } from '../../rest-bridge/bridge.ts';
 import type { BridgeContext } from '../../rest-bridge/call.ts';
 import { registerRest, type RestOptions } from '../../rest-bridge/fastify.ts';
 import { sendError } from '../../rest-bridge/send-error.ts';
 import { respondToUnmatched } from '../../rest-bridge/unmatched-requests.ts';
+import { MAX_JSON_BODY_BYTES } from '../core/api-error.ts';
 import { checkOrigin } from '../core/check-origin.ts';
 import type { Context, PublicContext } from '../core/context.ts';
 import { isDownload, requestedDownload } from '../core/downloads.ts';
 import { unauthenticated } from '../core/errors.ts';
+import { decodeUtf8 } from '../core/input-text.ts';
 import { parseInOwnTurn } from '../core/large-json.ts';
 import type { Platform } from '../core/platform.ts';
 import { finishRunRecords } from '../services/app/app-run-record.ts';
+import { finishRuns } from '../services/app/late-run.ts';
 import { finishRefusals } from '../services/app/webhook-refusal.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
+import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
-import { permissionNames } from './graphql/sdl.ts';
+import { SchemaResponses } from './graphql/schema-responses.ts';
+import { endpointsOf } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
 import { createInternalApi, InternalCalls } from './internal-api.ts';
 import { sendErrorPage } from './pages/error-page.ts';
@@ -37,7 +43,6 @@ import { limitPublicBodies } from './public-bodies.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory, type CreateContext } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
-import { ROWS } from './routes.ts';
 import { registerSecurityHeaders } from './security-headers.ts';
 import { closeStalledConnections } from './stalled-connections.ts';
 import { traceRequests } from './tracing.ts';
@@ -46,6 +51,8 @@ import { limitUnreadResponses } from './unread-responses.ts';
 
 /** Maximum time to receive a request. Its headers must arrive within one minute, Node's default. */
 const REQUEST_TIMEOUT_MS = 300_000;
+/** Maximum size of the headers with the path, Node's default. */
+const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** How long a client may take no byte of a response that waits for it. */
 const STALL_TIMEOUT_MS = 60_000;
@@ -54,14 +61,20 @@ const GOING_AWAY = 1001;
 /** How long requests may continue while the service stops. The whole stop takes at most 30 seconds. */
 const CLOSE_TIMEOUT_MS = 20_000;
 
+interface HttpOptions {
+  /** The rows of REST, compiled against the schema. */
+  endpoints?: readonly Endpoint[];
+  /** Limits of the bodies of apps. */
+  bodyLimits?: BodyLimits;
+}
+
 /**
- * Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract.md#running-it. `bodyLimits`
- * are those of the bodies of apps.
+ * Creates the server of GraphQL, REST, WebSocket and pages, all on one port. See docs/contract/running.md#running-it.
  */
 export async function createHttpServer(
   platform: Platform,
   schema: GraphQLSchema,
-  bodyLimits?: BodyLimits,
+  { endpoints = endpointsOf(schema), bodyLimits }: HttpOptions = {},
 ): Promise<FastifyInstance> {
   const app = await createServer(platform);
   await registerHealthRoutes(app, { platform });
@@ -73,28 +86,31 @@ export async function createHttpServer(
   const webhookLimiter = new RateLimiter(platform, { name: 'webhook', limit: RATE_LIMIT_WEBHOOK });
   const refusedLimiter = new RateLimiter(platform, { name: 'refused', limit: MAX_REFUSED_CALLS });
   app.addHook('onClose', async () => [limiter, webhookLimiter, refusedLimiter].forEach((one) => one.close()));
-  app.addHook('onClose', () => Promise.all([finishRunRecords(platform), finishRefusals(platform)]));
+  app.addHook('onClose', async () => {
+    await finishRuns(platform);
+    await Promise.all([finishRunRecords(platform), finishRefusals(platform)]);
+  });
   const bodies = new AppBodies(bodyLimits);
   const internalCalls = new InternalCalls();
   platform.internalApi = createInternalApi(app, internalCalls, platform.publicUrl);
   const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
 
-  const apollo = createApollo(schema, platform);
+  const thread = new DocumentThread(schema);
+  const responses = new SchemaResponses(schema, thread);
+  const apollo = createApollo(schema, platform, { thread, responses });
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   const limitBody = limitPublicBodies(bodies, hasViewer);
-  const graphql = { schema, apollo, platform, authenticator, limiter, createContext, limitBody };
+  const graphql = { schema, apollo, thread, responses, platform, authenticator, limiter, createContext, limitBody };
   await app.register(registerGraphqlRoutes, graphql);
-  const endpoints = registerRest(app, {
-    schema,
-    rows: ROWS,
+  registerRest(app, {
+    endpoints,
     limitBody,
     readForms: (api) => {
       api.removeAllContentTypeParsers();
       // Without limits: the form reader limits texts, and the code that stores a file limits its size.
       void api.register(multipart);
     },
-    permissionOf: permissionNames(schema),
     sendErrorPage,
     contextFor: createRestContextFactory(createContext, {
       sendRedirectPage: createRedirectPage(platform),
@@ -152,7 +168,8 @@ function createClosingSignal(app: FastifyInstance): AbortSignal {
   const closing = new AbortController();
   app.addHook('preClose', async () => {
     closing.abort();
-    setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
+    const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
+    app.server.once('close', () => clearTimeout(cut));
   });
   app.addHook('onResponse', async () => {
     if (closing.signal.aborted) setImmediate(() => app.server.closeIdleConnections());
@@ -179,9 +196,9 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
       /^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID(),
     trustProxy: config.TRUST_PROXY.length ? config.TRUST_PROXY : false,
     frameworkErrors: sendError,
-    // A parameter is at most the name of a file: 255 characters, of up to two code units.
-    routerOptions: { maxParamLength: 512 },
-    bodyLimit: 10 * 1024 * 1024,
+    // A parameter of any length that fits into the headers reaches its route: an id that cannot exist is 404.
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    bodyLimit: MAX_JSON_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
@@ -212,13 +229,10 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
   traceRequests(app);
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
-    parseInOwnTurn(
-      { text: text as string, address: request.ip },
-      () => void parseJson(request, text as string, done),
-      done,
-    ),
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    const text = decodeUtf8(bytes as Buffer);
+    parseInOwnTurn({ text, address: request.ip }, () => void parseJson(request, text, done), done);
+  });
   app.setErrorHandler(sendError);
   const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);
   app.addHook('onClose', async () => stopWatch());

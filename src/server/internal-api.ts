@@ -5,8 +5,8 @@ import { ApiError, upstreamFailed } from '../core/errors.ts';
 import { handlersTooDeep, MAX_HANDLER_DEPTH } from '../core/handler-depth.ts';
 import { isOfConnection, isRefusedFromApps } from '../core/http-headers.ts';
 import { MAX_FETCHED_BYTES, type InternalApi, type InternalCall } from '../core/internal-api.ts';
+import { generateSecret } from '../core/secret.ts';
 import { currentTraceparent } from '../core/tracing.ts';
-import { generateSecret } from '../services/identity/credential.ts';
 
 /** Routes that run handlers or templates, as Fastify names them. */
 const NESTING_ROUTE = /^\/api\/(?:apps\/:\w+\/(?:view|_hook)(?:\/|$)|hooks\/:\w+(?:\/|$)|templates\/:\w+\/_render$)/;

@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import pg from 'pg';
+import { LOCKS } from '../core/locks.ts';
 import { checkDatabaseFinished } from './backup/unfinished-restore.ts';
+import { replaceFunctions } from './database-functions.ts';
 import { checkRoles, ensureRoles } from './roles.ts';
 
 const FOLDER = new URL('../migrations/', import.meta.url);
@@ -13,13 +15,11 @@ const FILES = readdirSync(FOLDER)
 /** The name of every migration, in order. */
 export const MIGRATIONS: readonly string[] = FILES.map((file) => file.replace(/\.[jt]s$/, ''));
 
-/** An arbitrary key, the same in every process. */
-const MIGRATION_LOCK = 4_711_001;
-
 /**
- * Updates the database at `url`: roles, schema `dws`, and each missing migration in its own transaction, one process at
- * a time. Returns the names of the migrations that ran. Throws if a restore has not finished. A restore passes
- * `restore`, with the `last` migration to run, by default all. See docs/architecture.md#migrations.
+ * Updates the database at `url`: roles, schema `dws`, each missing migration in its own transaction, and the functions of
+ * schema/functions, one process at a time. Returns the names of the migrations that ran. Throws if a restore has not
+ * finished. A restore passes `restore`, with the `last` migration to run, by default all. See
+ * docs/architecture.md#migrations.
  */
 export async function migrate(url: string, restore?: { last?: string }): Promise<string[]> {
   const client = new pg.Client({
@@ -30,12 +30,13 @@ export async function migrate(url: string, restore?: { last?: string }): Promise
   await client.connect();
   try {
     await client.query(`set lock_timeout = '10min'`);
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await client.query('select pg_advisory_lock($1)', [LOCKS.migration]);
     if (!restore) await checkDatabaseFinished(client);
     await client.query('create schema if not exists dws');
     await ensureRoles(client);
     const isComplete = (await missingMigrations(client)).length === 0;
     const ran = isComplete ? [] : await runMissing(url, restore?.last);
+    if (isComplete || (await missingMigrations(client)).length === 0) await replaceFunctions(client);
     if (!restore?.last) await checkRoles(client);
     return ran;
   } finally {

@@ -24,8 +24,10 @@ import type { LicenseManager } from '../core/license-manager.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform, SystemDatabase } from '../core/platform.ts';
 import type { LoaderOptions } from '../operations/load-job.ts';
+import { registerModels } from '../services/assembly/model-registry.ts';
+import { OPERATION_ENDS } from '../services/assembly/operation-ends.ts';
+import { USER_BELONGINGS } from '../services/assembly/user-belongings.ts';
 import { loadInstallationId } from '../services/identity/bootstrap.ts';
-import { registerModels } from '../services/resource/model-registry.ts';
 import { tableLimitOf } from '../services/resource/storage-limit.ts';
 import { checkKeyRing } from '../services/secrets/sealed-values.ts';
 import { keyRing } from './app-secret.ts';
@@ -36,13 +38,13 @@ import { tracePlatform } from './tracing.ts';
 export interface OpenPlatform {
   platform: Platform;
   queue: PgBossQueue;
-  /** What loader processes of this process need to connect. */
+  /** Connection settings for loader processes of this process. */
   loaders: LoaderOptions;
   close(): Promise<void>;
 }
 
 /**
- * Opens everything that a process needs. `url` is of a migrated database. On failure, what was opened is closed again.
+ * Opens everything that a process needs. `url` must name a migrated database. Closes everything again on failure.
  */
 export async function openPlatform(config: Config, url: string, log: Logger, publicUrl: string): Promise<OpenPlatform> {
   const closers: (() => Promise<void>)[] = [];
@@ -98,6 +100,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
       system,
       notifications,
       queue,
+      operationEnds: OPERATION_ENDS,
       index,
       drivers,
       drives: createDrives(),
@@ -113,6 +116,7 @@ export async function openPlatform(config: Config, url: string, log: Logger, pub
       pdfPrinter,
       sandbox,
       templateEngines: createTemplateEngines(sandbox),
+      belongings: USER_BELONGINGS,
       publicUrl,
     });
     return {

@@ -23,7 +23,7 @@ export function limitPublicBodies(
     const address = addressRange(request.ip);
     const leave = open.acquire(address);
     if (!leave) return done(rateLimited(undefined, { headers: { 'retry-after': '1' } }));
-    const body = bodies.open({ pool: 'public', appId: null, caller: address });
+    const body = bodies.open({ pool: 'public', owner: null, caller: address });
     reply.raw.once('close', () => {
       body.close();
       leave();
@@ -50,7 +50,7 @@ function countBytes(payload: Payload, receipt: BodyReceipt, { raw }: FastifyRepl
       pass();
     },
   });
-  // The length in the headers is that of an encoded body.
+  // The headers state the length of the encoded body.
   Object.defineProperty(counted, 'receivedEncodedLength', { get: () => payload.receivedEncodedLength });
   receipt.onStop((error) => counted.destroy(error));
   payload.once('error', (error) => counted.destroy(error));

@@ -3,17 +3,17 @@ import type { Platform } from '../core/platform.ts';
 
 const WINDOW_MS = 60_000;
 
-/** What is limited, and to how many calls a minute. 0 is no limit. */
+/** A kind of calls and its limit in calls per minute; 0: unlimited. */
 interface RatePolicy {
   name: 'api' | 'webhook' | 'refused';
   limit: number;
 }
 
 /**
- * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract.md#running-it), and the accepted and the
- * refused ones of the webhooks of an app (docs/contract.md#webhooks-of-apps). Calls are counted in the process, and shared
- * with other processes through Postgres every second, so that no request waits for a query. Before that, each process
- * accepts as many calls as the limit. See docs/contract.md#fairness.
+ * Limits the calls of a caller per minute (`RATE_LIMIT_API`, see docs/contract/running.md#running-it), and the accepted
+ * and the refused ones of the webhooks of an app (docs/contract/handlers.md#webhooks-of-apps). Calls are counted in the
+ * process, and shared with other processes through Postgres every second, so that no request waits for a query. Before
+ * that, each process accepts as many calls as the limit. See docs/contract/operations.md#fairness.
  */
 export class RateLimiter {
   readonly #policy: string;
@@ -32,13 +32,13 @@ export class RateLimiter {
     if (this.#limit > 0) this.#timer = setInterval(() => void this.#exchange(), 1000).unref();
   }
 
-  /** Counts a call. Throws 429 above the limit, of which the caller may use a `share`. */
+  /** Counts a call. Throws 429 above `share` of the limit. */
   count(caller: string, share = 1): void {
     this.check(caller, share);
     this.add(caller);
   }
 
-  /** Counts a call, also above the limit. */
+  /** Counts a call, even above the limit. */
   add(caller: string): void {
     if (this.#limit === 0) return;
     this.#startWindow(Date.now());
@@ -81,7 +81,7 @@ export class RateLimiter {
     this.#isExchanging = false;
   }
 
-  /** Adds our calls to the shared counts, and reads those of all processes. */
+  /** Adds the calls of this process to the shared counts, and reads the counts of all processes. */
   async #reconcile(): Promise<void> {
     const window = this.#window;
     const pending = [...this.#calls]

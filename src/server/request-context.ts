@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressRange } from '../core/address-range.ts';
 import type { AuditChannel } from '../core/audit.ts';
-import { keepingIssue } from '../core/authority.ts';
+import { isPrivate, keepingIssue } from '../core/authority.ts';
 import type { PublicContext } from '../core/context.ts';
 import { unauthenticated, unavailable } from '../core/errors.ts';
 import type { InternalCall } from '../core/internal-api.ts';
 import type { Platform } from '../core/platform.ts';
-import type { Viewer } from '../core/viewer.ts';
+import { limitKeyOf, type Viewer } from '../core/viewer.ts';
 import { CHAIN_HEADER, readChain } from '../services/agent/agent-chain.ts';
 import type { Authenticator } from '../services/identity/authenticator.ts';
 import type { Credential } from '../services/identity/credential.ts';
@@ -64,9 +64,10 @@ export function createContextFactory({
     };
 
   const createAppContext = (request: FastifyRequest, reply: FastifyReply, call: InternalCall): PublicContext => {
-    const viewer: Viewer = { ...call.viewer, authMethod: 'app', credentialId: '' };
-    limiter.count(viewer.userId);
     const { authority, depth } = call;
+    const ofPrivateRun = isPrivate(authority);
+    const viewer: Viewer = { ...call.viewer, authMethod: 'app', credentialId: '', ofPrivateRun };
+    limiter.count(limitKeyOf(viewer));
     const origin = { secure, sameSite, crossSite: false } as const;
     const options = { ...origin, channel: 'app', appDepth: depth + 1, authority } as const;
     return createRequestContext(
@@ -101,7 +102,7 @@ export function createContextFactory({
   const anonymous: CreateContext['anonymous'] = (request, reply, channel) => {
     // A handler may call a webhook, too.
     const call = internalCalls.take(request, reply);
-    // Its call is recorded, with what the request contains.
+    // Its call is recorded, including the contents of the request.
     const issue = call && keepingIssue(call.authority);
     if (issue) throw issue;
     const options = {

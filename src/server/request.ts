@@ -6,6 +6,7 @@ import type { RequestInfo } from '../core/context.ts';
 import type { GraphqlOperation } from '../core/metrics.ts';
 import { SESSION_ABSOLUTE_MS, type Credential } from '../services/identity/credential.ts';
 import { LOGIN_LIFETIME_MS } from '../services/identity/provider-login-state.ts';
+import { whenComplete } from './unread-responses.ts';
 
 /** Name of the session cookie. */
 export const SESSION_COOKIE = 'dws_session';
@@ -94,6 +95,10 @@ export class HttpRequestInfo implements RequestInfo {
       }
     }
     return this.#ended.signal;
+  }
+
+  onComplete(end: () => void): void {
+    whenComplete(this.#reply.raw, end);
   }
 
   setOperation(operation: GraphqlOperation): void {

@@ -7,7 +7,7 @@ import type pg from 'pg';
 export const ROLES = ['dws_app', 'dws_system'] as const;
 
 /** Returns the statements that create missing roles and let the migrator assume them. */
-async function missingRoleStatements(client: pg.Client): Promise<string[]> {
+export async function missingRoleStatements(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{
     role: string;
     exists: boolean;
@@ -21,7 +21,8 @@ async function missingRoleStatements(client: pg.Client): Promise<string[]> {
       quote_ident(current_user) as grantee,
       current_setting('server_version_num')::int as version
     from unnest($1::text[]) as wanted (role)
-    left join pg_roles r on r.rolname = wanted.role`,
+    left join pg_roles r on r.rolname = wanted.role
+    order by wanted.role`,
     [ROLES],
   );
   return rows

@@ -4,8 +4,8 @@ import { Migrator, type Migration } from '@mikro-orm/migrations';
 import { MikroORM, ormOptions } from '../adapters/database/orm.ts';
 
 /**
- * Runs those of the migrations in `files` that are missing, each in its own transaction, up to `last`. Returns the names
- * of those that ran. Only `migrate` imports this module, when something is missing.
+ * Runs the migrations in `files` that are missing, each in its own transaction, up to `last`. Returns the names of the
+ * migrations that ran. Only `migrate` imports this module, and only when a migration is missing.
  */
 export async function runMigrations(url: string, files: URL[], last?: string): Promise<string[]> {
   const migrationsList = await Promise.all(files.map(importMigration));

@@ -12,20 +12,20 @@ import { openPlatform } from './platform.ts';
 import { listenFailure, prepareStart } from './start-checks.ts';
 import { startTracing } from './tracing.ts';
 
-/** Pause between two measurements of what is stored. */
+/** Pause between two measurements of the stored bytes. */
 const STORE_SIZES_INTERVAL_MS = 60_000;
 
 /** A running process of the service. */
 interface RunningService {
   /** URL where it listens. */
   url: string;
-  /** Accepts no more work, finishes or returns running operations, and closes all connections. */
+  /** Stops accepting work, finishes or requeues running operations, and closes all connections. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts the service: Postgres, migrations, first superuser, HTTP, workers as `ROLE` requires, and the demo.
- * See docs/contract.md#running-it.
+ * See docs/contract/running.md#running-it.
  */
 export async function serve(config: Config): Promise<RunningService> {
   const closers: (() => Promise<unknown>)[] = [];
@@ -45,7 +45,7 @@ export async function serve(config: Config): Promise<RunningService> {
     await migrate(databaseUrl);
 
     const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
-    const publicUrl = (config.PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/\/+$/, '');
+    const publicUrl = (config.PUBLIC_URL ?? `http://${host}:${config.PORT}`).replace(/(?<!\/)\/+$/, '');
     const opened = await openPlatform(config, databaseUrl, log, publicUrl);
     const { platform } = opened;
     closers.push(opened.close);
@@ -69,7 +69,7 @@ export async function serve(config: Config): Promise<RunningService> {
     }
     const { port } = app.server.address() as AddressInfo;
     const url = `http://${host}:${port}`;
-    printAddress(url, login);
+    printAddress(url, login, config.ROLE);
     if (login) await forgetFirstPassword(platform.system);
     if (embedded && config.SEED_DEMO !== false && config.ROLE === 'all')
       closers.push(startSeeding(platform, embedded.url));
@@ -110,13 +110,17 @@ function startSeeding(platform: Platform, adminUrl: string): () => Promise<void>
   };
 }
 
-/** Prints the URL and the generated password of the first superuser. They are not logged. */
-function printAddress(url: string, login: FirstLogin | null): void {
-  console.log(`\n  Data Workspace Service at ${url}\n  GraphQL ${url}/graphiql   REST ${url}/api/docs`);
-  const { hostname } = new URL(url);
-  console.log(
-    `  Open front ends of your own at the host ${hostname}, too: from others, browsers send no session cookie`,
-  );
+/** Prints the URL and the generated password of the first superuser, without logging them. */
+function printAddress(url: string, login: FirstLogin | null, role: Config['ROLE']): void {
+  if (role === 'worker')
+    console.log(
+      `\n  Worker of the Data Workspace Service at ${url}\n  Health ${url}/healthz   Readiness ${url}/readyz   Metrics ${url}/metrics`,
+    );
+  else
+    console.log(
+      `\n  Data Workspace Service at ${url}\n  GraphQL ${url}/graphiql   REST ${url}/api/docs\n` +
+        `  Open front ends of your own at the host ${new URL(url).hostname}, too: from others, browsers send no session cookie`,
+    );
   if (login) console.log(`\n  Username ${login.username}   Password ${login.password}   (shown this once)`);
   console.log('');
 }

@@ -1,15 +1,16 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What a connection had sent when it was last checked. */
+/** Bytes that a connection had sent when it was last checked. */
 interface Progress {
   sent: string;
   since: number;
 }
 
 /**
- * Closes each connection, of WebSockets too, whose client takes no byte of what waits for it for `timeoutMs`
- * (docs/contract.md#fairness). What the client sends meanwhile does not count. Returns the function that ends the watch.
+ * Closes each connection (including WebSockets) whose client has received no byte of its pending data for `timeoutMs`
+ * (docs/contract/operations.md#fairness). Data that the client sends does not count. Returns a function that ends the
+ * watch.
  */
 export function closeStalledConnections(server: Server, timeoutMs: number): () => void {
   const connections = new Map<Socket, Progress | null>();
@@ -29,7 +30,9 @@ export function closeStalledConnections(server: Server, timeoutMs: number): () =
   return () => clearInterval(timer);
 }
 
-/** Returns a text that changes when the system takes bytes. Node has no public property for those of a running write. */
+/**
+ * Returns a text that changes when the system takes bytes. Node has no public property for the bytes of a running write.
+ */
 function progressOf(socket: Socket): string {
   const { writeQueueSize } = (socket as { _handle?: { writeQueueSize?: number } })._handle ?? {};
   return `${socket.bytesWritten} ${socket.writableLength} ${writeQueueSize}`;

@@ -11,8 +11,8 @@ import { openDataDir, protectDataDir, removeOldBackupLinks } from './data-dir.ts
 type Address = Pick<Config, 'HOST' | 'PORT'>;
 
 /**
- * Checks what a start needs before it creates anything, then creates and protects `DATA_DIR` and removes leftovers.
- * Returns its real path. Throws a sentence that names the variable.
+ * Checks the requirements of a start before it creates anything, then creates and protects `DATA_DIR` and removes
+ * leftovers. Returns its real path. Throws a sentence that names the variable.
  */
 export async function prepareStart(config: Config): Promise<string> {
   const { DATABASE_URL, DATA_DIR } = config;

@@ -23,7 +23,7 @@ const MAX_NAME_CHARACTERS = 64;
 
 /**
  * Starts to record traces if `OTEL_EXPORTER_OTLP_ENDPOINT` is set; otherwise no module of OpenTelemetry is loaded.
- * Returns the function that sends what is left.
+ * Returns a function that sends the remaining spans.
  */
 export async function startTracing(config: Config, log: Platform['log']): Promise<() => Promise<void>> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: serviceName, ROLE: role } = config;
@@ -92,7 +92,7 @@ const graphqlSpan = ({ name, type }: Pick<GraphqlOperation, 'name' | 'type'>): S
   },
 });
 
-/** Runs the handler of a GraphQL request in a span. What the operation is becomes known when its document is parsed. */
+/** Runs the handler of a GraphQL request in a span. The operation becomes known when its document is parsed. */
 export function traceGraphql(request: FastifyRequest, work: () => Promise<unknown>): Promise<unknown> {
   if (!isTracing()) return work();
   return traced({ name: 'graphql' }, async (span: Span) => {
@@ -108,7 +108,7 @@ export function traceGraphql(request: FastifyRequest, work: () => Promise<unknow
   });
 }
 
-/** Runs an operation of a WebSocket in a trace of its own. That of a subscription ends when it has started. */
+/** Runs an operation of a WebSocket in a trace of its own. The trace of a subscription ends when it has started. */
 export function traceSocketOperation<T extends object>(
   args: ExecutionArgs,
   run: (args: ExecutionArgs) => T | Promise<T>,

@@ -31,7 +31,7 @@ export function respondToUnparsable(
     return;
   }
   const requestId = randomUUID();
-  const error = ERRORS[code] ?? badInput('This is no HTTP request');
+  const error = ERRORS[code] ?? badInput('This is not an HTTP request');
   const { status, headers, body } = errorResponse(error, requestId);
   const json = JSON.stringify(body);
   const lines = {

@@ -7,7 +7,7 @@ import { RequestLog } from './request-log.ts';
 
 /**
  * Creates the server of a process with `ROLE=worker`: `/healthz`, `/readyz` and `/metrics`. See
- * docs/contract.md#running-it.
+ * docs/contract/running.md#running-it.
  */
 export async function createWorkerServer(platform: Platform): Promise<FastifyInstance> {
   const app = Fastify({ loggerInstance: platform.log, logController: new RequestLog() }) as unknown as FastifyInstance;

@@ -14,8 +14,8 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 /**
- * Starts what a worker does: starts due jobs and agents, runs operations, takes over those of dead workers, meters gauges,
- * deletes what nothing refers to, encrypts again under the newest key, and delivers mail.
+ * Starts the loops of a worker: they start due jobs and agents, run operations, take over operations of dead workers,
+ * meter gauges, delete unreferenced data, encrypt values again under the newest key, and deliver mail.
  */
 export async function startWorker({
   platform,
@@ -34,6 +34,7 @@ export async function startWorker({
     replacedAge: 10 * MINUTE_MS,
     orphanAge: 10 * MINUTE_MS,
     fileAge: 60 * MINUTE_MS,
+    sweepTimeout: 15 * SECOND_MS,
   });
   const scheduler = startJobScheduler(platform, { interval: SECOND_MS });
   const dispatcher = startAgentDispatcher(platform, { interval: SECOND_MS });

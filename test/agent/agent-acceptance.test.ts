@@ -4,7 +4,7 @@ import { expectError, expectStatus } from '../support/expect.ts';
 import { createAgent, test } from './agent-fixture.ts';
 
 describe('a run that waits', () => {
-  test('does not do what another user has changed since it was requested', async ({ ann, bob, ai }) => {
+  test('does not apply changes of another user after its request', async ({ ann, bob, ai }) => {
     const { path, assistantId } = await createAgent(ann, { instructions: 'Be kind.' });
     await ann.put(`/assistants/${assistantId}/shares/bob`, { accessLevel: 2 });
     // Fills bob's places.

@@ -7,7 +7,7 @@ import { systemQuery } from '../support/system-query.ts';
 import { WRONG_TOTALS } from '../support/usage-fixture.ts';
 import { callOf, createAgent, createTools, test, type TestAgent } from './agent-fixture.ts';
 
-/* What was sent is charged, whatever happens afterwards; what was not, or was refused, is not. */
+/* Sent calls are charged, whatever happens afterwards; refused calls, and calls that were not sent, are not. */
 
 /** Returns what the ledger, the runs and the audit say of an agent, and what is still reserved. */
 const costsOf = async (service: Service, { id }: Pick<TestAgent, 'id'>) => {
@@ -26,7 +26,7 @@ const costsOf = async (service: Service, { id }: Pick<TestAgent, 'id'>) => {
   return { ...sums!, calls };
 };
 
-/** Returns what a run reserves for its call, beside the credit of the run. */
+/** Returns the credits that a run reserves for its call, without the credit of the run. */
 const reservedFor = async (client: Client, { id }: TestAgent): Promise<number> =>
   (await client.creates('/usage/quote', { action: 'agentRun', agentId: id })).credits - 1;
 

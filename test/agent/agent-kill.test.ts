@@ -22,7 +22,7 @@ const LEFT = `
     (select coalesce(sum(credits), 0)::float8 from dws.usage_day) as totals,
     (select coalesce(sum(credits), 0)::float8 from dws.agent_run) as credits`;
 
-test('a run whose worker is killed fails, costs what was reserved and is not repeated', async ({ cluster, ai }) => {
+test('a run whose worker is killed fails, costs the reserved credits and is not repeated', async ({ cluster, ai }) => {
   const { caller, startWorker, sql } = cluster;
   const agent = await createAgent(caller);
   const { credits } = await caller.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });

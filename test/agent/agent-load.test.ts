@@ -12,7 +12,7 @@ import { callOf, createAgent, createTools, runAgent, test } from './agent-fixtur
 const setCap = (service: Service, cap: number) =>
   systemQuery(service, `update dws.usage_profile set credit_cap_per_month = $1 where slug = 'standard'`, cap);
 
-test('runs at once never charge more than the cap', async ({ ann, ai, service }) => {
+test('concurrent runs never charge more than the cap', async ({ ann, ai, service }) => {
   const agent = await createAgent(ann);
   const quote = await ann.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
   await setCap(service, 5);

@@ -45,7 +45,7 @@ describe('the agents of a user', () => {
     await expectBody(olga.post('/usage/quote', quote), 200, { remaining: 0.6, allowed: false });
   });
 
-  test('that are deleted have used what they have used', async ({ service, ai }) => {
+  test('that are deleted still count with their usage', async ({ service, ai }) => {
     const pia = await createOwner(service, 'pia', 3);
     for (let count = 1; count <= 2; count += 1) {
       const agent = await createAgent(pia);
@@ -77,7 +77,7 @@ describe('the agents of a user', () => {
     );
   });
 
-  test('at once never exceed the cap of their owner', async ({ service, ai }) => {
+  test('that run concurrently never exceed the cap of their owner', async ({ service, ai }) => {
     const sue = await createOwner(service, 'sue', 5);
     const agents = await Promise.all([1, 2, 3, 4].map(() => createAgent(sue)));
     ai.latencyMs = 30;

@@ -4,7 +4,7 @@ import { systemQuery } from '../support/system-query.ts';
 import { createAgent, runAgent, test } from './agent-fixture.ts';
 
 describe('an agent in the graph', () => {
-  test('stands beside the ids of its runs, with the user who started it', async ({ ann, ai }) => {
+  test('is a field of its runs, like the user who started them', async ({ ann, ai }) => {
     const agent = await createAgent(ann);
     await runAgent(ann, agent, ai, []);
     const data = await ann.data(

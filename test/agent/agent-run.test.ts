@@ -240,7 +240,7 @@ describe('the owner of an agent', () => {
     await expectError(
       ann.post(`/agents/${id}/_run`, {}),
       409,
-      'The owner cannot run the agent: The owner may not run the assistant any more',
+      'The owner cannot run the agent: The owner may no longer run the assistant',
     );
     await ann.put(`/assistants/${assistantId}/shares/owner`, { accessLevel: 2 });
     await admin.put('/users/owner', { enabled: false });
@@ -260,7 +260,7 @@ describe('the owner of an agent', () => {
     ai.onCall = () => void admin.delete(`/assistants/${assistantId}/shares/loser`);
     ai.behaviors.push({ delayMs: 500 });
     const run = await runAgent(ann, { path: `/agents/${id}` }, ai, [callOf('none'), { content: 'never' }]);
-    expect(run).toMatchObject({ status: 'failed', error: 'The owner may not run the assistant any more' });
+    expect(run).toMatchObject({ status: 'failed', error: 'The owner may no longer run the assistant' });
     expect(ai.counts.chat).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { agentRun } from '../../src/operations/agent-run.ts';
-import type { Job } from '../../src/operations/handler.ts';
+import type { RunningClaim } from '../../src/operations/handler.ts';
 import { startAiFake } from '../../tools/ai-fake.ts';
 import { startService } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -15,13 +15,17 @@ test('a run that takes too long fails, and ends the call of the model', async ()
     const agent = await createAgent(admin);
     const { credits } = await admin.creates('/usage/quote', { action: 'agentRun', agentId: agent.id });
     await admin.post(`${agent.path}/_run`, {}, { prefer: 'respond-async' });
-    const [operation] = await systemQuery<{ tenantId: string; workId: string; input: Job<'agent.run'>['input'] }>(
+    const [operation] = await systemQuery<{
+      tenantId: string;
+      workId: string;
+      input: RunningClaim<'agent.run'>['input'];
+    }>(
       service,
       `select tenant_id as "tenantId", work_id as "workId", input from dws.operation where operation = 'agent.run'`,
     );
     ai.behaviors.push({ hangs: true });
     const job = { ...operation!, signal: new AbortController().signal, progress: () => undefined };
-    const prepared = await agentRun(300).run(job as unknown as Job<'agent.run'>, service.platform);
+    const prepared = await agentRun(300).run(job as unknown as RunningClaim<'agent.run'>, service.platform);
     expect(prepared.failure).toMatchObject({ statusCode: 504, message: 'The run took longer than 0.005 minutes' });
     await service.platform.database.transaction(operation!.tenantId, (tx) => prepared.publish(tx));
     const { body } = await admin.get(`${agent.path}/runs`);

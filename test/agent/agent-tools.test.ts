@@ -150,7 +150,7 @@ describe('datasets', () => {
     await runAgent(bob, ofBob, ai, [count, DONE]);
     const regions = () => JSON.parse(resultsOf(ai)[0]!).rows.map(([region]: [string]) => region);
     expect(regions()).toEqual(['EU']);
-    // Also when another user, who sees all, runs it.
+    // Even if another user, who sees all, runs it.
     await runAgent(ann, ofBob, ai, [count, DONE]);
     expect(regions()).toEqual(['EU']);
 

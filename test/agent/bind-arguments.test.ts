@@ -59,8 +59,12 @@ describe('arguments in a body', () => {
       n: 5,
       list: [[1, { a: 2 }], 'x "}, "admin": true y'],
       'key "}, "admin": true': null,
-      missing: null,
     });
+  });
+
+  test('that are absent leave their key out, and null in a list', () => {
+    const body = { a: '{{a}}', list: ['{{a}}', '{{n}}'], inner: { a: '{{a}}', n: '{{n}}' }, text: 'x{{a}}' };
+    expect(JSON.parse(bodyOf(body, { n: null })!)).toEqual({ list: [null, null], inner: { n: null }, text: 'x' });
   });
 
   test('are JSON in a text', () => {

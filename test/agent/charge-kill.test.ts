@@ -8,7 +8,7 @@ import { Client } from '../support/client.ts';
 import { WRONG_TOTALS } from '../support/usage-fixture.ts';
 import { callOf, createAgent } from './agent-fixture.ts';
 
-/* A worker that is killed at any moment of a call of a provider: what was sent is charged exactly once. */
+/* A worker that is killed at any moment of a call of a provider: sent calls are charged exactly once. */
 
 /**
  * Where a worker is killed, and how many calls the provider and the ledger may have then. An operation that has not begun
@@ -24,7 +24,7 @@ const MOMENTS = {
 };
 type Moment = keyof typeof MOMENTS;
 
-/** What is called, and the number of calls before the one in which the worker is killed. */
+/** Kinds of calls, and the number of calls before the one in which the worker is killed. */
 const KINDS = { run: 0, 'later step of a run': 1, image: 0 };
 type Kind = keyof typeof KINDS;
 

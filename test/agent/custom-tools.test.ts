@@ -56,7 +56,7 @@ describe('a custom tool', () => {
     expect(JSON.stringify([run, stored, ai.calls])).not.toContain('very-secret-key');
   });
 
-  test('has secrets beside arguments and in its URL, which are seen nowhere', async ({ eve, ai, target }) => {
+  test('has secrets among its arguments and in its URL, which appear nowhere', async ({ eve, ai, target }) => {
     const toolkitId = await createTools(eve, [
       {
         name: 'lookup',
@@ -139,7 +139,7 @@ describe('a custom tool', () => {
       });
     ai.behaviors.push({ delayMs: 500 });
     const changed = await runAgent(eve, agent, ai, [callOf('first'), DONE]);
-    expect(changed.steps[0].toolCalls[0].error).toMatch(/^The tool is not available any more/);
+    expect(changed.steps[0].toolCalls[0].error).toMatch(/^The tool is no longer available/);
     expect(target.requests).toHaveLength(1);
     ai.onCall = () => {};
 
@@ -147,7 +147,7 @@ describe('a custom tool', () => {
     ai.onCall = () => void eve.put(`/toolkits/${toolkitId}`, { enabled: false });
     ai.behaviors.push({ delayMs: 500 });
     const disabled = await runAgent(eve, agent, ai, [callOf('first'), DONE]);
-    expect(disabled.steps[0].toolCalls[0].error).toMatch(/^The tool is not available any more/);
+    expect(disabled.steps[0].toolCalls[0].error).toMatch(/^The tool is no longer available/);
     const without = await runAgent(eve, agent, ai, [DONE]);
     expect(without.notes).toEqual([expect.stringMatching(/^The toolkit "Tools .*" is left out: it is disabled$/)]);
   });

@@ -16,7 +16,7 @@ import {
   type TestAgent,
 } from './agent-fixture.ts';
 
-/* What OpenAI-compatible services send (tools/ai-fake/modes.ts), and what becomes of the run. */
+/* Responses of OpenAI-compatible services (tools/ai-fake/modes.ts), and their effects on the run. */
 
 const HOST = 'The host "127.0.0.1"';
 const INCOMPLETE = 'Step 1: the response is not complete:';
@@ -147,7 +147,7 @@ describe('a refusal', () => {
 });
 
 describe('what a call of the model costs', () => {
-  /** Runs an agent once. Returns the credits of its call, without those of the run. */
+  /** Runs an agent once. Returns the credits of its call, without the credits of the run. */
   const costOf = async (client: Client, agent: TestAgent): Promise<number | null> => {
     const { steps } = await byRest(client, agent);
     return steps[0].credits;

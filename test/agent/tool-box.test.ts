@@ -61,7 +61,7 @@ describe('schemas of tools', () => {
     if (tools.length === 1) expect(notes).toEqual([expect.stringMatching(/^The tool "odd" is left out: /)]);
   });
 
-  test('that multiply references are left out at once', () => {
+  test('that multiply references are left out immediately', () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [
         `d${i}`,

@@ -63,7 +63,7 @@ describe('the audit of AI calls', () => {
     expect((await admin.get('/ai/audit?to=2020-01-01')).body.total).toBe(0);
   });
 
-  test('stands beside the audit log, which names the image', async ({ service, provider: _, ann }) => {
+  test('is separate from the audit log, which names the image', async ({ service, provider: _, ann }) => {
     let imageId = '';
     const events = await recordEvents(service, async () => {
       imageId = (await ann.creates('/_create-image', { prompt: PROMPT })).id;

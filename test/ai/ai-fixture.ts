@@ -45,7 +45,7 @@ export const test = base.extend<{
 
 let profiles = 0;
 
-/** Gives users a usage profile of their own. Null is no cap. */
+/** Gives users a usage profile of their own. Null: no cap. */
 export async function limit(
   service: Service,
   users: readonly Client[],

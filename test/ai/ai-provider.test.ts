@@ -13,7 +13,7 @@ const INPUT = {
 };
 
 describe('an AI provider', () => {
-  test('has what it was created with, but for its key, in both APIs', async ({ admin }) => {
+  test('has the values of its creation except its key, in both APIs', async ({ admin }) => {
     const created = await expectBody(admin.post('/ai-providers', INPUT), 201, {
       name: 'Models',
       baseUrl: 'https://api.example.com/v1',
@@ -40,7 +40,7 @@ describe('an AI provider', () => {
         { name: 'talk', kind: 'CHAT', tier: 'ADVANCED', sizes: [], price: null, outputPrice: 10.000000001 },
       ],
     });
-    // What was read can be sent back.
+    // A record that was read can be sent back.
     await expectBody(admin.put(`/ai-providers/${created.id}`, created), 200, { models: created.models });
   });
 
@@ -82,10 +82,10 @@ describe('an AI provider', () => {
     await expectStatus(admin.put(`/ai-providers/${id}`, { baseUrl: INPUT.baseUrl }), 200);
   });
 
-  test('is refused with what is not valid, by name', async ({ admin }) => {
+  test('is refused with the names of its invalid values', async ({ admin }) => {
     const post = (more: object) => admin.post('/ai-providers', { ...INPUT, ...more });
     const model = (more: object) => post({ models: [{ ...IMAGE, ...more }] });
-    await expectInvalid(post({ name: ' ' }), 'name', /is required/);
+    await expectInvalid(post({ name: ' ' }), 'name', /must not be empty/);
     await expectError(post({ baseUrl: 'ftp://example.com' }), 400, /baseUrl must be an https: URL/);
     await expectError(post({ baseUrl: 'https://10.0.0.1/v1' }), 400, /not allowed: its address is not public/);
     await expectError(post({ apiKey: 'two\nlines' }), 400, /apiKey/);

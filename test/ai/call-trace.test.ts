@@ -7,7 +7,7 @@ import type { OutboundClient } from '../../src/core/outbound.ts';
 import { startAiFake } from '../../tools/ai-fake.ts';
 import type { AiFake, FakeBehavior } from '../../tools/ai-fake/fake-provider.ts';
 
-/* What the client knows of a call that failed: whether the provider has got it, refused it, or stated its tokens. */
+/* The client's record of a failed call: whether the provider has received it, refused it, or stated its tokens. */
 
 const CHAT = { model: 'fake-chat', messages: [{ role: 'user' as const, content: 'x' }], tools: [], maxTokens: 10 };
 const TOKENS = { inputTokens: 7, outputTokens: 3 };
@@ -94,7 +94,7 @@ describe('a call', () => {
     ['whose connection is lost', { isCut: true }, null],
     ['whose response breaks off', { isCut: 'within' }, null],
     ['whose response is too large', { bytes: 4_100_000 }, null],
-    ['whose response is no JSON', { body: '<html>' }, null],
+    ['whose response is not JSON', { body: '<html>' }, null],
     [
       'whose response states no tokens',
       { body: { choices: [{ message: { content: 'x' } }] } },
@@ -161,7 +161,7 @@ describe('what is recorded before a call is sent', () => {
     },
   );
 
-  test('sends nothing if the call is cancelled meanwhile, and has ended before the call has', async () => {
+  test('sends nothing if the call is cancelled during it, and ends before the call', async () => {
     const controller = new AbortController();
     const cancelled = new Error('cancelled');
     let hasEnded = false;

@@ -60,7 +60,7 @@ test('a backup contains the workspaces of apps, and a restore creates them anywh
   const [target, folder, away] = [await createDatabase('template0'), newFolder(), newFolder()];
   const archive = join(away.path, 'apps.backup');
   await writeBackup(source.databaseUrl, source.platform.config, archive);
-  // Roles are of the whole server: those of an installation that runs stay as they are.
+  // Roles belong to the whole server: roles of a running installation stay as they are.
   const beside = readConfig({ DATA_DIR: folder.path, APP_SECRET });
   await expect(restoreBackup(target.url, beside, await openBackup(archive))).rejects.toThrow(
     /set APPS_DATABASE_URL to another server$/,

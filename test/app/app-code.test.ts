@@ -27,10 +27,14 @@ test('all mistakes in all files are reported with their places', async ({ admin 
       'server/c.ts': `const a: number = 1;\n${HANDLER}\nnull.x;`,
       'server/d.js': 'export const none = 1;',
       'server/e.js': `import { missing } from '../lib/ok.js';\n${HANDLER}`,
+      'server/f.ts': `import type { Any } from '../lib/ok.js';\n${HANDLER}import nothing from "../lib/ok.js";`,
+      'server/g.js': `import { again } from '../lib/again.js';\n${HANDLER}`,
+      'lib/again.js': `import { ok } from './ok.js';\nexport { ok,\n  none as again } from './ok.js';`,
       'lib/ok.js': 'export const ok = 1;',
       'README.md': 'x',
     }),
   ).toEqual([
+    ['lib/again.js', expect.stringMatching(/does not provide an export named 'none'/), 3, 24],
     ['lib/enum.ts', 'TypeScript enum is not supported in strip-only mode', 2, 3],
     ['lib/twice.js', "SyntaxError: Identifier 'a' has already been declared", 2, 7],
     ['lib/types.ts', expect.stringMatching(/^Unexpected token `=`/), 2, 8],
@@ -41,7 +45,8 @@ test('all mistakes in all files are reported with their places', async ({ admin 
     ['server/b.js', 'There is no module "../README.md"', 3, 8],
     ['server/c.ts', "TypeError: Cannot read properties of null (reading 'x')", 4, 6],
     ['server/d.js', 'The module exports none of get, post, put, patch, delete', null, null],
-    ['server/e.js', expect.stringMatching(/does not provide an export named 'missing'/), null, null],
+    ['server/e.js', expect.stringMatching(/does not provide an export named 'missing'/), 1, 25],
+    ['server/f.ts', expect.stringMatching(/does not provide an export named 'default'/), 3, 21],
   ]);
 });
 
@@ -59,9 +64,9 @@ test('names of files have one route each', async ({ admin }) => {
     }),
   ).toEqual([
     ['server/[a]/[a].js', 'The parameter a occurs twice', null, null],
-    ['server/[key].js', 'The route /:key is that of server/[id].js, too', null, null],
-    ['server/a.ts', 'The route /a is that of server/a.js, too', null, null],
-    ['server/a/index.js', 'The route /a is that of server/a.js, too', null, null],
+    ['server/[key].js', 'The route /:key also belongs to server/[id].js', null, null],
+    ['server/a.ts', 'The route /a also belongs to server/a.js', null, null],
+    ['server/a/index.js', 'The route /a also belongs to server/a.js', null, null],
     ['server/x[id].js', 'The name x[id] is neither a text nor a parameter such as [id]', null, null],
   ]);
 });
@@ -81,12 +86,12 @@ test.for([
   ],
   ['{ verify: "github" }', 'config.verify must be an object'],
   ['{ idempotency: { header: "a b" } }', 'config.idempotency.header must be the name of a header'],
-  ['{ retries: 1 }', 'config.retries is no setting: there are timeout, maxBody, verify, idempotency, token'],
+  ['{ retries: 1 }', 'config.retries is not a setting: there are timeout, maxBody, verify, idempotency, token'],
   ['() => 1', 'config must be an object'],
   ['[]', 'config must be an object'],
   [
     'JSON.parse(\'{"__proto__": 1}\')',
-    'config.__proto__ is no setting: there are timeout, maxBody, verify, idempotency, token',
+    'config.__proto__ is not a setting: there are timeout, maxBody, verify, idempotency, token',
   ],
 ] as const)('the config %s is refused', async ([config, message], { admin }) => {
   expect(
@@ -104,8 +109,8 @@ test('methods are functions that the folder knows, once', async ({ admin }) => {
     }),
   ).toEqual([
     ['server/a.js', 'The method get is exported twice', null, null],
-    ['server/b.js', 'The export get is no function', null, null],
-    ['server/c.js', 'config.verify is no setting: there are timeout, maxBody', 2, 15],
+    ['server/b.js', 'The export get is not a function', null, null],
+    ['server/c.js', 'config.verify is not a setting: there are timeout, maxBody', 2, 15],
     ['webhooks/a.js', 'webhooks have no method patch', null, null],
   ]);
 });
@@ -169,7 +174,7 @@ test('code that ends the parser is named, and does not affect other modules', as
   ]);
 });
 
-test('a byte order mark is no part of the code, and bytes that are no UTF-8 are refused', async ({ admin }) => {
+test('a byte order mark is not part of the code, and bytes that are not UTF-8 are refused', async ({ admin }) => {
   expect(await mistakesOf(admin, 'Bytes', { 'server/a.ts': `\uFEFFconst a: number = 1;\n${HANDLER}null.x` })).toEqual([
     ['server/a.ts', "TypeError: Cannot read properties of null (reading 'x')", 3, 6],
   ]);

@@ -97,7 +97,7 @@ const open = (client: Client, path: string) =>
     headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'same-origin' },
   });
 
-test('a page with what an app has read loads nothing from hosts that were not granted', async () => {
+test('a page with data that an app has read loads nothing from hosts that were not granted', async () => {
   const { reads, keeps } = visitors;
   const free = await open(reads, 'page');
   expect(free.headers).toMatchObject({ 'content-security-policy': 'sandbox', etag: '"what-was-read"' });

@@ -7,7 +7,7 @@ import { createApp, putFile } from './app-fixture.ts';
 const ORDERS = `create table orders (id integer primary key, status text, total numeric(10, 2));
   insert into orders values (1, 'new', 9.99), (2, 'paid', 20)`;
 
-/** Creates an app whose migration has run. Returns its id and that of its datasource. */
+/** Creates an app whose migration has run. Returns its id and the id of its datasource. */
 async function createOrders(owner: Client, name: string): Promise<{ app: string; datasource: string }> {
   const app = await createApp(owner, name, { 'migrations/1.sql': ORDERS });
   await expectBody(owner.post(`/apps/${app}/_migrate`), 200, { migrated: ['1.sql'] });
@@ -50,7 +50,7 @@ test('datasets and queries read the tables of an app', async ({ admin }) => {
   await admin.post(`/apps/${app}/_migrate`);
   await expectBody(admin.post(`/datasets/${dataset.id}/_refresh`, {}), 200, { records: 3, previousRecordCount: 2 });
   await expectBody(admin.post(`/datasets/${dataset.id}/_run`, {}), 200, { records: 3 });
-  // What reads the datasource uses the app.
+  // Resources that read the datasource use the app.
   const references = (await admin.get(`/apps/${app}/references`)).body._embedded['svc:reference'];
   expect(references.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
     ['dataset', 'Orders'],
@@ -73,7 +73,7 @@ test('the datasource belongs to the app', async ({ admin, ann }) => {
     409,
     'The connection of the datasource of an app cannot change',
   );
-  const owned = 'The owner and the shares of the datasource are those of its app: change them there';
+  const owned = 'The datasource has the owner and the shares of its app: change them there';
   await expectError(admin.put(`${path}/owner`, { ownerId: ann.id }), 409, owned);
   await expectError(admin.put(`${path}/shares/${ann.id}`, { accessLevel: 1 }), 409, owned);
   await expectBody(admin.put(path, { name: 'Renamed' }), 200, { name: 'Renamed', config: { appId: app } });

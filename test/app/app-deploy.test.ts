@@ -114,7 +114,7 @@ test('a failed deployment leaves the release before live', async ({ admin }) => 
   const id = await createApp(admin, 'Failing', { 'server/a.js': 'export const get = () => 1' });
   const { releaseId, deployedAt } = (await deployed(admin, id)).body;
   await putFile(admin, id, 'server/b.js', 'export const get = 1');
-  await expectError(deployed(admin, id), 400, 'server/b.js: The export get is no function');
+  await expectError(deployed(admin, id), 400, 'server/b.js: The export get is not a function');
   expect((await admin.get(`/apps/${id}`)).body).toMatchObject({ status: 'failed', deployedAt });
   await putFile(admin, id, 'server/b.js', 'export const get = () => 2');
   await putFile(admin, id, 'migrations/1.sql', 'select nothing');

@@ -170,11 +170,11 @@ test('a file has at most 5 MB, code and migrations 1 MB', async ({ admin }) => {
   expect((await admin.delete(`/apps/${id}`)).status).toBe(204);
 });
 
-test('files of several apps that are saved at once do not exceed the quota of the tenant together', async ({
+test('files of several apps that are saved concurrently do not exceed the quota of the tenant together', async ({
   admin,
   service,
 }) => {
-  const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => createApp(admin, `At once ${n}`)));
+  const ids = await Promise.all(Array.from({ length: 8 }, (_, n) => createApp(admin, `Concurrent ${n}`)));
   const usedBytes = async () =>
     (
       await service.platform.system.query<{ size: number }>({
@@ -227,7 +227,7 @@ test('If-Match applies to the contents', async ({ admin }) => {
   expect((await admin.delete(`/apps/${id}/files/a.txt`, { 'if-match': `"${sha256('two')}"` })).status).toBe(204);
 });
 
-test('writers at once leave one whole file, and nothing else', async ({ admin, service }) => {
+test('concurrent writers leave one whole file, and nothing else', async ({ admin, service }) => {
   const id = await createApp(admin, 'Race');
   const contents = Array.from({ length: 8 }, (_, n) => `${n}`.repeat(10_000));
   const responses = await Promise.all(contents.map((content) => putFile(admin, id, 'a.txt', content)));

@@ -226,7 +226,7 @@ describe('with a grant', () => {
     expect(await run(ann, 'read', 'write')).toEqual(['ok', 'ok']);
   });
 
-  test('what it has read leaves by no way that was not granted', async ({ admin, ann }) => {
+  test('data that it has read leaves only in granted ways', async ({ admin, ann }) => {
     await grant(['read', 'write']);
     expect(await run(ann, 'insert', 'emit', 'outside')).toEqual(['ok', 'ok', 'UNAVAILABLE']);
     expect(await run(ann, 'read', 'insert', 'emit', 'outside', 'other', 'hook')).toEqual([
@@ -239,8 +239,7 @@ describe('with a grant', () => {
     ]);
     await expectStatus(ann.post(`/apps/${app}/view/x?do=read,log,fail`, undefined, { 'x-request-id': 'leak-1' }), 500);
     const lines = (await admin.get(`/apps/${app}/logs?requestId=leak-1`)).body._embedded['svc:app-log'];
-    expect(lines.length).toBe(2);
-    expect(JSON.stringify(lines)).not.toContain('secret');
+    expect(lines).toMatchObject([{ level: 'info', message: expect.stringMatching(/^Not kept/) }]);
     await grant(['read', 'keep', 'send'], [HOST]);
     expect(await run(ann, 'read', 'insert', 'emit', 'outside', 'other', 'hook')).toEqual([
       'ok',
@@ -261,7 +260,7 @@ describe('with a grant', () => {
 });
 
 describe('a grant ends', () => {
-  test('for what another release declares in addition, and for superusers with each release', async ({
+  test('for additional declarations of another release, and for superusers with each release', async ({
     admin,
     ann,
   }) => {

@@ -150,7 +150,7 @@ test('a caller that does not wait follows the run, and can cancel it', async ({ 
   await expectBody(admin.post(`/apps/${id}/_migrate`), 200, { migrated: ['1.sql'], total: 1 });
 });
 
-test('runs at once wait for each other', async ({ admin }) => {
+test('concurrent runs wait for each other', async ({ admin }) => {
   const id = await createApp(admin, 'Twice', {
     'migrations/1.sql': ORDERS,
     'migrations/2.sql': 'select pg_sleep(0.1)',
@@ -165,7 +165,7 @@ test('runs at once wait for each other', async ({ admin }) => {
   expect(runs.flatMap(({ body }) => body.migrated)).toHaveLength(2);
 });
 
-test('a deleted app leaves no workspace, also if it could not be deleted at once', async ({ admin, service }) => {
+test('a deleted app leaves no workspace, even if it could not be deleted immediately', async ({ admin, service }) => {
   const count = async (schema: string) =>
     (await runSql(service.databaseUrl, 'select from pg_roles where rolname like $1', [`${schema}%`])).length;
   const id = await createApp(admin, 'Short-lived', { 'migrations/1.sql': ORDERS });

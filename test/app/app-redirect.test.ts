@@ -103,7 +103,7 @@ test('a webhook sets headers of a list only, and is not stored by shared caches'
     'cache-control': 'private, max-age=31536000',
     'x-hook-secret': 'echoed',
     'webhook-allowed-origin': 'events.example',
-    'content-type': 'text/plain',
+    'content-type': 'text/plain; charset=utf-8',
   });
   for (const name of ['age', 'link']) expect(headers).not.toHaveProperty(name);
   expect(headers.vary ?? '').not.toContain('*');

@@ -102,7 +102,10 @@ test('the releases of a deleted user stay', async ({ admin, service }) => {
   ]);
 });
 
-test('no release is created of files that were replaced or deleted meanwhile', async ({ admin, service }) => {
+test('no release is created of files that were replaced or deleted during the deployment', async ({
+  admin,
+  service,
+}) => {
   const id = await createApp(admin, 'Racing', { 'lib/a.js': 'export {};', 'lib/b.js': 'export {};' });
   const { database, system } = service.platform;
   const [app] = await system.query<{ tenant: string }>({

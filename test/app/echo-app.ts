@@ -106,8 +106,7 @@ export const sendRaw = (
   });
 
 /**
- * Begins requests with bodies of 10 MB, of which only the first `bytes` arrive. The headers of each are those of the client
- * and its own.
+ * Begins requests with bodies of 10 MB, but sends only the first `bytes`. Each has the headers of the client and its own.
  */
 export function openBodies(
   client: Client,

@@ -8,7 +8,7 @@ import { systemQuery } from '../support/system-query.ts';
 import { deployApp, deployAppWith, grantApp } from './echo-app.ts';
 
 const SET_BACK = `do $$ begin perform set_config('transaction_read_only', 'off', true); insert into note values (3); end $$`;
-/** What the handler attempts, by the host calls that it uses. */
+/** Attempts of the handler, by the host calls that they use. */
 const ATTEMPTS = {
   query: {
     select: `query('select 1')`,
@@ -29,6 +29,8 @@ const ATTEMPTS = {
   },
   emit: { emit: `emit('ran', null)` },
   notify: { notify: `notify('admin', { message: 'Ran' })` },
+  // The caller of the run gets the response, as at its end.
+  respond: {},
   email: { email: `email({ to: 'a@example.com', subject: 'Ran', text: 'x' })` },
 } as const;
 type Attempt = { [K in keyof typeof ATTEMPTS]: keyof (typeof ATTEMPTS)[K] }[keyof typeof ATTEMPTS];
@@ -132,7 +134,7 @@ const NESTED_GRANTED_READ = {
   setBackFirst: '42501',
 };
 
-/** Requests with different authority, and the outcomes of what their handler attempts. */
+/** Requests with different authority, and the outcomes of the attempts of their handler. */
 const AUTHORITIES: { name: string; call: () => ReturnType<Client['get']>; outcomes: object }[] = [
   { name: 'POST, session', call: () => session.post(`/apps/${app}/view/run`), outcomes: FULL },
   { name: 'GET, session', call: () => session.get(`/apps/${app}/view/run`), outcomes: OF_A_GET },

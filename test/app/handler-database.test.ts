@@ -188,7 +188,7 @@ test('uses another connection for queries outside of the transaction', async ({ 
   expect((await post(app, 'transactions')).json).toEqual([2, 2, 2, 2]);
 });
 
-test('refuses more than five transactions at once', async ({ app }) => {
+test('refuses more than five concurrent transactions', async ({ app }) => {
   expect((await post(app, 'tooMany')).text).toBe('53300');
 });
 
@@ -213,6 +213,6 @@ test('undoes a transaction that the handler leaves behind', async ({ app }) => {
   expect((await post(app, 'count', { body: '5' })).json).toEqual([{ count: 0 }]);
 });
 
-test('runs any number of queries at once', async ({ app }) => {
+test('runs any number of queries concurrently', async ({ app }) => {
   expect((await post(app, 'many')).json).toBe(1225);
 });

@@ -9,7 +9,7 @@ import { deployApp, withBodies, type DeployedApp } from './handler-fixture.ts';
 const QUICK = 'export const config = { timeout: 300 };\n';
 const SECRET = 'the secret of another app';
 
-/** Lets handlers run until they exceed another limit than that of time, also beside other tests. */
+/** Lets handlers run until they exceed a limit other than time, even while other tests run. */
 const withLongTimeout = (files: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(files).map(([path, code]) => [path, `export const config = { timeout: 100_000 }; ${code}`]),

@@ -9,7 +9,7 @@ import type { World } from '../support/fixture.ts';
 import { runSql } from '../support/run-sql.ts';
 import { createApp } from './app-fixture.ts';
 
-/** What a test changes of a request. */
+/** Changes of a test to a request. */
 interface GivenRequest extends Partial<Omit<AppRequest, 'body'>> {
   body?: string | Uint8Array;
   params?: Record<string, string>;
@@ -111,7 +111,7 @@ function taskOf(
     request: { method, path: route.path, query: {}, headers: {}, ...request, body: Buffer.from(body) },
     ctx,
     authority: authorityOf(ctx.viewer, method),
-    user: { id: '019a0000-0000-7000-8000-000000000001', name: 'ann', type: 'user' },
+    user: { id: '019a0000-0000-7000-8000-000000000001', name: 'ann', type: 'user', username: 'ann' },
     roles,
     depth,
     visitorId,

@@ -6,7 +6,7 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8' };
 const BYTES_TYPE = { 'content-type': 'application/octet-stream' };
 
-/** What handlers do, with the status, headers and body of the response. */
+/** Code of handlers, with the status, headers and body of the response. */
 const RESPONSES: Record<string, [body: string, status: number, headers: object, text: string]> = {
   list: ['return [{ a: 1 }]', 200, JSON_TYPE, '[{"a":1}]'],
   object: ['return { status: "open", total: 3 }', 200, JSON_TYPE, '{"status":"open","total":3}'],
@@ -29,7 +29,7 @@ const RESPONSES: Record<string, [body: string, status: number, headers: object, 
   headers: [
     'return respond(200, "<p>", { "Content-Type": "text/html", "X-Total-Count": 3, ETag: `"a"` })',
     200,
-    { 'content-type': 'text/html', 'x-total-count': '3', etag: '"a"' },
+    { 'content-type': 'text/html; charset=utf-8', 'x-total-count': '3', etag: '"a"' },
     '<p>',
   ],
   reserved: [
@@ -46,7 +46,7 @@ const RESPONSES: Record<string, [body: string, status: number, headers: object, 
   largest: ['return "x".repeat(5_999_000)', 200, TEXT_TYPE, 'x'.repeat(5_999_000)],
 };
 
-/** What handlers do, with the message of their failure. */
+/** Code of handlers, with the message of their failure. */
 const FAILURES: Record<string, [body: string, message: string]> = {
   error: ['throw new TypeError("no")', 'server/error.js:3: TypeError: no'],
   errorWithStatus: ['throw Object.assign(new Error("no"), { status: 404 })', 'server/errorWithStatus.js:3: no'],

@@ -48,7 +48,7 @@ test('responses have status and headers, and errors are responses', async ({ ser
   await expectError(callApi(services, 'GET', '/api/nowhere') as never, 404, 'There is no route GET /api/nowhere');
   await expectStatus(callApi(services, 'PATCH', '/api/me'), 405);
   const invalid = await callApi(services, 'POST', '/api/reports', { name: '' });
-  await expectError(invalid as never, 400, 'name is required');
+  await expectError(invalid as never, 400, 'name must not be empty');
   const head = await callApi(services, 'head', '/api/me');
   expect(head).toMatchObject({ status: 200, body: '' });
 });

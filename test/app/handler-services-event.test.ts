@@ -42,7 +42,7 @@ test('names and payloads are checked', async ({ service, admin }) => {
   for (const [name, message] of [
     [undefined, 'name is required'],
     [7, 'name must be a text'],
-    ['', 'name is required'],
+    ['', 'name must not be empty'],
     ['a b', 'name must have 1 to 100 letters, digits and _ . : -'],
     ['ü', 'name must have 1 to 100 letters, digits and _ . : -'],
     ['x'.repeat(101), 'name must have 1 to 100 letters, digits and _ . : -'],

@@ -47,7 +47,7 @@ test('email reaches users and addresses, and says which app sent it', async ({ s
     html: '<html><body><b>It has arrived.</b></BODY ></html>',
   });
   await email({ to: bob.id, subject: 'HTML alone', html: '<h1>Order 8</h1>' });
-  await email({ to: 'guest@example.com', subject: 'Text alone', text: 'Grüße', html: null });
+  await email({ to: 'A. Guest, Esq. <guest@example.com> ', subject: 'Text alone', text: 'Grüße', html: null });
   expect(await queuedMails(service, appId)).toMatchObject([
     { to: 'Guest@example.com', userId: null, senderId: admin.id },
     { to: 'ann@example.com', userId: ann.id, senderId: admin.id },
@@ -80,10 +80,10 @@ test('what is not a mail is refused, and nothing is queued', async ({ service, a
   const mail = { to: 'a@example.com', subject: 'x', text: 'x' };
   for (const [change, message] of [
     [{ to: undefined }, 'to is required'],
-    [{ to: [] }, 'to is required'],
+    [{ to: [] }, 'to must not be empty'],
     [{ to: { id: 1 } }, 'to must be a text'],
     [{ to: Array(21).fill('a@example.com') }, 'to must have at most 20 items'],
-    [{ subject: ' ' }, 'subject is required'],
+    [{ subject: ' ' }, 'subject must not be empty'],
     [{ subject: 'x'.repeat(201) }, 'subject must have at most 200 characters'],
     [{ subject: 'x\r\nBcc: b@example.com' }, 'subject must be one line without control characters'],
     [{ text: undefined }, 'text is required, or html'],

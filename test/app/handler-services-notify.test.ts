@@ -66,13 +66,13 @@ test('what is not a notification is refused', async ({ service, admin }) => {
   const { notify } = await servicesFor(service, admin, await createApp(admin, 'Checked'));
   for (const [principals, notification, message] of [
     [undefined, { message: 'x' }, 'principals is required'],
-    [[], { message: 'x' }, 'principals is required'],
+    [[], { message: 'x' }, 'principals must not be empty'],
     [['admin', 7], { message: 'x' }, 'principals.1 must be a text'],
     [Array(101).fill('admin'), { message: 'x' }, 'principals must have at most 100 items'],
     ['admin', 'x', 'notification must be an object'],
     ['admin', null, 'notification must be an object'],
     ['admin', {}, 'message is required'],
-    ['admin', { message: ' ' }, 'message is required'],
+    ['admin', { message: ' ' }, 'message must not be empty'],
     ['admin', { message: 'x'.repeat(1001) }, 'message must have at most 1000 characters'],
     ['admin', { message: 'a\0' }, 'message must not contain control characters'],
   ] as const)
@@ -120,6 +120,6 @@ test('the apps of a tenant send 1,000 notifications in an hour', async ({ servic
     message: 'The apps of a tenant send at most 1000 notifications in an hour',
   });
   expect((await listOf(ann))[0].message).toBe('The last');
-  // What the app of an owner sends to the owner counts to no one else.
+  // Notifications of an owner's app to the owner count to no one else.
   expect(await notify('admin', { message: 'To the owner' })).toBe(1);
 });

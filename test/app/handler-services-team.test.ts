@@ -52,7 +52,7 @@ test('what a team creates is of the team, and of no user', async ({ admin, world
 });
 
 test('what only users have is refused', async ({ world: { call, dataset, team } }) => {
-  const refusal = 'Only users have this: the request is that of a team';
+  const refusal = 'Only users have this: the request comes from a team';
   await expectError(call('PUT', `${dataset}/favorite`), 403, refusal);
   await expectError(call('PUT', `${dataset}/user-settings`, { settings: {} }), 403, refusal);
   await expectError(call('POST', `/api/teams/${team}/_markFeedViewed`, { activityIds: [] }), 403, refusal);

@@ -43,7 +43,7 @@ async function expectHandlers({ url }: Service, work: string, count: number) {
   await expect.poll(all, { timeout: 60_000 }).toBe(count);
 }
 
-test('the stuck views of a visitor leave a place to those of another one, in all apps of the owner', () =>
+test('the stuck views of a visitor leave a place to the views of another one, in all apps of the owner', () =>
   withService(async (service, stuck) => {
     const [owner, bob, mia] = [
       await service.user('owner', AUTHOR),
@@ -61,7 +61,7 @@ test('the stuck views of a visitor leave a place to those of another one, in all
 test.for([
   ['called', 'called handlers'],
   ['nested', 'nested handlers'],
-])('a stuck %s handler leaves a place to that of another owner', ([depth, work]) =>
+])('a stuck %s handler leaves a place to the handler of another owner', ([depth, work]) =>
   withService(async (service, stuck) => {
     const [eve, ann] = [await service.user('eve', AUTHOR), await service.user('ann', AUTHOR)];
     const access = { scopes: ['read'] };

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { test as base } from '../support/fixture.ts';
 import { deployApp, withBodies, type DeployedApp } from './handler-fixture.ts';
 
-/** Code that returns JSON: it runs here, with what Node has, and in a handler. */
+/** Code that returns JSON: it runs here, with the functions of Node, and in a handler. */
 const SAME: Record<string, string> = {
   encoder:
     'return [[...new TextEncoder().encode("a€😀")], new TextEncoder().encode().length, new TextEncoder().encoding]',
@@ -71,7 +71,7 @@ const test = base.extend<{ app: DeployedApp }>({
 });
 
 for (const [name, code] of Object.entries(SAME))
-  test(`${name}: what handlers get is what Node has`, async ({ app }) => {
+  test(`${name}: handlers have the same as Node`, async ({ app }) => {
     const AsyncFunction = (async () => {}).constructor as new (code: string) => () => Promise<unknown>;
     const expected: unknown = JSON.parse(JSON.stringify(await new AsyncFunction(code)()));
     expect((await app.respond(`server/${name}.js`, { method: 'post' })).json).toEqual(expected);

@@ -29,12 +29,12 @@ test('handlers get context, environment, identity and parameters', async ({ admi
     },
     env: { TOKEN: 'a token' },
     request: {
-      method: 'get',
+      method: 'GET',
       path: '/7',
       params: { id: '7' },
       query: { a: ['1', '2'], b: '' },
       headers: { 'x-a': 'b' },
-      user: { id: '019a0000-0000-7000-8000-000000000001', name: 'ann', type: 'user' },
+      user: { id: '019a0000-0000-7000-8000-000000000001', name: 'ann', type: 'user', username: 'ann' },
       roles: ['viewer', 'editor'],
       body: null,
       rawBody: '',
@@ -75,7 +75,7 @@ test('bodies are parsed by their type, and never refused', async ({ admin, servi
   expect(await read('multipart/form-data; boundary=a', 'no form')).toEqual({ body: 'no form', rawBody: 'no form' });
 });
 
-test('signatures, hashes, random values and Base64 are those of Node', async ({ admin, service }) => {
+test('signatures, hashes, random values and Base64 work as in Node', async ({ admin, service }) => {
   const app = await deployApp({ admin, service }, 'Crypto', {
     'server/crypto.js': bodyOf(`
       const { secret, data, signatures } = request.body;

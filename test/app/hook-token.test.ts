@@ -31,7 +31,7 @@ describe('the hook token of an app', () => {
     expect([url, formerUntil]).toEqual([`http://127.0.0.1/api/hooks/${token}`, null]);
     for (const method of ['GET', 'POST', 'PUT'])
       await expectBody(anonymous.request(method, `/api/hooks/${token}`), 200, {
-        method: method.toLowerCase(),
+        method,
         path: '/',
       });
     await expectBody(anonymous.post(`/hooks/${token}/orders/7%2F8?a=1`), 200, {

@@ -12,7 +12,7 @@ const countOf = async (service: Service, table: string, appId: string): Promise<
   (await systemQuery<{ count: number }>(service, `select count(*)::int from dws.${table} where app_id = $1`, appId))[0]!
     .count;
 
-/** Runs `work` and returns the number of transactions that tenants began meanwhile. */
+/** Runs `work` and returns the number of transactions that tenants began during it. */
 async function countTransactions({ platform: { database } }: Service, work: () => Promise<unknown>): Promise<number> {
   const { transaction } = database;
   let count = 0;
@@ -118,7 +118,7 @@ test('compute time is charged to the user, for a team to a member, and once a ru
   ]);
 });
 
-test('runs of a deleted app leave no records, are metered, and do not affect those of others', async ({
+test('runs of a deleted app leave no records, are metered, and do not affect records of others', async ({
   admin,
   service,
 }) => {

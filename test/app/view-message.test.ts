@@ -27,7 +27,7 @@ const respond = (client: Client, response: object, headers: Record<string, strin
 describe('a request', () => {
   test('reaches the handler without credentials', async ({ ann, service }) => {
     const headers = { 'x-one': 'a', cookie: 'theme=dark', 'proxy-authorization': 'Basic x', 'user-agent': 'test' };
-    const body = await expectBody(ann.get(`${view}?a=1&b=2&b=3&c=%C3%BC`, headers), 200, { method: 'get', path: '/' });
+    const body = await expectBody(ann.get(`${view}?a=1&b=2&b=3&c=%C3%BC`, headers), 200, { method: 'GET', path: '/' });
     expect(body.query).toEqual({ a: '1', b: ['2', '3'], c: 'ü' });
     expect(body.headers).toMatchObject({ 'x-one': 'a', 'user-agent': 'test', host: new URL(service.url).host });
     for (const hidden of ['authorization', 'cookie', 'proxy-authorization'])
@@ -107,7 +107,7 @@ describe('a response', () => {
     });
     expect([status, String(body)]).toEqual([418, '<b>tea</b>']);
     expect(headers).toMatchObject({
-      'content-type': 'text/html',
+      'content-type': 'text/html; charset=utf-8',
       'x-app-own': 'b',
       'cache-control': 'private, max-age=60',
       location: '/x',

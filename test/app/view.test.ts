@@ -24,6 +24,7 @@ beforeEach<{ admin: Client; ann: Client }>(async ({ admin, ann }) => {
 describe('who may call a route', () => {
   test('is who may read the app, and has the roles of their level', async ({ admin, ann, bob, service }) => {
     const editor = await service.user('editor');
+    await expectStatus(editor.put('/me', { displayName: 'Ed Itor' }), 200);
     const manager = await service.user('manager');
     const member = await service.user('member');
     const team = await createTeam(admin, 'Viewers', member);
@@ -32,7 +33,8 @@ describe('who may call a route', () => {
     await admin.put(`/apps/${app}/shares/team:${team}`, { accessLevel: 1 });
     const rolesOf = async (client: Client) => {
       const { user, roles } = await expectBody(client.get(`/apps/${app}/view`), 200, {});
-      expect(user).toEqual({ id: client.id, name: client.username, type: 'user' });
+      const name = client === editor ? 'Ed Itor' : client.username;
+      expect(user).toEqual({ id: client.id, name, type: 'user', username: client.username });
       return roles;
     };
     expect(await rolesOf(ann)).toEqual(['viewer']);
@@ -47,7 +49,7 @@ describe('who may call a route', () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       await expectError(anonymous.request(method, `/api/apps/${app}/view`), 401, 'Missing authentication');
       await expectStatus(stranger.request(method, `/api/apps/${app}/view`), 404, method);
-      await expectBody(admin.request(method, `/api/apps/${app}/view`), 200, { method: method.toLowerCase() });
+      await expectBody(admin.request(method, `/api/apps/${app}/view`), 200, { method });
     }
     const disabled = await service.user('disabled');
     await admin.put(`/apps/${app}/shares/disabled`, { accessLevel: 3 });
@@ -144,16 +146,43 @@ describe('a route', () => {
     expect([patched.status, patched.headers.get('allow')]).toEqual([405, 'GET, DELETE, OPTIONS']);
   });
 
+  test('is found below api/_server too, unless the app has that path', async ({ admin, ann }) => {
+    const id = await deployApp(admin, 'Aliased', {
+      'server/orders/[id].js': echo(['get']),
+      'server/index.js': echo(['get']),
+      'server/api/[kind]/own.js': echo(['get']),
+      'server/own.js': echo(['post']),
+    });
+    await expectBody(admin.get(`/apps/${id}/view/api/_server/orders/7`), 200, {
+      path: '/orders/7',
+      params: { id: '7' },
+    });
+    await expectBody(admin.get(`/apps/${id}/view/api/_server`), 200, { path: '/' });
+    await expectBody(admin.get(`/apps/${id}/view/api/_server/own`), 200, { path: '/api/_server/own' });
+    await expectStatus(admin.post(`/apps/${id}/view/api/_server/own`), 405);
+    const message = 'There is no route GET /api/_server/none';
+    await expectError(admin.get(`/apps/${id}/view/api/_server/none`), 404, message);
+    await expectError(ann.get(`/apps/${id}/view/api/_server/none`), 404, message);
+    await expectError(
+      ann.get(`/apps/${id}/view/api/_server/orders/7`),
+      404,
+      'There is no route GET /api/_server/orders/7',
+    );
+  });
+
   test('is not run by HEAD and OPTIONS', async ({ ann }) => {
-    for (const path of ['', '/orders/7']) {
+    for (const [path, methods] of [
+      ['', 'GET, POST, PUT, PATCH, DELETE, OPTIONS'],
+      ['/orders/7', 'GET, DELETE, OPTIONS'],
+    ] as const) {
       const head = await sendRaw(ann, 'HEAD', `/apps/${app}/view${path}?fail=ran`);
-      expect([head.status, head.headers.allow]).toEqual([405, 'GET, POST, PUT, PATCH, DELETE, OPTIONS']);
+      expect([head.status, head.headers.allow]).toEqual([405, methods]);
       const options = await sendRaw(ann, 'OPTIONS', `/apps/${app}/view${path}`);
       expect([options.status, options.headers.allow]).toEqual([204, 'GET, POST, PUT, PATCH, DELETE, OPTIONS']);
     }
   });
 
-  test('is served as deployed at once, also by another process', async ({ admin, service }) => {
+  test('is served as deployed immediately, even by another process', async ({ admin, service }) => {
     const id = await deployApp(admin, 'Changing', { 'server/a.js': echo(['get']) });
     const second = await startSecond(service);
     const elsewhere = new Client(second.url, admin.headers);

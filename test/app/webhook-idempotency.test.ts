@@ -38,7 +38,7 @@ describe('calls of a webhook with the same key', () => {
       expect([status, headers.get('location'), headers.get('content-type'), body]).toEqual([
         201,
         '/orders/1',
-        'text/csv',
+        'text/csv; charset=utf-8',
         'a,b',
       ]);
     }
@@ -69,8 +69,8 @@ describe('calls of a webhook with the same key', () => {
     const app = await deployApp(admin, 'Keys', FILES);
     const other = await deployApp(admin, 'Other keys', FILES);
     const headers = { 'x-delivery': 'same' };
-    await expectBody(anonymous.post(`/apps/${app}/_hook`, {}, headers), 200, { method: 'post', path: '/' });
-    await expectBody(anonymous.put(`/apps/${app}/_hook`, {}, headers), 200, { method: 'put' });
+    await expectBody(anonymous.post(`/apps/${app}/_hook`, {}, headers), 200, { method: 'POST', path: '/' });
+    await expectBody(anonymous.put(`/apps/${app}/_hook`, {}, headers), 200, { method: 'PUT' });
     await expectBody(anonymous.post(`/apps/${app}/_hook/orders/7`, {}, headers), 200, { path: '/orders/7' });
     await expectBody(anonymous.post(`/apps/${other}/_hook`, { a: 1 }, headers), 200, { rawBody: '{"a":1}' });
   });
@@ -122,7 +122,7 @@ describe('a run with a key', () => {
     expect(await once(service, app, {}, neverRun)).toEqual({ response });
   });
 
-  test('of many at once is one', async ({ admin, service }) => {
+  test('is a single one for many concurrent calls', async ({ admin, service }) => {
     const app = await deployApp(admin, 'Racing', FILES);
     let runs = 0;
     const results = await Promise.allSettled(
@@ -173,7 +173,7 @@ describe('a run with a key', () => {
   });
 });
 
-test('a run with a key of an app that was deleted meanwhile is 404', async ({ admin, service }) => {
+test('a run with a key of an app that was deleted during it is 404', async ({ admin, service }) => {
   const id = await deployApp(admin, 'Deleted', FILES);
   const found = (await findWebhookApp(service.platform.system, id))!;
   expect((await admin.delete(`/apps/${id}`)).status).toBe(204);
@@ -267,7 +267,7 @@ describe('a response that is kept', () => {
       message: 'The call was processed before; its response was not kept',
     });
     expect(await once(service, app, request('a'), neverRun)).toMatchObject({ response: { body: Buffer.from(body) } });
-    // Those of other calls and apps are kept.
+    // Responses of other calls and apps are kept.
     await once(service, app, request('b'), responseOf(body), false);
     expect(await once(service, app, request('b'), neverRun, false)).toMatchObject({
       response: { body: Buffer.from(body) },

@@ -8,7 +8,7 @@ import { appOf, callOf, recordInOrder, requestOf } from './record-fixture.ts';
 /** Returns the UTC day that was some days ago. */
 const dayBefore = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
-test('webhooks are empty before a deployment, then those of the active release', async ({ admin }) => {
+test('webhooks are empty before a deployment, then the webhooks of the active release', async ({ admin }) => {
   const id = await createApp(admin, 'Routes', {
     'webhooks/orders/[id].ts': `export const config = { timeout: 5000 };
       export const post = () => 1, put = () => 2;`,
@@ -86,7 +86,7 @@ test('a call is replayed as it was, unless its request is not kept', async ({ ad
   expect(lines.map(({ message }: { message: string }) => message)).toEqual(['text\u{1f600}12', 'text\u{1f600}12']);
 });
 
-test('calls from outside are recorded before the response, also those that no handler gets', async ({
+test('calls from outside are recorded before the response, including calls that no handler gets', async ({
   admin,
   anonymous,
   service,

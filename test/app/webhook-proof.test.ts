@@ -126,7 +126,7 @@ describe('bodies that do not arrive', () => {
     await service.close();
   });
 
-  test('at most 64 calls of an address and route are open at once', async ({ admin, anonymous }) => {
+  test('at most 64 calls of an address and route are open concurrently', async ({ admin, anonymous }) => {
     const app = await deployApp(admin, 'Open', { 'webhooks/large.js': LARGE, 'webhooks/open.js': echo(['post']) });
     const path = `/apps/${app}/_hook/large`;
     const bodies = openBodies(anonymous, path, { count: 65 });

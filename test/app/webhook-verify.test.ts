@@ -53,6 +53,30 @@ describe('the scheme standard-webhooks', () => {
     expect(verified({}, { secret: SECRET.slice('whsec_'.length) })).toBe(true);
   });
 
+  /** The same headers with another prefix. Svix has its own: https://docs.svix.com/receiving/verifying-payloads/how-manual */
+  const prefixed = (prefix: string): Headers =>
+    Object.fromEntries(Object.entries(HEADERS).map(([name, value]) => [name.replace('webhook', prefix), value]));
+  const isSignedWith = (headers: Headers, header?: string, body = BODY) =>
+    signed({ ...config, ...(header && { header }) }, SECRET, body, headers, TIME * 1000);
+
+  test('accepts the headers of Svix, and a signature with another name', () => {
+    expect(isSignedWith(prefixed('svix'))).toBe(true);
+    expect(isSignedWith(prefixed('svix'), 'Svix-Signature')).toBe(true);
+    expect(isSignedWith(prefixed('x-own'), 'X-Own-Signature')).toBe(true);
+    const { 'webhook-signature': signature, ...rest } = HEADERS;
+    expect(isSignedWith({ ...rest, 'x-sign': signature }, 'X-Sign')).toBe(true);
+    expect(isSignedWith({ ...rest, 'x-own-signature': signature }, 'X-Own-Signature')).toBe(true);
+    expect(isSignedWith({ ...prefixed('svix'), ...HEADERS })).toBe(true);
+  });
+
+  test('refuses the headers of Svix for another body, time or name', () => {
+    expect(isSignedWith(prefixed('svix'), undefined, '{}')).toBe(false);
+    expect(isSignedWith({ ...prefixed('svix'), 'svix-timestamp': String(TIME + 1) })).toBe(false);
+    expect(isSignedWith({ ...prefixed('svix'), 'webhook-signature': 'v1,AAAA' })).toBe(false);
+    expect(isSignedWith(prefixed('svix'), 'X-Own-Signature')).toBe(false);
+    expect(isSignedWith(prefixed('x-own'))).toBe(false);
+  });
+
   test('accepts one of several signatures, and ignores other versions', () => {
     const wrong = `v1,${Buffer.alloc(32).toString('base64')}`;
     expect(verified({ 'webhook-signature': `${wrong} v1a,abc ${SIGNATURE}` })).toBe(true);
@@ -91,7 +115,7 @@ describe('the scheme stripe', () => {
   const verified = (signature: string, { body = BODY, at = TIME, tolerance = 300 } = {}) =>
     signed({ ...config, toleranceSeconds: tolerance }, SECRET, body, { 'stripe-signature': signature }, at * 1000);
 
-  test('accepts a signature of time and body beside others', () => {
+  test('accepts a signature of time and body among others', () => {
     const other = '5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd';
     const v0 = 'v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39';
     expect(verified(`t=${TIME},v1=${V1},${v0}`)).toBe(true);

@@ -45,8 +45,8 @@ describe('who may call a webhook', () => {
         expect({ name, status, method: body.method, user: body.user, roles: body.roles }).toEqual({
           name,
           status: 200,
-          method: method.toLowerCase(),
-          user: { id: owner.id, name: 'owner', type: 'user' },
+          method,
+          user: { id: owner.id, name: 'owner', type: 'user', username: 'owner' },
           roles: [],
         });
         for (const hidden of ['authorization', 'cookie']) expect(body.headers).not.toHaveProperty(hidden);
@@ -109,8 +109,11 @@ describe('a webhook', () => {
     expect([status, headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
     for (const method of ['PATCH', 'DELETE', 'HEAD']) {
       const response = await sendRaw(anonymous, method, `/apps/${app}/_hook/orders/7`);
-      expect([method, response.status, response.headers.allow]).toEqual([method, 405, 'GET, POST, PUT, OPTIONS']);
+      expect([method, response.status, response.headers.allow]).toEqual([method, 405, 'POST, OPTIONS']);
+      expect((await sendRaw(anonymous, method, `/apps/${app}/_hook/nowhere`)).status).toBe(404);
     }
+    const options = await sendRaw(anonymous, 'OPTIONS', `/apps/${app}/_hook/orders/7`);
+    expect([options.status, options.headers.allow]).toEqual([204, 'GET, POST, PUT, OPTIONS']);
     for (const headers of [{}, { 'content-length': '11' }] as Record<string, string>[]) {
       const large = await sendRaw(anonymous, 'POST', `/apps/${app}/_hook/small`, {
         headers,
@@ -161,15 +164,16 @@ describe('the owner of an app', () => {
   };
   const NOBODY = { status: 503, message: NO_OWNER };
 
-  test('counts at once: disabled, locked, enabled, replaced', async ({ admin, anonymous, service }) => {
+  test('counts immediately: disabled, locked, enabled, replaced', async ({ admin, anonymous, service }) => {
     const [cara, dora] = [await service.user('cara', { permissions: ['apps:create'] }), await service.user('dora')];
+    await expectStatus(cara.put('/me', { displayName: 'Cara C.' }), 200);
     const app = await deployApp(cara, 'Owned', ROUTES);
     const second = await startSecond(service);
     const elsewhere = new Client(second.url);
     const expectUser = async (user: object) => {
       for (const client of [anonymous, elsewhere]) expect(await userOf(app, client)).toEqual(user);
     };
-    const CARA = { id: cara.id, name: 'cara', type: 'user' };
+    const CARA = { id: cara.id, name: 'Cara C.', type: 'user', username: 'cara' };
     await expectUser(CARA);
     await admin.put('/users/cara', { enabled: false });
     await expectUser(NOBODY);
@@ -182,7 +186,7 @@ describe('the owner of an app', () => {
     await expectStatus(admin.put(`/apps/${app}/owner`, { ownerId: dora.id }), 200);
     await expectUser(NOBODY);
     await expectStatus(dora.post(`/apps/${app}/_deploy`), 200);
-    await expectUser({ id: dora.id, name: 'dora', type: 'user' });
+    await expectUser({ id: dora.id, name: 'dora', type: 'user', username: 'dora' });
     expect((await recordedCalls(admin, app)).filter(({ status }) => status === 503)).toEqual(
       [1, 2, 3, 4, 5, 6].map(() => ({
         method: 'post',
@@ -200,7 +204,7 @@ describe('the owner of an app', () => {
     const { id } = await admin.creates('/teams', { name: 'Shop' });
     const app = await deployApp(admin, 'Of a team', ROUTES);
     await expectStatus(admin.put(`/apps/${app}/owner`, { ownerId: `team:${id}` }), 200);
-    expect(await userOf(app, anonymous)).toEqual({ id, name: 'Shop', type: 'team' });
+    expect(await userOf(app, anonymous)).toEqual({ id: `team:${id}`, name: 'Shop', type: 'team', username: null });
   });
 
   test('who was deleted cannot act', async ({ admin, anonymous, service }) => {

@@ -6,14 +6,14 @@ const own = useWorkspaces();
 
 const REFUSED = /^(42501|42704|42883|42P01|3F000|0A000|22023|55P02|58P01|0LP01|28000|25P01|25006|42809|42601)$/;
 
-/** Runs statements of which each must be refused. */
+/** Runs statements. Each of them must be refused. */
 async function expectRefused(key: Parameters<typeof own.run>[0], statements: readonly string[]): Promise<void> {
   const outcomes: [string, unknown][] = [];
   for (const sql of statements) outcomes.push([sql, await outcomeOf(own.run(key, sql))]);
   expect(outcomes.filter(([, outcome]) => typeof outcome !== 'string' || !REFUSED.test(outcome))).toEqual([]);
 }
 
-/** Returns statements that the role of an app must not run, beside another app. */
+/** Returns statements that the role of an app must not run if there is another app. */
 const forbidden = (schema: string, other: string, login: string): string[] => [
   // Roles and sessions.
   `set role ${login}`,
@@ -147,7 +147,7 @@ test('a migration is refused all outside its schema', async () => {
   const [key, other] = [await own.create(), await own.create()];
   const schema = schemaOf(key);
   const login = new URL(own.database.url).username;
-  // What concerns its own tables and its own role only is not refused.
+  // Statements that concern only its own tables and its own role are not refused.
   const isOwn = (sql: string) =>
     (/ mine( |$|\()|note|truncate|temporary|owner to|_owner password|_migrations (values|for)/.test(sql) &&
       !/extension|server|wrapper|subscription|tablespace|publication|event|program|\.note|'\//.test(sql)) ||
@@ -303,7 +303,7 @@ test('no app reads definitions of another: bodies, defaults, texts of views, con
       if (rows.length > 0) found.push(`${role}: ${sql}`);
     };
     for (const sql of DEFINITIONS) await read(sql, sql.includes('$1') ? [schemaOf(other)] : []);
-    // Every column on its own: one that is refused hides none of the others. The rights of both roles are those of all.
+    // Every column on its own: a refused column hides none of the others. Both roles have only rights that all roles have.
     for (const { name } of role === schemaOf(key) ? relations : []) {
       const { rows } = await owner.query<{ column: string }>(
         `select quote_ident(attname) as column from pg_attribute where attrelid = $1::regclass and attnum > 0`,
@@ -345,7 +345,7 @@ test('a role sees the names and columns of its own app in the catalog', async ()
   expect(await own.run(key, 'select count(*) as n from repeated')).toEqual([{ n: 0 }]);
 });
 
-test('two installations provision at once, each with its own lock', async () => {
+test('two installations provision concurrently, each with its own lock', async () => {
   // Statements that change the same privileges in one database.
   const { changePrivileges, hideDefinitions, openParts } =
     await import('../../src/adapters/app-workspace/catalog-privileges.ts');

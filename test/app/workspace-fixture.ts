@@ -29,10 +29,10 @@ export const migrationFiles = (files: Record<string, string | Uint8Array>): Migr
 
 export const never = new AbortController().signal;
 
-/** Returns the URL of the apps' database beside that of a service. */
+/** Returns the URL of the apps' database that belongs to the database of a service. */
 export const appsUrl = (url: string): string => url.replace(/\/([^/]+)$/, '/$1_apps');
 
-/** Sets up workspaces beside a database of the test file. */
+/** Sets up workspaces for a database of the test file. */
 export function useWorkspaces() {
   const own = {} as {
     database: TestDatabase;

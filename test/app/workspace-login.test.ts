@@ -67,7 +67,7 @@ async function expectWorkspace({ workspaces, url }: Awaited<ReturnType<typeof op
   expect(await runSql(url, 'select from pg_roles where rolname like $1', [`${schemaOf(key)}%`])).toEqual([]);
 }
 
-test('a login that may create databases and roles needs no more', async () => {
+test('a login that may create databases and roles needs no further rights', async () => {
   const limited = await openLimited('createdb createrole');
   await expectWorkspace(limited);
   await limited.close();

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { findLargest } from '../../src/adapters/app-workspace/memory-watch.ts';
 import { createAppDriver } from '../../src/adapters/drivers/app/app-driver.ts';
 import { newFolder } from '../support/service-process.ts';
 import { never, outcomeOf, SECRET, useWorkspaces } from './workspace-fixture.ts';
@@ -73,6 +74,17 @@ test('when the statements of apps together take too much memory, the largest one
   await expect(limited.query(key, LARGE, [], never)).rejects.toMatchObject({ code: '53200', message: EXCEEDED });
   expect(await small).toMatchObject([{ n: 1 }]);
   expect(await limited.query(key, 'select 1 as n', [], never)).toEqual([{ n: 1 }]);
+});
+
+test.each([
+  { used: [10, 50, 40], maxBytes: 100, ended: [] },
+  { used: [10, 60, 40], maxBytes: 100, ended: [60] },
+  { used: [300, 300, 300, 300, 300, 300], maxBytes: 700, ended: [300, 300, 300, 300] },
+  { used: [5, 200, 7, 90], maxBytes: 60, ended: [200, 90] },
+  { used: [200], maxBytes: 60, ended: [200] },
+])('of the processes with $used bytes, $ended end for a bound of $maxBytes', ({ used, maxBytes, ended }) => {
+  const processes = used.map((bytes, pid) => ({ pid, bytes }));
+  expect(findLargest(processes, maxBytes).map(({ bytes }) => bytes)).toEqual(ended);
 });
 
 test('a migration that takes too much memory fails alone', async () => {

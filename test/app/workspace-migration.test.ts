@@ -194,7 +194,7 @@ test('a file has the rows of COPY as pg_dump writes them', async () => {
   }
 });
 
-test('rows of COPY that do not fit undo the file, and those of a statement of a handler are refused', async () => {
+test('rows of COPY that do not fit undo the file, and COPY in a statement of a handler is refused', async () => {
   const key = await provisioned();
   const created = { '001.sql': 'create table a (id int);' };
   await own.migrate(key, created);
@@ -249,7 +249,7 @@ test('a thousand files run in the given order', async () => {
   expect(await own.run(key, 'select count(*), max(abs(n - file)) as off from log')).toEqual([{ count: 999, off: 0 }]);
 });
 
-test('two runs at once run each file once', async () => {
+test('two concurrent runs run each file once', async () => {
   const key = await provisioned();
   const files = Object.fromEntries(
     Array.from({ length: 30 }, (_, n) => [`${100 + n}.sql`, `create table t${n} (a int); select pg_sleep(0.01)`]),
@@ -287,7 +287,7 @@ test('a file is undone when its process is killed in the middle', async () => {
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await names(key)).toEqual(['000.sql']);
-  // The server notices later that the client is gone. Meanwhile a new run waits for the file.
+  // The server notices later that the client is gone. Until then, a new run waits for the file.
   await own.sql(`select pg_terminate_backend(pid) from pg_stat_activity where usename = $1`, [
     `${schemaOf(key)}_owner`,
   ]);

@@ -22,11 +22,11 @@ async function createFull() {
   return key;
 }
 
-test('the size of an app is that of its tables with their indexes and long values', async () => {
+test('the size of an app is the size of its tables with their indexes and long values', async () => {
   const key = await own.create('create table note (id int primary key, text text)');
   const sizeOf = () => own.workspaces.sizeOf(key, never);
   const empty = await sizeOf();
-  // Text that cannot be compressed is stored beside the row.
+  // Text that cannot be compressed is stored outside of the row.
   await own.run(
     key,
     `insert into note select n, (select string_agg(md5(n::text || m::text), '') from generate_series(1, 1000) m)
@@ -76,7 +76,7 @@ test('a transaction past the quota only reads, also after a return to a savepoin
       await query('savepoint a');
       expect(await insert()).toBe('53100');
       await query('rollback to savepoint a');
-      // These are sent at once.
+      // These are sent together.
       const sent = [query('savepoint b'), query('rollback to savepoint b'), insert()];
       expect((await Promise.all(sent)).at(-1)).toBe('53100');
       await query('rollback to savepoint a');
@@ -129,7 +129,7 @@ test('a migration may not let an app grow past its quota, but may delete', async
   expect(await limited.query(key, 'select count(*) as n from note', [], never)).toEqual([{ n: 0 }]);
   await limited.query(key, FILL, [], never);
   expect(await outcomeOf(openLimited().query(key, `insert into note values (0, 'a')`, [], never))).toBe('53100');
-  // What changes little is possible.
+  // Small changes are possible.
   expect(await migrate(limited, key, { '002.sql': 'create index on note (id)' })).toEqual(['002.sql']);
   expect(await outcomeOf(limited.query(key, `insert into note values (0, 'a')`, [], never))).toBe('53100');
   const files = { '002.sql': '', '003.sql': 'delete from note where id > 100' };

@@ -27,7 +27,7 @@ test('a new workspace has a schema, two roles and an empty list of migrations', 
   ]);
 });
 
-test('two processes create the same workspace at once, and complete a part of one', async () => {
+test('two processes create the same workspace concurrently, and complete a part of one', async () => {
   const key = newApp();
   const processes = [own.workspaces, own.open(), own.open()];
   await Promise.all(processes.map((one) => one.provision(key)));
@@ -198,7 +198,7 @@ test('a task finds nothing of the one before in its connection', async () => {
   ).toEqual([{ path: schemaOf(key), zone: 'UTC', readonly: 'off', prepared: 0, cursors: 0, locks: 0, channels: 0 }]);
 });
 
-test('twenty connections serve more apps than that, at once', async () => {
+test('twenty connections serve more than twenty apps concurrently', async () => {
   const keys = await Promise.all(Array.from({ length: 25 }, () => own.create()));
   const results = await Promise.all(keys.flatMap((key) => [1, 2].map((n) => own.run(key, 'select $1::int as n', [n]))));
   expect(results).toEqual(keys.flatMap(() => [[{ n: 1 }], [{ n: 2 }]]));

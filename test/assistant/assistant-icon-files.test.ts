@@ -107,7 +107,7 @@ test('an upload whose process ends leaves the former icon and no file, and the n
   });
 });
 
-test('uploads of one assistant at once leave one icon with its two files', async () => {
+test('concurrent uploads of one assistant leave one icon with its two files', async () => {
   await withAssistant(async (service, ann, id) => {
     const responses = await Promise.all(Array.from({ length: 6 }, () => put(ann, id)));
     expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(200));

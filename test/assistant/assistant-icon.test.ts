@@ -285,7 +285,7 @@ describe('the response with an icon or a favicon', () => {
       }
     });
 
-  test('is 400 for a t that is no integer, and for unknown parameters', async ({ ann }) => {
+  test('is 400 for a t that is not an integer, and for unknown parameters', async ({ ann }) => {
     const { id } = await createAssistant(ann);
     for (const t of ['x', '', '1.5', '1&t=2'])
       await expectError(ann.get(`/assistants/${id}/icon?t=${t}`), 400, /\bt\b/);

@@ -7,7 +7,7 @@ import { createSource, test } from '../support/shop-fixture.ts';
 const TOOLKIT = { type: 'mcp-stdio', config: { command: 'npx' }, ownerId: 'ann' };
 
 describe('an assistant', () => {
-  test('has what it was created with, in both APIs', async ({ ann, admin }) => {
+  test('has the values of its creation, in both APIs', async ({ ann, admin }) => {
     const toolkit = await admin.creates('/toolkits', { ...TOOLKIT, name: 'Tools' });
     const appId = await createApp(admin, 'Orders');
     await expectStatus(admin.put(`/apps/${appId}/shares/ann`, { accessLevel: 1 }), 200);
@@ -41,7 +41,7 @@ describe('an assistant', () => {
     expect(cleared).toMatchObject({ status: 200, body: { icon: null, instructions: null, model: 'm' } });
   });
 
-  test('names what is not valid', async ({ ann }) => {
+  test('names invalid values', async ({ ann }) => {
     await expectError(ann.post('/assistants', { name: 'x', ...onEvents('orders', 'two words') }), 400, /events/);
     await expectError(ann.post('/assistants', { name: 'x', icon: ' ' }), 400, /icon/);
   });

@@ -3,8 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { fontsBundle } from '../../src/adapters/browser/bundled-fonts.ts';
 import { BrowserFinder } from '../../src/adapters/browser/find-browser.ts';
-import { unpackChromium, unpackedIn, unpackTemporarily } from '../../src/adapters/browser/unpack-chromium.ts';
+import { chromiumBundle } from '../../src/adapters/browser/unpack-chromium.ts';
+import {
+  cacheFolder,
+  unpack,
+  UnpackedFolder,
+  unpackedIn,
+  unpackTemporarily,
+} from '../../src/adapters/browser/unpacked-folder.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'dws-test-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -23,7 +31,7 @@ function addProgram(...names: string[]): string {
 }
 
 describe('the browser is', () => {
-  test('that of CHROMIUM_PATH, whatever else there is', async () => {
+  test('the one at CHROMIUM_PATH, whatever else there is', async () => {
     const [path, searchPath] = [addProgram('own'), join(addProgram('bin', 'chromium'), '..')];
     expect(await find({ path, searchPath })).toMatchObject({ path });
     await expect(find({ path: join(folder, 'none'), searchPath })).rejects.toMatchObject({
@@ -50,45 +58,73 @@ describe('the browser is', () => {
 });
 
 describe('unpacking the browser', () => {
-  test('at once by several callers yields one complete folder, which all users can read', async () => {
-    const umask = process.umask(0o077);
-    try {
-      const homes = await Promise.all([unpackChromium(folder), unpackChromium(folder), unpackChromium(folder)]);
-      expect(new Set(homes).size).toBe(1);
-      expect(readdirSync(folder)).toHaveLength(1);
-      const [home] = homes;
-      expect(unpackedIn(folder)).toBe(home);
-      for (const name of ['chromium', 'lib/libnss3.so', 'fonts/OpenSans-Regular.ttf', 'fonts.xml'])
-        expect(statSync(join(home!, name)).mode & 0o444).toBe(0o444);
-      for (const name of ['.', 'lib', 'fonts']) expect(statSync(join(home!, name)).mode & 0o777).toBe(0o755);
-      expect(statSync(join(home!, 'chromium')).size).toBeGreaterThan(200e6);
-    } finally {
-      process.umask(umask);
-    }
-  });
+  test.each([
+    [chromiumBundle(), ['chromium', 'lib/libnss3.so'], ['.', 'lib']],
+    [fontsBundle(), ['fonts.xml', 'characters.json', 'fonts/NotoSans-Regular.ttf'], ['.', 'fonts']],
+  ])(
+    'concurrently by several callers yields one complete folder, which all users can read: $name',
+    async (bundle, names, folders) => {
+      const umask = process.umask(0o077);
+      try {
+        const homes = await Promise.all([unpack(bundle, folder), unpack(bundle, folder), unpack(bundle, folder)]);
+        expect(new Set(homes).size).toBe(1);
+        expect(readdirSync(folder)).toHaveLength(1);
+        const [home] = homes;
+        expect(unpackedIn(bundle, folder)).toBe(home);
+        for (const name of names) expect(statSync(join(home!, name)).mode & 0o444).toBe(0o444);
+        for (const name of folders) expect(statSync(join(home!, name)).mode & 0o777).toBe(0o755);
+      } finally {
+        process.umask(umask);
+      }
+    },
+  );
 
   test('removes what a killed process has left, and nothing of a running one', async () => {
-    const [dead, running, other] = ['chromium-1.0.0.999999999.a', `chromium-1.0.0.${process.pid}.a`, 'chromium-1.0.0'];
-    for (const name of [dead, running, other]) mkdirSync(join(folder, name));
-    const home = await unpackChromium(folder);
-    expect(readdirSync(folder).toSorted()).toEqual([other, running, home.slice(folder.length + 1)].toSorted());
+    const dead = ['chromium-1.0.0.999999999.a', 'fonts-0a1b2c.999999999.a'];
+    const kept = ['chromium-1.0.0', `chromium-1.0.0.${process.pid}.a`, `fonts-0a1b2c.${process.pid}.a`];
+    for (const name of [...dead, ...kept]) mkdirSync(join(folder, name));
+    const home = await unpack(fontsBundle(), folder);
+    expect(readdirSync(folder).toSorted()).toEqual([...kept, home.slice(folder.length + 1)].toSorted());
   });
 
   test('does not use a folder that others can write', async () => {
-    const home = await unpackChromium(folder);
+    const bundle = fontsBundle();
+    const home = await unpack(bundle, folder);
     chmodSync(home, 0o777);
-    expect(unpackedIn(folder)).toBeUndefined();
+    expect(unpackedIn(bundle, folder)).toBeUndefined();
     chmodSync(home, 0o755);
-    expect(unpackedIn(folder)).toBe(home);
-    chmodSync(join(home, 'chromium'), 0o777);
-    expect(unpackedIn(folder)).toBeUndefined();
+    expect(unpackedIn(bundle, folder)).toBe(home);
+    chmodSync(join(home, 'fonts.xml'), 0o777);
+    expect(unpackedIn(bundle, folder)).toBeUndefined();
+  });
+
+  test('is announced to all that wait for it, and happens once', async () => {
+    let fills = 0;
+    const bundle = {
+      name: `fonts-0.${process.pid}`,
+      file: 'file',
+      async fill(target: string) {
+        fills++;
+        writeFileSync(join(target, 'file'), 'content', { mode: 0o644 });
+      },
+    };
+    const unpacked = new UnpackedFolder({ account: {}, log, load: async () => bundle });
+    const announced: number[] = [];
+    try {
+      const homes = await Promise.all([1, 2, 3].map((n) => unpacked.find(() => announced.push(n))));
+      expect(homes).toEqual(Array.from({ length: 3 }, () => join(cacheFolder(), bundle.name)));
+      await unpacked.find(() => announced.push(4));
+      expect([announced, fills]).toEqual([[1, 2, 3], 1]);
+    } finally {
+      rmSync(join(cacheFolder(), bundle.name), { recursive: true, force: true });
+    }
   });
 
   test('in the temporary folder is another one for each caller', async () => {
-    const homes = await Promise.all([unpackTemporarily(), unpackTemporarily()]);
+    const homes = await Promise.all([unpackTemporarily(fontsBundle()), unpackTemporarily(fontsBundle())]);
     expect(new Set(homes).size).toBe(2);
     for (const home of homes) {
-      expect(existsSync(join(home, 'chromium'))).toBe(true);
+      expect(existsSync(join(home, 'fonts.xml'))).toBe(true);
       rmSync(home, { recursive: true });
     }
   });

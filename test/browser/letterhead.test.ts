@@ -123,7 +123,7 @@ describe.skipIf(!HAS_PRINTER)('a letterhead', () => {
 
   test.each<[string, string, () => Promise<Uint8Array>, RegExp]>([
     ['without content', 'application/pdf', async () => Buffer.alloc(0), /^The letterhead is damaged$/],
-    ['that is no PDF', 'application/pdf', async () => Buffer.from('<html>'), /^The letterhead is damaged$/],
+    ['that is not a PDF', 'application/pdf', async () => Buffer.from('<html>'), /^The letterhead is damaged$/],
     [
       'that is truncated',
       'application/pdf',
@@ -143,8 +143,18 @@ describe.skipIf(!HAS_PRINTER)('a letterhead', () => {
       /^The letterhead (takes too long to read|needs too much memory)$/,
     ],
     ['that is encrypted', 'application/pdf', encrypted, /^The letterhead is encrypted$/],
-    ['that is no picture', 'image/png', async () => Buffer.from('text'), /^The picture of the letterhead is damaged$/],
-    ['that is no SVG', 'image/svg+xml', async () => Buffer.from('<svg'), /^The picture of the letterhead is damaged$/],
+    [
+      'that is not a picture',
+      'image/png',
+      async () => Buffer.from('text'),
+      /^The picture of the letterhead is damaged$/,
+    ],
+    [
+      'that is not an SVG',
+      'image/svg+xml',
+      async () => Buffer.from('<svg'),
+      /^The picture of the letterhead is damaged$/,
+    ],
     [
       'of another type',
       'text/html',

@@ -135,7 +135,7 @@ describe('the browser', () => {
     return path;
   }
 
-  test('that CHROMIUM_PATH names is used before that of the package, and must be a program', async () => {
+  test('that CHROMIUM_PATH names is used before the one of the package, and must be a program', async () => {
     const missing = openPrinter({ path: join(folder, 'missing') });
     await expect(missing.print(documentOf('x'))).rejects.toMatchObject({
       status: 503,

@@ -27,6 +27,9 @@ describe.skipIf(!HAS_PRINTER)('a printed document', () => {
     ['A3 across', { size: 'A3', landscape: true }, '', '420 × 297'],
     ['Letter', { size: 'Letter' }, '', '216 × 279'],
     ['a size of its own', { size: { width: '10cm', height: '5in' } }, '', '100 × 127'],
+    ['a size of its own across', { size: { width: '10cm', height: '5in' }, landscape: true }, '', '127 × 100'],
+    ['a wide size across', { size: { width: '5in', height: '10cm' }, landscape: true }, '', '127 × 100'],
+    ['a wide size', { size: { width: '5in', height: '10cm' } }, '', '127 × 100'],
     ['the size of a rule of the document', { size: 'A3' }, '@page { size: 60mm 80mm }', '60 × 80'],
     ['the direction of a rule of the document', { size: 'A5' }, '@page { size: A5 landscape }', '210 × 148'],
   ])('has %s', async (_, settings, rule, size) => {
@@ -45,6 +48,16 @@ describe.skipIf(!HAS_PRINTER)('a printed document', () => {
     expect(document.getLanguage()).toBe('de');
     expect(document.catalog.has(PDFName.of('Outlines'))).toBe(true);
     expect(document.catalog.has(PDFName.of('StructTreeRoot'))).toBe(true);
+  });
+
+  test.each([
+    ['<p>text', 'Given “title”'],
+    ['<title> </title><p>text', 'Given “title”'],
+    ['<svg><title>Picture</title></svg>', 'Given “title”'],
+    ['<p>text<title>Late</title>', 'Late'],
+  ])('has the given title only without one of its own: %s', async (html, title) => {
+    const { content } = await print(html, { title: 'Given “title”' });
+    expect((await PDFDocument.load(content)).getTitle()).toBe(title);
   });
 
   test('repeats the head of a table, and shows the number of each page in header and footer', async () => {

@@ -3,16 +3,6 @@ import { expectBody, expectError } from '../support/expect.ts';
 import { test } from '../support/shop-fixture.ts';
 
 describe('an invalid text is an error of the client, never an internal one', () => {
-  test('a lone surrogate within JSON is refused in both APIs', async ({ ann }) => {
-    for (const settings of [{ theme: '\ud800' }, { '\udc00': 1 }, { list: ['a', '\ud800'] }]) {
-      const message = 'Text must be well-formed Unicode';
-      await expectBody(ann.put('/me', { settings }), 400, { code: 'BAD_USER_INPUT', message });
-      const mutation = 'mutation ($input: UpdateMeInput!) { updateMe(input: $input) { id } }';
-      const { errors } = await ann.gql(mutation, { input: { settings } });
-      expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
-    }
-  });
-
   test('a time zone is a name in any case, not an offset', async ({ ann, source }) => {
     const dataset = await ann.creates('/datasets', {
       name: 'Hours',

@@ -10,7 +10,7 @@ import { startConformanceClients, type ConformanceClients } from './conformance-
 import { READABLE_BY_ALL } from './fixtures.ts';
 import { isDeniedToReaders, kindOfField } from './permission-kinds.ts';
 
-/* What every root field must do. The tests are generated from the schema, so that a new field is tested. */
+/* Guarantees of every root field. The tests are generated from the schema, so that a new field is tested. */
 
 const schema = await createSchema();
 

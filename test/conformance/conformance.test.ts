@@ -69,10 +69,12 @@ describe('every route below a resource', () => {
     const kind = kindOf(endpoint)!;
     test(`${name} has a fixture`, () => expect(KINDS).toContain(kind));
 
-    test(`${name} is 404 for an unknown id`, async () => {
-      const { status, body } = await send(admin, endpoint, UNKNOWN_ID);
-      // A route that requires a session refuses tokens first.
-      expect(status, JSON.stringify(body)).toBe(endpoint.permission.includes('session') ? 403 : 404);
+    test(`${name} is 404 for an unknown id, of any length`, async () => {
+      for (const id of [UNKNOWN_ID, 'x'.repeat(1000)]) {
+        const { status, body } = await send(admin, endpoint, id);
+        // A route that requires a session refuses tokens first.
+        expect(status, JSON.stringify(body)).toBe(endpoint.permission.includes('session') ? 403 : 404);
+      }
     });
 
     if (!FIXTURES[kind]) continue;
@@ -182,7 +184,7 @@ describe('both APIs', () => {
   // The root only has links: in GraphQL that is introspection. Routes of apps are HTTP that their authors define.
   const isOfRest = ({ row }: Endpoint) => row.path === '' || row.options.runsApp !== undefined;
   for (const [name, { row, plan }] of rows.filter(([, endpoint]) => !isOfRest(endpoint))) {
-    // REST has no functions besides those of the schema.
+    // REST has only functions of the schema.
     test(`${name} runs a GraphQL field`, () => {
       expect(plan, name).toBeDefined();
       expect(row.field).toBeTypeOf('string');

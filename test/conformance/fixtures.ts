@@ -109,7 +109,7 @@ export const OWNED_PATHS: readonly string[] = Object.keys(FIXTURES).filter(
   (kind) => !READABLE_BY_ALL.has(kind) && !PARTS.has(kind),
 );
 
-/** Path segments of the kinds whose shares have the levels 1 to 3. Those of libraries have 0 and 1. */
+/** Path segments of the kinds whose shares have the levels 1 to 3. Shares of libraries have 0 and 1. */
 export const SHARED_PATHS: readonly string[] = OWNED_PATHS.filter((kind) => kind !== 'libraries');
 
 /** Lets a user write a resource of the admin: by a share or, where no share does so, as a member of its new owner. */
@@ -123,7 +123,7 @@ export async function letWrite(admin: Client, kind: string, id: string, username
   await admin.put(`/${kind}/${id}/owner`, { ownerId: `team:${team.id}` });
 }
 
-/** The names of a kind beside its path segment. */
+/** The names of a kind, in addition to its path segment. */
 interface KindNames {
   /** Prefix of permissions and of keys in records, e.g. `query`. */
   word: string;

@@ -10,12 +10,12 @@ import { documentOf, kindOf, pathOf, queryOf, sentTo } from './calls.ts';
 import { FIXTURES, namesOf, OWNED_PATHS, SHARED_PATHS, singularOf } from './fixtures.ts';
 
 /*
- * Access to resources (docs/contract.md#access): what each level allows, and that no response contains or counts a
- * resource that the caller may not read. Derived from the kinds, the routes and the schema, so that additions are
+ * Access to resources (docs/contract/access.md#access): what each level allows, and that no response contains or counts
+ * a resource that the caller may not read. Derived from the kinds, the routes and the schema, so that additions are
  * tested.
  */
 
-/** The level that each ability requires (docs/contract.md#shares): 1 View, 2 Edit, 3 Admin. */
+/** The level that each ability requires (docs/contract/access.md#shares): 1 View, 2 Edit, 3 Admin. */
 const REQUIRED_LEVEL: Record<string, number> = {
   read: 1,
   copy: 1,
@@ -34,7 +34,12 @@ const REQUIRED_LEVEL: Record<string, number> = {
 /** Level of the owner: of a user, or of an administrator of the team that owns the resource. */
 const OWNER_LEVEL = 3.5;
 /** Levels that abilities require on one kind: a job is deleted by its owner, a library is shared by all who write it. */
-const REQUIRED_OF_KIND: Record<string, number> = { 'job:delete': OWNER_LEVEL, 'agent:delete': 2, 'library:share': 2 };
+const REQUIRED_OF_KIND: Record<string, number> = {
+  'job:delete': OWNER_LEVEL,
+  'job:changeOwner': 2,
+  'agent:delete': 2,
+  'library:share': 2,
+};
 /** Returns the level that a permission requires, e.g. `dataset:write`. */
 function requiredLevel(permission: string): number {
   return REQUIRED_OF_KIND[permission] ?? REQUIRED_LEVEL[permission.split(':')[1]!]!;
@@ -123,7 +128,7 @@ function expectedOutcome(level: number, permission: string, field: string, isSup
   return SUPERUSERS_ONLY.has(field) && !isSuperuser ? 'refused' : 'allowed';
 }
 
-/** Returns the name of the argument for the id of the resource, of children that of the parent. */
+/** Returns the name of the argument for the id of the resource, or of the parent of a child. */
 const idArgumentOf = (word: string, { args }: (typeof mutations)[number]): string | undefined =>
   [`${word}Id`, 'id'].find((key) => args.some(({ name }) => name === key));
 
@@ -308,7 +313,8 @@ describe('resources that the caller may not read', () => {
     }
     await admin.creates('/queries', { name: 'traced user', datasourceId: datasource, query: 'select 1' });
 
-    // Only the number of hidden references, for a caller who may delete the resource (docs/contract.md#references).
+    // Only the number of hidden references, for a caller who may delete the resource
+    // (docs/contract/resources.md#references).
     const hidden = `/datasources/${datasource}/references`;
     const after = await readAll(outsider, paths);
     expect(after[hidden]).toMatchObject({ body: { hidden: 1, total: 0 } });

@@ -4,7 +4,9 @@ import type { Client } from '../support/client.ts';
 import { startService, type Service } from '../support/service.ts';
 import { createForm, DATASETS, ORDERS } from '../support/upload-form.ts';
 
-/* A HAL client that knows the address of the API and the names of relations, but no path (docs/contract.md#links). */
+/*
+ * A HAL client that knows the address of the API and the names of relations, but no path (docs/contract/apis.md#links).
+ */
 
 let service: Service;
 let admin: Client;

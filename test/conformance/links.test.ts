@@ -10,7 +10,7 @@ import { startService, type Service } from '../support/service.ts';
 import { sentTo } from './calls.ts';
 import { createResources, fillPath, type Resources } from './openapi-resources.ts';
 
-/* Links of HAL, derived from the route table (docs/contract.md#links). */
+/* Links of HAL, derived from the route table (docs/contract/apis.md#links). */
 
 const endpoints = endpointsOf(await createSchema());
 const gets = endpoints.filter(({ row }) => row.method === 'GET');
@@ -26,7 +26,7 @@ const NO_RESOURCE: Record<string, string> = {
   parentId: 'is linked as svc:parent or svc:parent-folder',
   entityId: 'is linked as svc:resource',
   editingId: 'is linked as svc:original',
-  sourceId: 'is free words of what created a job',
+  sourceId: 'is a free text that names the creator of a job',
   sourceDatasourceId: 'is linked as svc:datasource',
   targetDatasourceId: 'is linked as svc:target',
   datasetFilterId: 'is linked as svc:filter',
@@ -43,6 +43,8 @@ const NOT_LINKED: Record<string, string> = {
   'POST /datasets/:/_benchmark-internal': 'is for workers',
   'POST /dataset-field-report-access': 'requires a permission on the datasets in its body',
   'PUT /users/:/theme': 'requires a permission that the record of a user does not contain',
+  'GET /oauth/callback': 'is where a provider sends browsers, with parameters',
+  'GET /oauth/callback/:': 'is where an authorization server sends browsers, with parameters',
 };
 
 let service: Service;
@@ -70,7 +72,7 @@ interface Link {
 }
 type Body = Record<string, unknown>;
 
-/** Returns the links of a body and of what it embeds. */
+/** Returns the links of a body and of embedded records. */
 function linksIn(body: unknown): Link[] {
   if (Array.isArray(body)) return body.flatMap(linksIn);
   if (typeof body !== 'object' || body === null) return [];
@@ -78,7 +80,7 @@ function linksIn(body: unknown): Link[] {
   const own = Object.entries(_links).flatMap(([rel, links]) => [links].flat().map(({ href }) => ({ rel, href })));
   return [...own, ...Object.values(_embedded).flatMap(linksIn)];
 }
-/** Returns the relations of the service in a body: of links, and of what is embedded. */
+/** Returns the relations of the service in a body: of links, and of embedded records. */
 function relationsIn(body: unknown): string[] {
   if (Array.isArray(body)) return body.flatMap(relationsIn);
   if (typeof body !== 'object' || body === null) return [];
@@ -203,7 +205,7 @@ describe('every link', () => {
     );
 
   test.for(gets.filter(({ row }) => !row.options.handler).map((endpoint) => [endpoint.row.path, endpoint] as const))(
-    'of %s is that of a route',
+    'of %s leads to a route',
     async ([, endpoint]) => {
       for (const client of [admin, reader]) {
         const { body } = await client.get(`${pathOf(endpoint)}${endpoint.row.path === '/search' ? '?q=linked' : ''}`);
@@ -212,6 +214,20 @@ describe('every link', () => {
       }
     },
   );
+
+  test('to what can be read is not refused to the caller for lack of a permission', async () => {
+    const readable = new Set(gets.map(({ row }) => `/api${shapeOf(row.path)}`));
+    const session = await service.login(reader.username);
+    for (const client of [admin, reader, session])
+      for (const path of ['', '/me', `/users/${reader.username}`, '/users/admin']) {
+        const hrefs = hrefsOf((await client.get(path)).body).filter((href) => !href.includes('{'));
+        const followed = hrefs.filter((href) => readable.has(href.replace(/^(\/api\/users\/)[^/]+/, '$1:')));
+        const statuses = await Promise.all(followed.map(async (href) => (await client.request('GET', href)).status));
+        expect([path, followed.filter((_, index) => statuses[index] === 403)]).toEqual([path, []]);
+        expect(followed.length).toBeGreaterThan(2);
+      }
+    expect(hrefsOf((await admin.get('/users/viewer')).body)).toContain('/api/users/viewer/superuser');
+  });
 
   test('has a relation with a page that describes it', async () => {
     const page = await admin.with({ cookie: '' }).get('/docs/relations/refresh');
@@ -308,7 +324,7 @@ describe('the links of a record', () => {
     expect(await relations(`/datasets/${id}/snapshots/${snapshot.id}`)).toContain('svc:promote');
   });
 
-  test('in a list are those of the fields only', async () => {
+  test('in a list are only the links of the fields', async () => {
     const { body } = await admin.get(`/datasets?limit=100`);
     const item = body._embedded['svc:dataset'].find(({ id }: { id: string }) => id === resources['/datasets/']);
     expect(Object.keys(item._links)).toEqual(['self', 'svc:data', 'svc:permissions', 'svc:datasource', 'svc:owner']);

@@ -1,18 +1,22 @@
+import { getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf } from '../../src/server/graphql/sdl.ts';
+import { upload } from '../datasource/replacement.ts';
 import type { Client } from '../support/client.ts';
 import { expectError, expectGraphqlError } from '../support/expect.ts';
 import { startService, type Service } from '../support/service.ts';
 
-/* Parts of lists below a resource (docs/contract.md#lists), in both APIs. */
+/* Parts of lists below a resource (docs/contract/apis.md#lists), in both APIs. */
 
-const collections = endpointsOf(await createSchema()).filter(({ presentation }) => presentation?.collection);
+const schema = await createSchema();
+const collections = endpointsOf(schema).filter(({ presentation }) => presentation?.collection);
 
 let service: Service;
 let admin: Client;
 let reportId: string;
 let tagIds: string[];
+let datasetId: string;
 
 beforeAll(async () => {
   service = await startService();
@@ -20,6 +24,7 @@ beforeAll(async () => {
   const tags = ['one', 'two', 'three', 'four', 'five'];
   tagIds = [];
   for (const name of tags) tagIds.push((await admin.creates('/tags', { name })).id);
+  datasetId = (await upload(admin, 'id,name\n1,Ann\n', 'people.csv')).id;
   reportId = (await admin.creates('/reports', { name: 'Sales', tags: tagIds })).id;
 });
 afterAll(() => service.close());
@@ -158,5 +163,37 @@ describe('a body', () => {
     await expectError(admin.put(`/reports/${reportId}`), 400, '"body" is required');
     await expectError(admin.post('/folders/_bulk-update'), 400, '"body" is required');
     await expectError(admin.post('/folders/_bulk-assign', { entities: [] }), 400, 'folderId is required');
+  });
+});
+
+describe('arguments are checked whatever is selected', () => {
+  const PAGES = Object.values(schema.getQueryType()!.getFields()).filter(({ args, type }) => {
+    const page = getNamedType(type);
+    return args.some(({ name }) => name === 'sort') && isObjectType(page) && 'total' in page.getFields();
+  });
+
+  test('of pages: the field to sort by', async () => {
+    expect(PAGES.length).toBeGreaterThan(20);
+    const session = await service.login('admin');
+    for (const { name } of PAGES)
+      for (const selected of ['total', 'count', 'total hasNextPage', 'items { id }', '__typename'])
+        await expectGraphqlError(
+          session.gql(`{ ${name}(sort: "nope") { ${selected} } }`),
+          'BAD_USER_INPUT',
+          /^Cannot sort by "nope"/,
+        );
+  });
+
+  test.for([
+    ['data(sort: "nope")', 'total'],
+    ['data(filter: {nope: 1})', '__typename'],
+    ['data(fields: ["nope"])', 'total'],
+    ['data(limit: 0)', '__typename'],
+    ['aggregate(measures: [{fn: COUNT, as: "n"}], groupBy: [{field: "nope"}])', 'total'],
+    ['aggregate(measures: [{fn: COUNT, as: "n"}], sort: "nope")', 'total'],
+    ['aggregate(measures: [{fn: SUM, as: "n", field: "nope"}])', '__typename'],
+  ])('of rows: %s { %s }', async ([field, selected]) => {
+    const query = `{ dataset(id: "${datasetId}") { ${field} { ${selected} } } }`;
+    await expectGraphqlError(admin.gql(query), 'BAD_USER_INPUT', /nope|limit/);
   });
 });

@@ -104,7 +104,7 @@ const SUFFICIENT: Record<string, Values> = {
   'POST /api/datasets/{id}/_benchmark-internal': { config: { iterations: 1, warmup: 0 } },
 };
 
-/** Returns a request with what is required only. `real` has values of keys that must name something that exists. */
+/** Returns a request with required values only. `real` has values of keys that must name something that exists. */
 export function minimalCase(api: ApiDocument, operation: Operation, real: Values): Case {
   const queryValues = operation.parameters
     .filter((parameter) => parameter.in === 'query' && parameter.required)

@@ -15,7 +15,7 @@ const api = await createApiDocument();
 const RANDOM_CASES = 3;
 
 const END_SESSIONS = ['/api/me/password', '/api/logout'];
-/** Deletions come last, those of children before those of their parents, and then what ends sessions. */
+/** Deletions come last: first children, then their parents, then requests that end sessions. */
 const order = ({ method, path }: Operation): number =>
   method === 'DELETE' ? 100 - path.split('/').length : 1000 * (1 + END_SESSIONS.indexOf(path));
 const operations = api.operations.toSorted((one, other) => order(one) - order(other));
@@ -33,9 +33,9 @@ const REFUSED: Record<string, number> = {
   'GET /api/login/{domain}': 404,
   'GET /api/login/{domain}/callback': 401,
   'GET /api/login/{domain}/callback/{tenant}': 401,
-  // The job is no draft, and has more actions than one.
+  // The job is not a draft, and has no action with the generated id.
   'POST /api/jobs/{id}/_commit': 409,
-  'POST /api/jobs/{jobId}/_job-action-order': 400,
+  'POST /api/jobs/{jobId}/_job-action-order': 404,
   // The run has succeeded.
   'POST /api/jobs/{jobId}/history/{runId}/_retry': 409,
   'POST /api/jobs/{jobId}/history/{runId}/_cancel': 409,
@@ -62,6 +62,7 @@ const REFUSED: Record<string, number> = {
   'DELETE /api/images/{id}': 404,
   // No authorization was started.
   'GET /api/oauth/callback': 400,
+  'GET /api/oauth/callback/{issuerDigest}': 400,
   // The server of the toolkit is a command, which the service does not run.
   'POST /api/toolkits/{id}/connection/_authorize': 400,
   'POST /api/toolkits/{id}/discover': 400,
@@ -70,7 +71,7 @@ const REFUSED: Record<string, number> = {
   'DELETE /api/datasources/{id}': 409,
   // The generated file does not have the columns of the former one.
   'POST /api/datasources/{id}/_upload': 409,
-  // The generated file is no picture, and the user has no avatar.
+  // The generated file is not a picture, and the user has no avatar.
   'PUT /api/users/{username}/avatar': 400,
   'POST /api/users/{username}/_upload/{uploadId}/avatar-upload': 400,
   'GET /api/users/{username}/avatar-full': 404,
@@ -95,7 +96,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Operations of handlers of apps, which take any query and body. Those of these tests change nothing. */
+/** Operations of handlers of apps, which take any query and body. The handlers of these tests change nothing. */
 const takesAnything = ({ path }: Operation): boolean =>
   /^\/api\/(?:apps\/\{id\}\/(?:view|_hook)|hooks\/\{token\})\//.test(path);
 

@@ -28,7 +28,7 @@ describe('a connection', () => {
     expect(JSON.stringify((await ann.get(`/libraries/${id}/activity`)).body)).toContain('ann disconnected Ended');
   });
 
-  test('ends also when the provider fails to revoke it', async ({ server, ann, createLibrary, connect }) => {
+  test('ends even if the provider fails to revoke it', async ({ server, ann, createLibrary, connect }) => {
     const id = await createLibrary('Unrevoked');
     await connect(id);
     server.intercept = (_, response) => Boolean(response.writeHead(500).end('no'));
@@ -127,7 +127,7 @@ describe('a connection', () => {
     );
   });
 
-  test('is revoked with at most seven others at once', async ({ service, server, admin, ann }) => {
+  test('is revoked concurrently with at most seven others', async ({ service, server, admin, ann }) => {
     const { id: integrationId } = await admin.creates('/integrations', server.integration());
     for (let index = 0; index < 20; index++) {
       const { id } = await ann.creates('/libraries', { name: `Many ${index}`, integrationId });
@@ -208,4 +208,23 @@ test('authorizations without a callback are deleted', async ({ service, ann, cre
   );
   await service.platform.system.transaction(sweepAuthorizations);
   expect(await states()).toEqual([]);
+});
+
+test('a connection expires when the provider wants the user to sign in again', async ({
+  service,
+  server,
+  createLibrary,
+  connect,
+}) => {
+  const id = await createLibrary('Wanted');
+  await connect(id);
+  const connection = await connectionOf(service, id);
+  server.intercept = (request, response) => {
+    if (request.url !== '/token') return false;
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"interaction_required"}');
+    return true;
+  };
+  const refreshed = tokenSource(service.platform, connection)(connection.tokens.accessToken);
+  await expect(refreshed).rejects.toMatchObject({ status: 409, code: 'CONFLICT' });
+  expect((await connectionOf(service, id)).status).toBe('expired');
 });

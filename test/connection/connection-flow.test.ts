@@ -72,7 +72,7 @@ describe('an authorization', () => {
     expect(JSON.stringify(activity)).toContain('ann connected Flow');
   });
 
-  test('of the same account keeps the connection, that of another account ends and revokes it', async ({
+  test('of the same account keeps the connection, of another account ends and revokes it', async ({
     ann,
     service,
     server,

@@ -81,7 +81,7 @@ describe('the token of a connection', () => {
     expect(server.grants).toEqual(['authorization_code', 'refresh_token']);
   });
 
-  test('is replaced also when it is the result of a refresh that runs', async ({
+  test('is replaced even if it is the result of a refresh that runs', async ({
     service,
     server,
     createLibrary,
@@ -172,7 +172,7 @@ describe('the token of a connection', () => {
     expect(row).toEqual({ days: 1825, refreshDays: 1825 });
   });
 
-  test('of another tenant is refreshed while those of one tenant wait', async ({
+  test('of another tenant is refreshed while the tokens of one tenant wait', async ({
     service,
     server,
     admin,

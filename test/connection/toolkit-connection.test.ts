@@ -1,10 +1,9 @@
 import { describe, expect } from 'vitest';
 import type { OAuthClient } from '../../src/core/connection.ts';
 import type { Context } from '../../src/core/context.ts';
-import { startAuthorization } from '../../src/services/connection/authorization.ts';
-import { loadTarget } from '../../src/services/connection/connection-target.ts';
 import { tokenSource } from '../../src/services/connection/token-source.ts';
 import { loadPrincipalViewer } from '../../src/services/identity/principal-viewer.ts';
+import { loadTarget, startAuthorization } from '../../src/services/oauth/authorization.ts';
 import { createViewerContext } from '../../src/services/resource/viewer-context.ts';
 import { authorizeInBrowser, type AuthorizationServer } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
@@ -38,7 +37,7 @@ async function start({ platform }: Service, user: Client, id: string, client: OA
   const ctx: Context = createViewerContext(platform, { signal: AbortSignal.timeout(20_000) } as never, viewer);
   const key = { kind: 'toolkit', id } as const;
   const { configDigest } = await ctx.transaction((tx) => loadTarget(ctx, tx, key));
-  return startAuthorization(ctx, key, { client, configDigest });
+  return (await startAuthorization(ctx, key, { client, configDigest })).url;
 }
 
 const createToolkit = (admin: Client, name: string) =>
@@ -96,9 +95,10 @@ describe('a toolkit', () => {
   test('takes no response of another issuer than its own', async ({ service, server, admin }) => {
     const { id } = await createToolkit(admin, 'Mixed');
     const session = await service.login('admin');
-    const url = await start(service, admin, id, clientOf(server, { issuer: 'https://attacker.example' }));
-    const callback = await authorizeInBrowser(new BrowserSession(), url, 'mixed');
-    await expectError(openCallback(session, callback), 400, /another provider/);
+    const url = await start(service, admin, id, clientOf(server));
+    const callback = new URL(await authorizeInBrowser(new BrowserSession(), url, 'mixed'));
+    callback.searchParams.set('iss', 'https://attacker.example');
+    await expectError(openCallback(session, callback.href), 400, /another provider/);
     expect(server.paths).not.toContain('/token');
     await expectError(session.get(`/toolkits/${id}/connection`), 404);
   });
@@ -122,7 +122,7 @@ describe('a toolkit', () => {
     expect((await authorize(false)).status).toBe(302);
   });
 
-  test('whose configuration has changed meanwhile is not connected', async ({ service, server, admin }) => {
+  test('whose configuration has changed since the start is not connected', async ({ service, server, admin }) => {
     const { id } = await createToolkit(admin, 'Reconfigured');
     const session = await service.login('admin');
     const url = await start(service, admin, id, clientOf(server));

@@ -122,8 +122,8 @@ describe('a malformed value', () => {
   });
 });
 
-describe('the table of variables in the README', () => {
-  /** What a default in the table means, where it is not the value itself. */
+describe('the table of variables in docs/configuration.md', () => {
+  /** Meanings of defaults in the table that are not the value itself. */
   const DEFAULTS: Record<string, unknown> = {
     unset: undefined,
     'generated into `DATA_DIR`': undefined,
@@ -138,12 +138,12 @@ describe('the table of variables in the README', () => {
     'a quarter of the memory': String(Math.floor(Math.min(process.constrainedMemory() || Infinity, totalmem()) / 4)),
     '`.data`': resolve('.data'),
   };
-  const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| (`[A-Z][A-Z_`, ]+) \| ([^|]+) \|/gm)].flatMap(
-    ([, names, defaults]) => {
-      const texts = defaults!.split(', ');
-      return names!.split(', ').map((name, n) => ({ name: name.replaceAll('`', ''), text: texts[n] ?? texts[0]! }));
-    },
-  );
+  const rows = [
+    ...readFileSync('docs/configuration.md', 'utf8').matchAll(/^\| (`[A-Z][A-Z_`, ]+) \| ([^|]+) \|/gm),
+  ].flatMap(([, names, defaults]) => {
+    const texts = defaults!.split(', ');
+    return names!.split(', ').map((name, n) => ({ name: name.replaceAll('`', ''), text: texts[n] ?? texts[0]! }));
+  });
 
   test('has every variable, once, and no other', () => {
     expect(rows.map(({ name }) => name).toSorted()).toEqual([...Object.keys(MALFORMED), 'DATA_DIR'].toSorted());

@@ -31,6 +31,6 @@ test.each([
   'calc(1mm)',
   '1mm;',
   'NaNmm',
-])('the text "%s" is no length', (text) => {
+])('the text "%s" is not a length', (text) => {
   expect(inchesOf(text)).toBeNull();
 });

@@ -37,7 +37,7 @@ test.each([
   expect(JSON.parse(exactJson(text))).toEqual(JSON.parse(expected));
 });
 
-test('numbers of a text in pieces are mapped like those of the whole', () => {
+test('numbers of a text in pieces are mapped like numbers of the whole text', () => {
   const text = String.raw`[{"a b\"1.5":-12.5e+3,"ü\\":"x, 7"},1.25,true,[0,-0.5],"\\\"",3E2]`;
   const map = (number: string) => `<${number}>`;
   const whole = mapJsonNumbers(text, map).mapped;

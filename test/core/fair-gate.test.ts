@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ENTRANCE_SHARES } from '../../src/core/app-run.ts';
 import type { ApiError } from '../../src/core/errors.ts';
 import { FairGate, halfOf, threeQuartersOf, type Caller } from '../../src/core/fair-gate.ts';
@@ -54,6 +54,17 @@ describe('places', () => {
     expect(gate.running).toEqual(['ann2', 'ann3']);
   });
 
+  test('the private runs of a user are a caller of their own, whose full queue refuses no other task of the user', async () => {
+    const gate = createGate(4, 2);
+    const ofRun: Caller = { ...ANN, ofPrivateRun: true };
+    await enterAll(gate, { run1: ofRun, run2: ofRun, run3: ofRun, run4: ofRun });
+    const errors = await enterAll(gate, { ann1: ANN, ann2: ANN, ann3: ANN });
+    expect(gate.running).toEqual(['run1', 'run2', 'ann1', 'ann2']);
+    expect(errors).toEqual({});
+    await gate.end('ann1');
+    expect(gate.running).toEqual(['run1', 'run2', 'ann2', 'ann3']);
+  });
+
   test('a caller occupies a single place', async () => {
     const gate = createGate(1);
     await enterAll(gate, { ann1: ANN, ann2: ANN });
@@ -83,7 +94,7 @@ describe('places', () => {
     { places: 20, maxPerTenant: 15, ofCaller: 7 },
     { places: 4, maxPerTenant: 2, ofCaller: 1 },
     { places: 2, maxPerTenant: 1, ofCaller: 1 },
-  ])('a caller occupies at most half of those of a tenant: $ofCaller of $maxPerTenant', async (limits) => {
+  ])('a caller occupies at most half of the places of a tenant: $ofCaller of $maxPerTenant', async (limits) => {
     const { places, maxPerTenant, ofCaller } = limits;
     const gate = createGate(places, 100, maxPerTenant);
     await enterAll(gate, Object.fromEntries(Array.from({ length: places }, (_, n) => [`ann${n}`, ANN])));
@@ -233,4 +244,41 @@ test('no place is free while a caller with a share waits, in any order of arriva
     ),
     { numRuns: 200 },
   );
+});
+
+test('a caller whose queue is full is refused, and no other one', async () => {
+  const gate = new FairGate({
+    places: 2,
+    maxPerCaller: 1,
+    maxWaiting: Infinity,
+    maxWaitingPerCaller: 1,
+    taskNoun: 'tasks',
+  });
+  const refused: string[] = [];
+  const enter = (name: string, caller: Caller) => {
+    void gate.enter(caller, NEVER).catch(() => refused.push(name));
+    return settle();
+  };
+  for (const name of ['ann 1', 'ann 2', 'ann 3']) await enter(name, ANN);
+  for (const name of ['amy 1', 'amy 2']) await enter(name, AMY);
+  expect(refused).toEqual(['ann 3']);
+});
+
+test('a refused task waits by how long the tasks of its caller take, not the tasks of others', async () => {
+  const gate = new FairGate({ places: 4, maxWaiting: 1, taskNoun: 'tasks' });
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+  /** Returns when the last task of a caller may try again, which finds so many free places. */
+  const secondsOf = async (caller: Caller, free: number) => {
+    const tasks = Array.from({ length: free + 2 }, () => gate.enter(caller, NEVER));
+    const error = await tasks.pop()!.catch((refusal: ApiError) => refusal);
+    for (const task of tasks) (await task)();
+    return (error as ApiError).headers?.['retry-after'];
+  };
+  const leave = await gate.enter(BEN, NEVER);
+  const other = await gate.enter(BEN, NEVER);
+  now.mockReturnValue(100_000);
+  leave();
+  expect([await secondsOf(ANN, 2), await secondsOf(BEN, 1)]).toEqual(['1', '20']);
+  other();
+  now.mockRestore();
 });

@@ -30,7 +30,7 @@ test.for([
   'team.member.removed',
 ] as const)('%s is not shown', (type) => expect(FEED_TYPES.has(type)).toBe(false));
 
-test('only activities of what a team owned are in a feed', () => {
+test('a feed contains only activities of resources that the team owned', () => {
   const eventOf = (ownerId: string | null, event: ActivityEvent['event']): ActivityEvent => ({
     kind: 'report',
     resource: { id: 'r', name: 'Sales', ownerId },

@@ -76,7 +76,7 @@ describe('steps are executed in order', () => {
     ).toEqual(['4', '5', '1', '2', '3']);
   });
 
-  test('a limit keeps the first rows in the current order, also when the sort field was removed', async () => {
+  test('a limit keeps the first rows in the current order, even if the sort field was removed', async () => {
     expect(
       await readColumn(
         [

@@ -109,7 +109,7 @@ describe('cost', () => {
     expect(costOf('{ search { ... on Job { owner { id } } ... on User { owner { id } } } }')).toBe(10 * 3);
   });
 
-  test('is that of the operation that runs', () => {
+  test('is the cost of the operation that runs', () => {
     expect(costOf('query A { job { id } } query B { users(limit: 4) { id } }', {}, 'B')).toBe(4);
   });
 
@@ -164,7 +164,7 @@ describe('depth and breadth', () => {
     );
   });
 
-  test('the same field in many fragments is no alias', () => {
+  test('the same field in many fragments is not an alias', () => {
     const spreads = numbers(60).map((i) => `...F${i}`);
     const fragments = numbers(60).map((i) => `fragment F${i} on Job { id name }`);
     expect(check(`{ job { ${spreads.join(' ')} } } ${fragments.join(' ')}`)).toBe('accepted');
@@ -230,7 +230,7 @@ describe('hostile documents take a limited time', () => {
     ).toBe('accepted');
   });
 
-  test('a syntax error is no limit', () => {
+  test('a syntax error does not count as a limit', () => {
     expect(() => parseLimited('{ job(')).toThrow('Syntax Error: Expected Name, found <EOF>.');
   });
 });

@@ -4,7 +4,7 @@ import { EMAIL_RULE, NAME_RULE, PASSWORD_RULE, QUERY_RULE, violation } from '../
 describe('rules of inputs', () => {
   test.for([
     [NAME_RULE, ' a\tb\n', undefined],
-    [NAME_RULE, ' \t\n', 'is required'],
+    [NAME_RULE, ' \t\n', 'must not be empty'],
     [NAME_RULE, 'a\u0001', 'must not contain control characters'],
     [NAME_RULE, null, 'must not be null'],
     [PASSWORD_RULE, '🚀'.repeat(11), 'must have at least 12 characters'],

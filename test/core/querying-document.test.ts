@@ -22,7 +22,7 @@ const FIELDS = [
   field('ordered_at', 'datetime'),
 ];
 
-/** Returns the JSON objects in backquotes. Those with an ellipsis are no examples. */
+/** Returns the JSON objects in backquotes, without objects that have an ellipsis. */
 function examplesIn(text: string): Record<string, unknown>[] {
   return [...text.matchAll(/`(\{[^`]*\})`/g)]
     .map(([, json]) => json!)

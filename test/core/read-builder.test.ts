@@ -133,7 +133,7 @@ describe('statements', () => {
     expect(one(job, 'a\0b')).toMatchObject({ text: expect.stringContaining('(false)') as string, values: ['t1'] });
   });
 
-  test('values that are no UUID match no row of a UUID column', () => {
+  test('values that are not UUIDs match no row of a UUID column', () => {
     const where = (ownerId: string | null | string[]) =>
       pageStatement(selectPaths(job, []), superuser, { ...list, where: { ownerId } }, false);
     expect(where('nonsense')).toMatchObject({ text: expect.stringContaining('and (false)') as string, values: ['t1'] });

@@ -26,7 +26,7 @@ export const schema = buildSchema(`
 
 const text = (column: string) => ({ column, type: 'text', nullable: false }) as const;
 const uuid = (column: string) => ({ column, type: 'uuid', nullable: false }) as const;
-/** What the models have in common. */
+/** Properties that the models have in common. */
 const basics = {
   tenantColumn: 'tenant_id',
   required: {},

@@ -8,8 +8,8 @@ import { RowReader } from '../../src/adapters/database/row-reader.ts';
 import type { Query, Statement } from '../../src/core/database.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
+import { registerModels } from '../../src/services/assembly/model-registry.ts';
 import { modelFor } from '../../src/services/resource/define-model.ts';
-import { registerModels } from '../../src/services/resource/model-registry.ts';
 import { normalizeSql } from '../support/normalize-sql.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/read-path.md'), 'utf8');
@@ -60,7 +60,7 @@ test('the SQL in docs/read-path.md is what its query becomes', async () => {
   expect(normalizeSql(statement.text)).toBe(normalizeSql(codeBlock('Its SQL', 'sql')));
 });
 
-test('the values in docs/read-path.md are those of its statement', async () => {
+test('the values in docs/read-path.md are the values of its statement', async () => {
   const statement = await pageStatementOf(codeBlock('One query', 'graphql'));
   expect(statement.values).toEqual(JSON.parse(codeBlock('Its SQL', 'json')));
 });

@@ -17,7 +17,7 @@ describe.each(readings)('%s', (_, read) => {
   });
 
   test.each(['', '2027', 'tomorrow', '2027-01-01T24:00:00Z', '2027-01-01T10:60', '2027-01-01T10', ' 2027-01-01', '0'])(
-    '%j is no time',
+    '%j is not a time',
     (text) => expect(() => read(text)).toThrow('is not an ISO 8601 timestamp'),
   );
 

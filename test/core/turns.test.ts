@@ -4,7 +4,7 @@ import { Dispatcher, type WaitingUser } from '../../src/adapters/queue/dispatche
 import { FairGate, halfOf, type Caller } from '../../src/core/fair-gate.ts';
 import type { QueuedWork } from '../../src/core/operations.ts';
 
-/* The order in which callers of a gate and users of a queue get places, in any order of what happens. */
+/* The order in which callers of a gate and users of a queue get places, in any order of events. */
 
 const CALLERS: Caller[] = [
   { tenantId: 'one', userId: 'ann' },
@@ -106,7 +106,7 @@ class Oracle {
   }
 }
 
-/** What starts tasks. Each start is reported to the oracle. */
+/** The scheduler under test. It reports each start to the oracle. */
 interface Tested {
   enter(task: Task): void;
   /** Performs other steps by their names. A task that enters is new, others wait. */

@@ -5,7 +5,7 @@ import { openEngine } from '../../src/adapters/drivers/file/file-engine.ts';
 import { boundQuery } from '../support/postgres-source.ts';
 
 /**
- * Uploaded files and what is read from them: `<file>.expected.json` beside each has the types of the columns, the rows,
+ * Uploaded files and their expected readings: `<file>.expected.json` next to each has the types of the columns, the rows,
  * the messages of problems, and the settings with which the file is uploaded; or the message with which it is refused.
  */
 interface Expected {

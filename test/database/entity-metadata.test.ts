@@ -18,7 +18,7 @@ const describeEntity = (metadata: MetadataStorage, type: (typeof ENTITIES)[numbe
   return { table: found.tableName, schema: found.schema, properties: describeProperties(found) };
 };
 
-test('the metadata of entities is that of a complete MikroORM, without accessors on their prototypes', async () => {
+test('entities have the metadata of a complete MikroORM, without accessors on their prototypes', async () => {
   const light = discoverEntities();
   const described = ENTITIES.map((type) => describeEntity(light, type));
   const { prototype } = ENTITIES.find((type) => Object.getPrototypeOf(type.prototype) === TenantRow.prototype)!;

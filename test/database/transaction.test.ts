@@ -56,6 +56,27 @@ describe('the unit of work', () => {
     expect(stored!.updatedAt.getTime()).toBeGreaterThan(created.updatedAt.getTime());
   });
 
+  test('leaves the values of `writeUnrecorded` out of the changes, and records those within JSON values before', async ({
+    database,
+    tenantId,
+    admin,
+  }) => {
+    await database.transaction(tenantId, async (tx) => {
+      (await tx.findOne(User, { id: admin.id }))!.settings = { n: 1 } as never;
+    });
+    const changes = await database.transaction(tenantId, async (tx) => {
+      const user = (await tx.findOne(User, { id: admin.id }))!;
+      (user.settings as unknown as { n: number }).n = 2;
+      tx.writeUnrecorded(user, { displayName: 'Unrecorded' });
+      return tx.changes();
+    });
+    expect(changes.map(({ fields, before }) => ({ fields, settings: before['settings'] }))).toEqual([
+      { fields: ['settings', 'updatedAt'], settings: { n: 1 } },
+    ]);
+    const stored = await database.transaction(tenantId, (tx) => tx.findOne(User, { id: admin.id }));
+    expect(stored).toMatchObject({ displayName: 'Unrecorded', settings: { n: 2 } });
+  });
+
   test('writes nothing for equal values', async ({ database, tenantId, admin }) => {
     const settings = { b: [1, { c: null }], a: 'x' };
     const change = (work: (user: User) => void) =>
@@ -117,7 +138,7 @@ describe('a transaction', () => {
     ]);
   });
 
-  test('fails with the first error, also of a statement that is not awaited', async ({ database, tenantId }) => {
+  test('fails with the first error, even of a statement that is not awaited', async ({ database, tenantId }) => {
     const failing = database.transaction(tenantId, async (tx) => {
       tx.insert(tagOf(tenantId, 'undone'));
       tx.execute({ text: 'select 1 / 0' });

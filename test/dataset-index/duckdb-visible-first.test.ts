@@ -12,8 +12,8 @@ import type { Field } from '../../src/core/fields.ts';
 import { aggregate, collect, fieldsOf, loadRows, NEVER, search, selectAllRows } from './generation-fixture.ts';
 
 /*
- * The time of a query must not depend on which hidden rows it would find (docs/contract.md#restricted-shares). These
- * tests look at the statements of every kind of query: at the values that a question is computed from, and at the
+ * The time of a query must not depend on which hidden rows it would find (docs/contract/access.md#restricted-shares).
+ * These tests look at the statements of every kind of query: at the values that a question is computed from, and at the
  * plans for two generations that differ only in hidden rows.
  */
 
@@ -29,7 +29,7 @@ const ROWS = 8000;
 const HIDDEN_NUMBER = 1000;
 const HIDDEN_TEXT = 'hidden';
 
-/** Rows of which every eighth is visible. Hidden numbers are far below or above the visible ones, and may be missing. */
+/** Rows. Every eighth is visible. Hidden numbers are far below or above the visible ones, and may be missing. */
 const rowsWithHidden = (hidden: (n: number) => Partial<Row>): Row[] =>
   Array.from({ length: ROWS }, (_, n) =>
     n % 8 === 3
@@ -201,7 +201,7 @@ describe("the row filter is settled before a restricted reader's question", () =
     where: parseCriteria(question, fieldsOf(generation)),
   });
 
-  /** Runs a statement with a probe around each use of a column but those of the rule. Returns the values read. */
+  /** Runs a statement with a probe around each use of a column, except in the rule. Returns the values read. */
   const valuesRead = async (generation: Generation, statement: Statement): Promise<string[]> => {
     const probed = ({ type, column }: Pick<IndexedField, 'type' | 'column'>, text: string) =>
       text.replaceAll(

@@ -208,7 +208,7 @@ describe.skipIf(!HAS_ELASTICSEARCH && !HAS_OPENSEARCH)('rows that a search engin
     expect(await index.generations()).toEqual([]);
   });
 
-  test('an aborted load ends at once, although the engine does not respond to early rows', async () => {
+  test('an aborted load ends immediately, although the engine does not respond to early rows', async () => {
     const stop = new AbortController();
     proxy.faults = ['hang', 'hang'];
     proxy.onBulk = () => stop.abort(new Error('cancelled by Ann'));

@@ -6,7 +6,7 @@ import { ALL } from '../../src/core/criteria/tree.ts';
 import type { Generation, Search } from '../../src/core/dataset-index.ts';
 import { fieldsOf, selectAllRows } from './generation-fixture.ts';
 
-/* What a search engine computes for hidden rows too is described in docs/contract.md#restricted-shares. */
+/* docs/contract/access.md#restricted-shares describes the values that a search engine computes for hidden rows too. */
 
 const GENERATION: Generation = {
   id: '00000000-0000-4000-8000-000000000000',

@@ -114,7 +114,7 @@ describe.skipIf(!isInstalled)('dataset rows in a search engine', () => {
       expect(await index.generations()).toEqual([]);
     });
 
-    test('a load that is aborted during a request ends at once and leaves nothing', async () => {
+    test('a load that is aborted during a request ends immediately and leaves nothing', async () => {
       const stop = new AbortController();
       proxy.faults = ['hang', 'hang'];
       proxy.onBulk = () => stop.abort(new Error('cancelled by Ann'));

@@ -7,7 +7,7 @@ import { createColumn, fieldsOf, loadRows, loadTexts, search } from './generatio
 const readValues = async (index: DatasetIndex, generation: Awaited<ReturnType<typeof loadTexts>>, name = 'x') =>
   (await search(index, generation)).rows.map((row) => row[name]);
 
-/** Tests that values come back in the JSON form of their type (docs/contract.md#fields). */
+/** Tests that values come back in the JSON form of their type (docs/contract/datasets.md#fields). */
 export function fidelityContract(index: () => DatasetIndex): void {
   test('every text comes back unchanged, with quotes, line ends, blanks and NUL', async () => {
     const texts = [

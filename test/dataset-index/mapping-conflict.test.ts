@@ -8,7 +8,7 @@ const FIELDS = [
 ] as IndexedField[];
 const ROW = JSON.stringify({ n: 6, c0: 'hidden', c1: '2000-13-01', x1: 'key' });
 
-// The service stores nothing that the engine is known to refuse, so that the reasons are those of other versions' values.
+// The service stores nothing that the engine is known to refuse, so the reasons come from values of other versions.
 test.each([
   [
     {

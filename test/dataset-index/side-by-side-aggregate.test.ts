@@ -44,7 +44,7 @@ describe.skipIf(!HAS_ELASTICSEARCH)('an aggregation has equal results on DuckDB 
           { fn: 'count', as: '#' },
           ...functions.map((one, i) => ({ ...one, as: `#${i}` })),
         ] as Aggregation['measures'];
-        // Computed numbers are no sort columns, because their last digits may differ.
+        // Computed numbers are not sort columns, because their last digits may differ.
         const columns = [
           ...groups.map((one) => one.field),
           ...measures.filter(({ fn }) => fn !== 'avg' && fn !== 'sum').map(({ as }) => as),

@@ -122,7 +122,7 @@ export function wordsContract(index: () => DatasetIndex): void {
     }
   });
 
-  test('preparing the words changes no result, and may run twice at once', async () => {
+  test('preparing the words changes no result, and may run twice concurrently', async () => {
     const fresh = await loadRows(index(), FIELDS, rows);
     await Promise.all([
       index().prepareWords(fresh, NEVER),

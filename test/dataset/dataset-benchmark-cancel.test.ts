@@ -58,7 +58,7 @@ describe('a benchmark', () => {
     await openGate();
   });
 
-  test('runs beside a refresh of its dataset', async ({ ann, source, shop }) => {
+  test('runs during a refresh of its dataset', async ({ ann, source, shop }) => {
     const { id } = await createOrders(ann, source, {
       query: `
         select i, case when {{gated}} then pg_advisory_lock_shared(1)::text end as gate

@@ -6,7 +6,7 @@ import { benchmarkStatistics } from '../../src/services/dataset/dataset-benchmar
 const runsOf = (...durations: number[]): DatasetBenchmarkRun[] =>
   durations.map((duration, i) => ({ iteration: i + 1, duration, records: 10 * (i + 1) }));
 
-test('statistics are those of the population, and records are divided by the time of all runs', () => {
+test('statistics describe the population, and records are divided by the time of all runs', () => {
   expect(benchmarkStatistics(runsOf(4, 1, 3, 2))).toEqual({
     min: 1,
     max: 4,

@@ -186,6 +186,8 @@ test('visuals, filters and shares are copied on request', async ({ ann, bob, ser
     },
   });
   expect(body.sharing[0].datasetFilterId).toBe(body.filters[0].id);
+  for (const share of body.sharing)
+    expect(share).toMatchObject({ createdAt: expect.any(String), updatedAt: expect.any(String) });
   expect(body.filters[0].id).not.toBe(filter.id);
   expect(await rowsOf(bob, body.id)).toEqual(idsTo(20).slice(10));
   expect((await bob.get(`/datasets/${body.id}`)).body.fields.map(({ name }: { name: string }) => name)).toEqual([
@@ -257,7 +259,7 @@ test('name, parts and quota are checked before the copy starts', async ({ ann, c
   const { config } = service.platform;
   const copy = (query = '', body: object = { name: 'x' }) => ann.post(`/datasets/${id}/copy${query}`, body);
   expect(await copy('', {})).toMatchObject({ status: 400, body: { message: expect.stringContaining('name') } });
-  expect(await copy('', { name: ' ' })).toMatchObject({ status: 400, body: { message: 'name is required' } });
+  expect(await copy('', { name: ' ' })).toMatchObject({ status: 400, body: { message: 'name must not be empty' } });
   expect(await copy('?data=perhaps')).toMatchObject({
     status: 400,
     body: { message: expect.stringContaining('data') },

@@ -4,7 +4,7 @@ import { expectBody } from '../support/expect.ts';
 import { test as base } from '../support/shop-fixture.ts';
 import { createOrders, recordsOf } from './dataset-fixture.ts';
 
-/* Conditional requests for rows (docs/contract.md#conditional-requests). */
+/* Conditional requests for rows (docs/contract/apis.md#conditional-requests). */
 
 interface Tagged {
   dataset: string;

@@ -34,7 +34,7 @@ test('a refresh loads the rows and counts them', async ({ ann, source }) => {
   ]);
 });
 
-test('a dataset that is created with refresh: true has its rows at once', async ({ ann, source }) => {
+test('a dataset that is created with refresh: true has its rows immediately', async ({ ann, source }) => {
   const fields = [{ name: 'amount', label: 'Amount in EUR' }];
   const dataset = await createOrders(ann, source, { refresh: true, fields });
   expect(dataset).toMatchObject({

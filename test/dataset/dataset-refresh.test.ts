@@ -154,7 +154,7 @@ describe('a refresh', () => {
     await openGate();
   });
 
-  test('of a dataset that is deleted meanwhile ends with 404', async ({ world, ann, dataset }) => {
+  test('of a dataset that is deleted during it ends with 404', async ({ world, ann, dataset }) => {
     await world.startWorker(createHandlers(world.loaders));
     const openGate = await dataset.closeGate();
     const id = await dataset.refresh(GATED);

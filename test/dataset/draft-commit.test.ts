@@ -131,7 +131,7 @@ describe('committing a draft', () => {
     expect((await bob.post(`${parent.draft}/_commit`)).body).toMatchObject({ flow: [], settings: { color: 'yellow' } });
   });
 
-  test('changes the name and description only if the draft did, and keeps fields that were added meanwhile', async ({
+  test('changes the name and description only if the draft did, and keeps fields that were added since', async ({
     ann,
     shop,
     createOrders,

@@ -10,7 +10,7 @@ const { test } = WORLDS[0]!;
 
 const UNKNOWN_REGION = 'Unknown field "region"';
 
-/** Creates a dataset with dependents of each kind, of which `change` breaks some. */
+/** Creates a dataset with dependents of each kind. `change` breaks some of them. */
 async function createDependents(shop: Shop, ann: Client, source: { id: string }, service: Service) {
   const sales = await createSales(shop, ann, source, { fieldSecurityEnabled: true });
   const { id } = sales;

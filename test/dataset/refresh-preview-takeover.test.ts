@@ -67,7 +67,7 @@ describe('killed workers', () => {
     );
   });
 
-  operated('leave no generation except that of the last preview, which is kept until it expires', async ({ world }) => {
+  operated('leave only the generation of the last preview, which is kept until it expires', async ({ world }) => {
     const { ann, preview } = await createPreviewedDataset(world);
     const previews: string[] = [];
     for (let round = 1; round <= 3; round++) {

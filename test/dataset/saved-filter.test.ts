@@ -202,13 +202,13 @@ describe('a saved filter', () => {
       ['Big', 'Orders'],
       ['Small', 'Further'],
     ]);
-    expect(await namesOf(`?datasets=${UNKNOWN_ID},nonsense`)).toEqual([]);
+    await expectError(ann.get(`/dataset-filters?datasets=${orders.id},nonsense`), 404, /nonsense/);
     expect(
       await ann.data(
         `
           {
             savedFilters(datasets: ["${orders.id}"]) { items { id dataset { name } } total }
-            dataset(id: "${orders.id}") { filters { id } filter(id: "${big.id}") { name criteria owner { id } } }
+            dataset(id: "${orders.id}") { filters { id } filter(id: "${big.id}") { name criteria owner { id qualifiedId } } }
           }
         `,
       ),
@@ -216,7 +216,11 @@ describe('a saved filter', () => {
       savedFilters: { items: [{ id: big.id, dataset: { name: 'Orders' } }], total: 1 },
       dataset: {
         filters: [{ id: big.id }],
-        filter: { name: 'Big', criteria: { amount: { $gte: 100 } }, owner: { id: `user:${ann.id}` } },
+        filter: {
+          name: 'Big',
+          criteria: { amount: { $gte: 100 } },
+          owner: { id: ann.id, qualifiedId: `user:${ann.id}` },
+        },
       },
     });
     expect((await ann.delete(`/datasets/${other.id}`)).status).toBe(204);

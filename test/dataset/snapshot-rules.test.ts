@@ -76,7 +76,7 @@ test('invalid snapshots and ids are refused', async ({ ann, createOrders, servic
       409,
       'A draft or snapshot cannot have snapshots',
     );
-  await expectError(ann.post(`/datasets/${id}/snapshots`, { name: ' ' }), 400, 'name is required');
+  await expectError(ann.post(`/datasets/${id}/snapshots`, { name: ' ' }), 400, 'name must not be empty');
   await expectBody(ann.post(`/datasets/${id}/snapshots`, {}), 400, { message: expect.stringContaining('name') });
   await expectBody(ann.post(`/datasets/${id}/snapshots/${snapshot.id}/promote`, {}), 400, {
     message: expect.stringContaining('name'),

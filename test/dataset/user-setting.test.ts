@@ -128,7 +128,7 @@ describe('user settings', () => {
     await ann.delete(path);
   });
 
-  test('of a draft are those of its dataset', async ({ ann, orders }) => {
+  test('of a draft are the settings of its dataset', async ({ ann, orders }) => {
     const draft = (await ann.post(`/datasets/${orders.id}/_edit`)).body;
     expect(draft.hasUserSettings).toBe(false);
     expect((await ann.put(`/datasets/${draft.id}/user-settings`, { settings: { from: 'draft' } })).status).toBe(200);

@@ -125,7 +125,7 @@ test('a failed replacement leaves the former file and all rows', async () => {
     const three = `${TWO}3;30\n`;
     const input = { file: fileOf(three), filename: 'three.csv', refresh: true };
 
-    // The rows of the first dataset are loaded when those of the second fail.
+    // The rows of the first dataset are loaded when loading the second fails.
     const broken = createForm('id\n5\n', 'broken.csv', { before: { refresh: 'true', force: 'true' } });
     await expectError(admin.post(path, broken), 400, /amount/);
     await expectError(admin.post(path, createForm(three, 'three.csv', refreshing)), 413, /2 rows/);

@@ -1,48 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect } from 'vitest';
 import { sweepFiles } from '../../src/operations/janitor.ts';
 import { expectBody, expectGraphqlError, expectStatus } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
-import { createForm, storedFiles } from '../support/upload-form.ts';
+import { createForm, DATASOURCES, storedFiles } from '../support/upload-form.ts';
 import { fileOf, REPLACE, rowsOf, upload } from './replacement.ts';
-
-type Row = Record<string, string | number>;
-type Bytes = Uint8Array<ArrayBuffer>;
-
-const sheetsOf = (rows: Row[]) => [
-  { name: 'One', rows: [Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))] },
-];
-
-function sqliteOf(rows: Row[]): Bytes {
-  const dir = mkdtempSync(join(tmpdir(), 'dws-sqlite-'));
-  const database = new DatabaseSync(join(dir, 'db'));
-  const names = Object.keys(rows[0]!);
-  const types = Object.values(rows[0]!).map((value) => (typeof value === 'number' ? 'integer' : 'text'));
-  database.exec(`create table data (${names.map((name, i) => `${name} ${types[i]}`).join(', ')})`);
-  const insert = database.prepare(`insert into data values (${names.map(() => '?').join(', ')})`);
-  for (const row of rows) insert.run(...Object.values(row));
-  database.close();
-  const bytes = new Uint8Array(readFileSync(join(dir, 'db')));
-  rmSync(dir, { recursive: true });
-  return bytes;
-}
-
-const textOf = (text: string): Bytes => new Uint8Array(Buffer.from(text));
-
-/** Writes a table in a format. */
-const FORMATS: Record<string, (rows: Row[]) => Bytes | Promise<Bytes>> = {
-  csv: (rows) =>
-    textOf(
-      [Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))].map((line) => `${line.join(';')}\n`).join(''),
-    ),
-  ndjson: (rows) => textOf(rows.map((row) => `${JSON.stringify(row)}\n`).join('')),
-  xlsx: async (rows) => new Uint8Array(await writeXlsx({ sheets: sheetsOf(rows) })),
-  db: sqliteOf,
-};
+import { TABLE_WRITERS, type Row } from './table-writers.ts';
 
 const OLD = [
   { day: '2026-01-01', region: 'EU', amount: 1 },
@@ -50,8 +12,12 @@ const OLD = [
 ];
 const NEW = [{ day: '2026-02-01', region: 'APAC', amount: 30 }];
 
-describe.each(Object.keys(FORMATS))('a file in the format %s', (format) => {
-  const write = FORMATS[format]!;
+/** Values that are doubtful: fractions of a millisecond, bytes in SQLite, and numbers that are not finite in Parquet. */
+const DOUBTFUL: Record<string, Row> = { db: { region: Uint8Array.of(1, 2) }, parquet: { amount: Infinity } };
+const FINE: Row = { at: '2026-02-01T10:00:00.1234567Z' };
+
+describe.each(Object.keys(TABLE_WRITERS))('a file in the format %s', (format) => {
+  const write = TABLE_WRITERS[format]!;
 
   test('is replaced together with the rows of its dataset, in both APIs', async ({ admin, service }) => {
     const dataset = await upload(admin, await write(OLD), `old.${format}`);
@@ -107,5 +73,33 @@ describe.each(Object.keys(FORMATS))('a file in the format %s', (format) => {
 
     await expectStatus(admin.post(dataset.path, form({ force: 'true', refresh: 'true' })), 200);
     expect(await rowsOf(admin, dataset.id)).toEqual([{ region: 'EU', amount: 'many', more: 1 }]);
+  });
+
+  test('keeps the fields of its dataset with their labels, and has the problems of a first upload', async ({
+    admin,
+  }) => {
+    const withTime = OLD.map((row) => ({ ...row, at: '2026-01-01T10:00:00.500Z' }));
+    const dataset = await upload(admin, await write(withTime), `old.${format}`);
+    const fields = [{ name: 'amount', label: 'Net', description: 'In EUR' }];
+    const before = await expectBody(admin.put(`/datasets/${dataset.id}`, { fields }), 200, {});
+    const doubtful = await write([{ ...withTime[0]!, ...(DOUBTFUL[format] ?? FINE) }]);
+    const { problems } = (await admin.post(DATASOURCES, createForm(doubtful, `new.${format}`))).body;
+    expect(problems).toHaveLength(1);
+
+    const form = createForm(doubtful, `new.${format}`, { before: { refresh: 'true' } });
+    const refreshed = [{ id: dataset.id, records: 1, fieldsAdded: 0 }];
+    await expectBody(admin.post(dataset.path, form), 200, { id: dataset.datasourceId, problems, refreshed });
+    await expectBody(admin.get(`/datasources/${dataset.datasourceId}`), 200, { problems });
+    const after = await expectBody(admin.get(`/datasets/${dataset.id}`), 200, { datasourceId: dataset.datasourceId });
+    const shown = ({ name, label, description }: Row) => ({ name, label, description });
+    expect(after.fields.map(shown)).toEqual(before.fields.map(shown));
+    expect(after.fields).toContainEqual(expect.objectContaining({ label: 'Net', description: 'In EUR' }));
+
+    const input = { file: fileOf(doubtful), filename: `new.${format}` };
+    const { replaceDatasourceFile } = await admin.data(REPLACE, { id: dataset.datasourceId, input });
+    expect(replaceDatasourceFile).toMatchObject({
+      result: { id: dataset.datasourceId },
+      problems: problems.map(({ message }: { message: string }) => ({ message })),
+    });
   });
 });

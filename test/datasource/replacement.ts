@@ -13,7 +13,7 @@ export const REPLACE = `mutation ($id: ID!, $input: ReplaceDatasourceFileInput!)
 export const fileOf = (content: string | Uint8Array): string =>
   `data:text/csv;base64,${Buffer.from(content).toString('base64')}`;
 
-/** Uploads a dataset. Returns its id, that of its datasource, and the path that replaces its file. */
+/** Uploads a dataset. Returns its id, the id of its datasource, and the path that replaces its file. */
 export async function upload(client: Client, content: BlobPart, filename: string, fields: Record<string, string> = {}) {
   const { id, datasourceId } = await expectBody(
     client.post(DATASETS, createForm(content, filename, { before: fields })),

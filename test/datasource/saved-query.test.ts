@@ -55,7 +55,7 @@ test('a saved query has the fields of its result, as far as the source can descr
 test('a query with invalid placeholders is refused on save', async ({ ann, source }) => {
   const post = (input: object) => ann.post('/queries', { name: 'X', datasourceId: source.id, ...input });
   await expectError(post({ query: 'select {{x}}' }), 400, /\{\{x\}\}/);
-  await expectError(post({ query: '  ' }), 400, 'query is required');
+  await expectError(post({ query: '  ' }), 400, 'query must not be empty');
   await expectError(post({ query: 'select 1', language: 'mdx' }), 400);
   await expectError(post({ query: `select '{{x}}'`, params: [{ name: 'x', dataType: 'string' }] }), 400);
 });
@@ -81,7 +81,8 @@ test('a query runs with its owner’s permission on the datasource', async ({ ad
   await expectError(ann.get(`/queries/${query.id}`), 404);
   await expectError(bob.post(`/queries/${query.id}/_run`, {}), 403);
   await admin.put(`/datasources/${id}`, { ownerId: bob.id });
-  expect((await bob.post(`/queries/${query.id}/_run`, {})).body.rows).toEqual([{ one: 1 }]);
+  for (const verb of ['_run', '_execute'])
+    expect((await bob.post(`/queries/${query.id}/${verb}`, {})).body.rows, verb).toEqual([{ one: 1 }]);
 });
 
 test('a query that a dataset follows cannot be deleted', async ({ ann, source }) => {

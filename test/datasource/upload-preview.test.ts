@@ -75,13 +75,16 @@ test('a line that cannot be read is a problem; a file that cannot be read at all
   service,
 }) => {
   const before = storedFiles(service);
-  const problems = [{ line: 3, column: null, message: 'Expected number of columns: 2, found: 1' }];
+  const message =
+    'Expected number of columns: 2, found: 1. ' +
+    'Set ragged to true if records may have fewer values than columns, or skip if other lines precede the table';
+  const problems = [{ line: 3, column: null, message }];
   const broken = { config: {}, fields: [], rows: [], problems };
   await expectBody(ann.post(PREVIEW, createForm('a,b\n1,2\n3\n', 'x.csv')), 200, broken);
   const { previewUpload } = await ann.data(MUTATION, { input: { file: fileOf('a,b\n1,2\n3\n'), filename: 'x.csv' } });
   expect(previewUpload).toEqual(broken);
   await expectError(ann.post(PREVIEW, createForm('', 'x.csv')), 400, 'The file is empty');
-  await expectError(ann.post(PREVIEW, createForm('<html>', 'x.csv')), 400, /is not a supported file/);
+  await expectError(ann.post(PREVIEW, createForm('<html>', 'x.csv')), 400, /web page/);
   expect(storedFiles(service)).toEqual(before);
 });
 

@@ -155,7 +155,7 @@ test('a file name never becomes a path', async ({ admin, service }) => {
   const cases: [input: string, filename: string, name: string][] = [
     ['../../etc/passwd.csv', 'passwd.csv', 'passwd'],
     ['C:\\Users\\Zoë\\Umsätze 日本.csv', 'Umsätze 日本.csv', 'Umsätze 日本'],
-    ['a\u0000b\u202Ec.csv', 'abc.csv', 'abc'],
+    ['ab\u202Ec.csv', 'abc.csv', 'abc'],
     [`${'x'.repeat(500)}.csv`, `${'x'.repeat(251)}.csv`, 'x'.repeat(251)],
     ['..', '..', '..'],
     ['', 'file', 'file'],

@@ -6,7 +6,7 @@ import { useUploads } from './driver-file-fixture.ts';
 const { readInProcess } = useUploads();
 const FOLDER = join(import.meta.dirname, '../corpus/csv');
 
-/** What a file of the corpus contains: its values, or the error with which it is refused. */
+/** Contents of a file of the corpus: its values, or the error with which it is refused. */
 interface Expected {
   config?: Record<string, unknown>;
   fields?: string[];

@@ -38,7 +38,7 @@ test('a segment reports its rows, its bytes and its longest record', async () =>
   expect(writer.rows).toBe(0);
 });
 
-test('segments have about 8 MB of complete records, also when one record is larger than that', async () => {
+test('segments have about 8 MB of complete records, even if one record is larger', async () => {
   const row = ['x'.repeat(999)];
   const huge = ['é'.repeat(10_000_000)];
   async function* batches() {

@@ -59,7 +59,8 @@ describe('the encoding of a text that is not UTF-8', () => {
 
   test('a guess is a problem, and the setting decides', async () => {
     const message = (encoding: string) =>
-      `The file is not UTF-8, and is read as ${encoding}. Set encoding if characters are wrong`;
+      `The file is not UTF-8, and is read as ${encoding}. ` +
+      'Set encoding if characters are wrong, or save it as UTF-8 if it has a code page of DOS such as cp850';
     expect(await readInProcess(encodeLegacy(TEXTS.japanese, 'shift_jis'))).toMatchObject({
       config: { encoding: 'shift_jis' },
       problems: [{ message: message('shift_jis') }],
@@ -82,7 +83,7 @@ describe('the encoding of a text that is not UTF-8', () => {
       });
     await expect(readInProcess(polish, { encoding: 'klingon' })).rejects.toMatchObject({
       status: 400,
-      message: 'config.encoding: "klingon" is not a label of the WHATWG Encoding Standard',
+      message: 'config.encoding: "klingon" is not a label of the WHATWG Encoding Standard. Save the file as UTF-8',
     });
     await expect(readInProcess(polish, { encoding: 'UTF8' })).rejects.toMatchObject({
       message: 'The file is not UTF-8',

@@ -75,11 +75,36 @@ describe('whether the first record contains the names', () => {
     ['region,2020,2021\nNorth,1,2\n', true],
     ['code,1999,city\n7,8,Rome\n', true],
     ['Rome,Ann\nOslo,Bob\nRome,Eve\n', true],
+    ['Müller,Ann,Berlin\nRoe,Bob,Paris\nPoe,Cy,Rome\n', true],
+    ['Doe, Ann\nRoe, Bob\nPoe, Cy\n', true],
+    ['Doe,Ann,Rome\nRoe,Bob,New York\nPoe,Cy,Oslo\n', true],
+    ['AB-12,Oslo\nCD-34,Rome\nEF-56,Bari\n', true],
+    ['ann@x.org\nbob@y.org\ncy@z.org\n', true],
+    ['DOE,ROME\nROE,OSLO\nPOE,BARI\n', true],
+    ['city,1990,2000,2010\nOslo,1950,7,9\nRome,3,4,5\n', true],
+    ['city,1990,2011,2001\nOslo,5,7,9\n', true],
   ])('%j is a guess that is reported', (text, header) => {
     const message = 'The first record is read as the names of the columns. Set header to false if it is a row';
     expect(sniffCsv(text, true)[0]).toMatchObject({ header, problems: [{ line: 1, message }] });
     expect(sniffCsv(text, true, { header: true })[0]).toMatchObject({ header: true, problems: [] });
     expect(sniffCsv(text, true, { header: false })[0]).toMatchObject({ header: false, problems: [] });
+  });
+
+  test.each([
+    'id,2021,2022,2023\nA,5,6,7\n',
+    'country,2000,2010,2020\nChad,8.4,11.9,16.4\nPeru,26.5,29,33\n',
+    'name,city\nAnn,Rome\nBob,Oslo\n',
+    'Name,City\nAnn,Rome\nBob,Oslo\n',
+    'Last name,Birthplace\nDoe,Rome\nRoe,Oslo\n',
+    'Surname,First Visit\nDoe,Rome\nRoe,Oslo\n',
+    'LEADER,HABITAT\nAnn,Forest\nBob,Lake\n',
+    'fruit,tree\napple,oak\npear,elm\n',
+    'Nachname,Vorname\nMüller,Ann\nMaier,Bob\n',
+    'Habitat,Animal\nForest,Fox\nLake,Pike\nLake,Carp\nForest,Owl\n',
+    'Leader\nAnn\n',
+    '姓名,城市\n张三,北京\n李四,上海\n',
+  ])('%j has names without a doubt', (text) => {
+    expect(sniffCsv(text, true)[0]).toMatchObject({ header: true, problems: [] });
   });
 
   test('cells of a sheet have kinds of their own: a text of digits is a text', () => {

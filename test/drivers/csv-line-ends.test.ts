@@ -135,7 +135,8 @@ describe('what is done to a file', () => {
     const content = `a,b\r\n1,2\n3,"${'x\n'.repeat(9_000_000)}`;
     await expect(readInProcess(content)).rejects.toMatchObject({
       status: 400,
-      message: 'Line 3 of the file: a quote is not closed, or a record is longer than 16 MiB',
+      message:
+        'Line 3 of the file: a quote is not closed, or a record is longer than 16 MiB. Set quote to "" if values are not quoted',
     });
   });
 });

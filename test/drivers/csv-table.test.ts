@@ -2,8 +2,49 @@ import { describe, expect, test } from 'vitest';
 import { sniffCsv } from '../../src/adapters/drivers/file/csv-dialect.ts';
 
 const LEFT_OUT = /^The lines before the table are left out/;
-const COMMENTS = /^Lines that begin with "(#|\/\/)" are left out/;
 const ONE_COLUMN = /^The lines are read as one column, but most have/;
+
+const LONG = /^The values seem to be divided by "(\|~\||\|\||;;|::|\^\^)", but a delimiter has one character/;
+const ODD =
+  /^The lines are read as one column, but each has "(~|¦)" (once|2 times)\. Set delimiter if it divides values$/;
+
+describe('delimiters that are not usual', () => {
+  test.each<[string, string, object, RegExp[]]>([
+    ['unit separators', 'id\x1fname\n1\x1fAnn, Bob\n', { delimiter: '\x1f', names: ['id', 'name'] }, []],
+    ['circumflexes', 'id^name\n1^Ann\n2^Bob\n', { delimiter: '^', names: ['id', 'name'] }, []],
+    ['tildes with commas in texts', 'id~name\n1~Ann, x\n2~Bob, y\n', { delimiter: '~', names: ['id', 'name'] }, []],
+    ['commas with circumflexes in texts', 'unit,x^2\nm^2,5^2\n', { delimiter: ',', names: ['unit', 'x^2'] }, []],
+    ['circumflexes in some lines', 'formula\nx^2\ny\n', { names: ['formula'] }, []],
+    ['a tilde before each path', '~/names\n~/b\n~/c\n', { names: ['~/names'] }, [ODD]],
+    ['broken bars', 'id¦name¦x\n1¦Ann¦2\n', { names: ['id¦name¦x'] }, [ODD]],
+    ['one line', 'a¦b\n', { names: ['a¦b'] }, []],
+    ['several characters', 'id|~|name\n1|~|Ann\n', { delimiter: '|', names: ['id', '~', 'name'] }, [LONG]],
+    ['two pipes', 'id||name||x\n1||Ann||2\n', { delimiter: '|' }, [LONG]],
+    ['two semicolons', 'id;;name\n1;;Ann\n', { delimiter: ';' }, [LONG]],
+    ['two colons', 'id::name\n1::Ann\n', { names: ['id::name'] }, [LONG]],
+    ['two circumflexes', 'id^^name\n1^^Ann\n', { names: ['id^^name'] }, [LONG]],
+    ['an empty column', 'id,,name\n1,,Ann\n', { delimiter: ',', names: ['id', 'column_2', 'name'] }, []],
+    ['addresses', 'https://a.example/x\nhttps://b.example/y\n', {}, []],
+  ])('%s', (_, text, expected, problems) => {
+    const [found] = sniffCsv(text, true);
+    expect(found).toMatchObject(expected);
+    expect(found!.problems.map(({ message }) => message)).toEqual(
+      problems.map((message) => expect.stringMatching(message) as string),
+    );
+  });
+
+  test('a delimiter that is given has no doubt', () => {
+    expect(sniffCsv('id|~|name\n1|~|Ann\n', true, { delimiter: '|' })[0]!.problems).toEqual([]);
+    expect(sniffCsv('id¦name\n1¦Ann\n', true, { delimiter: '¦' })[0]).toMatchObject({
+      names: ['id', 'name'],
+      problems: [],
+    });
+    expect(sniffCsv('id~name\n1~Ann\n', true, { delimiter: ',' })[0]).toMatchObject({
+      names: ['id~name'],
+      problems: [],
+    });
+  });
+});
 
 describe('the table below other lines', () => {
   test.each<[string, string, object, RegExp[]]>([
@@ -55,19 +96,13 @@ describe('the table below other lines', () => {
     for (const [i, message] of problems.entries()) expect(found!.problems[i]!.message).toMatch(message);
   });
 
-  test('comments between the records are left out, and the setting decides', () => {
+  test('comments between the records are recognised, and the setting decides', () => {
     const text = 'id,amount\n# first\n1,2\n# second, and more, so\n3,4\n';
-    expect(sniffCsv(text, true)[0]).toMatchObject({
-      comment: '#',
-      skip: 0,
-      names: ['id', 'amount'],
-      problems: [{ line: 2, message: expect.stringMatching(COMMENTS) as string }],
-    });
-    expect(sniffCsv(text, true, { comment: '#' })[0]).toMatchObject({
-      comment: '#',
-      names: ['id', 'amount'],
-      problems: [],
-    });
+    const recognised = { comment: '#', markedRecords: true, skip: 0, names: ['id', 'amount'], problems: [] };
+    expect(sniffCsv(text, true)[0]).toMatchObject(recognised);
+    const [given] = sniffCsv(text, true, { comment: '#' });
+    expect(given).toMatchObject({ comment: '#', names: ['id', 'amount'], problems: [] });
+    expect(given!.markedRecords).toBeUndefined();
     expect(sniffCsv(text, true, { comment: '' })[0]).toMatchObject({ comment: '' });
     expect(sniffCsv('a,b\n%x\n1,2\n', true, { comment: '%' })[0]).toMatchObject({ names: ['a', 'b'], header: true });
   });
@@ -76,9 +111,5 @@ describe('the table below other lines', () => {
     expect(sniffCsv('sep=;\na;b\n', true, { skip: 0 })[0]).toMatchObject({ skip: 0, names: ['sep=', 'column_2'] });
     expect(sniffCsv('sep=;\na,b\n1,2\n', true, { delimiter: ',' })[0]).toMatchObject({ skip: 1, names: ['a', 'b'] });
     expect(sniffCsv('Title\n\na,b\n1,2\n', true, { skip: 0 })[0]).toMatchObject({ skip: 0, header: true });
-  });
-
-  test('the line of a problem counts line breaks in quotes', () => {
-    expect(sniffCsv('id,"a\nb",c\r\n# x\r\n1,2,3\r\n', true)[0]!.problems).toMatchObject([{ line: 3 }]);
   });
 });

@@ -6,11 +6,24 @@ import { SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
 const { files, detectConfig, upload, uploadFailure, openSmallFile } = useUploads();
 
+const RAGGED =
+  '. Set ragged to true if records may have fewer values than columns, or skip if other lines precede the table';
+
 describe('a file that cannot be read is refused with the place and the reason', () => {
   test.each([
-    ['too many values', 'a,b\n1,2\n1,2,3\n4,5\n', 'Line 3 of the file: Expected number of columns: 2, found: 3'],
-    ['too few values', 'a,b\n1,2\n3\n', 'Line 3 of the file: Expected number of columns: 2, found: 1'],
-    ['an open quote', 'a,b\n1,"x\n2,3\n', 'Line 2 of the file: a quote is not closed, or text follows a closed one'],
+    [
+      'too many values',
+      'a,b\n1,2\n1,2,3\n4,5\n',
+      `Line 3 of the file: Expected number of columns: 2, found: 3${RAGGED}`,
+    ],
+    ['a line below', 'a,b\n1,2\nTotal: 2\n', `Line 3 of the file: Expected number of columns: 2, found: 1${RAGGED}`],
+    ['names and a comma', 'a,b,\n1,2\n', `Line 2 of the file: Expected number of columns: 3, found: 2${RAGGED}`],
+    [
+      'an open quote',
+      'a,b\n1,"x\n2,3\n',
+      'Line 2 of the file: a quote is not closed, or text follows a closed one. ' +
+        'Set quote to "" if values are not quoted, or escape to the character before quotes in them',
+    ],
     [
       'a line without end',
       `a,b\n${'x'.repeat(17_000_000)},1\n`,
@@ -25,7 +38,7 @@ describe('a file that cannot be read is refused with the place and the reason', 
     [
       'bytes of no encoding',
       Buffer.concat([Buffer.from('a\nx'), Buffer.from([0xfc, 0x0a, 0x81]), Buffer.from('\n')]),
-      'Line 3 of the file is neither UTF-8 nor Windows-1252: set encoding',
+      'Line 3 of the file is neither UTF-8 nor Windows-1252: set encoding, or save the file as UTF-8',
     ],
     [
       'a NUL past the beginning',
@@ -35,7 +48,7 @@ describe('a file that cannot be read is refused with the place and the reason', 
     ['a NUL in a short file', 'id,name\n1,A\0nn\n2,Bob\n', 'Line 2 of the file has a character U+0000'],
     ['half a UTF-16 pair', Buffer.from('\ufeffa\n\ud800x\n', 'utf16le'), 'The file is not UTF-16LE'],
     ['nothing', '', 'The file is empty'],
-    ['blank lines', '\n\n', 'The file has no rows'],
+    ['blank lines', '\n\n', 'The file has only blank lines'],
     [
       'too many columns',
       `${Array.from({ length: 10_000 }, (_, i) => `c${i}`).join(',')}\n`,
@@ -50,7 +63,6 @@ describe('a file that cannot be read is refused with the place and the reason', 
   test.each([
     ['an image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
     ['a SQLite file', 'SQLite format 3\0'],
-    ['a page', '<!DOCTYPE html><p>1,2'],
     ['a PDF', '%PDF-1.7\n%\x01\x02\x03'],
   ])('%s is not recognised', async (_, content) => {
     await writeFile(files.path('other'), content);

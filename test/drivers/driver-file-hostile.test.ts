@@ -159,7 +159,7 @@ describe('the name of a common table expression is valid only where the expressi
     expect(await querySmallFile(text)).toEqual(rows);
   });
 
-  test('no query that the guard permits reads a table beside the rows and its own expressions', async () => {
+  test('no query that the guard permits reads a table other than the rows and its own expressions', async () => {
     const errors: unknown[] = [];
     let permitted = 0;
     for (const text of randomQueries(150)) {

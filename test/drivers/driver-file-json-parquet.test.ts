@@ -1,9 +1,10 @@
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { boundQuery } from '../support/postgres-source.ts';
 import { rejectionOf, filesIn } from '../support/uploaded-source.ts';
 import { runDuckdb, SELECT_ALL, useUploads } from './driver-file-fixture.ts';
 
-const { files, detectConfig, upload, readRows, uploadFailure } = useUploads();
+const { files, readInProcess, detectConfig, upload, readRows, uploadFailure } = useUploads();
 
 describe('JSON', () => {
   const objects = [
@@ -90,9 +91,22 @@ describe('JSON', () => {
       types: ['id integer', 'ID_2 integer', 'column_3 integer'],
       rows: [[1, 2, 3]],
     });
+    const later = '{"id": 1, "o": {"a": 1, "A": [{"x": 2, "X": 3}]}}\n{"ID": 4, "Id": 5}';
+    expect(await readInProcess(later, {}, 'x.ndjson')).toMatchObject({
+      types: ['id integer', 'o json', 'ID_2 integer', 'Id_3 integer'],
+      rows: [
+        [1, { a: 1, A: [{ x: 2, X: 3 }] }, null, null],
+        [null, null, 4, 5],
+      ],
+    });
+    const columns = [{ name: 'ID', type: 'BIGINT' }];
+    expect(await readInProcess('[{"id": 1, "ID": 2}, {"id": 3}]', { columns }, 'x.json')).toMatchObject({
+      types: ['ID integer'],
+      rows: [[2], [null]],
+    });
   });
 
-  test('a byte order mark is no part of the text', async () => {
+  test('a byte order mark is not part of the text', async () => {
     for (const [text, name] of [
       ['{"a":1}\n{"a":2}\n', 'x.ndjson'],
       ['[{"a":1},{"a":2}]', 'x.json'],
@@ -106,10 +120,13 @@ describe('JSON', () => {
     ['[1, {"a": 2}]', 'x.json', /Record 1 of the file is not a JSON object/],
     ['{"a":1}\n5\n', 'x.ndjson', /Record 2 of the file is not a JSON object/],
     ['[]', 'x.json', /has no values/],
-    ['[{"a":1},{"a":1,"A":2,"a":3}]', 'x.json', /^Record 2 of the file has a key twice$/],
-    ['{"a":1,"A":2}\n{"a":3,"a":4}\n', 'x.ndjson', /^Record 2 of the file has a key twice$/],
-    ['{"":1,"":2}\n', 'x.ndjson', /^Record 1 of the file has a key twice$/],
-    ['[{"a":1,"a":3}]', 'x.json', /duplicate key "a"[^']*$/],
+    ['[{"a":1},{"a":1,"A":2,"a":3}]', 'x.json', /^Record 2 of the file has the key "a" twice$/],
+    ['{"a":1,"A":2}\n{"a":3,"a":4}\n', 'x.ndjson', /^Record 2 of the file has the key "a" twice$/],
+    ['{"":1,"":2}\n', 'x.ndjson', /^Record 1 of the file has the key "" twice$/],
+    ['[{"a":1,"b":2},{"a":1,"a":3}]', 'x.json', /^Record 2 of the file has the key "a" twice$/],
+    ['{"id":1}\n{"id":1,"x":{"a":1,"a":2}}\n', 'x.ndjson', /^Record 2 of the file has the key "a" twice$/],
+    ['[{"x":[[{"ü":1}],{"ü":"\\"","\\u00fc":{}}]}]', 'x.json', /^Record 1 of the file has the key "ü" twice$/],
+    ['[{"a":1,"a":3}]', 'x.json', /^Record 1 of the file has the key "a" twice$/],
     ['[{"a": 1}, {"a": 2}', 'x.json', /Malformed JSON/],
     ['{"a":1}\n{"a":\n{"a":2}\n', 'x.ndjson', /Line 2 of the file: /],
     [
@@ -177,6 +194,45 @@ describe('Parquet', () => {
     expect(indexed.rows).toEqual([expected]);
     expect(indexed.generation.fields.map(({ name, type }) => `${name} ${type}`)).toEqual(
       COLUMNS.map(([name, , type]) => `${name} ${type}`),
+    );
+  });
+
+  test('parts of structs whose names differ in case alone are all read, and those with another name are a problem', async () => {
+    const group = (name: string, num_children: number, more = {}) =>
+      ({ name, num_children, repetition_type: 'OPTIONAL', ...more }) as const;
+    const number = (name: string) => ({ name, type: 'INT32', repetition_type: 'OPTIONAL' }) as const;
+    const schema: Parameters<typeof parquetWriteBuffer>[0]['schema'] = [
+      [group('root', 4)],
+      [group('s', 3), number('a'), number('A'), number('A_1')],
+      [group('l', 1, { converted_type: 'LIST' }), group('list', 1, { repetition_type: 'REPEATED' })],
+      [group('element', 2), number('x'), number('X')],
+      [group('S', 2), number('b'), number('c'), number('n')],
+    ].flat();
+    const columnData = [
+      { name: 's', data: [{ a: 1, A: 2, A_1: 3 }] },
+      { name: 'l', data: [[{ x: 4, X: 5 }]] },
+      { name: 'S', data: [{ b: 6, c: 7 }] },
+      { name: 'n', data: [8] },
+    ];
+    const hint = 'Select the parts in the query to name them';
+    expect(await readInProcess(Buffer.from(parquetWriteBuffer({ schema, columnData })), {}, 'x.parquet')).toMatchObject(
+      {
+        types: ['s json', 'l json', 'S_2 json', 'n integer'],
+        rows: [[{ a: 1, A_1: 2, A_1_1: 3 }, [{ x: 4, X_1: 5 }], { b: 6, c: 7 }, 8]],
+        problems: [
+          {
+            column: 'S_2',
+            message:
+              'Another column has the name "S", apart from upper and lower case, so this one is named "S_2". ' +
+              'Change one of them in the file if that is wrong',
+          },
+          {
+            column: 's',
+            message: `Names of parts differ in case alone: "A" is read as "A_1", "A_1" is read as "A_1_1". ${hint}`,
+          },
+          { column: 'l', message: `Names of parts differ in case alone: "X" is read as "X_1". ${hint}` },
+        ],
+      },
     );
   });
 

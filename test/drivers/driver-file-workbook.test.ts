@@ -160,7 +160,7 @@ describe('cells whose value cannot be known are missing and reported', () => {
     expect((await readInProcess(odsOf(ods))).problems).toEqual([{ line: 2, message: NO_RESULT }]);
   });
 
-  test('numbers that are none', async () => {
+  test('invalid numbers', async () => {
     const rows =
       '<row r="1"><c r="A1" t="str"><v>n</v></c></row>' +
       ['abc', 'NaN', '1e999', '7', ' ']

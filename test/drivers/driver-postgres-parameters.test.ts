@@ -5,7 +5,7 @@ import { testParameters } from './server-parameters.ts';
 const source = useSource();
 
 describe('parameters', () => {
-  test('take the type that their position requires, else that of their definition', async () => {
+  test('take the type that their position requires, else the type of their definition', async () => {
     await source.sql(
       `create table sale (
         id int primary key,

@@ -137,7 +137,7 @@ describe('types', () => {
       fields: [{ type: 'integer', format: 'int64' }, { type: 'number', format: 'decimal' }, { type: 'number' }],
       rows: [
         { column1: '9007199254740993', column2: '0.1234567890123456789', column3: 1.5 },
-        { column1: '1', column2: '2.50', column3: 1e20 },
+        { column1: '1', column2: '2.5', column3: 1e20 },
         { column1: null, column2: null, column3: 1e22 },
       ],
     });

@@ -7,7 +7,7 @@ import { useSqliteFiles } from './driver-sqlite-fixture.ts';
 const { files, createFile, createEmptyFile } = useSqliteFiles();
 
 describe('results', () => {
-  test('names, order, limit and an empty result are those of the query', async () => {
+  test('have the names, order and limit of the query, and may be empty', async () => {
     const { file } = createFile('create table t (id int); insert into t values (3), (1), (2)');
     const result = await file.query(
       'select id, id, 1 as id_2, 2 as "Größe ""x""", 3 as __proto__ from t order by id desc',
@@ -16,6 +16,8 @@ describe('results', () => {
     );
     expect(result.fields.map(({ name }) => name)).toEqual(['id', 'id_3', 'id_2', 'Größe "x"', '__proto__']);
     expect(result).toMatchObject({ rows: [{ id: 3 }, { id: 2 }], truncated: true });
+    const blank = await file.query('select 1 as column_2, 2 as "", 3 as " "');
+    expect(blank.fields.map(({ name }) => name)).toEqual(['column_2', 'column_2_2', 'column_3']);
     expect(await file.query('select id from t', [], 3)).toMatchObject({ truncated: false });
     expect(await file.load(boundQuery('select id from t where false'))).toEqual({ rows: [], segments: [] });
   });
@@ -194,7 +196,7 @@ describe('recognition, schema and connection test', () => {
     expect(await files.open('sqlite', 'garbage').connection.test(neverAborted)).toMatchObject({
       ok: false,
       version: null,
-      message: expect.stringContaining('no SQLite database') as string,
+      message: expect.stringContaining('is not an SQLite database') as string,
     });
   });
 

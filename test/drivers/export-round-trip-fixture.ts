@@ -36,8 +36,8 @@ const MAX_CELL_CHARACTERS = 32_767;
 const isMissing = (value: unknown): boolean => value === null;
 
 /**
- * Returns what an upload of an export contains, as docs/contract.md#exports states it: everything, except what the format
- * cannot express.
+ * Returns what an upload of an export contains, as docs/contract/datasets.md#exports states it: everything, except what
+ * the format cannot express.
  */
 function expectedUpload(format: ExportFormat, { fields, rows }: TableContent): TableContent {
   const names = tableNames(fields.map(({ name }) => name));

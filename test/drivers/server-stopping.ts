@@ -21,7 +21,7 @@ interface StoppingCase {
   endlessRowsQuery: string;
   /** Computes without end and returns nothing. */
   silentQuery: string;
-  /** What the statement of a load begins with in the source. */
+  /** The beginning of the statement of a load in the source. */
   loadStatement: string;
   /** Returns whether the source waits for the reader of its rows. */
   isWaitingForReader(): Promise<boolean>;

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
-import { cellFormat, numberKind } from '../../src/adapters/drivers/file/number-format.ts';
+import { cellFormat, formatFor } from '../../src/adapters/drivers/file/number-format.ts';
 import type { NumberKind } from '../../src/adapters/drivers/file/number-format.ts';
 import {
   CellNumber,
   CellText,
   CellTime,
-  decimalValue,
   durationValue,
+  exactValue,
   isoValue,
   numberValue,
   serialValue,
   textValue,
   UNREADABLE,
-  wholeValue,
 } from '../../src/adapters/drivers/file/sheet-values.ts';
 import type { CellValue } from '../../src/adapters/drivers/file/sheet-values.ts';
 
@@ -26,6 +25,9 @@ test.each<[string, NumberKind]>([
   ['yyyy"年"m"月"d"日"', 'date'],
   ['mmm', 'date'],
   ['ggge', 'date'],
+  ['aaa', 'date'],
+  ['[$-411]AAAA', 'date'],
+  ['a/p h:mm', 'time'],
   ['[Red]yyyy', 'date'],
   ['h:mm', 'time'],
   ['h:mm AM/PM', 'time'],
@@ -50,16 +52,47 @@ test.each<[string, NumberKind]>([
   ['"h:mm"', 'number'],
   ['', 'number'],
 ])('the format %s shows a %s', (code, kind) => {
-  expect(numberKind(164, code)).toBe(kind);
+  expect(cellFormat(164, code).kind).toBe(kind);
 });
 
 test('formats without a code are known by their ids', () => {
-  const kinds = [0, 2, 9, 14, 17, 18, 21, 22, 27, 30, 32, 36, 37, 45, 46, 47, 49, 50, 58, 59, 164].map((id) =>
-    numberKind(id, undefined),
+  const kinds = [0, 2, 9, 14, 17, 18, 21, 22, 27, 30, 32, 36, 37, 45, 46, 47, 49, 50, 58, 59, 164].map(
+    (id) => cellFormat(id, undefined).kind,
   );
   expect(kinds.join()).toBe(
     'number,number,number,date,date,time,time,date,date,date,time,date,number,time,elapsed,time,number,date,date,number,number',
   );
+});
+
+test.each<[string, number, NumberKind]>([
+  ['[>=1]h:mm;[<1]0%', 0.5, 'number'],
+  ['[>=1]h:mm;[<1]0%', 1.5, 'time'],
+  ['[<1]h:mm;yyyy-mm-dd', 0.5, 'time'],
+  ['[<1]h:mm;yyyy-mm-dd', 45000, 'date'],
+  ['[<1]h:mm;[>=1000]yyyy-mm-dd;0', 45000, 'date'],
+  ['[<1]h:mm;[>=1000]yyyy-mm-dd;0', 5, 'number'],
+  ['[Red][>100]0;[h]:mm', 4, 'elapsed'],
+  ['[>100][Red]0;[h]:mm', 104, 'number'],
+  ['[<>5]0;h:mm', 5, 'time'],
+  ['h:mm;0', -5, 'number'],
+  ['h:mm;0', 0, 'time'],
+  ['h:mm;0', 0.5, 'time'],
+  ['h:mm;-0.0;0', 0, 'number'],
+  ['h:mm;-0.0;0', 0.5, 'time'],
+  ['h:mm;-0.0;0', -0.5, 'number'],
+  ['0;h:mm', -0.5, 'time'],
+  ['0;h:mm;@', 5, 'number'],
+  ['yyyy-mm-dd;;', 45000, 'date'],
+  ['yyyy-mm-dd;"none";"-"', 0, 'date'],
+  ['"after";h:mm', 0.5, 'time'],
+  ['[=0]"";dd/mm/yyyy', 45000, 'date'],
+  ['[=0]"";dd/mm/yyyy', 0, 'date'],
+  ['[=0]"zero";[=1]"one";h:mm', 0.5, 'time'],
+  ['dd/mm/yyyy;[=0]0', 45000, 'date'],
+  ['0;General', -5, 'number'],
+  ['h:mm;General', -5, 'number'],
+])('the format %s shows %s as a %s', (code, value, kind) => {
+  expect(formatFor(cellFormat(164, code), value).kind).toBe(kind);
 });
 
 test.each<[number, Exclude<NumberKind, 'number'>, boolean, string | symbol]>([
@@ -99,7 +132,14 @@ test.each<[string, string | symbol]>([
   ['1850-05-05', '1850-05-05'],
   ['2024-02-29T00:00:00', '2024-02-29'],
   ['2024-01-31T09:15', '2024-01-31T09:15:00.000Z'],
-  ['2024-01-31T09:15:00.1234567', '2024-01-31T09:15:00.123Z'],
+  ['2024-01-31T09:15:00.1234567', '2024-01-31T09:15:00.1234567Z'],
+  ['2024-01-31T00:00:00.0001', '2024-01-31T00:00:00.0001Z'],
+  ['1960-01-31T09:15:00.99990', '1960-01-31T09:15:00.9999Z'],
+  ['2024-01-31T23:59:59.999999942', '2024-02-01'],
+  ['2024-01-31T09:15:00.123000169', '2024-01-31T09:15:00.123Z'],
+  ['2024-01-31T09:15:00.000001', '2024-01-31T09:15:00.000001Z'],
+  ['2024-01-31T09:15.5', UNREADABLE],
+  ['08:05:06.1234567', '08:05:06.1234567'],
   ['2024-01-31T09:15:00+02:00', '2024-01-31T07:15:00.000Z'],
   ['0001-01-01', '0001-01-01'],
   ['09:30:15.5', '09:30:15.5'],
@@ -121,6 +161,10 @@ test.each<[string, string | symbol]>([
   ['PT1.25S', '00:00:01.25'],
   ['PT0,5S', '00:00:00.5'],
   ['-PT90M', '-01:30:00'],
+  ['-PT0S', '00:00:00'],
+  ['PT00H00M00.0001S', '00:00:00.0001'],
+  ['-PT00H00M00.0001S', '-00:00:00.0001'],
+  ['PT08H30M15.000000001S', '08:30:15'],
   ['P1Y', UNREADABLE],
   ['1:05 PM', UNREADABLE],
 ])('the duration %s', (text, expected) => {
@@ -136,6 +180,9 @@ test.each([
   ['x', null],
   ['INF', null],
   ['1e999', null],
+  ['1e-999', null],
+  ['-0.0e-999', -0],
+  ['5e-324', 5e-324],
 ])('the number %j', (text, expected) => {
   expect(numberValue(text)).toBe(expected);
 });
@@ -145,7 +192,14 @@ test.each<[string, string, CellValue]>([
   ['0', '7', new CellNumber('7')],
   ['0', '9007199254740993', new CellNumber('9007199254740993')],
   ['0.00', '9007199254740993', new CellNumber('9007199254740993.0')],
-  ['#,##0.00', '1234567890123.4567', new CellNumber('1234567890123.4567')],
+  ['#,##0.00', '1234567890123.4567', new CellNumber('1234567890123.4567', true)],
+  ['0.00', '1.10', new CellNumber('1.10', true)],
+  ['0.00', '1.5', new CellNumber('1.5')],
+  ['0.00', '5e-324', new CellNumber('5e-324')],
+  ['0.00', '12E3', '12E3'],
+  ['0.00', '1e5', '1e5'],
+  ['0.00', '1e999', '1e999'],
+  ['0.00', 'NaN', 'NaN'],
   ['0.00', '1.7e+308', new CellNumber('1.7e+308')],
   ['0', '007', '007'],
   ['0', '+1', '+1'],
@@ -154,7 +208,7 @@ test.each<[string, string, CellValue]>([
   ['0', '', null],
   ['@', '7', '7'],
   ['@', '2024-01-31', new CellText('2024-01-31')],
-  ['@', '#N/A', new CellText('#N/A')],
+  ['@', '#N/A', '#N/A'],
   ['@', '', null],
   ['General', '2024-01-31', '2024-01-31'],
   ['yyyy-mm-dd', '1850-05-05', '1850-05-05'],
@@ -176,9 +230,11 @@ test('formats with decimals or fractions of seconds are known', () => {
     '0;0.0',
   ];
   expect(codes.filter((code) => cellFormat(164, code).hasFraction)).toEqual(codes.slice(0, 4));
+  expect([5, -5].map((value) => formatFor(cellFormat(164, '0;-0.0'), value).hasFraction)).toEqual([false, true]);
   const ids = [0, 1, 2, 3, 4, 9, 10, 11, 14, 22, 39, 44, 47, 49];
   expect(ids.filter((id) => cellFormat(id, undefined).hasFraction)).toEqual([2, 4, 10, 11, 39, 44]);
-  expect([5, -5, 2.5, 1e21].map(decimalValue)).toEqual([new CellNumber('5.0'), new CellNumber('-5.0'), 2.5, 1e21]);
+  const numbers = ['5', '-5', '2.5', '1e21'].map((text) => exactValue(text, Number(text), true));
+  expect(numbers).toEqual([new CellNumber('5.0'), new CellNumber('-5.0'), 2.5, 1e21]);
   expect([true, false].map((hasTime) => textOf(serialValue(61, 'date', false, hasTime)))).toEqual([
     '1900-03-01T00:00:00.000Z',
     '1900-03-01',
@@ -190,9 +246,29 @@ test.each<[string, string | number | null]>([
   ['9007199254740993', '9007199254740993'],
   ['-1234567890123456789', '-1234567890123456789'],
   [' 123456789012345678901 ', '123456789012345678901'],
+  ['18446744073709551616', '18446744073709551616'],
+  ['+9007199254740993.0', '9007199254740993.0'],
   ['1.2345678901234568E+18', 1234567890123456800],
+  ['1.2345678901234567891E+19', '1.2345678901234567891e+19'],
+  // As Excel and others write 0.1: with 17 digits, and with all digits of the double.
+  ['0.10000000000000001', 0.1],
+  ['0.1000000000000000055511151231257827', 0.1],
+  ['-3.0000000000000001E-5', -0.00003],
+  ['2.5000000000000000000', 2.5],
+  ['1234567890123.4567', '1234567890123.4567'],
+  ['-00.123456789012345678901', '-0.123456789012345678901'],
+  ['.1234567890123456789', '0.1234567890123456789'],
   ['1e999', null],
-])('the whole number %j is %j', (text, expected) => {
-  const value = wholeValue(text, numberValue(text));
+])('the number %j is %j', (text, expected) => {
+  const value = exactValue(text, numberValue(text));
   expect(value instanceof CellNumber ? value.text : value).toBe(expected);
+});
+
+test('long numbers of cells that show decimals keep their digits', () => {
+  const texts = ['12345678901234567890', '1234567890123456.789', '1.2345678901234567891e19'];
+  expect(texts.map((text) => exactValue(text, Number(text), true))).toEqual([
+    new CellNumber('12345678901234567890.0'),
+    new CellNumber('1234567890123456.789'),
+    new CellNumber('1.2345678901234567891e19'),
+  ]);
 });

@@ -112,7 +112,7 @@ describe('a spare query process', () => {
     expect(await onlySpare()).not.toBe(spare);
   });
 
-  test('that recognised a large file ends at once', async () => {
+  test('that recognised a large file ends immediately', async () => {
     const spare = await onlySpare();
     await upload(`i,s\n${'1,one\n'.repeat(200_000)}`);
     expect(isAlive(spare)).toBe(false);

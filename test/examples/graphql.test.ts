@@ -65,9 +65,9 @@ describe('the GraphQL example', () => {
       '  18, APAC, 180',
       '  19, , 190',
       '  20, EU, 200',
-      'Found beside the missing one: Amounts',
+      'Found besides the missing one: Amounts',
       'Not found: second: There is no dataset no-such-dataset',
-      'Invalid: name: name is required',
+      'Invalid: name: name must not be empty',
       'Invalid: slug: slug must match ^[a-z0-9][a-z0-9-]*$',
       'Forbidden: This requires a session: log in instead of using a token',
     ]);

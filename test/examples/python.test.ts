@@ -38,7 +38,7 @@ describe.skipIf(!HAS_PYTHON)('examples in Python', () => {
       'total Germany 12345678901635.0678',
       "page [Decimal('400.25'), Decimal('200.25')]",
       `csv 1 [{'order_id': '5', 'ordered_at': '2026-01-05T12:00:00.000Z', 'country': 'Germany', 'amount': '12345678901234.5678'}]`,
-      'error 400 BAD_USER_INPUT: Unknown field "contry"',
+      'error 400 BAD_USER_INPUT: Unknown field "contry". Did you mean "country"?',
     ]);
   });
 

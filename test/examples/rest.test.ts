@@ -33,7 +33,7 @@ test('the types of the OpenAPI document fit the program, and the program prints 
     'rows 6',
     'refresh succeeded 5 rows',
     'largest [{"country":"France","amount":"400.25"},{"country":"France","amount":"200.25"}]',
-    'error 400 BAD_USER_INPUT: Unknown field "contry"',
+    'error 400 BAD_USER_INPUT: Unknown field "contry". Did you mean "country"?',
   ]);
 });
 

@@ -51,7 +51,7 @@ describe('the work of a request ends', () => {
   const questions = (id: string, ...fields: string[]) =>
     `dataset(id: "${id}") { ${fields.map((field, n) => `a${n}: discover(fields: ["${field}"]) { total }`).join(' ')} }`;
 
-  test('when its response was sent, also if a question begins later', async ({ service, ann, orders }) => {
+  test('when its response was sent, even if a question begins later', async ({ service, ann, orders }) => {
     await withEndlessProfiles(service, async ({ signals, begun }) => {
       // The unknown field fails the dataset before the other questions have a result.
       const { data, errors } = await ann.gql(`{ ${questions(orders.id, 'id', 'id', 'id', 'unknown')} }`);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { describe, expect } from 'vitest';
 import { closeStalledConnections } from '../../src/server/stalled-connections.ts';
 import { createOrders } from '../dataset/dataset-fixture.ts';
@@ -10,7 +11,7 @@ import type { Client } from '../support/client.ts';
 import { createSource, test } from '../support/shop-fixture.ts';
 import { createForm, DATASOURCES } from '../support/upload-form.ts';
 
-/** Runs `work` beside requests that do not end during a test. `ended` returns how many have ended. */
+/** Runs `work` while other requests run that do not end during a test. `ended` returns how many have ended. */
 async function whileBusy(
   start: (signal: AbortSignal) => Promise<unknown>[],
   work: (ended: () => number) => Promise<void>,
@@ -75,6 +76,31 @@ describe('a caller at the limit of places', () => {
     );
   });
 
+  test('does not delay another one’s read of resources', async ({ service, ann, stranger }) => {
+    const blocker = new pg.Client({ connectionString: service.databaseUrl });
+    await blocker.connect();
+    await blocker.query('begin; lock table dws.search_entry in access exclusive mode');
+    const waiting = async () =>
+      (await blocker.query(`select from pg_locks where relation = 'dws.search_entry'::regclass and not granted`))
+        .rowCount;
+    const search = (signal: AbortSignal) =>
+      fetch(`${ann.url}/api/search?q=report`, { headers: ann.headers, signal }).then((response) => response.text());
+    try {
+      await whileBusy(
+        (signal) => times(30, () => search(signal)),
+        async (ended) => {
+          await expect.poll(waiting).toBeGreaterThanOrEqual(4);
+          expect((await stranger.get('/datasets')).status).toBe(200);
+          const { data } = await stranger.gql('{ datasets { items { id } } }');
+          expect(data.datasets.items).toEqual([]);
+          expect([await waiting(), ended()]).toEqual([4, 0]);
+        },
+      );
+    } finally {
+      await blocker.end();
+    }
+  });
+
   test('does not delay another one’s question to the index', async ({ ann, admin, source }) => {
     const query = 'select n, md5(n::text) as h, n % 1000 as k from generate_series(1, 300000) n';
     const large = await createOrders(ann, source, { name: 'Many', query, refresh: true });
@@ -106,7 +132,7 @@ async function startUnreadExport(client: Client, id: string): Promise<Socket> {
   return socket;
 }
 
-test('unread exports do not block those of others, and end', async ({ service, ann, admin, source }) => {
+test('unread exports do not block exports of others, and end', async ({ service, ann, admin, source }) => {
   const query = `select n, repeat(md5(n::text), 8) as filler from generate_series(1, 100000) n`;
   const { id } = await createOrders(ann, source, { name: 'Large', query, refresh: true });
   const { server } = service.app;
@@ -120,7 +146,7 @@ test('unread exports do not block those of others, and end', async ({ service, a
     const ofAdmin = await admin.get(`/datasets/${id}/export?format=ndjson&fields=n`);
     expect(ofAdmin.body.trim().split('\n').length).toBe(100_000);
 
-    // New connections are watched with a shorter timeout. What the client sends meanwhile does not count.
+    // New connections are watched with a shorter timeout. Data that the client sends does not count.
     const stopWatch = closeStalledConnections(server, 600);
     const watched = await Promise.all(times(6, () => startUnreadExport(admin, id)));
     const sending = setInterval(() => {

@@ -14,7 +14,7 @@ const changes = endpointsOf(schema).filter(
 );
 const mutations = Object.values(schema.getMutationType()!.getFields());
 
-/** Permissions of a restricted share of any level (docs/contract.md#restricted-shares). */
+/** Permissions of a restricted share of any level (docs/contract/access.md#restricted-shares). */
 const GRANTED = new Set(['dataset:read', 'dataset:addVisual']);
 const isRefused = (permission: string | undefined) => permission?.startsWith('dataset:') && !GRANTED.has(permission);
 

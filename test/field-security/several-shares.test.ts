@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { expectError } from '../support/expect.ts';
 import { ALL_FIELDS, expectedView, test, type ShareInput } from './shared-dataset.ts';
 
-/* How several shares combine: docs/contract.md#restricted-shares */
+/* How several shares combine: docs/contract/access.md#restricted-shares */
 
 const READ = ['read'];
 const VIEW = ['read', 'copy'];

@@ -54,6 +54,41 @@ describe('a restricted share', () => {
     });
   });
 
+  test('shows no row by the beginning of a long text', async ({ rows, ann, bob }) => {
+    const dataset = await rows();
+    await dataset.replaceRows(
+      `select n as rank, (array['n', 's', 'e'])[1 + n % 3] as zone, 'a' as a, 'b' as b,
+        case n when 1 then 'public' when 2 then repeat('x', 8000) || 'secret' when 3 then repeat('x', 8000) || 'public'
+          when 4 then 'secret' when 5 then repeat('x', 8000) end as c
+      from generate_series(1, 6) n`,
+      { updateTypeMapping: true },
+    );
+    const long = `${'x'.repeat(8000)}public`;
+    for (const [criteria, ranks] of [
+      [{ c: { $not: { $regex: 'secret' } } }, []],
+      [{ $or: [{ rank: 6 }, { c: { $not: { $regex: 'secret' } } }] }, [6]],
+      [{ c: long }, []],
+      [{ c: { $in: ['secret', long] } }, []],
+      [{ c: { $gt: long } }, []],
+      [{ c: { $not: { $lt: long } } }, []],
+      [{ c: { $regex: 'x$' } }, []],
+      [{ c: { $ne: long } }, [1, 4, 6]],
+      [{ c: { $nin: ['public', long] } }, [4, 6]],
+      [{ c: { $not: { $in: ['secret'] } } }, [1, 2, 3, 5, 6]],
+      [{ c: { $regex: '^xx' } }, [2, 3, 5]],
+      [{ c: 'secret' }, [4]],
+      [{ c: { $gt: 'x' } }, [2, 3, 5]],
+      [{ c: null }, [6]],
+    ] as const) {
+      const { id: datasetFilterId } = await ann.creates(`${dataset.path}/filters`, { name: 'Long', criteria });
+      await dataset.share('bob', { datasetFilterId });
+      const { data } = await bob.gql(`{ dataset(id: "${dataset.id}") { data { items } } }`);
+      const graphql = data.dataset.data.items.map(({ rank }: { rank: number }) => rank);
+      const shown = [criteria, (await dataset.viewOf(bob)).ranks, graphql.toSorted((a: number, b: number) => a - b)];
+      expect(shown).toEqual([criteria, ranks, ranks]);
+    }
+  });
+
   test('is refused with an unknown level, filter or field', async ({ rows, ann, admin, bob }) => {
     const [dataset, other] = [await rows(), await rows()];
     const put = (body: object) => ann.put(`${dataset.path}/shares/bob`, body);

@@ -10,8 +10,8 @@ import { HIDDEN_PARTS, SECRET, VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-sourc
 
 /*
  * Two datasets, the twins, have equal rows and fields that a restricted reader may see, and different hidden ones.
- * Every query of rows returns equal results for both (docs/contract.md#restricted-shares). The other files of this
- * folder cover the other endpoints.
+ * Every query of rows returns equal results for both (docs/contract/access.md#restricted-shares). The other files of
+ * this folder cover the other endpoints.
  */
 
 const get =

@@ -68,7 +68,7 @@ export const HIDDEN_PARTS: readonly HiddenParts[] = [
 const COLUMNS =
   'n, id, region, amount, units, ok, day, at, note, extra, qzx_region, qzx_note, "Region", qzx_salary, qzx_doc';
 
-/** Returns SQL of the visible rows. The hidden fields beside them differ by `word`. */
+/** Returns SQL of the visible rows. Their hidden fields differ by `word`. */
 const visible = (word: string) => `
   select
     i * 100,

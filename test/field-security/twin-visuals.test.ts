@@ -6,7 +6,9 @@ import { WORLDS, type Twin } from './fixture.ts';
 import { encodeFilter } from './row-queries.ts';
 import { HIDDEN_PARTS, VISIBLE_FIELDS, VISIBLE_ROWS } from './twin-source.ts';
 
-/* Visuals, snapshots, copies, drafts and reports are equal for both twins (docs/contract.md#restricted-shares). */
+/*
+ * Visuals, snapshots, copies, drafts and reports are equal for both twins (docs/contract/access.md#restricted-shares).
+ */
 
 /** Visuals over visible fields, at least one of each component. */
 const VISUALS: readonly { component: string; config: object }[] = [

@@ -15,7 +15,7 @@ import { storedFiles, withService } from '../support/upload-form.ts';
 const PNG = await pngOf(RED, 300, 200);
 const NUMBERS = { chunk: '0', chunks: '2' };
 
-test('an avatar has two files, and those of the former one are deleted with it', async () => {
+test('an avatar has two files, and the files of the former one are deleted with it', async () => {
   await withService({}, async (service) => {
     const ann = await service.user('ann');
     await ann.put('/users/ann/avatar', pictureForm(PNG));
@@ -95,7 +95,7 @@ test('the default image is shown while the file of an avatar is missing', async 
   });
 });
 
-test('GraphQL reads two originals of a caller at once, others wait, and REST streams without a place', async () => {
+test('GraphQL reads two originals of a caller concurrently, others wait, and REST streams without a place', async () => {
   await withService({}, async (service) => {
     const ann = await service.user('ann');
     const bob = await service.user('bob');

@@ -134,7 +134,7 @@ describe('the default avatar', () => {
 });
 
 describe('the tenant of an avatar', () => {
-  test('is that of the caller, else the named one, else the default, and any for an id', async ({
+  test('is the tenant of the caller, else the named one, else the default, and any for an id', async ({
     service,
     ann,
     stranger,
@@ -252,7 +252,7 @@ describe('the response with an avatar', () => {
     await ann.delete('/users/ann/avatar');
   });
 
-  test('is 400 for a t that is no integer, and for unknown parameters', async ({ anonymous }) => {
+  test('is 400 for a t that is not an integer, and for unknown parameters', async ({ anonymous }) => {
     for (const t of ['x', '', '1.5', '1e400', 'NaN', '1&t=2'])
       await expectError(anonymous.get(`/users/ann/avatar?t=${t}`), 400, /\bt\b/);
     for (const t of ['0', '-1', '1795321279139']) await expectStatus(anonymous.get(`/users/ann/avatar?t=${t}`), 200);

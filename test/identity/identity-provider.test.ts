@@ -328,7 +328,7 @@ worldTest(
     const { body: others } = await anonymous.get('/login?tenant=other');
     expect(others.map(({ name }: { name: string }) => name)).toContain('Foreign');
     expect(JSON.stringify(others)).not.toContain('Beta');
-    for (const tenant of ['unknown', 'No Slug', '%00'])
+    for (const tenant of ['unknown', 'No Slug'])
       expect((await anonymous.get(`/login?tenant=${tenant}`)).body).toEqual([]);
     await expectError(anonymous.get('/login?surprise=1'), 400, /surprise/);
   },

@@ -36,7 +36,7 @@ describe('the last enabled superuser', () => {
     ['lock', (client: Client, key: string) => client.put(`/users/${key}`, { locked: true }), 200],
     ['delete', (client: Client, key: string) => client.delete(`/users/${key}?transferTo=heir`), 204],
     ['demote', (client: Client, key: string) => client.put(`/users/${key}/superuser`, { superuser: false }), 200],
-  ] as const)('is one of two who %s each other at once', async ([what, change, status], { service, stranger }) => {
+  ] as const)('is one of two who %s each other concurrently', async ([what, change, status], { service, stranger }) => {
     await stranger.get('/me');
     const names = [0, 1].map((n) => `rival-${what}-${n}-${Math.random().toString(36).slice(2)}`);
     for (const name of names) await service.user(name, { tenant: 'other', superuser: true });

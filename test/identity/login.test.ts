@@ -35,6 +35,10 @@ describe('a login', () => {
     await expectStatus(login(anonymous, 'ann'), 200);
     const named = { username: 'ann', password: PASSWORD, tenant: 'default' };
     await expectStatus(anonymous.post('/login/local', named), 200);
+    const alias = await anonymous.post('/auth/login', named);
+    expect([alias.status, alias.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(sessionCookieOf(alias)).toMatch(/^dws_session=/);
+    await expectRefused(anonymous.post('/auth/login', { ...named, password: 'not her password' }));
   });
 
   test('sets the same cookie over GraphQL and returns the selected fields of the user', async ({ anonymous, ann }) => {
@@ -108,7 +112,6 @@ describe('a login', () => {
       login(anonymous, 'locked'),
       login(anonymous, 'ann', PASSWORD, { tenant: 'nowhere' }),
       login(anonymous, 'ann', PASSWORD, { domain: 'ldap' }),
-      login(anonymous, 'a\u0000b'),
       login(anonymous, 'x'.repeat(100_000)),
       login(anonymous, 'ann', 'p'.repeat(2_000_000)),
     ]);

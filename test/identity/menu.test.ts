@@ -19,7 +19,7 @@ const menusOf = async (client: Client): Promise<Menu[]> => (await client.get('/t
 const pathsOf = (menus: Menu[]) => menus.flatMap(({ items }) => items.map(({ path }) => path));
 const statusOf = async (client: Client, path: string) => (await client.request('GET', path)).status;
 
-/** Lists in no menu: those of the caller alone, of choices for forms, and of what is read below a resource. */
+/** Lists in no menu: lists of the caller alone, of choices for forms, and of parts of a resource. */
 const IN_NO_MENU = [
   '/sessions',
   '/tokens',

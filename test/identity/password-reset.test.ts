@@ -138,7 +138,7 @@ describe('a mailed link', () => {
     await expectStatus(resetPassword(anonymous, token), 204);
   });
 
-  test('works once when it is used several times at once', async ({ service, anonymous }) => {
+  test('works once when it is used several times concurrently', async ({ service, anonymous }) => {
     const { token } = await createUserWithLink(service, 'mobbed');
     const passwords = Array.from({ length: 8 }, (_, n) => `password number ${n}`);
     const responses = await Promise.all(passwords.map((password) => resetPassword(anonymous, token, password)));

@@ -43,8 +43,9 @@ const GROUPS = [
 /**
  * Status by route and caller. `stranger` is a superuser of another tenant. `outsider`, `member` and `editor` are users of
  * the tenant: without a team, member of the team of the path, with `users:edit`. `readOnly` is a token with the scope
- * `read` of another superuser; the others have sessions. `:username` is another user, `:domain` that of an identity
- * provider, `:appId` no app, `:id` a team, or a session, token, notification or comment of `member`, or an identity provider.
+ * `read` of another superuser; the others have sessions. `:username` is another user, `:domain` the domain of an
+ * identity provider, `:appId` no app, `:id` a team, or a session, token, notification or comment of `member`, or an
+ * identity provider.
  */
 const TABLE = `
                                             anonymous stranger outsider member editor superuser readOnly
@@ -88,7 +89,7 @@ POST   /users/:username/_upload/:uploadId/avatar-upload 401 404 403     403    2
 GET    /users/:username/memberships         401       404      200      200    200    200       200
 GET    /users/:username/global-permissions  401       404      403      403    403    200       200
 PUT    /users/:username/global-permissions  401       404      403      403    403    200       403
-GET    /users/:username/superuser           401       404      403      403    403    200       403
+GET    /users/:username/superuser           401       404      403      403    403    200       200
 PUT    /users/:username/superuser           401       404      403      403    403    200       403
 DELETE /users/:username/superuser           401       404      403      403    403    204       403
 GET    /users/:username/ai/profile          401       404      403      403    403    200       200

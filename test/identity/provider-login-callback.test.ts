@@ -116,7 +116,7 @@ describe('a callback', () => {
     const lines = await recordLog(service, async () =>
       expectNotLoggedIn(service, browser, await browser.open(url), 401, 'You cannot log in here'),
     );
-    expect(lines).toMatchObject([[{ reason: 'The callback is that of another domain or tenant' }, REFUSED_LOGIN]]);
+    expect(lines).toMatchObject([[{ reason: 'The callback belongs to another domain or tenant' }, REFUSED_LOGIN]]);
   });
 
   test('after a change of the issuer sends the code to no one', async ({ service, provider, register, admin }) => {
@@ -260,7 +260,12 @@ describe('a callback', () => {
     expect((await finish('default')).data).toEqual({ finishLogin: '/' });
   });
 
-  test('for a provider that was disabled meanwhile logs no one in', async ({ service, provider, register, admin }) => {
+  test('for a provider that was disabled since the start logs no one in', async ({
+    service,
+    provider,
+    register,
+    admin,
+  }) => {
     const { id } = await register('closing', { createUsers: true });
     provider.account = DANA;
     const browser = new BrowserSession();

@@ -80,24 +80,14 @@ describe('a login of an account without a user', () => {
     expect(await userOf(service, browser)).toMatchObject({ username: 'olga', email: 'a@CORP.example' });
   });
 
-  test('is refused for a name that no user can have, or a claim that is missing', async ({
+  test('is refused without a name, or with an address that is not verified as name', async ({
     service,
     provider,
     register,
     admin,
   }) => {
     const { id } = await register('names', { createUsers: true });
-    for (const name of [
-      undefined,
-      null,
-      7,
-      '',
-      'two words',
-      '../x',
-      'x'.repeat(101),
-      '01900000-0000-7000-8000-00000000000a',
-      ['a'],
-    ]) {
+    for (const name of [undefined, null, 7, '', ' ', ['a']]) {
       provider.account = { sub: 'p', preferred_username: name };
       await refused(service, 'names');
     }
@@ -110,7 +100,7 @@ describe('a login of an account without a user', () => {
     expect(await userOf(service, browser)).toMatchObject({ username: 'paul@corp.example' });
   });
 
-  test('creates one user however many callbacks arrive at once', async ({ service, provider, register }) => {
+  test('creates one user however many callbacks arrive concurrently', async ({ service, provider, register }) => {
     await register('crowd', { createUsers: true });
     provider.account = { sub: 'quinn', preferred_username: 'quinn' };
     const browsers = Array.from({ length: 6 }, () => new BrowserSession());
@@ -166,11 +156,11 @@ test('the cleanup deletes the records of used logins after an hour', async ({ se
   const count = async () => (await systemQuery(service, 'select from dws.used_login')).length;
   const before = await count();
   expect(before).toBeGreaterThan(0);
-  await deleteExpiredCredentials(service.platform.system);
+  await deleteExpiredCredentials((statement) => service.platform.system.query(statement));
   expect(await count()).toBe(before);
   await service.platform.system.transaction(async (query) => {
     await query({ text: `insert into dws.used_login (state_hash, at) values ('old', now() - interval '61 minutes')` });
   });
-  await deleteExpiredCredentials(service.platform.system);
+  await deleteExpiredCredentials((statement) => service.platform.system.query(statement));
   expect(await count()).toBe(before);
 });

@@ -75,7 +75,7 @@ describe('a session', () => {
     await expectStatus(new Client(service.url).post('/logout'), 204);
   });
 
-  test('is listed to its user only, who can end it at once', async ({ service, ann, bob }) => {
+  test('is listed only to its user, who can end it immediately', async ({ service, ann, bob }) => {
     const [session, other] = [await service.login('ann'), await service.login('ann')];
     const sessions = await listSessions(session);
     const [otherId, ownId] = sessions.map(({ id }) => id);
@@ -161,7 +161,7 @@ describe('the lifetime of a session', () => {
 });
 
 describe('disabling or deleting a user', () => {
-  test('ends sessions and tokens at once', async ({ service, admin }) => {
+  test('ends sessions and tokens immediately', async ({ service, admin }) => {
     const endUser = {
       jan: () => admin.put('/users/jan', { enabled: false }),
       kim: () => admin.delete('/users/kim'),

@@ -88,8 +88,8 @@ describe('a comment', () => {
       RegExp(tooLong),
     );
     for (const message of ['', ' ', ' \n\t\u00a0']) {
-      await expectInvalid(ann.post(path, { message }), 'message', 'message is required');
-      await expectGraphqlError(ann.gql(CREATE, { teamId: team, message }), 'BAD_USER_INPUT', /is required/);
+      await expectInvalid(ann.post(path, { message }), 'message', 'message must not be empty');
+      await expectGraphqlError(ann.gql(CREATE, { teamId: team, message }), 'BAD_USER_INPUT', /must not be empty/);
     }
     for (const body of [
       {},

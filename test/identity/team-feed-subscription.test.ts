@@ -150,7 +150,7 @@ describe('a subscription to a feed', () => {
   const errorOf = (code: string, message: string) => [{ message, extensions: expect.objectContaining({ code }) }];
   const LACKS = errorOf('FORBIDDEN', 'You lack the permission team:participate');
 
-  test('ends at once for a member who leaves, in every process, and no other subscription does', async ({
+  test('ends immediately for a member who leaves, in every process, and no other subscription does', async ({
     service,
     admin,
     ann,

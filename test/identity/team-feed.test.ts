@@ -227,7 +227,7 @@ describe('items of a feed', () => {
     }
   });
 
-  test('of other feeds, and what is no item, are 404 and nothing is marked', async ({
+  test('of other feeds, and ids of other things, are 404 and nothing is marked', async ({
     service,
     admin,
     ann,

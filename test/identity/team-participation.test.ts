@@ -18,7 +18,7 @@ const callers: Record<string, Client> = {};
 
 beforeAll(async () => {
   service = await startService();
-  admin = callers['a superuser who is no member'] = await service.user('admin', { superuser: true });
+  admin = callers['a superuser who is not a member'] = await service.user('admin', { superuser: true });
   const founder = await service.user('founder', { superuser: true });
   callers['a member'] = await service.user('member');
   callers['an admin of the team'] = await service.user('lead');
@@ -50,7 +50,7 @@ const DOCUMENTS = (id: string): [string, boolean][] => [
   [`mutation { createTeamComment(teamId: "${id}", input: { message: "Hello" }) { id } }`, true],
   [`{ team(id: "${id}") { name comment(id: "${commentId}") { id } } }`, false],
 ];
-const PARTICIPANTS = ['a superuser who is no member', 'a member', 'an admin of the team'];
+const PARTICIPANTS = ['a superuser who is not a member', 'a member', 'an admin of the team'];
 const LACKS = 'You lack the permission team:participate';
 
 describe('feed and comments', () => {
@@ -108,7 +108,7 @@ describe('feed and comments', () => {
       else await reader.data(document);
   });
 
-  test('are lost at once by a member who leaves, in every process, also the right to delete own comments', async () => {
+  test('are lost immediately by a member who leaves, in every process, with the right to delete own comments', async () => {
     const leaver = await service.user('leaver');
     const ownTeam = await createTeam(admin, 'Left', leaver);
     const otherProcess = await startService({ ROLE: 'web' }, { databaseUrl: service.databaseUrl });

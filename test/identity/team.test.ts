@@ -131,7 +131,7 @@ describe('a team', () => {
 describe('the members of a team', () => {
   const FORBIDDEN = { code: 'FORBIDDEN' };
 
-  test('are added and changed by its admins, with effect at once', async ({ admin, ann, bob }) => {
+  test('are added and changed by its admins, with immediate effect', async ({ admin, ann, bob }) => {
     const { id } = await admin.creates('/teams', { name: 'Members' });
     const members = `/teams/${id}/members`;
     await expectBody(ann.put(`${members}/ann`, { role: 'admin' }), 403, FORBIDDEN);
@@ -158,7 +158,7 @@ describe('the members of a team', () => {
     await expectBody(bob.get(`${members}/bob`), 200, { role: 'memberPlus' });
   });
 
-  test('are demoted and removed by its admins, with effect at once', async ({ admin, ann, bob }) => {
+  test('are demoted and removed by its admins, with immediate effect', async ({ admin, ann, bob }) => {
     const { id } = await admin.creates('/teams', { name: 'Former members' });
     const members = `/teams/${id}/members`;
     await admin.put(`${members}/${ann.username}`, { role: 'admin' });
@@ -180,7 +180,7 @@ describe('the members of a team', () => {
       await expectStatus(admin.put(`${members}/${bob.username}`, body), 400, JSON.stringify(body));
   });
 
-  test('can leave, and lose their access at once', async ({ admin, bob }) => {
+  test('can leave, and lose their access immediately', async ({ admin, bob }) => {
     const { id } = await admin.creates('/teams', { name: 'Leaving' });
     const path = `/teams/${id}`;
     await admin.put(`${path}/members/bob`, { role: 'admin' });

@@ -157,7 +157,7 @@ describe('connections', () => {
   const sources = ['src', 'resolvers', 'rest-bridge', 'entities'].flatMap(filesIn);
   const filesMatching = (pattern: RegExp) => sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).sort();
 
-  test('are opened in few files, and those of tenants are acquired in one place', () => {
+  test('are opened in few files, and connections of tenants are acquired in one place', () => {
     expect(filesMatching(/new (pg\.)?Pool\(/)).toEqual(['src/adapters/database/pool.ts']);
     expect(filesMatching(/new TenantPool\(/)).toEqual(['src/adapters/database/tenant-database.ts']);
     expect(filesMatching(/\bopenPool\(/)).toEqual([
@@ -177,9 +177,8 @@ describe('connections', () => {
       'src/adapters/mcp/server-connection.ts', // a client of MCP servers
       'src/server/backup/backup.ts', // a command of operators, reads all rows as the system role
       'src/server/backup/restore.ts',
-      'src/server/cli/doctor.ts',
-      'src/server/cli/generated-files.ts', // commands of operators and developers
-      'src/server/cli/secrets-commands.ts',
+      'src/server/cli/generated-files.ts', // a command of developers
+      'src/server/cli/operator-database.ts', // commands of operators
       'src/server/cli/stdio-server.ts', // a client of an MCP server, in a command of users
       'src/server/migrate.ts',
       'src/server/start-checks.ts', // connects once, reads no rows
@@ -201,14 +200,12 @@ describe('connections', () => {
       file.startsWith('src/services/'),
     );
     expect(services).toEqual([
-      'src/services/agent/agent-recovery.ts',
       'src/services/agent/event-dispatch.ts',
       'src/services/ai/sent-call.ts',
       'src/services/app/find-running-app.ts',
       'src/services/identity/authenticator.ts',
       'src/services/identity/avatar-image.ts',
       'src/services/identity/bootstrap.ts',
-      'src/services/identity/credential-cleanup.ts',
       'src/services/identity/credential.ts',
       'src/services/identity/login.ts',
       'src/services/identity/operator.ts',
@@ -220,6 +217,7 @@ describe('connections', () => {
       'src/services/job/job-due.ts',
       'src/services/job/job-recovery.ts',
       'src/services/operation/operation-repository.ts',
+      'src/services/operation/run-end.ts',
       'src/services/resource/audit-read.ts',
       'src/services/resource/audit.ts',
     ]);
@@ -265,7 +263,7 @@ test('the cleanup deletes expired credentials and outdated records only', async 
       insert into dws.rate_count (caller, at, count)
       values ('old', now() - interval '3 minutes', 1), ('new', now(), 1)`,
   });
-  await deleteExpiredCredentials(system);
+  await deleteExpiredCredentials((statement) => system.query(statement));
   expect(
     await Promise.all(['session', 'api_token', 'known_address', 'login_attempt', 'rate_count'].map(countRows)),
   ).toEqual([1, tokens, addresses, 1, 1]);

@@ -88,7 +88,7 @@ describe('an API token', () => {
     await expect.poll(isRecentlyUsed).toBe(true);
   });
 
-  test('is deleted at once, by its owner only', async ({ service, ann, bob, stranger }) => {
+  test('is deleted immediately, by its owner only', async ({ service, ann, bob, stranger }) => {
     const session = await service.login(ann.username);
     const { id, token } = await session.creates('/tokens', { name: 'short-lived' });
     const client = clientWith(service, token);

@@ -97,7 +97,7 @@ describe('the content of users', () => {
     expect(statements).toHaveLength(1);
   });
 
-  test('has the users beside their ids in GraphQL', async ({ ann }) => {
+  test('has the users for their ids in GraphQL', async ({ ann }) => {
     const { usersContent } = await ann.data('{ usersContent { userId user { id loginAttempts } } }');
     for (const { userId, user } of usersContent)
       expect(user).toEqual({ id: userId, loginAttempts: userId === ann.id ? 0 : null });

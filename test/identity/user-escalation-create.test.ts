@@ -3,7 +3,7 @@ import { expectBody, expectError, expectGraphqlError, expectStatus } from '../su
 import { PASSWORD } from '../support/service.ts';
 import { newUser, test } from '../support/user-escalation-fixture.ts';
 
-/* What callers with `users:create` or `users:delete` cannot gain by it: docs/contract.md#users. */
+/* Rights that callers with `users:create` or `users:delete` cannot gain by it: docs/contract/people.md#users. */
 
 describe('a user with users:create', () => {
   test('cannot create a superuser or grant permissions', async ({ service, creator, admin }) => {

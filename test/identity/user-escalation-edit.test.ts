@@ -4,7 +4,7 @@ import { requestLink } from '../support/password-reset-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { CHANGES, expectUnchanged, newUser, test, updateByGraphql } from '../support/user-escalation-fixture.ts';
 
-/* What callers with `users:edit` cannot gain by it: docs/contract.md#users. */
+/* Rights that callers with `users:edit` cannot gain by it: docs/contract/people.md#users. */
 
 describe('a user with users:edit', () => {
   test.for(Object.keys(CHANGES))('cannot change the %s of a superuser', async (field, { service, admin, editor }) => {
@@ -70,7 +70,7 @@ describe('a user with users:edit', () => {
 
     const same = { email: 'auditor@example.com', username: 'auditor', domain: 'local', displayName: 'The auditor' };
     await expectBody(editor.put('/users/auditor', same), 200, { displayName: 'The auditor' });
-    await expectStatus(editor.put('/users/auditor', { enabled: false }), 200, 'is no way in');
+    await expectStatus(editor.put('/users/auditor', { enabled: false }), 200, 'is not a way in');
     await expectStatus(admin.put('/users/auditor', { email: 'new@example.com', enabled: true }), 200);
   });
 

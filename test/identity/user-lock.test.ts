@@ -55,7 +55,7 @@ describe('a user whom an administrator locks', () => {
     },
   );
 
-  test('loses open sockets and event streams of all processes at once', async ({ service, admin }) => {
+  test('loses open sockets and event streams of all processes immediately', async ({ service, admin }) => {
     const user = await service.user('connected');
     await systemQuery(
       service,
@@ -138,7 +138,7 @@ describe('the lock of a user', () => {
     await expectBody(admin.get('/users/torn'), 200, { locked: true, lockedAt });
   });
 
-  test('after failed logins is no lock by an administrator when the record is sent back', async ({
+  test('after failed logins does not become a lock by an administrator when the record is sent back', async ({
     service,
     admin,
   }) => {
@@ -162,7 +162,10 @@ describe('the lock of a user', () => {
     await expectStatus(logIn(service, 'slow'), 200);
   });
 
-  test('is changed by administrators only, and that of a superuser by superusers only', async ({ service, ann }) => {
+  test('is changed by administrators only, and the lock of a superuser by superusers only', async ({
+    service,
+    ann,
+  }) => {
     const editor = await service.user('lock-editor', { permissions: ['users:edit'] });
     await service.user('chief', { superuser: true });
     await service.user('worker');

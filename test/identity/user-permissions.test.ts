@@ -11,9 +11,12 @@ const newUser = (username: string, more = {}) => ({ username, password: PASSWORD
 describe('the superuser status', () => {
   const PATH = '/users/ann/superuser';
 
-  test('can be read and changed by superusers in a session only', async ({ ann, admin }) => {
+  test('can be read by superusers, and changed by them in a session only', async ({ ann, admin }) => {
+    await expectStatus(ann.get(PATH), 403);
+    await expectBody(admin.get(PATH), 200, { username: 'ann', superuser: false });
+    const { user } = await admin.data('{ user(username: "ann") { superuserState { superuser } } }');
+    expect(user).toEqual({ superuserState: { superuser: false } });
     for (const call of [
-      (client: Client) => client.get(PATH),
       (client: Client) => client.put(PATH, { superuser: true }),
       (client: Client) => client.delete(PATH),
     ]) {

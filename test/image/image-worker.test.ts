@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { describe, expect } from 'vitest';
 import { WORKER_DIED } from '../../src/operations/handler.ts';
 import { createHandlers } from '../../src/operations/handlers.ts';
@@ -7,7 +8,9 @@ import { startAiFake } from '../../tools/ai-fake.ts';
 import type { AiFake, FakeBehavior } from '../../tools/ai-fake/fake-provider.ts';
 import { eventually, rows, test as base, until } from '../operation/fixture.ts';
 import { loseEnds } from '../support/failing-end.ts';
+import { runSql } from '../support/run-sql.ts';
 import { WRONG_TOTALS } from '../support/usage-fixture.ts';
+import { WAITING_FOR_LOCKS } from '../support/waiting-locks.ts';
 import { createCallers, readState, request, setCap, statusesOf, untilIdle } from './image-world.ts';
 
 const test = base.extend<{ fake: AiFake }>({
@@ -53,6 +56,27 @@ describe('an image whose worker dies', () => {
   });
 });
 
+test('a request for an image locks the credits last, as a run of an agent does', async ({ world, fake }) => {
+  const [ann] = await createCallers(world, fake, 1);
+  const { tenantId, userId } = ann!.viewer;
+  const gate = new pg.Client({ connectionString: world.url });
+  await gate.connect();
+  await gate.query(`select pg_advisory_lock(hashtextextended('dws.operations_of:' || $1, 0))`, [userId]);
+  const requested = request({ ...ann!, viewer: { ...ann!.viewer, authMethod: 'session' } });
+  try {
+    await expect.poll(() => runSql(world.url, WAITING_FOR_LOCKS)).toHaveLength(1);
+    expect(
+      await runSql(world.url, 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free', [
+        `credits:${tenantId}:${userId}`,
+      ]),
+    ).toEqual([{ free: true }]);
+  } finally {
+    await gate.end();
+  }
+  await requested;
+  expect((await readState(world)).reservations).toHaveLength(1);
+});
+
 describe('a cancelled image', () => {
   test('ends the call of the provider and costs its price', async ({ world, fake }) => {
     const [ann] = await createCallers(world, fake, 1);
@@ -95,7 +119,7 @@ describe('an image that waited in the queue', () => {
     expect(fake.calls.length).toBe(1);
   });
 
-  test('fails when its provider was changed meanwhile', async ({ world, fake }) => {
+  test('fails if its provider was changed since the request', async ({ world, fake }) => {
     const [ann] = await createCallers(world, fake, 1);
     const id = await request(ann!);
     await rows(world, `update dws.ai_provider set enabled = false`);
@@ -138,7 +162,7 @@ test(
     let refused = 0;
     const ask = async (index: number) => {
       const caller = callers[index % callers.length]!;
-      // Some images of the provider are no images.
+      // Some images of the provider are errors.
       if (Math.random() < 0.1) fake.behaviors.push({ status: 500, kind: 'image' });
       const model = Math.random() < 0.5 ? { model: 'fake-image', size: '64x64' } : { model: 'fake-image-small' };
       await request(caller, model).catch((error: { code: string }) => {

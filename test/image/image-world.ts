@@ -50,7 +50,7 @@ export async function setCap(world: World, { viewer }: Context, cap: number): Pr
   );
 }
 
-/** What the requests of images have left behind. */
+/** State after requests of images. */
 export async function readState(world: World) {
   const read = (text: string) => rows(world, text) as Promise<Record<string, any>[]>;
   const [operations, reservations, calls, lines, images] = await Promise.all([

@@ -133,7 +133,7 @@ describe('an image', () => {
   test('is refused by name for a prompt, a model or a size that is not valid', async ({ fake, provider: _, ann }) => {
     const post = (body: object) => ann.post('/_create-image', body);
     await expectInvalid(post({}), 'prompt', /is required/);
-    await expectInvalid(post({ prompt: ' ' }), 'prompt', /is required/);
+    await expectInvalid(post({ prompt: ' ' }), 'prompt', /must not be empty/);
     await expectInvalid(post({ prompt: 'x'.repeat(4001) }), 'prompt', /at most 4000 characters/);
     await expectError(post({ prompt: 1 }), 400, /prompt/);
     await expectInvalid(
@@ -174,7 +174,7 @@ describe('an image of an assistant', () => {
     await expectError(bob.delete(`/images/${image.id}`), 403, /image:delete/);
     const { _links } = (await bob.get(`/assistants/${id}`)).body;
     await expectBody(bob.request('GET', _links['svc:images'].href), 200, { total: 1 });
-    await expectBody(bob.get('/images?assistantId=no-uuid'), 200, { total: 0 });
+    await expectError(bob.get('/images?assistantId=no-uuid'), 404, /no-uuid/);
     const query = `{ assistant(id: "painter") { images { total items { id assistant { slug } } } } }`;
     expect((await bob.data(query)).assistant.images).toEqual({
       total: 1,

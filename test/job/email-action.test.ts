@@ -195,7 +195,7 @@ describe('an email', () => {
     const create = (more: object) =>
       ann.post(`${job.path}/actions`, { type: 'email', name: 'Mail', data: { ...data, ...more } });
     await expectInvalid(create({ subject: 'A\r\nBcc: x@example.com' }), 'data.subject', /must match pattern/);
-    const address = { recipients: [`team:${people.team}`, 'a@example.com'], runAs: 'recipient' };
+    const address = { recipients: [`team:${people.team}`, 'A <a@example.com>'], runAs: 'recipient' };
     const message = 'data.recipients.1 must be a user or a team: an address has no access to data';
     await expectInvalid(create(address), 'data.recipients.1', message);
     const { errors } = await ann.gql(

@@ -3,7 +3,7 @@ import type { Client } from '../support/client.ts';
 import { expectStatus } from '../support/expect.ts';
 import type { TestJob } from './job-fixture.ts';
 
-/** What the history says about the last task of a run. */
+/** The last task of a run, as the history shows it. */
 interface LastTask {
   runId: string;
   success: boolean;

@@ -126,7 +126,7 @@ test('each recipient gets the rows and fields that they may see, in every format
   expect(log).toBe(
     'Mails queued: 3\nLeft out, as they have no e-mail address: 1\nLeft out, as they may not read the data: 1\n',
   );
-  // The formats of three recipients, besides those of the owner.
+  // The formats of three recipients, in addition to the formats of the owner.
   const files = () => systemQuery(service, `select id from dws.stored_file`);
   expect(await files()).toHaveLength(5 * 3 + 5);
 
@@ -170,7 +170,7 @@ test('each recipient gets the rows and fields that they may see, in every format
   );
   expect(stored[0]!.text).not.toMatch(/qzx/);
   expect(JSON.stringify((await admin.get('/outbox')).body)).not.toMatch(/qzx/);
-  // What was written for the mails is gone; the exports of the owner stay.
+  // Files that were written for the mails are gone; the exports of the owner stay.
   expect(await files()).toHaveLength(5);
 });
 
@@ -265,6 +265,6 @@ test('whether attached actions are exports is checked again at the run', async (
   );
   expect(await runJob(ann, job)).toMatchObject({
     success: false,
-    error: 'The action "Rows as csv" is no export, so not every recipient has a file of their own',
+    error: 'The action "Rows as csv" is not an export, so not every recipient has a file of their own',
   });
 });

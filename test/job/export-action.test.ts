@@ -62,7 +62,7 @@ describe('an export', () => {
         expect(own.names).toEqual(['id', 'region']);
         expect(own.rows).toEqual([4, 8, 12, 16, 20].map((id) => ({ id, region: 'EU' })));
       }
-      // Who runs the job changes nothing: the rows are those of its owner.
+      // The caller does not matter: the rows are the rows that the owner sees.
       await expectStatus(bob.put(`${part.job.path}/shares/ann`, { accessLevel: 3 }), 200);
       expect(await run(ann, part)).toEqual(SUCCESS);
       expect((await readRows(ann, part, 2)).rows).toHaveLength(5);
@@ -82,7 +82,9 @@ describe('an export', () => {
     [{}, 'orders.csv'],
     [{ filename: 'Figures' }, 'Figures.csv'],
     [{ filename: 'Figures.CSV' }, 'Figures.csv'],
-    [{ filename: '../a/Figures.json' }, 'Figures.json.csv'],
+    [{ filename: '../a/Figures.json' }, '..-a-Figures.json.csv'],
+    [{ filename: 'Sales 2026/11.csv' }, 'Sales 2026-11.csv'],
+    [{ filename: 'C:\\Sales' }, 'C:-Sales.csv'],
   ])('of %j has the name %s', async ([data, name], { ann, orders }) => {
     const action = await createAction(ann, 'export', { datasetId: orders.id, format: 'csv', ...data });
     expect(await preview(ann, action)).toMatchObject({ filename: name });
@@ -209,7 +211,7 @@ describe('the file of an export', () => {
       expect(refused.error).toMatch(/The file is larger than the maximum of \d+ bytes/);
       config.TENANT_QUOTA_BYTES = 1;
       expect((await run(ann, action)).error).toBe('The quota of 1 bytes is used up');
-      // The draft has the former file too, so that it would stay beside the new one.
+      // The draft has the former file too, so it would stay in addition to the new one.
       await expectStatus(ann.post(`${action.job.path}/_edit`, {}), 201);
       config.TENANT_QUOTA_BYTES = used;
       expect((await run(ann, action)).error).toMatch(/^The tenant would use \d+ bytes/);

@@ -43,7 +43,7 @@ test.for(['datasetId', 'alias'] as const)(
   },
 );
 
-/** An export of a dataset of which bob may read a part, which then names one of which he may read all. */
+/** An export of a dataset that bob may read in part, which then names a dataset that he may read as a whole. */
 async function exportThenName(service: Service, ann: Client, datasetId: string, other: string) {
   const job: TestJob = await createJob(ann);
   const id = await addAction(ann, job, 'export', { datasetId, format: 'csv' });
@@ -94,7 +94,10 @@ test('the file of an export is for those who may read the dataset whose rows it 
   const { body } = await ann.get(`${job.path}/history?limit=1`);
   const { history } = body._embedded['svc:job-history'][0];
   expect(history.map(({ result }: { result: object }) => result)).toMatchObject([
-    { success: false, error: 'The file of the action "export" has rows of a dataset that it names no more' },
+    {
+      success: false,
+      error: 'The file of the action "export" has rows of another dataset than the action refers to now',
+    },
     { success: true },
   ]);
   await expectStatus(bob.get(file), 200);
@@ -138,7 +141,7 @@ test('a draft and its commit keep the dataset whose rows a file has', async ({ a
   expect(await exported(next)).toEqual([{ id: orders.id }]);
 });
 
-test('a run for a former owner stores no file any more', async ({ ann, bob, orders, service }) => {
+test('a run for a former owner no longer stores a file', async ({ ann, bob, orders, service }) => {
   const action = await createAction(ann, 'export', { datasetId: orders.id, format: 'csv' });
   await expectStatus(ann.put(`${action.job.path}/owner`, { ownerId: bob.id }), 200);
   await expect(attempt(service, ownerOf(ann), action)).rejects.toThrow('The action was changed during the run');

@@ -79,7 +79,7 @@ test('settings that name fields and values are for those who may read the whole 
   expect(await readAll(dan, settings), 'who may not read the dataset').toEqual(part);
 });
 
-test('a list decides for all its rows at once', async ({ service, bob, settings }) => {
+test('a list decides for all its rows in one step', async ({ service, bob, settings }) => {
   const list = `query ($id: ID!, $limit: Int!) { job(id: $id) { actions(limit: $limit) { data conditions { data } } } }`;
   const statementsOf = async (limit: number): Promise<[number, number]> => {
     const { result, statements } = await recordStatements(service, () => bob.data(list, { id: settings.id, limit }));
@@ -129,3 +129,53 @@ test('a dataset of one’s own does not reveal what was hidden', async ({ servic
   await expectStatus(ann.put(`/datasets/${own.id}/shares/cleo`, { accessLevel: 2 }), 200);
   await expectStatus(cleo.put(`${path}/datasets/sales`, { datasetId: own.id }), 200);
 });
+
+test.for<[string, (client: Client, job: { id: string; path: string }) => Promise<unknown>]>([
+  ['PUT …/owner', (client, { path }) => expectStatus(client.put(`${path}/owner`, { ownerId: client.id }), 200)],
+  ['PUT with ownerId', (client, { path }) => expectStatus(client.put(path, { ownerId: client.username }), 200)],
+  [
+    'setJobOwner',
+    (client, { id }) =>
+      client.data(`mutation { setJobOwner(id: "${id}", ownerId: "me") { id } }`.replace('me', client.id)),
+  ],
+])(
+  'an editor who becomes the owner by %s does not see further settings',
+  async ([, take], { service, ann, bob, orders, source }) => {
+    const cleo = await service.login('cleo');
+    const { id, path } = await createJob(ann, { datasets: { sales: orders.id } });
+    for (const user of ['bob', 'cleo']) await expectStatus(ann.put(`${path}/shares/${user}`, { accessLevel: 2 }), 200);
+    const data = { alias: 'sales', format: 'csv', filter: FILTER };
+    const action = `${path}/actions/${(await ann.creates(`${path}/actions`, { type: 'export', name: 'x', data })).id}`;
+    const criteria = { type: 'criteria', data: { ...CONDITION, criteria: FILTER } };
+    const { id: conditionId } = await ann.creates(`${action}/job-action-run-conditions`, criteria);
+    const settings = { id, path, action, condition: `${action}/job-action-run-conditions/${conditionId}` };
+    const read = async (client: Client) => {
+      const { job } = await client.data(QUERY, { id });
+      const parts = [(await client.get(action)).body.data, (await client.get(settings.condition)).body.data];
+      expect([job.actions[0].data, job.actions[0].conditions[0].data]).toEqual(parts);
+      return parts;
+    };
+    const hidden = [{ alias: 'sales', format: 'csv' }, CONDITION];
+    await take(bob, settings);
+    await expectBody(bob.get(path), 200, { ownerId: bob.id, accepted: false, permissions: { delete: true } });
+    expect(await read(bob)).toEqual(hidden);
+    expect(await read(cleo)).toEqual([data, criteria.data]);
+    // Neither a draft, nor what is sent back, nor another dataset shows them.
+    const draft = await bob.creates(`${path}/_edit`, {});
+    await expectBody(bob.get(`/jobs/${draft.id}/actions`), 200, {
+      _embedded: { 'svc:job-action': [{ data: hidden[0] }] },
+    });
+    await expectStatus(bob.post(`/jobs/${draft.id}/_commit`), 200);
+    await expectBody(bob.put(action, { data: { ...hidden[0], format: 'json' } }), 200, { data: { format: 'json' } });
+    const own = await ann.creates('/datasets', { name: 'Own', datasourceId: source.id, query: 'select 1 as id' });
+    await expectStatus(ann.put(`/datasets/${own.id}/shares/bob`, { accessLevel: 2 }), 200);
+    await expectInvalid(bob.put(action, { data: { datasetId: own.id, format: 'csv' } }), 'data.filter', /is required/);
+    await expectError(bob.put(`${path}/datasets/sales`, { datasetId: own.id }), 403, /which you may not read in full/);
+    expect(await read(cleo)).toEqual([{ ...data, format: 'json' }, criteria.data]);
+    // Values of their own are theirs.
+    const filter = { region: 'EU' };
+    await expectBody(bob.put(action, { data: { ...hidden[0], filter } }), 200, { data: { ...hidden[0], filter } });
+    await expectStatus(bob.put(`${path}/owner`, { ownerId: 'ann' }), 200);
+    expect((await read(ann))[1]).toEqual(criteria.data);
+  },
+);

@@ -143,7 +143,7 @@ describe.for(['mail', 'notification'] as const)('of the %ss that jobs of a tenan
       expect(await run(ann, toAnn, api)).toMatchObject(own);
     }
     expect(await countOf(service, table)).toBe(before);
-    // Those of another owner have the other half, which what ann has sent to ann does not use.
+    // Messages of another owner have the other half. Messages of ann to ann do not use it.
     await fill(service, table, bob, ann, 499);
     expect(await run(bob, await send(bob, ann))).toMatchObject({ success: true });
     const late = await send(admin, ann);

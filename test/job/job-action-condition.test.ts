@@ -77,7 +77,7 @@ test('an editor who may read a part of a dataset lets no run count its other row
   await expectError(bob.put(`${job.path}/datasets/sales`, { datasetId: orders.id }), 403, refused);
   await expectError(bob.put(`${path}/${condition.id}`, count({ datasetId: orders.id })), 403, refused);
   await expectStatus(ann.put(`${job.path}/datasets/sales`, { datasetId: orders.id }), 200);
-  // What is the same as before is no change.
+  // Sending the same values is not a change.
   await expectStatus(bob.put(`${path}/${condition.id}`, count({ alias: 'sales' })), 200);
   await expectError(bob.put(`${path}/${condition.id}`, count({ alias: 'sales', count: 6 })), 403, refused);
 });

@@ -29,7 +29,7 @@ test('the file of an action is sent as a body or in a form, and read with its ET
   expect(second.headers.get('content-disposition')).toBe(
     `attachment; filename="Zahlen f_r uns.json"; filename*=UTF-8''Zahlen%20f%C3%BCr%20uns.json`,
   );
-  // The row of the first file is gone, that of the second goes with the action.
+  // The row of the first file is gone, the row of the second is deleted with the action.
   const files = () => systemQuery(service, `select id from dws.stored_file`);
   expect(await files()).toHaveLength(1);
   await expectStatus(bob.get(path), 404);

@@ -4,7 +4,7 @@ import { expectBody, expectError, expectGraphqlError, expectStatus } from '../su
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { createJob, test } from './job-fixture.ts';
 
-test('a preview of a webhook shows the call with masked headers, also of a draft, and sends nothing', async ({
+test('a preview of a webhook, even of a draft, shows the call with masked headers and sends nothing', async ({
   ann,
   service,
 }) => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { expectBody, expectError, expectInvalid, expectStatus } from '../support/expect.ts';
+import { expectBody, expectError, expectGraphqlError, expectInvalid, expectStatus } from '../support/expect.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 import { actionNames, createJob, createNotify, test } from './job-fixture.ts';
@@ -43,13 +43,15 @@ test('the new order is a permutation of all actions', async ({ ann }) => {
     ['a', 1],
     ['b', 2],
   ]);
-  for (const ids of [[a, b], [a, b, b], [a, b, c, c], [a, b, UNKNOWN_ID], []])
-    await expectInvalid(reorder(ids), 'actions', /exactly once/);
+  for (const ids of [[a, b], [a, b, b], [a, b, c, c], []]) await expectInvalid(reorder(ids), 'actions', /exactly once/);
+  const mutation = `mutation ($ids: [ID!]!) { setJobActionOrder(jobId: "${job.id}", actions: $ids) { name order } }`;
+  const foreign = await createNotify(ann, await createJob(ann), 'd');
+  for (const id of [UNKNOWN_ID, foreign, 'x']) {
+    await expectError(reorder([a, b, id]), 404, `There is no job action ${id}`);
+    await expectGraphqlError(ann.gql(mutation, { ids: [a, b, c, id] }), 'NOT_FOUND', `There is no job action ${id}`);
+  }
   expect(await actionNames(ann, job)).toEqual(['c', 'a', 'b']);
-  const { setJobActionOrder } = await ann.data(
-    `mutation ($ids: [ID!]!) { setJobActionOrder(jobId: "${job.id}", actions: $ids) { name order } }`,
-    { ids: [a, b, c] },
-  );
+  const { setJobActionOrder } = await ann.data(mutation, { ids: [a, b, c] });
   expect(setJobActionOrder.map(({ name }: { name: string }) => name)).toEqual(['a', 'b', 'c']);
 });
 

@@ -237,7 +237,7 @@ test('a commit keeps a file that the job got after the creation of the draft', a
     200,
   );
   await expectStatus(ann.post(`${draft.path}/_commit`), 200);
-  // The rows of the file are those of the former dataset.
+  // The file has rows of the former dataset.
   const gone = expect.objectContaining({ statusCode: 404 });
   expect(await filesOf()).toEqual(['new', 'of the draft', gone]);
 });

@@ -122,7 +122,7 @@ describe('a due job', () => {
       expect(await runsOf(job)).toEqual([{ trigger: 'schedule', dueAt: '2027-03-02T10:00:00.000Z' }]);
   });
 
-  test('is started after endOn no more, and a job that runs once has no next run', async () => {
+  test('is not started after endOn, and a job that runs once has no next run', async () => {
     const ending = await createDue('2099-03-01T10:00:00.000Z', { ...EVERY_HOUR, endOn: '2099-03-01T10:30:00Z' });
     const once = await createDue('2099-03-01T10:00:00.000Z', { intervalType: 'once', startOn: '2099-03-01T10:00:00Z' });
     await startDueJobs(service.platform, new Date('2099-03-01T10:00:00Z'));
@@ -148,7 +148,7 @@ describe('a due job', () => {
     expect(await runsOf(broken)).toEqual([]);
     expect((await ann.get('/notifications')).body._embedded['svc:notification'][0]).toMatchObject({
       type: 'job.run.failed',
-      message: 'The job Nightly is not run any more: its schedule is no longer valid',
+      message: 'The job Nightly no longer runs: its schedule is no longer valid',
       resource: { kind: 'job', id: broken.id },
     });
     const [row] = await systemQuery(service, `select next_run_at as next from dws.job where id = $1`, broken.id);
@@ -166,7 +166,7 @@ describe('missed times', () => {
     expect(await nextRunOf(job)).toBe('2027-03-02T11:00:00.000Z');
   });
 
-  test('are caught up with also if it was one, more than a minute ago', async () => {
+  test('are caught up with, even a single one, more than a minute ago', async () => {
     const job = await createDue('2027-03-01T10:00:00.000Z', EVERY_HOUR);
     expect(await runsAt(job, '2027-03-01T10:00:59Z')).toEqual([
       { trigger: 'schedule', dueAt: '2027-03-01T10:00:00.000Z' },

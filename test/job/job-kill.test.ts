@@ -124,7 +124,7 @@ const nextRunOfFree = (caller: Client, { path }: TestJob): Promise<number> =>
     return lockedAt === null && Date.parse(nextRunAt);
   });
 
-/** What became of a due time: it has a run, was left out during one, or was merged into a later run. */
+/** Outcome of a due time: it has a run, was left out during one, or was merged into a later run. */
 type Fate = 'run' | 'left out' | 'merged' | 'missing';
 
 function fateOf(dueAt: number, runs: readonly Run[]): Fate {

@@ -130,7 +130,7 @@ describe('the file of a rendering', () => {
       REFUSED,
     );
     const mailId = await addEmail(ann, action.job, { recipients: ['bob'], attach: [action.action.id] });
-    // What is mailed is changed by those who may read it only.
+    // Only users who may read the mailed document change it.
     const other = await createRegions(bob, orders.id);
     await expectStatus(bob.put(`${other.path}/shares/${ann.id}`, { accessLevel: 1 }), 200);
     const data = { templateId: other.id, params: { least: 1 } };

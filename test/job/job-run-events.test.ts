@@ -213,7 +213,7 @@ describe('a run that is followed at another process', () => {
     await openA();
   });
 
-  test('sends one final state also when it ends at once', async ({ admin, there }) => {
+  test('sends one final state even if it ends immediately', async ({ admin, there }) => {
     const job = await createJob(admin);
     await createNotify(admin, job, 'Quick');
     for (let round = 0; round < 20; round++) {
@@ -301,7 +301,7 @@ describe('followers of a run', () => {
     await dataset.drop();
   });
 
-  test('who lose a part of their access while it runs see no more logs', async ({ admin, bob, gated, there }) => {
+  test('who lose a part of their access while it runs see no further logs', async ({ admin, bob, gated, there }) => {
     const openB = await gated.b.closeGate();
     await share(admin, gated, bob, 2);
     const runId = await startRun(admin, gated);
@@ -315,7 +315,7 @@ describe('followers of a run', () => {
     }
   });
 
-  test('who lose their access while it runs get no more states', async ({ admin, bob, gated, there }) => {
+  test('who lose their access while it runs get no further states', async ({ admin, bob, gated, there }) => {
     const openA = await gated.a.closeGate();
     await share(admin, gated, bob, 1);
     const runId = await startRun(admin, gated);

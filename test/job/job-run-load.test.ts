@@ -115,7 +115,7 @@ test(
     const openGate = await dataset.closeGate();
     const dueAt = await dueAtOnce(service, [...greedy, single!]);
     expectOneRunOfEach(await untilAllRan(service, [single!]), dueAt);
-    // Meanwhile none of the others could end.
+    // Until then, none of the others could end.
     const waiting = (await statesOf(service, greedy)).flatMap(({ runs }) => runs.map(({ status }) => status));
     expect(waiting.every((status) => status === 'queued' || status === 'running')).toBe(true);
     await openGate();

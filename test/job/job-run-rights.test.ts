@@ -4,7 +4,7 @@ import { createJob } from './job-fixture.ts';
 import { createSwitched, createRefresh, latestRun, test } from './job-run-fixture.ts';
 
 describe('a run', () => {
-  test('has the rights of the owner of the job, not those of the caller', async ({
+  test('has the rights of the owner of the job, not the rights of the caller', async ({
     ann,
     bob,
     refreshJob,

@@ -28,7 +28,7 @@ test('a worker that is stopped lets runs end for 20 seconds, then records them a
 }) => {
   const { caller, startWorker, sql } = cluster;
   const [quick, slow] = [await createGatedJob(cluster, 'Quick'), await createGatedJob(cluster, 'Slow')];
-  // Two refreshes of a user at once.
+  // Two concurrent refreshes of a user.
   const leaving = await startWorker({ WORKER_CONCURRENCY: '8' });
   await startRefreshing(caller, quick);
   await startRefreshing(caller, slow);

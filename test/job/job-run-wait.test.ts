@@ -9,7 +9,7 @@ import { latestRun } from './job-run-fixture.ts';
 import { lateRun, makeDue } from './job-wait-fixture.ts';
 import { test, urlOf } from './webhook-fixture.ts';
 
-/** Number of runs of jobs of one user at once. */
+/** Number of concurrent runs of jobs of one user. */
 const PLACES = 8;
 const RETRY = { times: 1, delay: 3_600_000 };
 
@@ -47,7 +47,7 @@ describe('a run that waits for its next attempt', () => {
     for (const job of jobs) await expectStatus(ann.delete(job.path), 204);
   });
 
-  test('continues with that task and the plan of its start, and its wait is no work', async ({
+  test('continues with that task and the plan of its start, and its wait does not count as work', async ({
     service,
     ann,
     receiver,
@@ -96,7 +96,7 @@ describe('a run that waits for its next attempt', () => {
     await expectBody(ann.get(job.path), 200, { lockedAt: null });
   });
 
-  test('is cancelled at once', async ({ ann, admin, receiver }) => {
+  test('is cancelled immediately', async ({ ann, admin, receiver }) => {
     receiver.respond = (_request, response) => void response.writeHead(500).end();
     const [one, two] = [await startWaiting(ann, urlOf(receiver)), await startWaiting(ann, urlOf(receiver))];
     await expectStatus(ann.delete(one.operation), 202);
@@ -166,7 +166,7 @@ describe('a run that waits for its next attempt', () => {
     },
   );
 
-  test('fails if its action is changed meanwhile', async ({ service, ann, receiver }) => {
+  test('fails if its action is changed during the wait', async ({ service, ann, receiver }) => {
     receiver.respond = (_request, response) => void response.writeHead(500).end();
     const job = await startWaiting(ann, urlOf(receiver));
     await expectStatus(

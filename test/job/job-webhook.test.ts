@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { describe, expect } from 'vitest';
@@ -7,6 +6,7 @@ import type { ActionRun } from '../../src/core/job-drivers.ts';
 import { webhookAction } from '../../src/services/job/drivers/webhook/webhook.ts';
 import { startListener } from '../outbound/listener.ts';
 import type { Client } from '../support/client.ts';
+import { CONTRACT } from '../support/contract.ts';
 import { expectInvalid, expectStatus } from '../support/expect.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -99,7 +99,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  test('by GET has no body, and its signature is that of an empty one', async ({ call, receiver }) => {
+  test('by GET has no body, and the signature of an empty one', async ({ call, receiver }) => {
     await call({ url: urlOf(receiver), method: 'GET', secret: 'hush-hush' });
     const [request] = receiver.requests;
     expect(request).toMatchObject({ method: 'GET', body: '' });
@@ -121,12 +121,13 @@ describe('the signature of a webhook', () => {
     expect(verify('hush-hush', { headers, body }, Date.now() / 1000 + 310)).toBe(false);
   });
 
-  test('is that of the worked example in the contract', () => {
-    const text = readFileSync(new URL('../../docs/contract.md', import.meta.url), 'utf8');
-    const example = /X-DWS-Timestamp: (\d+)\nX-DWS-Signature: (v1=\w+)\nX-DWS-Delivery: \S+\n\n(.*)\n```/.exec(text)!;
+  test('is the one in the worked example of the contract', () => {
+    const example = /X-DWS-Timestamp: (\d+)\nX-DWS-Signature: (v1=\w+)\nX-DWS-Delivery: \S+\n\n(.*)\n```/.exec(
+      CONTRACT,
+    )!;
     const [, timestamp, signature, body] = example;
     const headers = { 'x-dws-timestamp': timestamp, 'x-dws-signature': signature };
-    const secret = /the secret `(whsec[^`]+)`/.exec(text)![1]!;
+    const secret = /the secret `(whsec[^`]+)`/.exec(CONTRACT)![1]!;
     expect(verify(secret, { headers, body: body! }, Number(timestamp))).toBe(true);
   });
 });
@@ -229,8 +230,9 @@ test('settings that no call can have are refused with their key', async ({ ann }
   for (const name of ['Host', 'content-length', 'Transfer-Encoding', 'CONNECTION', 'Upgrade', 'X-DWS-Delivery'])
     await expectInvalid(add({ headers: { [name]: 'x' } }), `data.headers.${name}`, /the service sets itself/);
   await expectInvalid(add({ headers: { 'X-a': '1', 'x-A': '2' } }), 'data.headers.x-A', /is given twice/);
-  for (const value of ['a\nb', 'a\rb', 'a\0b', '€', '••••x'])
+  for (const value of ['a\nb', 'a\rb', '€', '••••x'])
     await expectInvalid(add({ headers: { 'X-a': value } }), 'data.headers.X-a', /pattern/);
+  await expectInvalid(add({ headers: { 'X-a': 'a\0b' } }), 'data.headers.X-a', /U\+0000/);
   await expectInvalid(add({ method: 'GET', body: 'x' }), 'data.body', /GET/);
   await expectInvalid(add({ method: 'HEAD' }), 'data.method', /POST/);
   expect((await ann.get(`${path}/actions`)).body.total).toBe(0);

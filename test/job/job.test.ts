@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { expectBody, expectError, expectGraphqlError, expectInvalid, expectStatus } from '../support/expect.ts';
-import { systemQuery } from '../support/system-query.ts';
 import { createJob, test } from './job-fixture.ts';
 
 test('a job is created disabled, in the time zone of its owner', async ({ ann }) => {
@@ -115,30 +114,6 @@ test('an invalid schedule names its key, and nothing is changed', async ({ ann }
     'endOn',
   );
   await expectBody(ann.get(path), 200, { interval: null, intervalType: null, startOn: null, timezone: 'UTC' });
-});
-
-test('lockedAt requires the level Admin, and null frees the job', async ({ ann, bob, service }) => {
-  const { id, path } = await createJob(ann);
-  await systemQuery(service, `update dws.job set locked_at = now(), heartbeat = now() where id = $1`, id);
-  await expectStatus(ann.put(`${path}/shares/bob`, { accessLevel: 2 }), 200);
-  const { body } = await bob.get(path);
-  expect(body.lockedAt).toEqual(expect.any(String));
-  await expectStatus(bob.put(path, { lockedAt: body.lockedAt, notes: 'seen' }), 200);
-  await expectError(bob.put(path, { lockedAt: null }), 403, /Admin/);
-  await expectBody(bob.put(path, { lockedAt: '2999-01-01T00:00:00Z' }), 200, { lockedAt: body.lockedAt });
-  await expectStatus(ann.put(`${path}/shares/bob`, { accessLevel: 3 }), 200);
-  await expectBody(bob.put(path, { lockedAt: null }), 200, { lockedAt: null, heartbeat: null });
-  // What was read while the job ran locks it no more, and needs no Admin.
-  await expectBody(ann.put(path, body), 200, { lockedAt: null, heartbeat: null });
-  await expectStatus(ann.put(`${path}/shares/bob`, { accessLevel: 2 }), 200);
-  await expectBody(bob.put(path, body), 200, { lockedAt: null, heartbeat: null });
-  await expectStatus(bob.put(path, { lockedAt: null }), 200);
-});
-
-test('a new job is not locked', async ({ ann }) => {
-  const create = (lockedAt: string | null) => ann.post('/jobs', { name: 'New', type: 'actions', lockedAt });
-  await expectInvalid(create('2026-01-01T00:00:00Z'), 'lockedAt', 'lockedAt must be absent or null for a new job');
-  await expectStatus(create(null), 201);
 });
 
 test('a job is deleted by its owner, not by a share of level Admin', async ({ ann, bob }) => {

@@ -62,7 +62,7 @@ describe('the number of rows', () => {
     expect(await Promise.all(met)).toEqual(expected);
   });
 
-  test('is that of the dataset of the alias, or of the named one', async ({ service, ann, orders }) => {
+  test('is counted in the dataset of the alias, or in the named one', async ({ service, ann, orders }) => {
     const asked: string[] = [];
     const datasetIdOf = (alias: string) => (asked.push(alias), orders.q1);
     const byAlias = count({ region: 'EU' }, 'eq', 3);

@@ -209,7 +209,7 @@ describe('a cleanup', () => {
     // It may have been named after the cleanup was planned.
     const removal = remove(await contextOf(service, ownerOf(ann)), id, snapshots[0]!, { ifUnnamed: true });
     await expect(removal).rejects.toThrow('A report or job names the snapshot');
-    // What names a snapshot is one of its references.
+    // Resources that name a snapshot are among its references.
     const { body } = await ann.get(`/datasets/${snapshots[0]}/references`);
     expect(body._embedded['svc:reference']).toMatchObject([{ kind: 'report', name: 'Sales' }]);
   });

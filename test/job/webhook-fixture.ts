@@ -7,7 +7,7 @@ import { test as base } from './job-fixture.ts';
 interface WebhookFixtures {
   /** A service that may call 127.0.0.1. */
   service: Service;
-  /** What the service has logged. */
+  /** The log of the service. */
   logged: { text: string };
   receiver: Listener;
 }
@@ -38,7 +38,7 @@ export const test = base.extend<WebhookFixtures>({
 /** Returns the URL of a receiver. */
 export const urlOf = ({ port }: Listener, path = '/hook'): string => `http://127.0.0.1:${port}${path}`;
 
-/** Verifies a call as docs/contract.md recommends to receivers. */
+/** Verifies a call as docs/contract/jobs.md#webhooks-of-jobs recommends to receivers. */
 export function verify(
   secret: string,
   { headers, body }: { headers: Record<string, unknown>; body: string },

@@ -97,12 +97,12 @@ describe('an integration', () => {
     await expectStatus(ann.delete(path), 204);
   });
 
-  test('has other addresses than those of its type by a superuser only', async ({ ann, admin }) => {
+  test('gets addresses other than its type’s only by a superuser', async ({ ann, admin }) => {
     for (const [key, value] of Object.entries(OWN))
       await expectError(
         ann.post(LIST, { ...GOOGLE, [key]: value }),
         403,
-        `Only superusers may set ${key} to another address than that of the type`,
+        `Only superusers may set ${key} to an address other than the default of the type`,
       );
     const { path } = await createIntegration(ann);
     await expectError(ann.put(path, { revokeUri: 'https://drive.example/revoke' }), 403, /may set revokeUri/);
@@ -119,7 +119,7 @@ describe('an integration', () => {
     await expectInvalid(admin.put(path, { tokenUri: 'https://[' }), 'tokenUri', /^tokenUri must be an https: URL/);
   });
 
-  test('gets the addresses of another type, also when its whole record is sent back', async ({ ann }) => {
+  test('gets the addresses of another type, even if its whole record is sent back', async ({ ann }) => {
     const { path } = await createIntegration(ann);
     const record = (await ann.get(path)).body;
     await expectBody(ann.put(path, { ...record, type: 'onedrive' }), 200, {
@@ -190,6 +190,10 @@ describe('an embedded integration', () => {
     const other = await createLibrary(ann);
     const { id, path } = await createIntegration(ann, { libraryId: library.id });
     await expectBody(ann.get(path), 200, { embedded: true, libraryId: library.id });
+    await expectBody(ann.get(`${library.path}/integration`), 200, { id, libraryId: library.id });
+    const { path: second } = await createIntegration(ann, { libraryId: library.id });
+    await expectBody(ann.get(`${library.path}/integration`), 200, { id });
+    await expectStatus(ann.delete(second), 204);
     for (const response of [bob.get(path), bob.put(path, { name: 'N' }), bob.delete(path)])
       await expectError(response, 404, `There is no integration ${id}`);
     await expectError(bob.put(`${(await createLibrary(bob)).path}/integration`, { integrationId: id }), 404);
@@ -225,6 +229,8 @@ describe('an embedded integration', () => {
     await expectBody(bob.get(path), 200, { creatorId: ann.id, permissions });
     await expectBody(bob.put(path, { name: 'Of Bob' }), 200, { name: 'Of Bob', creatorId: ann.id });
     await expectError(bob.put(ofTenant, { name: 'Of Bob' }), 403);
+    await expectError(bob.delete(path), 409, 'The integration is in use by library "Papers"');
+    await expectStatus(bob.put(library.path, { integrationId: null }), 200);
     await expectStatus(bob.delete(path), 204);
   });
 
@@ -244,6 +250,7 @@ describe('an embedded integration', () => {
     await expectError(ann.delete(path), 403, 'You lack the permission integration:delete');
     await expectStatus(admin.put(`${library.path}/owner`, { ownerId: ann.id }), 200);
     await expectBody(ann.put(path, { name: 'Mine' }), 200, { name: 'Mine', permissions: { edit: true } });
+    await expectStatus(ann.put(library.path, { integrationId: null }), 200);
     await expectStatus(ann.delete(path), 204);
   });
 

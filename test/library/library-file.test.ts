@@ -88,7 +88,7 @@ describe('the files of a library', () => {
     expect(node).toEqual({ __typename: 'LibraryFile', id: fileId });
   });
 
-  test('are those of readers of the library alone', async ({ service, ann, bob, stranger }) => {
+  test('are visible to readers of the library alone', async ({ service, ann, bob, stranger }) => {
     const { id, path } = await createLibrary(ann);
     const other = await createLibrary(bob);
     const fileId = await addFile(service, id, { path: 'a.txt', content: 'a' });

@@ -83,7 +83,7 @@ describe.skipIf(!HAS_CHROMIUM)('a library that a user connects in the browser an
       expect(await syncBySchedule()).toEqual([5, 5, 0, 0, 0]);
       expect(downloads()).toBe(5);
 
-      // Every way of change, and the token has ended meanwhile.
+      // Every way of change, after the token has ended.
       tree.put('a.txt', { text: '2' });
       tree.put('new/f.txt', { text: 'Ärger 3' });
       tree.move('x/y', 'moved');

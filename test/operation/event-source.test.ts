@@ -16,7 +16,7 @@ import {
 } from '../support/service-process.ts';
 import { eventually } from './fixture.ts';
 
-/** A web process, which a test restarts at its address, and a worker, which continues meanwhile. */
+/** A web process, which a test restarts at its address, and a worker, which continues during the restart. */
 interface Cluster {
   caller: Client;
   stopWeb(): Promise<unknown>;

@@ -76,7 +76,7 @@ describe('the progress of a refresh', () => {
     await dataset.drop();
   });
 
-  test('expects the rows of the last refresh, and ends with those of this one', async ({ admin }) => {
+  test('expects the rows of the last refresh, and ends with the rows of this one', async ({ admin }) => {
     const dataset = await makeMillion(admin, GATED);
     await admin.creates(`/datasets/${dataset.id}/_refresh`, {});
     await dataset.sql('delete from region where id = 0');
@@ -86,7 +86,7 @@ describe('the progress of a refresh', () => {
     await openGate();
     expect((await followByEvents(admin, id)).at(-1)).toMatchObject({ current: 3, total: 3, percent: 100 });
 
-    // The rows of a filtered dataset say nothing about those of its query.
+    // The rows of a filtered dataset say nothing about the rows of its query.
     await admin.put(`/datasets/${dataset.id}`, { flow: [{ type: 'limit', n: 1 }] });
     const limited = await beginRefresh(admin, dataset.id);
     expect((await followByEvents(admin, limited)).at(-1)).toMatchObject({ current: 3, total: 3 });
@@ -116,18 +116,23 @@ describe('the progress of a load', () => {
     ]);
   });
 
-  test('has no total while there is no estimate, and corrects one that is too low', () => {
+  test('has no total while there is no estimate, nor past one that was too low', () => {
     const updates = updatesOf(null, 1, (progress) => {
       progress.read(5);
       progress.estimate(6);
       progress.estimate(6);
       progress.read(9);
+      progress.estimate(7);
+      progress.estimate(12);
+      progress.readAll(10);
     });
     expect(updates).toEqual([
       { message: 'Reading rows', current: 0 },
       { current: 5 },
       { current: 5, total: 6, percent: (100 * 5) / 6 },
-      { current: 9, total: 9, percent: 100 },
+      { current: 9, total: null, percent: null },
+      { current: 9, total: 12, percent: 75 },
+      { current: 10, total: 10, percent: 100 },
     ]);
   });
 });

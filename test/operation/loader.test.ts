@@ -42,7 +42,7 @@ const createJob = (databaseUrl: string, dir: string, text: string): LoadJob => (
   plan: { flow: [], maxRows: 0 },
 });
 
-test('a loader reports rows as they arrive, also when they are few and slow', async () => {
+test('a loader reports rows as they arrive, even if they are few and slow', async () => {
   const database = await createDatabase('template0');
   const dir = await mkdtemp(join(tmpdir(), 'dws-loader-'));
   const gate = new pg.Client({ connectionString: database.url });

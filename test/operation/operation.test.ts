@@ -146,7 +146,7 @@ describe('following', () => {
     expect(records.map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('ends at once when the follower stops', async ({ world }) => {
+  test('ends immediately when the follower stops', async ({ world }) => {
     const ann = await world.caller();
     const records = followOperation(world.platform, ann.viewer, await count(ann));
     expect(await records.next()).toMatchObject({ done: false, value: { status: 'queued' } });
@@ -185,7 +185,7 @@ describe('cancelling', () => {
     await expect(operations.cancel(ann, id)).rejects.toMatchObject({ status: 409, code: 'CONFLICT' });
   });
 
-  test('ends a queued operation at once, and no worker starts it', async ({ world }) => {
+  test('ends a queued operation immediately, and no worker starts it', async ({ world }) => {
     const ann = await world.caller();
     const id = await count(ann);
     expect(await operations.cancel(ann, id)).toMatchObject({ status: 'cancelled', startedAt: null });

@@ -23,6 +23,8 @@ import type { Handlers } from '../../src/operations/handler.ts';
 import type { LoaderOptions } from '../../src/operations/load-job.ts';
 import { startReconciler, type ReconcilerOptions } from '../../src/operations/reconciler.ts';
 import { startRunner, type RunnerOptions } from '../../src/operations/runner.ts';
+import { OPERATION_ENDS } from '../../src/services/assembly/operation-ends.ts';
+import { USER_BELONGINGS } from '../../src/services/assembly/user-belongings.ts';
 
 export interface TestPlatform {
   platform: Platform;
@@ -60,6 +62,7 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     log,
     database,
     queue,
+    operationEnds: OPERATION_ENDS,
     index,
     drivers,
     drives: createDrives(),
@@ -73,11 +76,12 @@ export async function openTestPlatform(url: string, dataDir: string): Promise<Te
     mcp: openMcpClient({ outbound, version: '1.2.3' }),
     licenseManager: null,
     internalApi: null,
+    belongings: USER_BELONGINGS,
     pdfPrinter: openPdfPrinter({ path: config.CHROMIUM_PATH, log }),
     sandbox,
     templateEngines: createTemplateEngines(sandbox),
     publicUrl: 'http://localhost',
-    system: { query: (statement) => system.query(statement), transaction: (work) => system.transaction(work) },
+    system,
   };
   return {
     platform,
@@ -106,6 +110,7 @@ export const QUICK: RunnerOptions & ReconcilerOptions = {
   replacedAge: 600_000,
   orphanAge: 0,
   fileAge: 3_600_000,
+  sweepTimeout: 15_000,
 };
 
 /** Starts a worker with the options `QUICK` on an open platform. */

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE, currentBuild } from '../support/built-service.ts';
 import type { WorkerOrders } from './worker-process.ts';
 
 export interface WorkerProcess {
@@ -10,10 +11,17 @@ export interface WorkerProcess {
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
+/** Options of Node: the compiled service, unless it is outdated. */
+function sourcesOptions(): string[] {
+  const built = new URL('../support/built-sources.ts', import.meta.url).href;
+  return ['--disable-warning=ExperimentalWarning', '--import', currentBuild() ? built : '@oxc-node/core/register'];
+}
+
 /** Starts a worker in a separate process and waits until it is ready. */
 export async function startWorkerProcess(orders: WorkerOrders): Promise<WorkerProcess> {
   const child = fork(fileURLToPath(new URL('./worker-process.ts', import.meta.url)), {
-    execArgv: ['--import', '@oxc-node/core/register'],
+    execArgv: sourcesOptions(),
+    env: { ...process.env, ...COMPILE_CACHE },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   child.send(orders);

@@ -92,7 +92,7 @@ describe('several processes on one Postgres are one service', () => {
     expect(await there.get('/session')).toMatchObject({ status: 401 });
   });
 
-  test('a refresh started on one can be followed on the other by events and by subscription at once', async ({
+  test('a refresh started on one can be followed on the other by events and by subscription concurrently', async ({
     cluster,
   }) => {
     const million = await makeMillion(cluster.admin, MILLION);

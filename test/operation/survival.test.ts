@@ -29,7 +29,7 @@ import {
 import { eventually } from './fixture.ts';
 import { loaderOf } from './refreshable.ts';
 
-/** A takeover starts after up to 30 seconds without a heartbeat; docs/contract.md#takeover allows 60. */
+/** A takeover starts after up to 30 seconds without a heartbeat; docs/contract/operations.md#takeover allows 60. */
 const TAKEOVER = { timeout: 150_000 };
 
 const OLD = millionOf((region) => region);
@@ -199,6 +199,8 @@ describe.concurrent('the built service', () => {
         resources.startService({ ...shared, ROLE: 'web' }),
         resources.startService({ ...shared, ROLE: 'worker' }),
       ]);
+      expect(web.printed()).toMatch(/GraphQL .* REST /);
+      expect(worker.printed()).not.toMatch(/GraphQL|REST/);
       const caller = await byToken(await logIn(web.url));
       const interrupted = await interruptRefresh(resources, caller, async () => {
         const tree = await treeOf(worker.pid);

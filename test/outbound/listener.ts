@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** A real HTTP server on loopback that records what it receives. */
 export interface Listener {
   port: number;
-  /** Connections so far, also those without a request. */
+  /** Connections so far, including connections without a request. */
   connections: number;
   requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
   /** Handles the requests. By default, the response is `ok`. */

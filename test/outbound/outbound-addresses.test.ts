@@ -156,7 +156,7 @@ describe('an outgoing call to an address that is not public', () => {
   });
 
   test.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'data:text/plain,x', 'unix:/tmp/x', 'nonsense', ''])(
-    'is refused for %s, which is no https URL',
+    'is refused for %s, which is not an https URL',
     async (url) => {
       await expect(createClient(['127.0.0.1']).fetch(url, request)).rejects.toMatchObject({ status: 400 });
     },
@@ -196,7 +196,7 @@ describe('OUTBOUND_ALLOW', () => {
     expect(listener.requests).toHaveLength(isAllowed ? 1 : 0);
   });
 
-  test('allows http: only for what it names, https: for all public addresses', () => {
+  test('allows http: only for addresses that it names, https: for all public addresses', () => {
     const rules = new AddressRules(['10.0.0.0/8']);
     for (const address of ['8.8.8.8', '2606:4700:4700::1111', '1.1.1.1', '::ffff:8.8.8.8'])
       expect([rules.allows(address, true), rules.allows(address, false)], address).toEqual([true, false]);

@@ -223,6 +223,43 @@ test('a download that stops in the middle is 503', async () => {
   await expect(response.text()).rejects.toMatchObject({ status: 503, code: 'UNAVAILABLE' });
 });
 
+/** Returns a client whose downloads may be slow for a tenth of a second. */
+const impatient = () => createGuardedFetch({ allowed: ['127.0.0.1'], timeouts: { ...TIMEOUTS, unpacedDownload: 100 } });
+
+const download = (from: OutboundClient) =>
+  from.fetch(`http://127.0.0.1:${allowed.port}/`, {
+    signal: new AbortController().signal,
+    maxBytes: 1_000_000,
+    isDownload: true,
+  });
+
+test('a download that drips is 503', async () => {
+  allowed.respond = (_request, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'), 20);
+    response.once('close', () => clearInterval(timer));
+  };
+  const slow = impatient();
+  await expect((await download(slow)).text()).rejects.toMatchObject({
+    status: 503,
+    code: 'UNAVAILABLE',
+    message: 'The host "127.0.0.1" sends less than 16000 bytes a second',
+  });
+  await slow.close();
+});
+
+test('a download that is read slowly does not count as slow', async () => {
+  allowed.respond = (_request, response) => void response.end('x'.repeat(1_000_000));
+  const slow = impatient();
+  let size = 0;
+  for await (const part of (await download(slow)).body!) {
+    if (size < 100_000) await new Promise((resolve) => setTimeout(resolve, 150));
+    size += part.length;
+  }
+  expect(size).toBe(1_000_000);
+  await slow.close();
+});
+
 describe('a response that is not valid HTTP is 500, with the reason:', () => {
   const invalid = (reason: RegExp) => ({
     status: 500,

@@ -41,6 +41,9 @@ const NESTED = [
     ],
   },
   { id: 'inner', type: 'custom', config: { source: { dataset: 'sales' } } },
+  { id: 'list', type: 'custom', datasets: ['sales', 'other', { dataset: 'sales' }], expression: 'sales.total + 1' },
+  { id: 'only', type: 'custom', config: { datasets: ['sales'] } },
+  { id: 'words', type: 'custom', datasets: 'sales', filter: { datasets: ['sales'] } },
 ];
 
 const blocksOf = async (client: Client, id: string) => (await client.get(`/reports/${id}`)).body.definition.blocks;
@@ -69,6 +72,8 @@ test('a new alias is replaced in every block that uses it, and nowhere else', as
   const expectedBlocks = JSON.parse(
     JSON.stringify(NESTED)
       .replaceAll('"dataset":"sales"', '"dataset":"turnover"')
+      .replace('["sales","other"', '["turnover","other"')
+      .replace('"config":{"datasets":["sales"]}', '"config":{"datasets":["turnover"]}')
       .replace('"filter":{"dataset":"turnover"}', '"filter":{"dataset":"sales"}'),
   );
   expect(await blocksOf(ann, id)).toEqual(expectedBlocks);
@@ -108,6 +113,8 @@ test('detaching a dataset removes the blocks that use it, but not the dataset', 
       blocks: [{ id: 'tabs', type: 'tabs', tabs: [{ title: 'sales', blocks: [{ id: 'kept', type: 'text' }] }] }],
     },
     { id: 'mixed', type: 'mixed', series: [{ dataset: 'other', as: 'b' }] },
+    { id: 'list', type: 'custom', datasets: ['other'], expression: 'sales.total + 1' },
+    NESTED.at(-1),
   ]);
   expect((await ann.get(`/reports/${id}/dataset-refs`)).body).toMatchObject({
     total: 1,

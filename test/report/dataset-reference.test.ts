@@ -96,6 +96,23 @@ test('references of a report in GraphQL', async ({ ann, report, attach }) => {
   expect((await unknown).errors[0].extensions.status).toBe(404);
 });
 
+test('a reference is found by its alias and by its id, in both APIs', async ({ ann, report, attach }) => {
+  const id = await report();
+  const path = await attach(id);
+  const query = `query ($report: ID!, $key: ID!) { report(id: $report) { datasetReference(alias: $key) { id alias } } }`;
+  const reference = (await ann.data(query, { report: id, key: 'sales' })).report.datasetReference;
+  expect(reference).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), alias: 'sales' });
+  const byId = { report: id, key: reference.id.toUpperCase() };
+  expect((await ann.data(query, byId)).report.datasetReference).toEqual(reference);
+  const single = `/reports/${id}/dataset-refs/${reference.id}`;
+  await expectBody(ann.get(single), 200, { id: 'sales', alias: 'sales', _links: { self: { href: `/api${path}` } } });
+  await expectBody(ann.put(single, { label: 'By id' }), 200, { label: 'By id' });
+  // An alias may look like an id, and comes first.
+  const other = await attach(id, { alias: reference.id });
+  await expectBody(ann.get(other), 200, { alias: reference.id });
+  await expectError(ann.get(`/reports/${await report()}/dataset-refs/${reference.id}`), 404);
+});
+
 test('GraphQL attaches, updates and detaches like REST', async ({ ann, orders, report }) => {
   const id = await report([{ id: 'a', type: 'table', dataset: 'eu' }]);
   const blocksOf = async () => (await ann.get(`/reports/${id}`)).body.definition.blocks;

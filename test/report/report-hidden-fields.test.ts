@@ -25,6 +25,17 @@ const blocksOn = (field: string) => [
   { id: 'custom', type: 'custom', dataset: 'sales', config: { any: [field] } },
   { id: 'tabs', type: 'tabs', tabs: [{ id: 'inner', type: 'table', dataset: 'sales', fields: ['region', field] }] },
   { id: 'series', dataset: 'sales', series: [{ measures: [{ fn: 'sum', field, as: 's' }] }] },
+  { id: 'metric', type: 'metric', dataset: 'sales', field, fn: 'sum', label: 'Sum' },
+  {
+    id: 'unknown',
+    type: 'map',
+    dataset: 'sales',
+    valueField: field,
+    yAxis: field,
+    tooltipFields: ['id', field],
+    layers: [{ x: 'region', y: field, columns: [{ field, title: 'T' }, field, 'id'], sortBy: field }],
+  },
+  { id: 'unused', type: 'table', dataset: 'sales', fields: ['id'], colorField: field },
 ];
 
 const SHOWN = [
@@ -41,6 +52,17 @@ const SHOWN = [
   { id: 'custom', type: 'custom', dataset: 'sales', config: null },
   { id: 'tabs', type: 'tabs', tabs: [{ id: 'inner', type: 'table', dataset: 'sales', fields: ['region'] }] },
   { id: 'series', dataset: 'sales', series: [{ measures: [] }] },
+  { id: 'metric', type: 'metric', dataset: 'sales', field: null, fn: 'sum', label: 'Sum' },
+  {
+    id: 'unknown',
+    type: 'map',
+    dataset: 'sales',
+    valueField: null,
+    yAxis: null,
+    tooltipFields: ['id'],
+    layers: [{ x: 'region', y: null, columns: [{ field: null, title: 'T' }, 'id'], sortBy: null }],
+  },
+  { id: 'unused', type: 'table', dataset: 'sales', fields: ['id'], colorField: null },
 ];
 
 const ERRORS = {
@@ -58,6 +80,9 @@ const ERRORS = {
   tabs: undefined,
   inner: undefined,
   series: 'block with a dataset must be a table, or have measures, a visual or a config',
+  metric: 'block with a dataset must be a table, or have measures, a visual or a config',
+  unknown: 'block with a dataset must be a table, or have measures, a visual or a config',
+  unused: undefined,
 };
 
 /** Returns the blocks of a report, if REST and GraphQL agree. */

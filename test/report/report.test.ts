@@ -78,8 +78,8 @@ test('an invalid definition is refused with the path', async ({ ann }) => {
     ],
     [[], 'definition'],
     ['text', 'definition'],
-    [blockOf({ id: 'a', text: '\0' }), 'U+0000'],
-    [blockOf({ id: 'a', text: '\ud800' }), 'well-formed'],
+    [blockOf({ id: 'a', text: '\0' }), 'definition.blocks.0.text must not contain the character U+0000'],
+    [blockOf({ id: 'a', text: '\ud800' }), 'definition.blocks.0.text must be well-formed Unicode'],
   ];
   for (const [definition, message] of cases) {
     const body = { code: 'BAD_USER_INPUT', message: expect.stringContaining(message) };

@@ -4,7 +4,7 @@ import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf, openapiOf } from '../../src/server/graphql/sdl.ts';
 import { createApp } from '../app/app-fixture.ts';
 import { createAction, run } from '../job/driver-fixture.ts';
-import { addAction, addEmail, giveAddresses, runJob } from '../job/email-fixture.ts';
+import { addAction, addEmail, giveAddresses, putFile, runJob } from '../job/email-fixture.ts';
 import { createJob, createNotify, test as base } from '../job/job-fixture.ts';
 import { addFile, createLibrary } from '../library/library-fixture.ts';
 import { addImage } from '../support/ai-records.ts';
@@ -100,7 +100,7 @@ const DOWNLOADS: Record<string, (world: World) => Promise<Sample>> = {
   },
 };
 
-/** Why the responses of the other routes are no downloads of their own. */
+/** Why the responses of the other routes are not downloads of their own. */
 const OTHERS: Record<string, string> = {
   '/api/users/{username}/avatar': 'a picture that everybody sees',
   '/api/users/{username}/avatar-full': 'a picture that everybody in the tenant sees',
@@ -131,7 +131,7 @@ test('every route with responses that are not JSON is in the audit log, or is kn
 
 describe('a download', () => {
   test.for(Object.keys(DOWNLOADS))(
-    'of %s is an event, also if it is refused',
+    'of %s is an event, even if it is refused',
     async (route, { service, admin, ann, bob, anonymous, orders, template }) => {
       const sample = await DOWNLOADS[route]!({ service, admin, ann, orders, template });
       const { reader = ann, path, action, kind, resourceId } = sample;
@@ -191,6 +191,60 @@ describe('a file that a job creates', () => {
         bytes: 5,
       },
     ]);
+  });
+
+  test('is an event when a mail takes it along, whenever it was created', async ({
+    service,
+    ann,
+    bob,
+    orders,
+    template,
+  }) => {
+    await giveAddresses(ann, bob);
+    const stored = await createJob(ann);
+    const uploaded = await createNotify(ann, stored, 'Tell');
+    await putFile(ann, stored, uploaded, { content: 'a,b', filename: 'a.csv', type: 'text/csv' });
+    await addEmail(ann, stored, { recipients: ['bob', 'x@y.example'], attach: [uploaded] });
+    const fresh = await createJob(ann);
+    const exported = await addAction(ann, fresh, 'export', { datasetId: orders.id, format: 'csv' });
+    const rendered = await addAction(ann, fresh, 'render-template', { templateId: template.id });
+    await addEmail(ann, fresh, { recipients: ['bob'], attach: [exported, rendered] });
+    const mailed = { ...common, action: 'jobActionFile', kind: 'job', parameters: ['jobActionId'], rows: null };
+    const ofStored = { ...mailed, resourceId: stored.id, bytes: 3 };
+    for (let n = 0; n < 2; n++) expect(await recordReads(service, () => runJob(ann, stored))).toEqual([ofStored]);
+    const bytes = expect.any(Number);
+    expect(await recordReads(service, () => runJob(ann, fresh))).toEqual([
+      {
+        ...common,
+        action: 'datasetExport',
+        kind: 'dataset',
+        resourceId: orders.id,
+        parameters: ['format'],
+        rows: 20,
+        bytes,
+      },
+      {
+        ...common,
+        action: 'renderTemplate',
+        kind: 'template',
+        resourceId: template.id,
+        parameters: [],
+        rows: null,
+        bytes: 5,
+      },
+      { ...mailed, resourceId: fresh.id, bytes },
+      { ...mailed, resourceId: fresh.id, bytes: 5 },
+    ]);
+  });
+
+  test('creates no event for a mail that has no recipients', async ({ service, ann, bob }) => {
+    await giveAddresses(ann);
+    await expectStatus(bob.put('/me', { email: null }), 200);
+    const job = await createJob(ann);
+    const file = await createNotify(ann, job, 'Tell');
+    await putFile(ann, job, file, { content: 'a,b', filename: 'a.csv', type: 'text/csv' });
+    await addEmail(ann, job, { recipients: ['bob'], attach: [file] });
+    expect(await recordReads(service, () => runJob(ann, job))).toEqual([]);
   });
 
   test('for each recipient of a mail is an event of its owner', async ({ service, ann, bob, orders, restrictBob }) => {

@@ -38,7 +38,7 @@ async function openAndLeave({ url, headers }: Client, path: string): Promise<voi
 }
 
 describe('an export', () => {
-  test('is an event with what was read, in both APIs', async ({ ann, service, source }) => {
+  test('is an event with the numbers of rows and bytes, in both APIs', async ({ ann, service, source }) => {
     const { id, slug } = await createOrders(ann, source, { refresh: true });
     const common = { action: 'datasetExport', kind: 'dataset', resourceId: id, outcome: 'succeeded', username: 'ann' };
     let [csv, ids] = ['', ''];
@@ -67,7 +67,7 @@ describe('an export', () => {
     expect(ids.trimEnd().split('\r\n')).toHaveLength(21);
   });
 
-  test('that is refused is an event, in both APIs, and an invalid one is none', async ({
+  test('that is refused is an event, in both APIs, and an invalid one is not', async ({
     anonymous,
     ann,
     bob,

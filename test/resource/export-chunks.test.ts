@@ -13,7 +13,7 @@ async function* inBatches(size: number) {
 }
 
 test.each(EXPORT_FORMATS)(
-  'the chunks of a file with the format %s are equally long, whatever rows are read at once',
+  'the chunks of a file with the format %s are equally long, however many rows are read in one step',
   async (format) => {
     const lengthsOf = async (size: number) => {
       const lengths: number[] = [];

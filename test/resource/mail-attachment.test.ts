@@ -15,7 +15,7 @@ import { tenantIdOf } from '../support/mail-fixture.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 
-/** Content of a file, with what the mail says about it. */
+/** Content of a file, with its description in the mail. */
 interface TestFile {
   filename: string;
   contentType: string;
@@ -27,7 +27,7 @@ const CSV: TestFile = {
   contentType: 'text/csv',
   bytes: Buffer.from('a,b\n1,"ä\r\n"\n'),
 };
-/** Larger than what a stream reads at once. Its type is one that mail programs would not encode. */
+/** Larger than a chunk of a stream. Mail programs would not encode its type. */
 const LARGE: TestFile = { filename: 'large.eml', contentType: 'message/rfc822', bytes: randomBytes(3_000_001) };
 
 async function saveFiles({ platform }: Service, files: readonly TestFile[]): Promise<AttachedFile[]> {
@@ -158,7 +158,7 @@ describe('attached files', () => {
     expect(await rowsOf(service, [id!])).toBe(0);
   });
 
-  test('that are missing on the disk fail the mail, of which nothing arrives', async ({ service, ann }) => {
+  test('that are missing on the disk fail the mail, and no part of it arrives', async ({ service, ann }) => {
     const server = await openMailServer();
     const [, missing] = await mailFiles(service, ann, [LARGE, CSV], ['missing@example.com']);
     await rm(service.platform.files.path(missing!));
@@ -190,7 +190,7 @@ describe('attached files', () => {
     await waitForMail(service, slow, { status: 'failed', error: expect.stringMatching(/sending process ended/) });
   });
 
-  test('go with the last mail, also if two mails are sent at the same time', async ({ service, ann }) => {
+  test('go with the last mail, even if two mails are sent at the same time', async ({ service, ann }) => {
     const [id] = await mailFiles(service, ann, [CSV], ['both-1@example.com', 'both-2@example.com']);
     const send = (query: Query, to: string) =>
       query({ text: `update dws.mail set status = 'sent' where recipient = $1`, values: [to] });

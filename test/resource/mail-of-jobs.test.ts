@@ -52,7 +52,7 @@ test('mails of jobs do not delay others', async ({ service, ann, bob }) => {
   expect(most()).toBe(2);
 });
 
-test('of what jobs send at once, an owner has half', async ({ service, ann, bob }) => {
+test('an owner has half of the mails that jobs send concurrently', async ({ service, ann, bob }) => {
   await queueOfJob(service, ann, 12);
   const server = await openMailServer();
   const { waiting, reply } = holdBack(server);

@@ -1,10 +1,10 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
 import { reconcile } from '../../src/operations/reconciler.ts';
 import { queueMail } from '../../src/services/resource/mail.ts';
 import { QUICK } from '../operation/platform.ts';
 import { test } from '../support/fixture.ts';
-import { cleanups, findMail, openMailServer, startDelivery, waitForMail } from '../support/mail-delivery.ts';
+import { findMail, openMailServer, startDelivery, waitForMail } from '../support/mail-delivery.ts';
 import { createMail, RESET_LINK, tenantIdOf } from '../support/mail-fixture.ts';
 import { refusal, startMailServer, type MailServer } from '../support/mail-server.ts';
 import { startService } from '../support/service.ts';
@@ -114,7 +114,7 @@ describe('a mail', () => {
     },
   );
 
-  test('fails at once on a permanent refusal, whose quoted link is masked', async ({ service, ann }) => {
+  test('fails immediately on a permanent refusal, whose quoted link is masked', async ({ service, ann }) => {
     const server = await openMailServer();
     server.judge = ({ text }) => {
       throw refusal(554, `Spam: ${text.trim()}`);
@@ -243,7 +243,7 @@ describe('the service', () => {
       SMTP_URL: server.url.replace('://', '://mailer:p%40ss@'),
       MAIL_FROM: 'Data <data@example.org>',
     });
-    cleanups.push(() => service.close());
+    onTestFinished(() => service.close());
     const id = await createMail(service, await service.user('ann'));
     await waitForMail(service, id, { status: 'sent' });
     expect(logins).toEqual(['mailer/p@ss']);

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MODELS } from '../../src/services/resource/model-registry.ts';
+import { MODELS } from '../../src/services/assembly/model-registry.ts';
 
 const ENTITIES = join(import.meta.dirname, '../../entities');
 

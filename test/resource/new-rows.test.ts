@@ -65,7 +65,7 @@ test('subscriptions share one poller, which begins with the first and ends with 
   await add();
   const { value } = await first;
   expect((await second).value.id).toBe(value.id);
-  // What one user reads, another one does not get.
+  // One user does not get the rows that another one reads.
   expect((await second).value.reads).not.toBe(value.reads);
   const next = one.next();
   const refusal = two.next().catch((error: Error) => error.message);

@@ -49,7 +49,7 @@ describe.each(kinds)('a mutation of one of the %s', (kind) => {
     expect(unprepared(creation), 'a second creation is prepared').toEqual([]);
   });
 
-  test('by GraphQL takes no more', async ({ admin }) => {
+  test('by GraphQL takes no further ones', async ({ admin }) => {
     const { id } = await create(kind, admin, `graph ${kind}`);
     const { type } = namesOf(kind);
     const byRest = await recordRoundTrips(() => admin.put(`/${kind}/${id}`, { name: `rest ${kind}` }));

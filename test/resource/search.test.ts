@@ -261,7 +261,7 @@ test('an entry has the words of its texts and the typing errors of its name', as
         service,
         `select tsvector_to_array(dws.search_document($1, null, null, $2)) as entry, array(
           select word from dws.words($1) word
-          union select slip from dws.words($1) word, dws.slips(word) slip
+          union select slip from dws.words($1) word, dws.misspellings(word) slip
           union select word from dws.words($2) word
         ) as words`,
         name,

@@ -62,6 +62,13 @@ describe.each(SHARED_PATHS)('a share of one of the %s', (kind) => {
     expect(await ann.delete(`${path}/shares/${bob.id}`)).toMatchObject({ status: 204 });
     expect((await bob.get(path)).body.permissions.write).toBe(false);
     expect(await ann.delete(`${path}/shares/team:${team.id}`)).toMatchObject({ status: 204 });
+    // The bare id of a team, in both APIs.
+    const shared = { principalId: `team:${team.id}`, principal: { type: 'team' } };
+    await expectBody(admin.put(`${path}/shares/${team.id}`, { accessLevel: 1 }), 200, shared);
+    await expectBody(admin.get(`${path}/shares/${team.id}`), 200, shared);
+    await admin.data(`mutation { unshare${type}(id: "${id}", principalId: "${team.id}") }`);
+    await expectError(admin.get(`${path}/shares/team:${team.id}`), 404);
+    await expectError(admin.put(`${path}/shares/${id}`, { accessLevel: 1 }), 404, `There is no user ${id}`);
     expect(await bob.get(path)).toMatchObject({ status: 404 });
     await expectError(ann.get(`${path}/shares/bob`), 404, 'There is no share bob');
   });
@@ -168,7 +175,7 @@ describe.each(SHARED_PATHS)('a share of one of the %s', (kind) => {
     await expectError(
       ann.put(`/${kind}/${id}/owner`, { ownerId: 'ann' }),
       403,
-      `You lack the permission ${word}:changeOwner`,
+      `You lack the permission ${word}:${kind === 'jobs' ? 'edit' : 'changeOwner'}`,
     );
     expect(
       (await bob.gql(`mutation { set${type}Owner(id: "${id}", ownerId: "admin") { owner { name } } }`)).data,

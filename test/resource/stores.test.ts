@@ -18,7 +18,7 @@ import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
 import { createForm, withService } from '../support/upload-form.ts';
 
-/** What contains nothing that users wrote, and why. */
+/** Stores without contents of users, and the reasons. */
 const WITHOUT_CONTENT: Record<string, string> = {
   'dws.tenant': 'created by operators',
   'dws.setting': 'of the installation',

@@ -1,7 +1,8 @@
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { compileRows, type BridgeOptions } from '../../rest-bridge/bridge.ts';
 import { eventStream } from '../../rest-bridge/event-stream.ts';
-import { registerRest, type RestOptions } from '../../rest-bridge/fastify.ts';
+import { registerRest } from '../../rest-bridge/fastify.ts';
 import { kind, permissions } from '../../rest-bridge/kind.ts';
 import { operation } from '../../rest-bridge/operation.ts';
 import { collection, confirmation, resource, value } from '../../rest-bridge/present.ts';
@@ -107,21 +108,18 @@ export interface TestBridge {
 }
 
 /** Starts the bridge over the small schema. */
-export async function startTestBridge(options: Partial<RestOptions> = {}): Promise<TestBridge> {
+export async function startTestBridge(options: Partial<BridgeOptions> = {}): Promise<TestBridge> {
   const seen: unknown[] = [];
   const app = Fastify({ frameworkErrors: sendError, genReqId: () => 'req-1' });
   respondToUnmatched(app);
   await app.register(multipart);
   registerRest(app, {
-    schema: createTestSchema(),
-    rows,
-    permissionOf,
+    endpoints: compileRows(createTestSchema(), rows, { permissionOf, ...options }),
     contextFor: (request, _reply, endpoint) => {
       if (!endpoint.public && request.headers.authorization === WRONG_CREDENTIALS.authorization)
         throw unauthenticated();
       return { seen };
     },
-    ...options,
   });
   await app.ready();
   return {

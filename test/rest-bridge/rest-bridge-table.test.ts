@@ -11,8 +11,7 @@ import { datasetShape, permissionOf, rows, visualShape } from './fixture.ts';
 
 const schema = createTestSchema();
 const compile = (...table: Row[]) => compileRows(schema, table, { permissionOf });
-const register = (...table: Row[]) =>
-  registerRest(Fastify(), { schema, rows: table, permissionOf, contextFor: () => ({}) });
+const register = (...table: Row[]) => registerRest(Fastify(), { endpoints: compile(...table), contextFor: () => ({}) });
 
 /** Returns the message of the error that compiling these rows throws; empty when it throws none. */
 function compileError(...table: Row[]): string {
@@ -52,7 +51,7 @@ describe('the table of rows', () => {
     );
   });
 
-  test('all invalid rows are reported at once, before any route is registered', () => {
+  test('all invalid rows are reported together, before any route is registered', () => {
     expect(
       compileError(get('/a', 'words', value('x')), get('/b', 'none', value()), get('/c', 'words', value())).split('\n'),
     ).toHaveLength(2);

@@ -58,7 +58,7 @@ describe.each([{ jit: false }, { jit: true }])('validation of the bridge (jit: $
     await expectIssues(
       call('POST', '/datasets', { description: 5 }),
       [['name'], '"name" is required', 'required'],
-      [['description'], '"description": String cannot represent a non string value: 5', 'invalid'],
+      [['description'], '"description" must be a text', 'invalid'],
     );
     await expectIssues(call('POST', '/datasets/1/visuals', { component: 'BAR_CHART' }), [
       ['component'],
@@ -66,11 +66,7 @@ describe.each([{ jit: false }, { jit: true }])('validation of the bridge (jit: $
       'invalid',
     ]);
     await expectIssues(get('/need'), [['word'], '"word" is required', 'required']);
-    await expectError(
-      get('/echo?at=yesterday'),
-      400,
-      '"at": Expected type "DateTime". "yesterday" is not an ISO 8601 timestamp',
-    );
+    await expectError(get('/echo?at=yesterday'), 400, '"at": "yesterday" is not an ISO 8601 timestamp');
   });
 
   test('a body that is required cannot be left out, even if all its keys may be', async () => {
@@ -110,7 +106,9 @@ describe.each([{ jit: false }, { jit: true }])('validation of the bridge (jit: $
   test.for([
     ['number=3.5', '"number" must be an integer'],
     ['number=', '"number" must be an integer'],
-    ['number=9999999999', /32-bit/],
+    ['number=9999999999', 'number must be at most 2147483647'],
+    [`number=-${'9'.repeat(400)}`, 'number must be at least -2147483648'],
+    ['number=-9999999999', 'number must be at least -2147483648'],
     ['ratio=Infinity', '"ratio" must be a number'],
     ['on=yes', '"on" must be true or false'],
     ['component=pie', '"component" must be one of bar-chart, table'],

@@ -150,7 +150,7 @@ describe.each([{ jit: false }, { jit: true }])('responses of the bridge (jit: $j
     expect((await call('PUT', '/datasets/1/shares/old', { accessLevel: 1 })).status).toBe(200);
   });
 
-  test('a long operation returns its result, or at once its record', async () => {
+  test('a long operation returns its result, or immediately its record', async () => {
     const waited = await call('POST', '/datasets/1/_refresh', { progress: 'p', syncFields: false });
     expect(waited.status).toBe(200);
     expect(waited.body).toEqual({ id: '1', records: 5, success: true });

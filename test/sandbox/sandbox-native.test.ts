@@ -9,10 +9,10 @@ afterAll(() => sandbox.close());
 
 const handler: Partial<SandboxTask> = { purpose: 'handler', isHandler: true, limits: { ...LIMITS, timeoutMs: 20_000 } };
 
-/** Runs a body with what handlers have. Returns its output. */
+/** Runs a body with the functions of handlers. Returns its output. */
 const outputOf = async (body: string): Promise<unknown> => (await runBody(sandbox, body, handler)).output;
 
-test('a long text of blanks that is no Base64 is refused at once', async () => {
+test('a long text of blanks that is not Base64 is refused immediately', async () => {
   const body = `const refused = (text) => { try { return atob(text) } catch (error) { return error.message } };
     return [refused(' '.repeat(2e6) + '*'), refused('='.repeat(2e6)), refused(' Y Q = = ')]`;
   const message = 'atob() takes a text in Base64';

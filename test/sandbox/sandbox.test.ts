@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/adapters/sandbox/sandbox.ts';
-import { HostCallError, type Sandbox } from '../../src/core/sandbox.ts';
+import { HostCallError, type Sandbox, type SandboxTask } from '../../src/core/sandbox.ts';
 import { failureOf, LIMITS, MEBIBYTE, runBody, sandboxProcesses, taskOf } from './sandbox-fixture.ts';
 
 const FOREVER = 'for (;;);';
@@ -140,7 +140,7 @@ describe('a program', () => {
 });
 
 describe('host calls', () => {
-  test('take and return texts, bytes and JSON values, later or at once', async () => {
+  test('take and return texts, bytes and JSON values, later or immediately', async () => {
     const host = { echo: async (value: unknown) => value };
     const body = `const values = ["a", new Uint8Array([1]), [{ b: null }], 5];
       const later = await Promise.all(values.map((value) => host.echo(value)));
@@ -170,7 +170,7 @@ describe('host calls', () => {
     });
   });
 
-  test('run 20 at once', async () => {
+  test('run 20 concurrently', async () => {
     const full = Promise.withResolvers<void>();
     let running = 0;
     let most = 0;
@@ -186,15 +186,36 @@ describe('host calls', () => {
     expect(most).toBe(20);
   });
 
-  test('are aborted when the program ends', async () => {
-    const aborted = Promise.withResolvers<void>();
-    const wait = (_: unknown, signal: AbortSignal) => {
-      signal.addEventListener('abort', () => aborted.resolve());
-      return new Promise(() => {});
-    };
-    expect((await runBody(sandbox, 'host.wait(1); return 2', { host: { wait } })).output).toBe(2);
-    await aborted.promise;
-  });
+  test.for([
+    ['returns', 'return 2'],
+    ['throws', 'throw new Error("no")'],
+    ['waits past its time', 'await new Promise(() => {})', { timeoutMs: 300 }],
+    ['runs past its time', FOREVER, { timeoutMs: 300 }],
+    ['takes too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill(1))', {}],
+    ['is aborted while it waits', 'await host.call(2); await new Promise(() => {})', {}, 'abort'],
+    ['is aborted while it runs', `await host.call(2); ${FOREVER}`, {}, 'abort'],
+  ] as [string, string, Partial<SandboxTask['limits']>?, string?][])(
+    'are aborted when the program ends, also one that %s',
+    async ([, body, limits = {}, end]) => {
+      const aborted = Promise.withResolvers<Error>();
+      const leave = new AbortController();
+      const wait = (_: unknown, signal: AbortSignal) => {
+        signal.addEventListener('abort', () => aborted.resolve(signal.reason));
+        return new Promise(() => {});
+      };
+      const call = async () => {
+        if (end) setTimeout(() => leave.abort(new Error('left')));
+        return null;
+      };
+      const running = runBody(sandbox, `host.wait(1); await host.call(1); ${body}`, {
+        host: { wait, call },
+        limits: { ...LIMITS, ...limits },
+        signal: leave.signal,
+      });
+      await running.catch(() => {});
+      expect((await aborted.promise).message).toBe('The program has ended');
+    },
+  );
 });
 
 describe('an abort', () => {
@@ -260,6 +281,28 @@ describe('processes', () => {
     await own.close();
   });
 
+  test('run the private programs of one caller only', async () => {
+    const own = openSandbox({ handlers: 2 });
+    const before = new Set(await sandboxProcesses());
+    const started = async () => (await sandboxProcesses()).filter((pid) => !before.has(pid)).length;
+    const counts: number[] = [];
+    for (const [userId, purpose] of [
+      ['ann', 'private-called'],
+      ['bob', 'handler'],
+      ['ann', 'private-handler'],
+      ['bob', 'private-handler'],
+      ['ann', 'nested'],
+    ] as const) {
+      await runBody(own, 'return 1', { purpose, caller: { tenantId: 'tenant', userId } });
+      counts.push(await started());
+    }
+    expect(counts).toEqual([1, 2, 2, 3, 3]);
+    // Two unused ones are kept for private programs.
+    await runBody(own, 'return 1', { purpose: 'private-nested', caller: { tenantId: 'tenant', userId: 'eve' } });
+    await expect.poll(started).toBe(3);
+    await own.close();
+  });
+
   test('end when they are not used', async () => {
     const own = openSandbox({ idleMs: 20 });
     const before = new Set(await sandboxProcesses());
@@ -281,7 +324,7 @@ describe('processes', () => {
     await own.close();
   });
 
-  test('end with the one that started them, also in the middle of a loop', async () => {
+  test('end with the one that started them, even in the middle of a loop', async () => {
     const program = fileURLToPath(new URL('./looping-parent.ts', import.meta.url));
     const parent = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = (await once(createInterface(parent.stdout), 'line')) as [string];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { missedRun } from '../../src/core/schedule/schedule.ts';
 import { print, runsAfter, scheduleOf } from './schedule-fixture.ts';
 
-/** Zone, expression, an instant, and the due times after it. See docs/contract.md#schedules. */
+/** Zone, expression, an instant, and the due times after it. See docs/contract/jobs.md#schedules. */
 type Case = readonly [zone: string, interval: string, after: string, runs: readonly string[]];
 
 const expectRuns = (...[zone, interval, after, runs]: Case) =>
@@ -100,7 +100,7 @@ describe('a repeated local time is due once, the first time', () => {
     ],
   ])('%s: %s', (...row) => expectRuns(...row));
 
-  test('also when it was missed', () => {
+  test('even if it was missed', () => {
     const schedule = scheduleOf({ interval: '*/10 * * * *', timezone: 'Europe/Berlin' });
     const missed = (from: string, to: string) => missedRun(schedule, new Date(from), new Date(to));
     expect(missed('2026-10-25T00:50Z', '2026-10-25T01:59Z')).toBeNull();

@@ -19,7 +19,7 @@ const dayArbitrary = zoneArbitrary.chain((zone) => {
   return fc.record({ zone: fc.constant(zone), day });
 });
 
-test('due times and missed runs are those of a walk through the minutes of the local clock', () => {
+test('due times and missed runs equal a walk through the minutes of the local clock', () => {
   fc.assert(
     fc.property(dayArbitrary, cronArbitrary, fc.array(fc.integer({ min: 0, max: 28 * HOUR })), (span, cron, delays) => {
       const [from, to] = [span.day - 2 * HOUR, span.day + 26 * HOUR];

@@ -86,8 +86,8 @@ describe('an invalid cron expression is 400 and names the interval', () => {
     ['0 0 30 2 *', 'names a date that does not exist'],
     ['0 0 30,31 FEB *', 'names a date that does not exist'],
     ['0 0 31 2,4,6,9,11 *', 'names a date that does not exist'],
-    ['', 'is required'],
-    ['  ', 'is required'],
+    ['', 'must not be empty'],
+    ['  ', 'must not be empty'],
     [null, 'is required'],
     [`0 0 1 1 *${' '.repeat(260)}1`, 'must have at most 255 characters'],
   ])('%j', (interval, message) => {

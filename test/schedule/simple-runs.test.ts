@@ -20,7 +20,7 @@ describe('a simple interval', () => {
     expect(runsAfter(schedule, '2026-06-01T00:00Z', 1)).toEqual(['2026-06-01T00:03Z']);
   });
 
-  test('without startOn is counted from the saving, which is no due time', () => {
+  test('without startOn is counted from the saving, which is not a due time', () => {
     const schedule = simple('2 hours', null);
     expect(runsAfter(schedule, '2025-12-31T23:59Z', 2)).toEqual(['2026-01-01T02:00Z', '2026-01-01T04:00Z']);
     const missed = (to: string) => missedRun(schedule, new Date('2025-01-01T00:00Z'), new Date(to));
@@ -69,7 +69,7 @@ describe('a simple interval', () => {
     ]);
   });
 
-  test('of months and days in a zone is that of a naive calculation', () => {
+  test('of months and days in a zone equals a naive calculation', () => {
     const startArbitrary = fc.integer({ min: Date.UTC(2005, 0, 1) / MINUTE, max: Date.UTC(2034, 0, 1) / MINUTE });
     const unitArbitrary = fc.constantFrom('day', 'week', 'month');
     fc.assert(
@@ -139,7 +139,7 @@ describe('an invalid simple interval is 400 and names the interval', () => {
     ['10 years', FORM],
     ['10 minutes 5 seconds', FORM],
     ['*/5 * * * *', FORM],
-    ['', 'interval is required'],
+    ['', 'interval must not be empty'],
     [null, 'interval is required'],
   ])('%j', (interval, message) => {
     const error = errorOf(() => scheduleOf({ intervalType: 'simple', interval })) as ApiError;

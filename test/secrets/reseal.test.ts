@@ -46,7 +46,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 const resealIn = ({ platform }: Service): Promise<number> => resealAll({ ...platform, secrets: both }, NEVER);
 
 describe('values under a former key', () => {
-  test('are sealed again by two processes at once, each once', () =>
+  test('are sealed again by two processes concurrently, each once', () =>
     withMails(2300, async (service) => {
       const other = await startService(
         { APP_SECRET: `${NEW},${OLD}`, ROLE: 'web' },
@@ -142,7 +142,7 @@ describe('values under a former key', () => {
       expect([place!.isBytes, count]).toEqual([true, 1]);
       const [row] = await query<{ content: Buffer }>({ text: 'select content from dws.raw where part = 1' });
       expect(createSecretBox(NEW).openBytes(row!.content, 'it')).toEqual(bytes);
-      expect(() => old.openBytes(row!.content, 'it')).toThrow('Cannot decrypt it: the key is not in APP_SECRET');
+      expect(() => old.openBytes(row!.content, 'it')).toThrow('Cannot decrypt it: the key is no longer in APP_SECRET');
       expect(() => both.openBytes(row!.content.subarray(0, -1), 'it')).toThrow(
         'Cannot decrypt it: what is stored is damaged',
       );

@@ -14,7 +14,7 @@ const startAgain = (first: Service, APP_SECRET: string, more: Record<string, str
 /** Waits until nothing is sealed under the old key. */
 const untilResealed = (service: Service) => eventually(async () => !((await countKeys(service))[OLD_KEY]! > 0));
 
-/** Returns what callers read of what is stored sealed. */
+/** Returns the values that callers read of sealed columns. */
 async function readByApi({ url }: Service, { headers, id, username }: Client): Promise<unknown> {
   const caller = new Client(url, headers, { id, username });
   const [images, audit, outbox] = await Promise.all(
@@ -73,7 +73,7 @@ describe('a start', () => {
     const first = await startService({ APP_SECRET: OLD, ROLE: 'web' });
     await storeSealedContent(first, await first.user('admin', { superuser: true }));
     const refusal = new RegExp(
-      `^APP_SECRET does not contain every key with which stored values are encrypted. Missing: ${OLD_KEY} ` +
+      `^APP_SECRET does not contain every key that encrypts stored values. Missing: ${OLD_KEY} ` +
         String.raw`\(ai_call 1, ai_provider 1, app 1, app_hook_token 1, connection 2, ` +
         String.raw`credit_reservation 1, datasource 1, identity_provider 1, image 1, integration 1, ` +
         String.raw`job_action 1, mail 2, oauth_registration 1, oauth_state 1, operation 1, setting 1, ` +
@@ -104,7 +104,7 @@ describe('a start', () => {
     await first.close();
   });
 
-  test('passes once the operator says that the key is lost, and what is lost is a sentence', async () => {
+  test('passes once the operator says that the key is lost, and lost values are sentences', async () => {
     const first = await startService({ APP_SECRET: OLD, ROLE: 'web' });
     const admin = await first.user('admin', { superuser: true });
     const content = await storeSealedContent(first, admin);
@@ -118,7 +118,7 @@ describe('a start', () => {
     const last = await startAgain(first, NEW);
     const caller = new Client(last.url, admin.headers, admin);
     const lost = (what: string) =>
-      `Cannot decrypt ${what}: the key is not in APP_SECRET any more. Ask the operator of the service to add it again`;
+      `Cannot decrypt ${what}: the key is no longer in APP_SECRET. Ask the operator of the service to add it again`;
     const answer = await caller.post(`/datasources/${content.datasource}/_test`, {});
     expect(answer.body).toMatchObject({ ok: false, message: lost('the secrets of datasource "Shop"') });
     const image = await caller.gql(`{ image(id: "${content.image}") { prompt } }`);

@@ -16,7 +16,7 @@ const SEALERS: Record<string, readonly string[]> = {
   'src/services/app/webhook-call-request.ts': ['webhook_call.request'],
   'src/services/app/webhook-idempotency.ts': ['webhook_reply.response'],
   'src/services/connection/authorization-state.ts': ['oauth_state.sealed'],
-  'src/services/connection/authorization.ts': ['connection.sealed_tokens', 'connection.sealed_client'],
+  'src/services/oauth/authorization.ts': ['connection.sealed_tokens', 'connection.sealed_client'],
   'src/services/connection/registered-client.ts': ['oauth_registration.sealed'],
   'src/services/connection/token-source.ts': ['connection.sealed_tokens'],
   // The cursor of a page.

@@ -2,17 +2,17 @@ import { expect } from 'vitest';
 import type { ValidationIssue } from '../../src/core/errors.ts';
 import { test } from '../support/fixture.ts';
 
-const INPUT = { name: '', datasourceId: 'x', query: '', description: '\u0000' };
+const INPUT = { name: '', datasourceId: 'x', query: '', description: '\u0001' };
 const ISSUES = [
-  ['name', 'name is required'],
+  ['name', 'name must not be empty'],
   ['description', 'description must not contain control characters'],
-  ['query', 'query is required'],
+  ['query', 'query must not be empty'],
 ];
 
 const print = (validation: ValidationIssue[]) =>
   validation.map(({ path, message }) => [path.join('.'), message]).toSorted();
 
-test('all invalid values of an input are reported at once, in both APIs', async ({ admin }) => {
+test('all invalid values of an input are reported together, in both APIs', async ({ admin }) => {
   const { status, body } = await admin.post('/queries', INPUT);
   expect(status).toBe(400);
   expect(print(body.validation)).toEqual(ISSUES.toSorted());

@@ -11,7 +11,7 @@ const limits = { ...BODY_LIMITS, poolBytes: poolsOf(80), callerShare: 1 / 8, idl
 
 /** Opens a body of a caller, by default of a view, and records what stops it. */
 function open(bodies: AppBodies, caller: string | null, entrance: Entrance = 'view') {
-  const body = bodies.open({ pool: entrance, appId: 'app', caller });
+  const body = bodies.open({ pool: entrance, owner: 'app', caller });
   const stopped: number[] = [];
   body.receipt.onStop((error: ApiError) => void stopped.push(error.status));
   return { ...body, stopped, receive: (bytes: number) => body.receipt.received(bytes) };
@@ -72,7 +72,7 @@ test.for(ENTRANCES)('the pool of the entrance %s has 32 MiB, and a caller a quar
   for (const body of ofCaller) body.receipt.complete();
   const next = open(bodies, 'c', entrance);
   expect(() => next.receive(1)).toThrow('receiving too many calls');
-  // What fills one pool takes nothing from the others.
+  // Bodies that fill one pool take nothing from the others.
   for (const other of ENTRANCES) if (other !== entrance) open(bodies, 'c', other).receive(10_000_000);
 });
 

@@ -134,7 +134,7 @@ describe('a damaged or hostile archive', () => {
       );
   });
 
-  test('of another format is no backup; a damaged header later is one', async () => {
+  test('of another format is not a backup; a damaged header later is one', async () => {
     await expect(textsOf(inParts(Buffer.alloc(2048, 'text'), 512))).rejects.toThrow(
       'The file is not a backup of this service',
     );

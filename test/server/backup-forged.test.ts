@@ -39,7 +39,7 @@ const MANIFEST = {
 const STATE = { migrations: [], tables: [], sequences: [] };
 const MEGABYTE = Buffer.alloc(1_000_000, ' ');
 
-/** The parts of an archive: texts, values for JSON, or numbers of bytes, of which the archive has only the first. */
+/** The parts of an archive: texts, values for JSON, or numbers of bytes. Of such bytes the archive has only the first. */
 type Parts = [name: string, content: unknown][];
 
 const manifest = (changes: object = {}): Parts[number] => ['backup.json', { ...MANIFEST, ...changes }];
@@ -80,7 +80,7 @@ test.each<[what: string, parts: Parts, message: string]>([
   ['a text as manifest', [['backup.json', 'text']], 'The file is not a backup of this service'],
   ['null as manifest', [['backup.json', null]], 'The file is not a backup of this service'],
   ['keys that are a text', [manifest({ keys: 'abc' })], damaged('backup.json', 'keys')],
-  ['keys that are no texts', [manifest({ keys: [1, { a: '\u{1b}[2J' }] })], damaged('backup.json', 'keys.0')],
+  ['keys that are not texts', [manifest({ keys: [1, { a: '\u{1b}[2J' }] })], damaged('backup.json', 'keys.0')],
   ['a key for terminals', [manifest({ keys: ['00ff00ff00ff00ff', '\u{1b}[2J'] })], damaged('backup.json', 'keys.1')],
   ['a newest key for terminals', [manifest({ keyFingerprint: '\u{1b}X' })], damaged('backup.json', 'keyFingerprint')],
   ['no time', [manifest({ createdAt: undefined })], damaged('backup.json', 'createdAt')],

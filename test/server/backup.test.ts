@@ -60,7 +60,7 @@ test('a backup of a running service is restored into another folder', { timeout:
     stack.defer(async () => void (await service.end('SIGKILL')));
     const caller = await byToken(await logIn(service.url));
     const content = await createContent(caller);
-    // What the key is needed for.
+    // A value that needs the key.
     const drive = { name: 'Drive', type: 'dropbox', clientId: 'workspace', clientSecret: 'secret of the client' };
     await caller.creates('/integrations', drive);
     const before = await readContent(caller, content);
@@ -143,7 +143,7 @@ describe('a database of an older version', () => {
     return { from: asOwner(from.url), to: asOwner(to.url), drop: () => Promise.all([from.drop(), to.drop()]) };
   }
 
-  test('is restored and migrated, by an owner who is no superuser', async () => {
+  test('is restored and migrated, by an owner who is not a superuser', async () => {
     const folder = newFolder();
     const databases = await createDatabases();
     const config = readConfig({ DATA_DIR: folder.path, APP_SECRET });

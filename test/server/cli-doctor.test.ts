@@ -1,12 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, vi } from 'vitest';
 import { newId } from '../../src/core/id.ts';
 import { createApp } from '../app/app-fixture.ts';
 import { appsUrl } from '../app/workspace-fixture.ts';
 import { dws, variablesOf, type CommandResult } from '../support/command.ts';
 import { expectBody } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { runSql } from '../support/run-sql.ts';
 
 afterEach(() => {
@@ -114,10 +116,66 @@ describe('doctor', () => {
     expect(namesOf(result, 'FAIL')).toEqual(['data folder', 'roles', 'key ring']);
     expect(result.code).toBe(1);
     expect(result.out).toContain(
-      `FAIL  data folder ${file} has mode 644, so other users have access; run chmod 600 on it, and on 1 others, ` +
+      `FAIL  data folder ${file} has mode 644, so other users have access; run chmod 600 on it, and on one other, ` +
         'or start the service as its owner',
     );
     expect(result.out).toContain('FAIL  roles       row-level security is not forced on team');
+  });
+
+  test('says before the first start, and after a restore, that it creates what is missing', async ({ service }) => {
+    const database = await createDatabase('template0');
+    onTestFinished(() => database.drop());
+    const variables = { ...variablesOf(service), DATABASE_URL: database.url };
+    const before = await dws(variables, 'doctor');
+    expect(before.code).toBe(0);
+    expect(namesOf(before, 'ok')).toEqual(['node', 'config', 'data folder', 'disk', 'postgres', 'migrations', 'roles']);
+    expect(before.out).toContain('ok    migrations  none ran yet; the first start creates the tables');
+    await dws(variables, 'migrate');
+    const migrated = await dws(variables, 'doctor');
+    expect(namesOf(migrated, 'FAIL')).toEqual([]);
+    expect(migrated.code).toBe(0);
+    expect(migrated.out).toContain('ok    queue       not there yet; the first start creates it');
+  });
+
+  test('prints with --sql all that an administrator runs, once, before the first start', async ({ service }) => {
+    const database = await createDatabase('template0');
+    const login = `limited_${randomBytes(4).toString('hex')}`;
+    await runSql(database.url, `create role ${login} login password 'limited'`);
+    const limited = Object.assign(new URL(database.url), { username: login, password: 'limited' }).href;
+    const variables = { ...variablesOf(service), DATABASE_URL: limited };
+    const name = new URL(database.url).pathname.slice(1);
+    const apps = `${name}_apps`;
+    onTestFinished(async () => {
+      await database.drop();
+      for (const sql of [
+        `revoke set on parameter temp_file_limit, log_min_messages from ${login}`,
+        `drop role ${login}`,
+      ])
+        await runSql(service.databaseUrl, sql);
+    });
+
+    const refused = await dws(variables, 'doctor');
+    expect(namesOf(refused, 'FAIL')).toEqual(['roles']);
+    expect(refused.out).toContain(
+      'FAIL  roles       the login lacks rights for the first start: an administrator runs what `dws doctor --sql` prints',
+    );
+    const { out } = await dws(variables, 'doctor', '--sql');
+    const statements = out.join('\n').split('\n');
+    expect(statements).toEqual([
+      `grant create on database ${name} to ${login};`,
+      `grant dws_app to ${login} with set true;`,
+      `grant dws_system to ${login} with set true;`,
+      '-- For apps:',
+      `alter role "${login}" createrole;`,
+      `create database "${apps}" owner "${login}";`,
+      `grant set on parameter temp_file_limit, log_min_messages to "${login}";`,
+    ]);
+    for (const sql of statements) if (!sql.startsWith('--')) await runSql(database.url, sql);
+    expect((await dws(variables, 'doctor', '--sql')).out).toEqual(['-- Nothing is missing.']);
+    expect((await dws(variables, 'migrate')).code).toBe(0);
+    const after = await dws(variables, 'doctor');
+    expect({ failed: namesOf(after, 'FAIL'), code: after.code }).toEqual({ failed: [], code: 0 });
+    expect(after.out.join('\n')).not.toContain('temp_file_limit');
   });
 
   test('fails for an unreachable Postgres, and runs the other checks', async ({ service }) => {
@@ -189,12 +247,12 @@ describe('doctor', () => {
     const id = await createApp(admin, 'Examined', { 'migrations/1.sql': 'create table note (id int)' });
     await expectBody(admin.post(`/apps/${id}/_migrate`), 200, { migrated: ['1.sql'], total: 1 });
     expect(await lineOf()).toBe(`ok    apps        "${database}" responds, 1 workspace${shared}`);
-    // A login that is no superuser cannot hide anything. Here a superuser has shown it again.
+    // A login that is not a superuser cannot hide anything. Here a superuser has shown it again.
     await runSql(url, 'grant select on pg_catalog.pg_proc to public');
     await service.platform.workspaces.provision({ tenantId: newId(), appId: newId() });
     expect(await lineOf()).toBe(
       `ok    apps        "${database}" responds, 2 workspaces; 1 of no app, which a worker deletes; ` +
-        'apps can read definitions of each other in 1 parts of the catalog, not rows until the next migration' +
+        'apps can read definitions of each other in 1 part of the catalog, not rows until the next migration' +
         shared,
     );
     const [{ schema }] = (await runSql(service.databaseUrl, 'select schema_name as schema from dws.app')) as [
@@ -204,7 +262,7 @@ describe('doctor', () => {
       await runSql(url, sql);
     await runSql(url, `drop role ${schema}, ${schema}_owner`);
     expect(await lineOf()).toBe(
-      `FAIL  apps        the schemas of 1 apps are missing in "${database}", e.g. ${schema}; run the migrations of these apps`,
+      `FAIL  apps        the schema ${schema} of an app is missing in "${database}"; run the migrations of this app`,
     );
     expect(await lineOf({ ...variablesOf(service), APPS_DATABASE_URL: 'postgres://someone@127.0.0.1:9/apps' })).toBe(
       "FAIL  apps        The apps' database does not respond",

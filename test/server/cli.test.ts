@@ -144,7 +144,7 @@ test('a disabled user gets no token', async ({ service }) => {
   });
 });
 
-test('users are listed with their rights and state, those of the tenant `default` unless another is named', async ({
+test('users are listed with their rights and state, for the tenant `default` unless another is named', async ({
   service,
   stranger,
 }) => {
@@ -168,7 +168,7 @@ test('users are listed with their rights and state, those of the tenant `default
   );
 });
 
-test('tokens are listed without their secret; a revoked one is invalid at once and in the audit log', async ({
+test('tokens are listed without their secret; a revoked one is invalid immediately and in the audit log', async ({
   service,
   admin,
 }) => {

@@ -17,7 +17,7 @@ async function startServer(closeMs: number) {
   const ran: string[] = [];
   const runApp: RunApp = async (_id, { path }, receive) => {
     ran.push(path);
-    const body = bodies.open({ pool: 'view', appId: 'app', caller: 'ann' });
+    const body = bodies.open({ pool: 'view', owner: 'app', caller: 'ann' });
     try {
       const received = await receive(MAX_BODY_BYTES, body.receipt);
       return { status: 200, headers: {}, body: Buffer.from(`${received.length} bytes`) };
@@ -84,7 +84,7 @@ test('a client that is still sending gets the whole refusal; then the connection
   expect(ran).toEqual(['/first']);
 });
 
-test('a connection that sends no more closes after a time, also if its client reads nothing', async () => {
+test('a connection that stops sending closes after a time, even if its client reads nothing', async () => {
   const { open } = await startServer(20);
   const [reading, other] = [open(), open()];
   const { responses, closed } = readResponses(reading);

@@ -18,7 +18,7 @@ const test = base.extend<{ folder: string }>({
 const IS_ROOT = process.getuid!() === 0;
 const modeOf = (path: string) => lstatSync(path).mode & 0o777;
 
-/** Returns the modes of all files and folders below a folder, except those of the cluster and of Postgres' programs. */
+/** Returns the modes of all files and folders below a folder, except the cluster and Postgres' programs. */
 function modesBelow(folder: string): Record<string, number> {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isSymbolicLink())

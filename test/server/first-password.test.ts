@@ -58,7 +58,7 @@ describe('the generated first password', () => {
       expect(await bootstrap(system, SECRETS, ADMIN)).toBeNull();
     }));
 
-  test('of two processes that start at once is one password', () =>
+  test('of two processes that start concurrently is one password', () =>
     onNewDatabase(async (system) => {
       const [one, two] = await Promise.all([bootstrap(system, SECRETS, ADMIN), bootstrap(system, SECRETS, ADMIN)]);
       expect(one).not.toBeNull();

@@ -9,7 +9,7 @@ const DOCKERFILE = readFileSync('Dockerfile', 'utf8');
 /** The paths that the image removes from its packages. */
 const REMOVED = /rm -rf (.*?) \\/.exec(DOCKERFILE)![1]!.split(' ');
 
-/** Returns the paths of all packages below node_modules, those of scopes included. */
+/** Returns the paths of all packages below node_modules, including packages of scopes. */
 const packages = (): string[] =>
   readdirSync('node_modules').flatMap((name) =>
     name.startsWith('@')

@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { builtMain } from '../support/built-service.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { newFolder, startProcess } from '../support/service-process.ts';
 
@@ -6,8 +9,13 @@ import { newFolder, startProcess } from '../support/service-process.ts';
 const PRINT_MODULES =
   'import{registerHooks}from"node:module";' +
   'registerHooks({load(url,context,next){process.stderr.write(`LOADED:${url}\\n`);return next(url,context)}})';
+const PRINTING = `--import=data:text/javascript,${encodeURIComponent(PRINT_MODULES)}`;
 
-/** Starts the service on a migrated database and returns the modules that it loads, e.g. `src/server/serve.js`. */
+/** Returns the modules that a process has printed, e.g. `src/server/serve.js`. */
+const modulesIn = (printed: string): string[] =>
+  [...printed.matchAll(/^LOADED:(\S+)/gm)].map(([, url]) => url!.replace(/^.*\/(?:dist[-\d]*|node_modules)\//, ''));
+
+/** Starts the service on a migrated database and returns the modules that it loads. */
 async function loadedModules(variables: Record<string, string>): Promise<string[]> {
   const database = await createDatabase();
   const folder = newFolder();
@@ -16,12 +24,11 @@ async function loadedModules(variables: Record<string, string>): Promise<string[
       DATABASE_URL: database.url,
       DATA_DIR: folder.path,
       APP_SECRET: 'a secret of the tests with enough characters',
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PRINT_MODULES)}`,
+      NODE_OPTIONS: PRINTING,
       ...variables,
     });
     await service.end('SIGTERM');
-    const urls = [...service.printed().matchAll(/^LOADED:(\S+)/gm)].map(([, url]) => url!);
-    return urls.map((url) => url.replace(/^.*\/(?:dist[-\d]*|node_modules)\//, ''));
+    return modulesIn(service.printed());
   } finally {
     await database.drop();
     folder.remove();
@@ -29,8 +36,8 @@ async function loadedModules(variables: Record<string, string>): Promise<string[
 }
 
 /**
- * What only other commands, missing migrations, `SMTP_URL`, calls of other hosts, MCP servers, the demo and uploaded
- * pictures need.
+ * Modules that are needed only for other commands, missing migrations, `SMTP_URL`, calls of other hosts, MCP servers,
+ * the demo and uploaded pictures.
  */
 const UNUSED_PACKAGES = /^(nodemailer|undici|openid-client|@modelcontextprotocol|tar-stream|sharp|saxes)/;
 const UNUSED_FILES = /^src\/(migrations|server\/(run-migrations|demo|cli\/(doctor|operator|schema|stdio|toolkit)))/;
@@ -55,4 +62,12 @@ test('a process with the role worker loads no resolvers, routes and pages', asyn
   const modules = await loadedModules({ ROLE: 'worker' });
   expect(modules).toContain('src/server/worker.js');
   expect(modules.filter((name) => OF_WEB.test(name))).toEqual([]);
+});
+
+test('a loader, which each refresh starts, loads no metrics, tracing, resolvers and routes', () => {
+  const program = join(dirname(builtMain()), '../operations/loader.js');
+  // It ends after its start, as it has no parent.
+  const modules = modulesIn(spawnSync(process.execPath, [PRINTING, program], { encoding: 'utf8' }).stderr);
+  expect(modules).toContain('src/operations/parent-source.js');
+  expect(modules.filter((name) => /^(prom-client|@opentelemetry)/.test(name) || OF_WEB.test(name))).toEqual([]);
 });

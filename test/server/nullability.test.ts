@@ -1,8 +1,8 @@
 import { getNamedType, isInterfaceType, isListType, isNonNullType, isObjectType, type GraphQLField } from 'graphql';
 import { expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
+import { MODELS } from '../../src/services/assembly/model-registry.ts';
 import { modelFor } from '../../src/services/resource/define-model.ts';
-import { MODELS } from '../../src/services/resource/model-registry.ts';
 import { expectError } from '../support/expect.ts';
 import { test } from '../support/fixture.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
@@ -35,6 +35,13 @@ test('every look-up of one record by its id is nullable', () => {
     expect.arrayContaining(['Query.node', 'Query.dataset', 'Query.user', 'Dataset.visual', 'Team.member']),
   );
   expect(lookUps.filter(({ isNullable }) => !isNullable)).toEqual([]);
+});
+
+test('a list in a list is never null', () => {
+  const lists = objectTypes.flatMap((type) =>
+    Object.values(type.getFields()).map(({ name, type: of }) => `${type.name}.${name}: ${String(of)}`),
+  );
+  expect(lists.filter((field) => field.includes('[['))).toEqual(['DatasetAggregate.rows: [[JSON]!]!']);
 });
 
 test('every relation to one record that permissions can hide is nullable', async ({ service }) => {

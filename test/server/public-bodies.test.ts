@@ -9,7 +9,7 @@ import { Client } from '../support/client.ts';
 import { test } from '../support/fixture.ts';
 import { startService } from '../support/service.ts';
 
-/** What a caller without credentials may send a body to before it is known who calls. All other routes are 401 before that. */
+/** Routes that read a body before they know the caller. All other routes are 401 before the body is read. */
 const PUBLIC_WAYS = [
   'POST /api/login',
   'POST /api/login/:domain',
@@ -74,7 +74,7 @@ test('every way that reads a body before it knows the caller has a limit of time
 });
 
 describe('bodies of callers without credentials', () => {
-  test('are 64 at once of an address', async ({ anonymous, service, ann }) => {
+  test('are limited to 64 concurrent ones of an address', async ({ anonymous, service, ann }) => {
     const headersOf = () => ({ 'content-type': 'application/json' });
     const bodies = openBodies(anonymous, '/login', { count: 65, headersOf });
     expect(await bodies.firstStatus).toBe(429);

@@ -2,8 +2,8 @@ import { getNamedType, isInterfaceType, isLeafType, isObjectType } from 'graphql
 import { describe, expect } from 'vitest';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { recordRun } from '../../src/services/app/app-run-record.ts';
+import { MODELS } from '../../src/services/assembly/model-registry.ts';
 import { modelFor } from '../../src/services/resource/define-model.ts';
-import { MODELS } from '../../src/services/resource/model-registry.ts';
 import { appOf, callOf } from '../app/record-fixture.ts';
 import { addImage } from '../support/ai-records.ts';
 import type { Client } from '../support/client.ts';
@@ -18,11 +18,11 @@ const schema = await createSchema();
 const node = schema.getType('Node');
 const nodeTypes = isInterfaceType(node) ? schema.getPossibleTypes(node).map(({ name }) => name) : [];
 
-/** Models that are no records of their own, with the reason. */
+/** Models that are not records of their own, with the reason. */
 const NO_RECORDS: Readonly<Record<string, string>> = {
-  FavoriteResource: 'a view of resources; its id is that of the resource',
-  FeedItem: 'a view of activities; its id is that of the activity',
-  Resource: 'a view of resources; its id is that of the resource',
+  FavoriteResource: 'a view of resources; its id is the id of the resource',
+  FeedItem: 'a view of activities; its id is the id of the activity',
+  Resource: 'a view of resources; its id is the id of the resource',
 };
 
 /** Fields with the object of an id that are named otherwise. */
@@ -38,13 +38,14 @@ const WITHOUT_OBJECT: Readonly<Record<string, string>> = {
   'AuditEvent.requestId': 'requests are not stored',
   'AppLog.requestId': 'requests are not stored',
   'AvatarUpload.uploadId': 'a name that the client chooses',
-  'Job.sourceId': 'free words of what created the job',
+  'Job.sourceId': 'a free text that names the creator of the job',
   'IdentityProvider.clientId': 'it names this service at the provider',
   'Integration.clientId': 'it names this service at the provider',
   'DriveAccount.accountId': 'it names the account at the provider',
   'LibraryFile.fileId': 'it names the file at the provider',
   'LibrarySyncChange.fileId': 'it names the file at the provider',
   'LibrarySyncError.fileId': 'it names the file at the provider',
+  'Principal.qualifiedId': 'it identifies the principal itself',
   'RefreshPreview.previewId': 'a preview is only an argument of `promoteRefresh`',
   'WebhookCall.requestId': 'requests are not stored',
   naturalId: 'it identifies the object itself',
@@ -60,7 +61,7 @@ test('every stored type with an id is a node', ({ service }) => {
   expect(stored.filter((name) => !nodeTypes.includes(name))).toEqual([]);
 });
 
-test('every id has its object beside it, or a reason for having none', () => {
+test('every id has a field with its object, or a reason for having none', () => {
   const ids = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .filter(({ name }) => !name.startsWith('__'))
@@ -271,7 +272,13 @@ describe('relations', () => {
     });
   });
 
-  test('of a page of 30 take as many statements as those of one', async ({ admin, ann, service, source, orders }) => {
+  test('of a page of 30 take as many statements as relations of one record', async ({
+    admin,
+    ann,
+    service,
+    source,
+    orders,
+  }) => {
     const folder = await admin.creates('/folders', { name: 'Many' });
     const tag = await ann.creates('/tags', { name: 'Many' });
     const owned = { datasourceId: source.id, query: 'select 1 as one', folderId: folder.id, tags: [tag.id] };

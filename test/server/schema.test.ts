@@ -93,7 +93,7 @@ test('every operation of the OpenAPI document names its GraphQL field and its pe
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
 });
 
-test('a router gets the SDL without credentials, and entities by reference with those of a caller', async ({
+test('a router gets the SDL without credentials, and entities by reference with the credentials of a caller', async ({
   service,
   ann,
   stranger,

@@ -18,9 +18,9 @@ const test = base.extend<{ variables: Record<string, string> }>({
   },
 });
 
-const STOPPING = 'Stopping ... (at most 30 seconds; Ctrl-C again ends the process at once)';
+const STOPPING = 'Stopping ... (at most 30 seconds; Ctrl-C again ends the process immediately)';
 
-/** The end of what is printed at the start. */
+/** The end of the output at the start. */
 const HINT = 'browsers send no session cookie';
 
 /** Returns what was printed after the addresses, without empty lines. */

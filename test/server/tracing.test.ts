@@ -1,10 +1,15 @@
 import { expect, test as base } from 'vitest';
 import { startAiFake } from '../../tools/ai-fake.ts';
+import { onEvents } from '../agent/agent-fixture.ts';
+import { createApp } from '../app/app-fixture.ts';
+import { createJob, createNotify } from '../job/job-fixture.ts';
 import { collect, eventually } from '../operation/fixture.ts';
+import { expectStatus } from '../support/expect.ts';
 import { openSocket } from '../support/follow-operation.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { makeMillion } from '../support/million-rows.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { runSql } from '../support/run-sql.ts';
 import { ADMIN_PASSWORD, byToken, logIn, newFolder, startProcess } from '../support/service-process.ts';
 import { startTraceCollector, type CollectedSpan, type TraceCollector } from '../support/trace-collector.ts';
 import { createForm, DATASETS, ORDERS } from '../support/upload-form.ts';
@@ -165,7 +170,7 @@ test('each refresh of an uploaded dataset is in the trace of its own request', a
     }
 });
 
-test('calls of an AI provider are in the traces of what an image and a run of an agent do, without prompts', async ({
+test('calls of an AI provider are in the traces of an image and of a run of an agent, without prompts', async ({
   setup: { variables, collector },
 }) => {
   const fake = await startAiFake();
@@ -201,6 +206,42 @@ test('calls of an AI provider are in the traces of what an image and a run of an
     },
   });
   for (const secret of [...prompts, fake.apiKey]) expect(collector.text().includes(secret), secret).toBe(false);
+});
+
+test('runs of agents on events are in the trace of the handler, runs by schedules in their own', async ({
+  setup: { variables, collector },
+}) => {
+  const fake = await startAiFake();
+  const service = await startProcess({ ...variables, OUTBOUND_ALLOW: '127.0.0.1' });
+  const session = await logIn(service.url);
+  await session.creates('/ai-providers', fake.provider);
+  const admin = (await byToken(session)).with({ traceparent: `00-${TRACE}-${CALLER}-01` });
+  const app = await createApp(admin, 'Emitter', {
+    'server/order.js': `export const post = ({ emit }) => emit('order')`,
+  });
+  expect((await admin.post(`/apps/${app}/_deploy`, {})).status).toBe(200);
+  const assistant = await admin.creates('/assistants', { name: 'Clerk' });
+  await admin.creates('/agents', { name: 'Clerk', assistantId: assistant.id, ...onEvents(app, 'order') });
+  const job = await createJob(admin, { intervalType: 'cron', interval: '0 0 1 1 *', enabled: true });
+  await createNotify(admin, job, 'Note');
+  await expectStatus(admin.put(job.path, { enabled: true }), 200);
+
+  fake.script.push({ content: 'Done' });
+  await expectStatus(admin.post(`/apps/${app}/view/order`, {}), 200);
+  const sql = (text: string) => runSql(variables['DATABASE_URL']!, text);
+  await sql(`update dws.job set next_run_at = now()`);
+  const ended = `select operation from dws.operation where finished_at is not null and operation like '%.run' order by 1`;
+  await expect.poll(() => sql(ended)).toEqual([{ operation: 'agent.run' }, { operation: 'job.run' }]);
+  expect(await service.end('SIGTERM')).toBe(0);
+  await fake.close();
+
+  const { spans } = collector;
+  const of = (name: string) => spans.find((span) => span.name === name);
+  const request = [CALLER, ofAll('POST /api/apps/:id/view/*')];
+  expect(chainOf(spans, of('agent.run'))).toEqual([...request, ofAll('agent.run')]);
+  expect(chainOf(spans, of('job.run'))).toEqual([null, ofAll('job due'), ofAll('job.run')]);
+  expect(of('job due')).toMatchObject({ kind: 4, attributes: { 'dws.job.id': job.id, 'dws.job.trigger': 'schedule' } });
+  expect(of('job due')!.traceId).not.toBe(TRACE);
 });
 
 test('a collector that does not respond costs one line in the log', async ({ setup }) => {

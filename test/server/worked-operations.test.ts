@@ -73,7 +73,7 @@ describe('on the demo', { timeout: 180_000 }, () => {
     return states;
   };
 
-  test('the queries return datasets, rows, figures and errors beside data', async () => {
+  test('the queries return datasets, rows, figures and errors together with data', async () => {
     const { datasets } = (await run('Datasets')).data;
     expect(datasets).toMatchObject({ total: 4, hasNextPage: false });
     expect(datasets.items.map(({ name, records }: any) => [name, records > 0])).toEqual([

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Provider from 'oidc-provider';
+import { digest } from '../../src/core/secret.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { CLIENT, serveOnLoopback } from './identity-provider-server.ts';
 
@@ -15,14 +16,17 @@ export interface AuthorizationServer {
   lifetime: number;
   /** Takes requests instead of the server. Returns false to leave one to it. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | null;
-  /** Integration of type `google-drive` whose addresses are those of this server. */
+  /** Integration of type `google-drive` with the addresses of this server. */
   integration(): Record<string, string>;
   /** Ends a refresh token, as a user does at the provider. */
   withdraw(refreshToken: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a server that knows this service as `CLIENT`, with an account of every name. */
+/**
+ * Starts a server that knows this service as `CLIENT`, with the redirect URI of integrations and the one of its issuer,
+ * and an account of every name.
+ */
 export async function startAuthorizationServer(redirectUri: string): Promise<AuthorizationServer> {
   const state: Pick<AuthorizationServer, 'grants' | 'paths' | 'lifetime' | 'intercept'> = {
     grants: [],
@@ -70,7 +74,7 @@ const createProvider = (issuer: string, redirectUri: string, lifetime: () => num
       {
         client_id: CLIENT.clientId,
         client_secret: CLIENT.clientSecret,
-        redirect_uris: [redirectUri],
+        redirect_uris: [redirectUri, `${redirectUri}/${digest(issuer)}`],
         grant_types: ['authorization_code', 'refresh_token'],
         token_endpoint_auth_method: 'client_secret_post',
       },

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { runCommand } from '../../src/server/cli/cli.ts';
 import type { Service } from './service.ts';
 
-/** What a command printed, and its exit code. */
+/** Output of a command, and its exit code. */
 export interface CommandResult {
   out: string[];
   err: string[];

@@ -56,7 +56,7 @@ export const send = ({ platform }: Platform, tenantId: string, request: CreditRe
     sendCall(tx, { tenantId }, { reservationId: request.id, workId: newId() }, sentCallOf(request)),
   );
 
-/** The end of a call that succeeded, with what the provider states that it costs. */
+/** The end of a call that succeeded, with the costs that the provider states. */
 export const succeeded = (credits: string): SentCallEnd => ({
   status: 'succeeded',
   error: null,

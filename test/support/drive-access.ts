@@ -1,3 +1,4 @@
+import { afterEach } from 'vitest';
 import { createDrives } from '../../src/adapters/drives/drive-list.ts';
 import { createGuardedFetch } from '../../src/adapters/outbound/guarded-fetch.ts';
 import { CursorLost, type Drive, type DriveAccess, type DriveItem, type DrivePage } from '../../src/core/drive.ts';
@@ -16,8 +17,8 @@ export interface DriveFixture {
 
 /** Starts the fake of a drive and opens it with the client that the service uses. */
 export async function openDriveFixture(provider: string): Promise<DriveFixture> {
-  const drive = createDrives().get(provider)!;
   const fake = await startDriveFake(provider);
+  const drive = createDrives().get(fake.protocol.type)!;
   const outbound = createGuardedFetch({ allowed: ['127.0.0.1'] });
   const refused: string[] = [];
   let token = fake.authority.issueToken();
@@ -42,20 +43,20 @@ export async function openDriveFixture(provider: string): Promise<DriveFixture> 
   };
 }
 
-/** What a reader of a drive knows by its listing and changes alone: the least that a sync must do. */
+/** The knowledge of a reader of a drive from its listing and changes alone: the minimum for a sync. */
 export class DriveMirror {
   readonly items = new Map<string, DriveItem>();
-  readonly #fixture: DriveFixture;
+  readonly #fixture: Pick<DriveFixture, 'drive' | 'access'>;
   readonly #folderId: string | null;
   #rootId = '';
   #cursor = '';
 
-  constructor(fixture: DriveFixture, folderId: string | null = null) {
+  constructor(fixture: Pick<DriveFixture, 'drive' | 'access'>, folderId: string | null = null) {
     this.#fixture = fixture;
     this.#folderId = folderId;
   }
 
-  /** Reads all items, then what changed meanwhile. Returns the number of pages of the listing. */
+  /** Reads all items, then the changes during the listing. Returns the number of pages of the listing. */
   async readAll(): Promise<number> {
     const { drive, access } = this.#fixture;
     this.#rootId = await drive.root(access, this.#folderId);
@@ -103,7 +104,7 @@ export class DriveMirror {
     return this.files.map((file) => this.pathOf(file)!);
   }
 
-  /** Returns the path from the root; null for what lies outside of it. */
+  /** Returns the path from the root; null for an item outside of it. */
   pathOf(item: DriveItem): string | null {
     if (item.path !== null) return item.path;
     if (item.parentId === this.#rootId) return item.name;
@@ -135,10 +136,11 @@ export class DriveMirror {
   #applyEvent(event: DrivePage['events'][number]): void {
     if ('item' in event) this.items.set(event.item.id, event.item);
     else if ('removedId' in event) this.items.delete(event.removedId);
-    else {
-      const removed = event.removedPath.toLowerCase();
-      for (const [id, { path }] of this.items)
-        if (path !== null && `${path.toLowerCase()}/`.startsWith(`${removed}/`)) this.items.delete(id);
+    else if ('removedPath' in event) {
+      const { removedPath, keepsBelow } = event;
+      for (const [id, { foldedPath }] of this.items)
+        if (foldedPath === removedPath || (!keepsBelow && foldedPath?.startsWith(`${removedPath}/`)))
+          this.items.delete(id);
     }
   }
 }
@@ -148,4 +150,27 @@ export async function readBytes(content: AsyncIterable<Uint8Array>): Promise<Buf
   const parts: Uint8Array[] = [];
   for await (const part of content) parts.push(part);
   return Buffer.concat(parts);
+}
+
+/** A drive with its fake, and what a reader knows of it. */
+export interface TestedDrive extends DriveFixture {
+  tree: DriveFake['tree'];
+  mirror: DriveMirror;
+  fileNamed(name: string): DriveItem;
+  readText(name: string): Promise<string>;
+}
+
+/** Returns a function that opens drives, which are closed after each test. */
+export function useDrives(): (provider: string) => Promise<TestedDrive> {
+  const opened: DriveFixture[] = [];
+  afterEach(async () => void (await Promise.all(opened.splice(0).map((fixture) => fixture.close()))));
+  return async (provider) => {
+    const fixture = await openDriveFixture(provider);
+    opened.push(fixture);
+    const mirror = new DriveMirror(fixture);
+    const fileNamed = (name: string) => mirror.files.find((file) => file.name === name)!;
+    const readText = async (name: string) =>
+      (await readBytes(await fixture.drive.contents(fixture.access, fileNamed(name), 100_000_000))).toString();
+    return { ...fixture, tree: fixture.fake.tree, mirror, fileNamed, readText };
+  };
 }

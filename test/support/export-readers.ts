@@ -72,7 +72,7 @@ function fromText(text: string | null, { type, format }: Kind): unknown {
 function fromCell(cell: unknown, { type, format }: Kind): unknown {
   if (cell === null || cell === undefined) return null;
   if (format && typeof cell !== 'string')
-    throw new Error(`A number that Excel would spoil is no text: ${String(cell)}`);
+    throw new Error(`A number that Excel would spoil is not a text: ${String(cell)}`);
   if (type === 'json') return JSON.parse(cell as string);
   if (cell instanceof Date) return type === 'date' ? cell.toISOString().slice(0, 10) : cell.toISOString();
   return cell;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CLIENT, serveOnLoopback, type LoopbackServer } from './identity-provider-server.ts';
 
-/** What the provider does otherwise than the protocol demands. */
+/** Deviations of the provider from the protocol. */
 export interface Forgery {
   /** Changes the claims of the ID token. */
   claims?: Record<string, unknown>;
@@ -26,6 +26,11 @@ export interface ForgingProvider extends LoopbackServer {
   /** Claims of the account that logs in next. */
   account: Record<string, unknown>;
   forgery: Forgery;
+  /**
+   * Claims of the user info besides `sub`, or the status with which it refuses; null without a user info. Providers may
+   * send a claim there alone (OpenID Connect Core 1.0, 5.4), or refuse it to tokens without a scope (5.3.3).
+   */
+  userInfo: Record<string, unknown> | number | null;
   /** Requests so far: method and path, with bodies of the token endpoint and the headers. */
   requests: { path: string; body: URLSearchParams; headers: IncomingMessage['headers'] }[];
 }
@@ -96,6 +101,10 @@ export async function startForgingProvider(): Promise<ForgingProvider> {
       if (own) return own(request, response);
       if (pathname === '/authorize') return authorize(searchParams, response);
       if (pathname === '/token') return sendJson(response, ...redeem(body));
+      if (pathname === '/userinfo' && typeof provider.userInfo === 'number')
+        return sendJson(response, provider.userInfo, { error: 'insufficient_scope' });
+      if (pathname === '/userinfo' && provider.userInfo)
+        return sendJson(response, 200, { sub: provider.account['sub'], ...(provider.userInfo as object) });
       if (pathname === '/jwks')
         return sendJson(response, 200, {
           keys: [{ ...key.publicKey.export({ format: 'jwk' }), kid: 'key', use: 'sig' }],
@@ -108,12 +117,13 @@ export async function startForgingProvider(): Promise<ForgingProvider> {
           jwks_uri: `${url}/jwks`,
           response_types_supported: ['code'],
           authorization_response_iss_parameter_supported: true,
+          ...(provider.userInfo !== null && { userinfo_endpoint: `${url}/userinfo` }),
           ...provider.forgery.configuration,
         });
       response.writeHead(404).end();
     };
     return (request, response) => void respond(request, response);
   });
-  const provider: ForgingProvider = { ...server, account: {}, forgery: {}, requests: [] };
+  const provider: ForgingProvider = { ...server, account: {}, forgery: {}, userInfo: null, requests: [] };
   return provider;
 }

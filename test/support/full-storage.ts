@@ -2,7 +2,7 @@ import { forgetStorage } from '../../src/services/resource/storage-limit.ts';
 import type { Service } from './service.ts';
 import { systemQuery } from './system-query.ts';
 
-/** The error of what would store more. */
+/** The error of a request that would store more. */
 export const STORAGE_FULL = 'The tenant stores more than 5000000000 bytes in the database';
 
 /** Lets the storage of the default tenant seem used up, as a worker measures it. Returns the function that undoes it. */

@@ -1,4 +1,4 @@
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createSmtpMailer } from '../../src/adapters/mail/smtp-mailer.ts';
 import { startMailDelivery, type DeliveryOptions } from '../../src/operations/mail-delivery.ts';
 import { startMailServer, type MailServer } from './mail-server.ts';
@@ -13,16 +13,10 @@ const IMPATIENT: DeliveryOptions = {
   retryDelays: [10, 10, 10],
 };
 
-/** Undone after each test, the last one first. */
-export const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
-});
-
 /** Starts a mail server until the test ends. */
 export async function openMailServer(options?: Parameters<typeof startMailServer>[0]): Promise<MailServer> {
   const server = await startMailServer(options);
-  cleanups.push(() => server.close());
+  onTestFinished(() => server.close());
   return server;
 }
 
@@ -33,7 +27,7 @@ export function startDelivery(service: Service, url: string, options: Partial<De
     createSmtpMailer({ url, from: 'Workspace <dws@example.com>', host: 'example.com' }),
     { ...IMPATIENT, ...options },
   );
-  cleanups.push(() => delivery.stop());
+  onTestFinished(() => delivery.stop());
   return delivery;
 }
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { childEnvironment } from '../../src/core/process-environment.ts';
 
-/** What a pasted block printed. */
+/** Output of a pasted block. */
 interface PastedResult {
   /** Lines on standard output. */
   lines: string[];
-  /** What the terminal shows: the block itself, prompts, and errors of the commands and of bash. */
+  /** Text on the terminal: the block itself, prompts, and errors of the commands and of bash. */
   terminal: string;
 }
 

@@ -63,7 +63,7 @@ export const browsersOf = (parent: number = process.pid): number[] =>
     .filter((one) => one.parent === parent && one.command.includes('--remote-debugging-pipe'))
     .map(({ pid }) => pid);
 
-/** Returns the processes of a browser, also those that it has left behind. */
+/** Returns the processes of a browser, including processes that it has left behind. */
 export const processesOf = (browser: number): Pick<Running, 'pid' | 'command'>[] =>
   processes().filter(({ group }) => group === browser);
 

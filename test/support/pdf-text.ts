@@ -18,6 +18,16 @@ export async function textOfPdf(pdf: Uint8Array): Promise<string[]> {
 
 const latin1 = (stream: PDFRawStream): string => Buffer.from(decodePDFRawStream(stream).decode()).toString('latin1');
 
+/** Returns the names of all fonts of a PDF in the order of the alphabet, without the prefixes of their parts. */
+export async function fontsOfPdf(pdf: Uint8Array): Promise<string[]> {
+  const { context } = await PDFDocument.load(pdf, { updateMetadata: false });
+  const names = context.enumerateIndirectObjects().flatMap(([, object]) => {
+    const name = object instanceof PDFDict ? object.get(PDFName.of('FontName')) : undefined;
+    return name ? String(name).replace(/^\/(?:[A-Z]{6}\+)?/, '') : [];
+  });
+  return [...new Set(names)].toSorted();
+}
+
 /** Returns the drawing instructions of a page. */
 export function contentsOf(page: PDFPage): string {
   const contents = page.node.Contents();
@@ -31,12 +41,19 @@ function textOf(resources: PDFDict | undefined, contents: string): string {
   const objects = resources?.lookupMaybe(PDFName.of('XObject'), PDFDict);
   let characters = new Map<string, string>();
   let text = '';
+  let digits = 4;
   for (const [, font, glyphs, object, , end] of contents.matchAll(
     /\/(\S+) [\d.-]+ Tf|<([0-9A-Fa-f]+)>|\/(\S+) Do|(\bTJ?j?\b)|(\bET\b)/g,
   )) {
-    if (font) characters = charactersOf(fonts!.lookup(PDFName.of(font), PDFDict));
+    if (font) {
+      const dictionary = fonts!.lookup(PDFName.of(font), PDFDict);
+      characters = charactersOf(dictionary);
+      digits = digitsOf(dictionary);
+    }
     if (glyphs)
-      text += (glyphs.match(/.{4}/g) ?? []).map((glyph) => characters.get(glyph.toUpperCase()) ?? '?').join('');
+      text += splitGlyphs(glyphs, digits)
+        .map((glyph) => characters.get(glyph) ?? '?')
+        .join('');
     if (end) text += '\n';
     const drawn = object && objects?.lookup(PDFName.of(object));
     if (drawn instanceof PDFRawStream && drawn.dict.get(PDFName.of('Subtype')) === PDFName.of('Form'))
@@ -44,6 +61,18 @@ function textOf(resources: PDFDict | undefined, contents: string): string {
   }
   return text;
 }
+
+/** Returns the number of hexadecimal digits of a glyph. Drawn fonts (Type3) have glyphs of one byte. */
+const digitsOf = (font: PDFDict): number => (font.get(PDFName.of('Subtype')) === PDFName.of('Type3') ? 2 : 4);
+
+/** Returns glyphs in four hexadecimal digits each. */
+const splitGlyphs = (glyphs: string, digits: number): string[] =>
+  Array.from({ length: glyphs.length / digits }, (_, index) =>
+    glyphs
+      .slice(index * digits, (index + 1) * digits)
+      .toUpperCase()
+      .padStart(4, '0'),
+  );
 
 /** Returns the characters of a font by its glyphs, in four hexadecimal digits. */
 function charactersOf(font: PDFDict): Map<string, string> {

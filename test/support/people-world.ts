@@ -1,6 +1,6 @@
 import { yieldOnce } from '../../src/core/files.ts';
 import { newId } from '../../src/core/id.ts';
-import { digest, generateSecret } from '../../src/services/identity/credential.ts';
+import { digest, generateSecret } from '../../src/core/secret.ts';
 import { pictureForm } from './avatar-fixture.ts';
 import { Client } from './client.ts';
 import { startForgingProvider } from './forging-provider.ts';

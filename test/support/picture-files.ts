@@ -94,7 +94,7 @@ export function svgBomb(): string {
 /** Creates an SVG of 1 MB whose allowed parts have 6 MB: each of its quotation marks is written as `&quot;`. */
 export const growingSvg = (): string => svgOf(`<text id='${'"'.repeat(1_000_000)}'/>`);
 
-/** Returns uploads that are no harmless pictures, with the messages of their refusal by 400. */
+/** Returns uploads other than harmless pictures, with the messages of their refusal by 400. */
 export async function hostilePictures(): Promise<[Buffer | string, RegExp][]> {
   const png = await pngOf(RED);
   return [

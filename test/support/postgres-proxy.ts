@@ -40,7 +40,7 @@ export class PostgresProxy {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** Passes on nothing more of what Postgres sends to an application. Returns the function that goes on. */
+  /** Stops passing on data from Postgres to an application. Returns the function that continues. */
   stall(application: string): () => void {
     const stalled = this.#byApplication.filter(({ name }) => name === application);
     for (const { upstream, client } of stalled) upstream.unpipe(client);

@@ -10,7 +10,7 @@ import { runSql } from './run-sql.ts';
 
 type Parameter = BoundQuery['parameters'][number];
 
-/** Creates a bound parameter. The data type defaults to that of the value; dates require it. */
+/** Creates a bound parameter. The data type defaults to the type of the value; dates require it. */
 export const boundParameter = (
   name: string,
   value: Parameter['value'],

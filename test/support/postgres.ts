@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, inject } from 'vitest';
+import { inject, type TestContext } from 'vitest';
 import { runSql } from './run-sql.ts';
 
 /** A database of one test. */
@@ -37,8 +37,9 @@ export async function createDatabase(template = 'tpl'): Promise<TestDatabase> {
   };
 }
 
-afterEach(({ task }) => {
+/** Keeps the databases that are open when a test fails. Runs after each test. */
+export function keepDatabases({ task }: TestContext): void {
   if (task.result?.state !== 'fail' || open.size === 0) return;
   for (const name of open) kept.add(name);
   console.error(`Kept for "${task.name}": ${[...open].join(', ')}`);
-});
+}

@@ -21,8 +21,13 @@ export interface ProtectedMcpServer extends LoopbackServer {
 
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource/mcp';
 
-/** Starts a server whose tools require the scope `tools`. Its authorization server is at the same address. */
-export async function startProtectedMcpServer(clients: object[] = []): Promise<ProtectedMcpServer> {
+/**
+ * Starts a server whose tools require the scope `tools`. Its authorization server is at the same address, and knows the
+ * clients that `clientsOf` returns for it.
+ */
+export async function startProtectedMcpServer(
+  clientsOf: (issuer: string) => object[] = () => [],
+): Promise<ProtectedMcpServer> {
   const state: Pick<ProtectedMcpServer, 'registered' | 'tokenRequests' | 'lifetime' | 'authorizationServer'> = {
     registered: [],
     tokenRequests: [],
@@ -31,7 +36,7 @@ export async function startProtectedMcpServer(clients: object[] = []): Promise<P
   };
   let provider!: Provider;
   const server = await serveOnLoopback((issuer) => {
-    provider = createProvider(issuer, clients, () => state.lifetime);
+    provider = createProvider(issuer, clientsOf(issuer), () => state.lifetime);
     provider.on('registration_create.success', (_ctx, { clientId }) => state.registered.push(clientId));
     provider.on('grant.success', ({ oidc }) => state.tokenRequests.push({ ...oidc.params }));
     const handle = provider.callback();

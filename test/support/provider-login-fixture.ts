@@ -90,7 +90,7 @@ export async function createDomainUser(
   return id;
 }
 
-/** Runs `work` and returns what the service logs meanwhile with the level `info`: objects and messages. */
+/** Runs `work` and returns the log of the service during it with the level `info`: objects and messages. */
 export async function recordLog(
   { platform: { log } }: Service,
   work: () => Promise<unknown>,

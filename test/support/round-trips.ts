@@ -6,7 +6,7 @@ import type { Statement } from '../../src/core/database.ts';
 export type RoundTrip = string[];
 
 /**
- * Runs `work` and returns the round trips to the rows of tenants meanwhile, in order. `work` may call `restart` to
+ * Runs `work` and returns the round trips to the rows of tenants during it, in order. `work` may call `restart` to
  * forget the round trips so far.
  */
 export async function recordRoundTrips(work: (restart: () => void) => Promise<unknown>): Promise<RoundTrip[]> {

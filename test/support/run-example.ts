@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { childEnvironment } from '../../src/core/process-environment.ts';
+import { COMPILE_CACHE } from './built-service.ts';
 
 /** Runs a command in the folder `examples` as its npm scripts do. Returns exit code, output and errors. */
 export async function runExample(
@@ -14,7 +15,7 @@ export async function runExample(
   );
   const child = spawn(command, args, {
     cwd: 'examples',
-    env: { ...childEnvironment(), ...variables, PATH: [...bins, process.env['PATH']].join(':') },
+    env: { ...childEnvironment(), ...COMPILE_CACHE, ...variables, PATH: [...bins, process.env['PATH']].join(':') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);

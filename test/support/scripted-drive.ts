@@ -158,6 +158,7 @@ const toItem = ({ id, name, parentId, bytes, revision, unreadable, hasHash }: Sc
   name,
   parentId,
   path: null,
+  foldedPath: null,
   contentType: 'text/plain',
   size: hasHash ? (bytes?.byteLength ?? null) : null,
   hash: bytes && hasHash ? createHash('md5').update(bytes).digest('hex') : null,

@@ -35,7 +35,7 @@ export function selectRecords(type: GraphQLNamedType, depth: number): string {
     .filter((field) => !isLeafType(getNamedType(field.type)) && depth > 0)
     .map((field) => {
       const inner = getNamedType(field.type);
-      // A page or payload is no step of its own.
+      // A page or payload is not a step of its own.
       const isRecord = fieldsOf(inner).some(({ name }) => name === 'id');
       const limit = field.args.some(({ name }) => name === 'limit') ? '(limit: 5)' : '';
       return `${field.name}${limit} { ${selectRecords(inner, depth - (isRecord ? 1 : 0.5))} }`;
@@ -48,7 +48,7 @@ export interface FoundRecord {
   /** `<typename>:<id>`. */
   key: string;
   typename: string;
-  /** The values of the fields that are no objects. */
+  /** The values of the fields that are not objects. */
   values: Readonly<Record<string, unknown>>;
 }
 

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { childEnvironment } from '../../src/core/process-environment.ts';
 import { eventually } from '../operation/fixture.ts';
 import { childrenOf, isRunning } from '../operation/refreshable.ts';
-import { builtMain } from './built-service.ts';
+import { builtMain, COMPILE_CACHE } from './built-service.ts';
 import { Client } from './client.ts';
 
 export const ADMIN_PASSWORD = 'correct horse battery';
@@ -65,6 +65,7 @@ function run(variables: Record<string, string>, main: string) {
   const child = spawn(process.execPath, [main, 'serve'], {
     env: {
       ...childEnvironment(),
+      ...COMPILE_CACHE,
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'warn',

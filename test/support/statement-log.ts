@@ -1,7 +1,7 @@
 import type { Statement } from '../../src/core/database.ts';
 import type { Service } from './service.ts';
 
-/** Runs `work` and returns its result, and the statements outside transactions that tenants executed meanwhile. */
+/** Runs `work` and returns its result, and the statements outside transactions that tenants executed during it. */
 export async function recordStatements<T>(
   { platform: { database } }: Service,
   work: () => Promise<T>,

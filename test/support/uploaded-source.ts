@@ -47,8 +47,8 @@ export async function waitUntil(condition: () => boolean | Promise<boolean>): Pr
 }
 
 /**
- * Returns what a promise rejects with. Attaches its handler at once, so that the promise may reject before it is
- * awaited.
+ * Returns the reason with which a promise rejects. Attaches its handler immediately, so the promise may reject before
+ * it is awaited.
  */
 export const rejectionOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(

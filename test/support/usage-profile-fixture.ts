@@ -2,9 +2,9 @@ import type { Client } from './client.ts';
 import { test as base } from './fixture.ts';
 
 interface ProfileWorld {
-  /** Has `billing:manage`, but is no superuser. */
+  /** Has `billing:manage`, but is not a superuser. */
   billing: Client;
-  /** Has `usage:write`, but is no superuser. */
+  /** Has `usage:write`, but is not a superuser. */
   writer: Client;
   /** A superuser whose token may only read. */
   readOnly: Client;

@@ -1,6 +1,6 @@
 /**
- * SQL for the processes that wait for an advisory lock of the same database. `pg_locks` has those of the whole cluster, with
- * which other test files work at the same time.
+ * SQL for the processes that wait for an advisory lock of the same database. `pg_locks` has the locks of the whole
+ * cluster, which other test files use at the same time.
  */
 export const WAITING_FOR_LOCKS = `
   select pid from pg_locks

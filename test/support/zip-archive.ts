@@ -40,8 +40,15 @@ const relations = (...targets: [id: string, type: string, target: string][]): st
     .map(([id, type, target]) => `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"/>`)
     .join('')}</Relationships>`;
 
-/** Creates a workbook with one sheet, whose rows are XML, and these shared strings. */
-export function xlsxOf(rows: string, sharedStrings: string[] = []): Buffer {
+/** Returns the styles of cells: style 0 is the general format, and those from 1 have these formats. */
+function stylesOf(formats: string[]): string {
+  const codes = formats.map((code, i) => `<numFmt numFmtId="${200 + i}" formatCode="${code}"/>`);
+  const styles = formats.map((_, i) => `<xf numFmtId="${200 + i}"/>`);
+  return `<styleSheet><numFmts>${codes.join('')}</numFmts><cellXfs><xf numFmtId="0"/>${styles.join('')}</cellXfs></styleSheet>`;
+}
+
+/** Creates a workbook with one sheet, whose rows are XML, these shared strings, and these formats as styles from 1. */
+export function xlsxOf(rows: string, sharedStrings: string[] = [], formats: string[] = []): Buffer {
   return zipArchiveOf({
     '[Content_Types].xml': '<Types/>',
     '_rels/.rels': relations(['rId1', 'officeDocument', 'xl/workbook.xml']),
@@ -49,7 +56,9 @@ export function xlsxOf(rows: string, sharedStrings: string[] = []): Buffer {
     'xl/_rels/workbook.xml.rels': relations(
       ['rId1', 'worksheet', 'worksheets/sheet1.xml'],
       ['rId2', 'sharedStrings', 'sharedStrings.xml'],
+      ['rId3', 'styles', 'styles.xml'],
     ),
+    'xl/styles.xml': stylesOf(formats),
     'xl/sharedStrings.xml': `<sst>${sharedStrings.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`,
     'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
   });

@@ -13,7 +13,7 @@ const renderFile = async (content: Uint8Array, options: TaskOptions): Promise<st
 const render = async (text: string, data: TaskOptions['data'], settings = {}): Promise<string> =>
   (await renderFile(docxOf([text]), { data, settings })).join('¶');
 
-describe('a name is that of the innermost loop that has it', () => {
+describe('a name refers to the innermost loop that has it', () => {
   const rows = {
     title: 'Outer',
     remark: 'sea view',
@@ -38,7 +38,7 @@ describe('a name is that of the innermost loop that has it', () => {
     for (const [text, shown] of expected) expect([text, await render(text, rows, settings)]).toEqual([text, shown]);
   });
 
-  test('also if its value has no such key', async () => {
+  test('even if its value has no such key', async () => {
     expect(await render('{#rows}[{a.b}]{/}', rows)).toBe('[]');
     const options = { data: rows, settings: { strict: true } };
     const found = await mistakesOf(

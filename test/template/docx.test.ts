@@ -47,7 +47,7 @@ describe('a document', () => {
       ['{orders.rows[0].total | number(2)} {orders.rows[0].total | currency(“EUR”)} {now | date(‘dd.MM.yyyy’)}'],
       ['1,234.50 €1,234.50 10.03.2024'],
     ],
-    ['filters of what is unknown', ['{a | default("none")}{b | upper}{list[0] | upper}'], ['noneA']],
+    ['filters of unknown names', ['{a | default("none")}{b | upper}{list[0] | upper}'], ['noneA']],
     ['tags in several runs', ['{inp</w:t></w:r><w:r><w:t>uts.x}'], ['A & <b>']],
     ['DATA files', ['{#data["prices.csv"]}{name}={price};{/}'], ['a=1;b=2;']],
   ])('has %s', async (_, texts, expected) => {
@@ -116,12 +116,12 @@ describe('mistakes', () => {
     expect(await engine.check(checkTaskOf(files, { handler: 'docx', dataFiles }))).toEqual(expected);
   });
 
-  test('of good files are none', async () => {
+  test('do not occur in good files', async () => {
     expect(await engine.check(checkTaskOf({ 'main.docx': docxOf(['{x}{#y}{/}']) }, { handler: 'docx' }))).toEqual([]);
   });
 });
 
-describe('a file that is no document has a mistake:', () => {
+describe('a file that is not a document has a mistake:', () => {
   const docx = docxOf(['{x}']);
   const lying = Buffer.from(docxOf(['x'.repeat(5_000_000)]));
   const directory = lying.lastIndexOf('PK\x01\x02', undefined, 'latin1');
@@ -131,9 +131,9 @@ describe('a file that is no document has a mistake:', () => {
   encrypted.writeUInt16LE(1, encrypted.lastIndexOf('PK\x01\x02', undefined, 'latin1') + 8);
 
   test.each<[string, Uint8Array, string]>([
-    ['no content', Buffer.alloc(0), 'The file is no docx file'],
-    ['a text', Buffer.from('Dear {name}'.repeat(100)), 'The file is no docx file'],
-    ['a part of a document', docx.subarray(0, docx.length / 2), 'The file is no docx file'],
+    ['no content', Buffer.alloc(0), 'The file is not a docx file'],
+    ['a text', Buffer.from('Dear {name}'.repeat(100)), 'The file is not a docx file'],
+    ['a part of a document', docx.subarray(0, docx.length / 2), 'The file is not a docx file'],
     ['the end of a document', docx.subarray(docx.length / 2), 'The file is damaged'],
     [
       'another archive',

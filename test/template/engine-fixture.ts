@@ -12,7 +12,7 @@ import {
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** What a test may change of a task. Files are named with their content. */
+/** Changes of a test to a task. Files are named with their content. */
 export interface TaskOptions extends Partial<Omit<RenderTask, 'templates' | 'dataFiles' | 'settings'>> {
   dataFiles?: Files;
   settings?: Partial<RenderTask['settings']>;

@@ -27,7 +27,7 @@ describe('what code of a template returns in place of the document', () => {
     expect(await mistakesOf(engine, forging(value))).toEqual(NO_DOCUMENT);
   });
 
-  test('a header that is no text is left out', async () => {
+  test('a header that is not a text is left out', async () => {
     const task = renderTaskOf(
       { 'main.njk': forging(`({content: 'x', 'settings.header': {length: 4e9}, 'settings.footer': 7})`) },
       { handler: 'pdf' },

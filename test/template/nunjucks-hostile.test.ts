@@ -95,7 +95,7 @@ test.each([
   ['a name', `{{ a['"); throw 1; ("'] }}`],
   ['a block', '{% block a"b %}{% endblock %}'],
   ['a text', '\u2028\\u0022"; throw 1; "\\'],
-])('%s with quotes is no code', async (_, text) => {
+])('%s with quotes is not code', async (_, text) => {
   const result = await renderText(engine, text).catch((error: Error) => error.message);
   expect(String(result)).not.toMatch(/^1$/);
 });

@@ -180,9 +180,15 @@ describe('if unknown names are mistakes, they are at', () => {
     ['a list', '{% for x in rows %}{% endfor %}', 1, 13, 'Unknown name rows'],
     ['an argument', '{{ list | join(separator) }}', 1, 16, 'Unknown name separator'],
     ['a DATA file', '{{ data["none.csv"] }}', 1, 4, 'Unknown name data["none.csv"]'],
-    ['a value that is no number', '{{ "abc" | number }}', 1, 12, '"abc" is not a number'],
-    ['a value that is no date', '{{ "abc" | date }}', 1, 12, '"abc" is not a date'],
-    ['letters that are no field', '{{ "2024-03-09" | date("YYYY-MM-DD") }}', 1, 19, '"YYYY" is not a field of dates'],
+    ['a value that is not a number', '{{ "abc" | number }}', 1, 12, '"abc" is not a number'],
+    ['a value that is not a date', '{{ "abc" | date }}', 1, 12, '"abc" is not a date'],
+    [
+      'letters that are not a field',
+      '{{ "2024-03-09" | date("YYYY-MM-DD") }}',
+      1,
+      19,
+      '"YYYY" is not a field of dates',
+    ],
     ...NO_DAYS.map((day): [string, string, number, number, string] => [
       `the day ${day}`,
       `{{ "${day}" | date }}`,

@@ -52,13 +52,13 @@ describe('values', () => {
     expect(await render('[{{ a }}{{ b.c.d }}{{ data["x.csv"] }}{% for x in y %}{% endfor %}]')).toBe('[]');
   });
 
-  test('that are unknown are found by tests and the filter default, also if they are mistakes', async () => {
+  test('that are unknown are found by tests and the filter default, even if they are mistakes', async () => {
     const text =
       '{{ a | default("A") }}{{ b.c | d("B") }}{% if a is defined %}1{% endif %}{% if b.c is undefined %}2{% endif %}';
     expect(await render(text, { settings: { strict: true } })).toBe('AB2');
   });
 
-  test('are those of the task, with lists in their order', async () => {
+  test('are the values of the task, with lists in their order', async () => {
     const rows = Array.from({ length: 1234 }, (_, n) => ({ n }));
     const text = '{{ inputs.since }} {{ orders.rows.length }} {% for row in orders.rows %}{{ row.n }},{% endfor %}';
     const expected = `2024 1234 ${rows.map(({ n }) => `${n},`).join('')}`;

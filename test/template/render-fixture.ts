@@ -13,7 +13,7 @@ export interface TestTemplate {
   slug: string;
 }
 
-/** What a test template consists of. */
+/** Parts of a test template. */
 export interface TemplateParts {
   /** Contents of TEMPLATE files by their names. The first one is rendered. */
   files?: Record<string, string | Uint8Array>;

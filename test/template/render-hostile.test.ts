@@ -5,7 +5,7 @@ import { ENGINE_LIMITS } from '../../src/adapters/template-engine/sandboxed-engi
 import type { TemplateEngine } from '../../src/core/template-engine.ts';
 import { createRenderable, render, test as base } from './render-fixture.ts';
 
-/** Lets templates run for 3 seconds instead of 30. All other limits are those of the product. */
+/** Lets templates run for 3 seconds instead of 30. All other limits are the limits of the product. */
 const test = base.extend<{ limitTime: () => void }>({
   limitTime: async ({ service }, use) => {
     const engines = service.platform.templateEngines as Map<string, TemplateEngine>;
@@ -84,7 +84,7 @@ test('DATA files that do not parse are mistakes with their file and line', async
   expect(error.validation).toMatchObject([{ path: ['bad.json'], code: 'TEMPLATE', line: 3 }]);
   expect((await ann.post(`${path}/_check`)).body).toMatchObject({
     ok: false,
-    problems: [{ path: 'bad.json', line: 3 }],
+    problems: [{ path: ['bad.json'], line: 3 }],
   });
 });
 

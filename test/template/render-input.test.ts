@@ -11,7 +11,7 @@ const INPUTS = [
 const FILE = { 'r.njk': '{{ inputs.country }} {{ inputs.since }} {{ inputs.note === null }}' };
 
 describe('params', () => {
-  test('are checked by the schemas of the inputs, all at once', async ({ ann }) => {
+  test('are checked by the schemas of the inputs, all together', async ({ ann }) => {
     const { path, id } = await createRenderable(ann, { files: FILE, inputs: INPUTS }, { handler: 'text' });
     expect((await render(ann, path, { params: { country: 'DE' } })).text).toBe('DE 2026-01-01 true');
     const params = { country: 'XX', since: 'yesterday', other: 1 };

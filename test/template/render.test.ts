@@ -21,14 +21,14 @@ describe('_render', () => {
 
   test('returns the rendition and its text by GraphQL', async ({ ann }) => {
     const { id } = await createRenderable(ann, HELLO);
-    const { data, errors } = await renderByGraphql(ann, id, { handler: 'text', filename: 'Greeting' });
+    const { data, errors } = await renderByGraphql(ann, id, { handler: 'text', filename: 'Greeting 1/2' });
     expect(errors).toBeUndefined();
     const { operation, result } = data.renderTemplate;
     expect(operation).toMatchObject({ operation: 'TEMPLATE_RENDER', status: 'SUCCEEDED', percent: 100 });
     expect(result).toMatchObject({
       templateId: id,
       handler: 'text',
-      filename: 'Greeting.txt',
+      filename: 'Greeting 1-2.txt',
       contentType: 'text/plain; charset=utf-8',
       pages: null,
       contentsUrl: `/api/templates/${id}/renditions/${result.id}/contents`,

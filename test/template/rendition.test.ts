@@ -75,7 +75,7 @@ describe('the janitor', () => {
       service,
       `update dws.rendition set expires_at = now() - interval '1 s' where id = '${id}' returning file_id as "fileId"`,
     );
-    // Hidden at once, before the janitor runs.
+    // Hidden immediately, before the janitor runs.
     await expectError(ann.get(rendition), 404);
     await expectError(ann.get(`${rendition}/contents`), 404);
     await expect
@@ -124,6 +124,7 @@ const sweep = ({ platform }: Service): Promise<void> =>
       replacedAge: 60_000,
       orphanAge: 60_000,
       fileAge: 0,
+      sweepTimeout: 15_000,
     },
   );
 

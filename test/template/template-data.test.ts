@@ -358,7 +358,7 @@ describe('the data of a rendering', () => {
       expect(await readError(service, ann, [dataset({ datasetId: orders.id, ...config })])).toEqual([
         400,
         'processors.orders',
-        'processors.orders: Unknown field "nope"',
+        'processors.orders: Unknown field "nope". Did you mean "note"?',
       ]);
   });
 
@@ -379,7 +379,7 @@ describe('the data of a rendering', () => {
     expect(await readError(service, ann, [run, ...three])).toEqual([413, 'processors.c', message]);
   });
 
-  test('ends with its signal, also in the middle of a query', async ({ service, ann, source, shop }) => {
+  test('ends with its signal, even in the middle of a query', async ({ service, ann, source, shop }) => {
     const query = await ann.creates('/queries', {
       name: 'Slow',
       datasourceId: source.id,

@@ -34,7 +34,7 @@ async function findOrphans(service: Service): Promise<{ rows: unknown[]; bytes: 
   };
 }
 
-test('ten calls of _edit at once create one draft', async ({ ann }) => {
+test('ten concurrent calls of _edit create one draft', async ({ ann }) => {
   const template = await createTemplate(ann);
   await createFilled(ann, template, 'a.njk', 'one', 'TEMPLATE');
   const responses = await Promise.all(Array.from({ length: 10 }, () => ann.post(`${template.path}/_edit`)));
@@ -43,14 +43,14 @@ test('ten calls of _edit at once create one draft', async ({ ann }) => {
   await expectBody(ann.get(`${template.path}/draft`), 200, { id: responses[0]!.body.id });
 });
 
-test('of two commits at once, one finds no draft', async ({ ann }) => {
+test('one of two concurrent commits finds no draft', async ({ ann }) => {
   const template = await createTemplate(ann);
   await expectStatus(ann.post(`${template.path}/_edit`), 200);
   const responses = await Promise.all([1, 2, 3].map(() => ann.post(`${template.path}/draft/_commit`)));
   expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 404, 404]);
 });
 
-test('a commit beside writes to the draft and the template loses no bytes', async ({ ann, service }) => {
+test('a commit during writes to the draft and the template loses no bytes', async ({ ann, service }) => {
   for (let round = 0; round < 6; round += 1) {
     const template = await createTemplate(ann);
     const id = await createFilled(ann, template, 'a.njk', 'before', 'TEMPLATE');
@@ -149,7 +149,7 @@ test('a failed commit leaves the draft whole', async ({ ann, service }) => {
   expect(await fileNames(ann, template)).toEqual(['a.njk', 'new.txt']);
 });
 
-test('the deletion of a template deletes its draft, also beside a commit and a write', async ({ ann, service }) => {
+test('the deletion of a template deletes its draft, even during a commit and a write', async ({ ann, service }) => {
   for (let round = 0; round < 6; round += 1) {
     const template = await createTemplate(ann);
     await createFilled(ann, template, 'a.njk', 'one', 'TEMPLATE');

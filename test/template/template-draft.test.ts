@@ -37,11 +37,16 @@ const storedIds = async (service: Parameters<typeof systemQuery>[0], { id }: Tes
     )
   ).map((file) => file.id);
 
+/** Returns a text with the address of a file of a template. */
+const urlOf = (templateId: string, fileId: string) =>
+  `<img src="/api/templates/${templateId}/files/${fileId}/contents">`;
+
 test('a draft is a copy with its own ids, and its links', async ({ ann, service }) => {
   const template = await createTemplate(ann, { description: 'For customers' });
   const main = await createFilled(ann, template, 'a.njk', '{{ 1 }}', 'TEMPLATE');
   const head = await createFilled(ann, template, 'head.png', 'picture');
-  const settings = { logo: head.toUpperCase(), deep: [{ file: main }], other: UNKNOWN_ID };
+  const note = `${urlOf(template.id, main)} ${urlOf('default:bill', main)} ${urlOf(UNKNOWN_ID, UNKNOWN_ID)} ${main}`;
+  const settings = { logo: head.toUpperCase(), deep: [{ file: main }], other: UNKNOWN_ID, note };
   const handler = { handler: 'pdf', handlerOptions: {} };
   await expectStatus(ann.put(template.path, { ...handler, settings, letterheadId: head }), 200);
   const { body } = await ann.post(`${template.path}/_edit`);
@@ -58,7 +63,12 @@ test('a draft is a copy with its own ids, and its links', async ({ ann, service 
     editingId: template.id,
     templateFileId: copy,
     letterheadId: copiedHead,
-    settings: { logo: copiedHead, deep: [{ file: copy }], other: UNKNOWN_ID },
+    settings: {
+      logo: copiedHead,
+      deep: [{ file: copy }],
+      other: UNKNOWN_ID,
+      note: `${urlOf(draft.id, copy)} ${urlOf(draft.id, copy)} ${urlOf(UNKNOWN_ID, UNKNOWN_ID)} ${main}`,
+    },
     stale: false,
     _links: {
       self: { href: `/api${draft.path}` },
@@ -89,7 +99,8 @@ test('a commit replaces everything, and what was copied has the ids of before', 
   await expectStatus(ann.delete(filePath(draft, 'gone.png')), 204);
   const added = await createFilled(ann, draft, 'gone.png', 'new', 'DATA');
   await expectStatus(ann.put(filePath(draft, 'kept.png'), { filename: 'renamed.png' }), 200);
-  const changes = { name: 'Bill', handler: 'csv', settings: { list: [copy, added] }, letterheadId: copy };
+  const note = [urlOf(draft.id, copy.toUpperCase()), urlOf(draft.id, added)];
+  const changes = { name: 'Bill', handler: 'csv', settings: { list: [copy, added], note }, letterheadId: copy };
   await expectStatus(ann.put(draft.path, changes), 200);
   expect(await readFile(ann, template, 'a.njk')).toBe('one');
   const { slug } = (await ann.get(template.path)).body;
@@ -103,7 +114,7 @@ test('a commit replaces everything, and what was copied has the ids of before', 
     editingId: null,
     templateFileId: main,
     letterheadId: kept,
-    settings: { list: [kept, added] },
+    settings: { list: [kept, added], note: [urlOf(template.id, kept), urlOf(template.id, added)] },
   });
   expect(await fileNames(ann, template)).toEqual(['a.njk', 'gone.png', 'renamed.png']);
   expect(await readFile(ann, template, main)).toBe('two');

@@ -124,7 +124,7 @@ test('a file has at most 25 MB, and the files of a template 100 MB', async ({ an
   );
   await expectStatus(writeFile(ann, template, rest, 'x'.repeat(3 * MB + 1)), 413);
   await expectStatus(writeFile(ann, template, rest, 'y'.repeat(3 * MB)), 200);
-  // What was refused left nothing behind.
+  // Refused requests left nothing behind.
   await expectBody(ann.get(filePath(template, rest)), 200, { size: 3 * MB, sha256: sha256('y'.repeat(3 * MB)) });
   expect(await storedBytes(service, template)).toEqual({ rows: 5, files: 5 });
   await expectStatus(ann.delete(template.path), 204);
@@ -198,7 +198,7 @@ test('files count for the quota of the tenant', async () => {
   });
 });
 
-test('two writers at once leave one of the contents, and nothing else', async ({ ann, service }) => {
+test('two concurrent writers leave one of the contents, and nothing else', async ({ ann, service }) => {
   const template = await createTemplate(ann);
   const id = await createFilled(ann, template, 'a.txt', 'first');
   const texts = Array.from({ length: 12 }, (_, index) => String(index).repeat(1000 + index));
@@ -216,7 +216,7 @@ test('two writers at once leave one of the contents, and nothing else', async ({
   expect(guarded.toSorted()).toEqual([200, ...Array.from({ length: 11 }, () => 412)]);
 });
 
-test('a reader beside writers gets whole contents with their ETag', async ({ ann }) => {
+test('a reader during writes gets whole contents with their ETag', async ({ ann }) => {
   const template = await createTemplate(ann);
   const text = (index: number) => `${index}`.repeat(50_000);
   const id = await createFilled(ann, template, 'a.txt', text(0));

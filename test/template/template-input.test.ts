@@ -208,7 +208,7 @@ describe('the inputs of a template', () => {
     ]);
   });
 
-  test('of two writers at once are those of one of them', async ({ ann }) => {
+  test('of two concurrent writers are the inputs of one of them', async ({ ann }) => {
     const { path } = await createTemplate(ann);
     const lists = Array.from({ length: 6 }, (_, i) => [`a${i}`, `b${i}`]);
     const put = (names: string[]) => ann.put(`${path}/inputs`, { inputs: names.map((name) => ({ name })) });

@@ -79,7 +79,7 @@ test('the files server of the templates is discovered, too', async ({ service, e
   expect((await discover(service, eve, id)).out).toContain('added\tread_text_file');
 });
 
-test('added, changed and removed tools are printed, and what waits', async ({ service, eve }) => {
+test('added, changed and removed tools are printed, and waiting ones', async ({ service, eve }) => {
   const tool = (name: string, more = '') => `{ name: '${name}', inputSchema: { type: 'object' }${more} }`;
   const config = await writeServer('changing', `[${tool('kept')}, ${tool('changed')}, ${tool('removed')}]`);
   const { id } = await createToolkit(eve, { config });
@@ -96,6 +96,16 @@ test('added, changed and removed tools are printed, and what waits', async ({ se
     'removed\tremoved',
     'changed\tchanged',
     `2 wait for approval: POST /api/toolkits/${id}/tools/_approve`,
+  ]);
+});
+
+test('a tool that is not of the protocol is left out and printed', async ({ service, eve }) => {
+  const config = await writeServer('odd', `[{ name: 'odd' }, { name: 'good', inputSchema: { type: 'object' } }]`);
+  const { id } = await createToolkit(eve, { config });
+  expect((await discover(service, eve, id)).out).toEqual([
+    'Found 1 tool of local 1',
+    'The tool "odd" is left out: inputSchema: Invalid input: expected object, received undefined',
+    'added\tgood',
   ]);
 });
 
@@ -171,7 +181,7 @@ test('nothing is started for a user who may only read the toolkit', async ({ ser
   });
 });
 
-test('a server that ends at once is named', async ({ service, eve }) => {
+test('a server that ends immediately is named', async ({ service, eve }) => {
   const { id } = await createToolkit(eve, { config: { command: process.execPath, args: ['-e', 'process.exit(3)'] } });
   const { err, code } = await discover(service, eve, id);
   expect(code).toBe(1);

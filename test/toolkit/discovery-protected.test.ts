@@ -1,8 +1,10 @@
 import { afterEach, describe, expect } from 'vitest';
+import { digest } from '../../src/core/secret.ts';
 import { authorizeInBrowser } from '../support/authorization-server.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import type { Client } from '../support/client.ts';
 import { expectBody, expectError, expectInvalid, expectStatus } from '../support/expect.ts';
+import { sendJson } from '../support/mcp-server.ts';
 import { startProtectedMcpServer, type ProtectedMcpServer } from '../support/protected-mcp-server.ts';
 import type { Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
@@ -12,7 +14,7 @@ import type { TestToolkit } from './toolkit-fixture.ts';
 const servers: ProtectedMcpServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-async function start(clients?: object[]): Promise<ProtectedMcpServer> {
+async function start(clients?: (issuer: string) => object[]): Promise<ProtectedMcpServer> {
   const server = await startProtectedMcpServer(clients);
   servers.push(server);
   return server;
@@ -42,7 +44,7 @@ test('a protected server is discovered once a user has authorized its toolkit', 
   const asked = await connect(session, toolkit);
   expect(asked).toMatchObject({
     client_id: server.registered[0],
-    redirect_uri: `${service.url}/api/oauth/callback`,
+    redirect_uri: `${service.url}/api/oauth/callback/${digest(server.url)}`,
     scope: 'tools offline_access',
     resource: server.mcpUrl,
     code_challenge_method: 'S256',
@@ -168,17 +170,18 @@ test('a connection that was ended authorizes no discovery', async ({ service, ev
   await expectError(eve.post(`${toolkit.path}/discover`), 500, /requires authorization/);
 });
 
+/** Returns a client as it is registered by hand at an authorization server. */
+const registrationOf = ({ url }: Service, client: { clientId: string; clientSecret: string }, issuer: string) => ({
+  client_id: client.clientId,
+  client_secret: client.clientSecret,
+  redirect_uris: [`${url}/api/oauth/callback/${digest(issuer)}`],
+  grant_types: ['authorization_code', 'refresh_token'],
+  token_endpoint_auth_method: 'client_secret_post',
+});
+
 test('config.oauth names a client instead of a registration', async ({ service, eve }) => {
   const client = { clientId: 'our-client', clientSecret: 'the secret of our client' };
-  const server = await start([
-    {
-      client_id: client.clientId,
-      client_secret: client.clientSecret,
-      redirect_uris: [`${service.url}/api/oauth/callback`],
-      grant_types: ['authorization_code', 'refresh_token'],
-      token_endpoint_auth_method: 'client_secret_post',
-    },
-  ]);
+  const server = await start((issuer) => [registrationOf(service, client, issuer)]);
   const config = { url: server.mcpUrl, transport: 'http', oauth: { ...client, scope: 'tools' } };
   const toolkit = await createRemote(eve, server.mcpUrl, { config });
   const asked = await connect(await service.login('eve'), toolkit);
@@ -195,15 +198,7 @@ test('config.oauth names a client instead of a registration', async ({ service, 
 
 test('the secret of config.oauth is for one client and the first authorization server', async ({ service, eve }) => {
   const oauth = { clientId: 'our-client', clientSecret: 'the secret of our client' };
-  const clients = [
-    {
-      client_id: oauth.clientId,
-      client_secret: oauth.clientSecret,
-      redirect_uris: [`${service.url}/api/oauth/callback`],
-      grant_types: ['authorization_code', 'refresh_token'],
-      token_endpoint_auth_method: 'client_secret_post',
-    },
-  ];
+  const clients = (issuer: string) => [registrationOf(service, oauth, issuer)];
   const [server, other] = [await start(clients), await start(clients)];
   const config = { url: server.mcpUrl, transport: 'http', oauth };
   const toolkit = await createRemote(eve, server.mcpUrl, { config });
@@ -275,6 +270,37 @@ test('a server that describes another resource, or an address of this machine as
   await expectError(authorize(), 500, /registers no clients.*config\.oauth/);
   described = { ...metadata, registration_endpoint: undefined };
   await expectError(authorize(), 500, /registers no clients.*config\.oauth/);
+});
+
+test('an authorization server that registers no others is named, with the next step', async ({
+  service,
+  eve,
+  server,
+  remote,
+}) => {
+  const origin = new URL(server.url).origin;
+  const described = {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    response_types_supported: ['code'],
+  };
+  server.intercept = ({ url }, response) => {
+    if (url.includes('oauth-authorization-server')) sendJson(response, described);
+    else if (url === '/register')
+      response.writeHead(403).end('{"error": "access_denied", "error_description": "closed"}');
+    else return false;
+    return true;
+  };
+  const { path } = await remote();
+  const failed = await eve.post(`${path}/connection/_authorize`);
+  expect(failed).toMatchObject({ status: 500, body: { code: 'UPSTREAM_FAILED' } });
+  expect(failed.body.message).toBe(
+    'The authorization server of the MCP server "127.0.0.1" refuses to register this service with 403: ' +
+      '"{"error": "access_denied", "error_description": "closed"}". Register this service there with the redirect URI ' +
+      `${service.url}/api/oauth/callback/${digest(origin)}, and set config.oauth of the toolkit`,
+  );
 });
 
 test('a stdio toolkit is not authorized', async ({ eve }) => {

@@ -26,12 +26,14 @@ test('the tools of the reference server are stored, changed and approved', async
     );
     expect(Date.parse(record.discoveredAt)).toBeGreaterThan(Date.parse(record.createdAt));
 
+    expect(body.notes).toEqual([]);
     const again = await eve.data(
       `mutation ($id: ID!) { discoverToolkit(id: $id) {
-        serverInfo { name } diff { added removed changed } tools { name } toolkit { id discoveredAt } } }`,
+        notes serverInfo { name } diff { added removed changed } tools { name } toolkit { id discoveredAt } } }`,
       { id },
     );
     expect(again.discoverToolkit).toEqual({
+      notes: [],
       serverInfo: { name: 'mcp-servers/everything' },
       diff: { added: [], removed: [], changed: [] },
       tools: names.map((name: string) => ({ name })),
@@ -76,23 +78,31 @@ test('a failed discovery changes nothing', async ({ eve, server, remote }) => {
 
 describe('the limits of a tool', () => {
   const deep = (levels: number): unknown => (levels === 0 ? {} : { items: deep(levels - 1) });
-  const LIMITS: [tool: object, message: RegExp][] = [
-    [{ name: 'x'.repeat(129) }, /tools\.0\.name must have at most 128 characters/],
-    [{ name: '' }, /tools\.0\.name is required/],
-    [{ name: 'two\nlines' }, /tools\.0\.name must not contain control characters/],
-    [{ name: 'bell\u0007' }, /tools\.0\.name must not contain control characters/],
-    [{ description: 'x'.repeat(8193) }, /tools\.0\.description must have at most 8 KiB/],
-    [{ description: 'nul\u0000' }, /tools\.0\.description must be Unicode without NUL/],
-    [{ inputSchema: { type: 'object', title: 'x'.repeat(65_536) } }, /tools\.0\.inputSchema must have at most 64 KiB/],
-    [{ inputSchema: { type: 'object', items: deep(200) } }, /tools\.0\.inputSchema must nest at most 100 levels/],
-    [{ inputSchema: { type: 'object', title: '\u0000' } }, /tools\.0\.inputSchema must be Unicode without NUL/],
+  const LIMITS: [tool: object, problem: string][] = [
+    [{ name: 'x'.repeat(129) }, 'name must have at most 128 characters'],
+    [{ name: '' }, 'name must not be empty'],
+    [{ name: 'two\nlines' }, 'name must not contain control characters'],
+    [{ name: 'bell\u0007' }, 'name must not contain control characters'],
+    [{ description: 'x'.repeat(8193) }, 'description must have at most 8 KiB'],
+    [{ description: 'nul\u0000' }, 'description must be Unicode without NUL'],
+    [{ inputSchema: { type: 'object', title: 'x'.repeat(65_536) } }, 'inputSchema must have at most 64 KiB as JSON'],
+    [{ inputSchema: { type: 'object', items: deep(200) } }, 'inputSchema must nest at most 100 levels'],
+    [{ inputSchema: { type: 'object', title: '\u0000' } }, 'inputSchema must be Unicode without NUL'],
   ];
 
-  test.for(LIMITS)('%#: a tool past it is refused', async ([tool, message], { eve, server, remote }) => {
-    server.list = () => ({ tools: [toolNamed('tool', tool as Record<string, unknown>)] });
+  test.for(LIMITS)('%#: a tool past it is left out', async ([tool, problem], { eve, server, remote }) => {
+    const odd = toolNamed('tool', tool as Record<string, unknown>);
+    const note = `The tool ${JSON.stringify((odd.name as string).slice(0, 80))} is left out: ${problem}`;
+    server.list = () => ({ tools: [odd, toolNamed('good')] });
     const { path } = await remote();
-    await expectError(eve.post(`${path}/discover`), 500, message);
-    expect((await eve.post(`${path}/discover`)).body.code).toBe('UPSTREAM_FAILED');
+    const { tools: found, notes } = await expectBody(eve.post(`${path}/discover`), 200, {});
+    expect(found.map(({ name }: { name: string }) => name)).toEqual(['good']);
+    expect(notes).toEqual([note]);
+    server.list = () => ({ tools: [odd] });
+    const failed = await eve.post(`${path}/discover`);
+    expect(failed).toMatchObject({ status: 500, body: { code: 'UPSTREAM_FAILED' } });
+    expect(failed.body.message).toBe(`The MCP server "127.0.0.1" has no tool that can be used. ${note}`);
+    expect((await eve.get(path)).body.tools).toEqual(stored(['good', true]));
   });
 
   test('tools at the limits are stored as they are', async ({ eve, server, remote }) => {
@@ -106,7 +116,7 @@ describe('the limits of a tool', () => {
   });
 });
 
-describe('who and what', () => {
+describe('callers and types', () => {
   test('other types are refused, a disabled toolkit too', async ({ eve, remote }) => {
     const stdio = await createToolkit(eve, { config: STDIO });
     await expectError(eve.post(`${stdio.path}/discover`), 400, /mcp-remote only; "Tools" is of the type mcp-stdio/);
@@ -150,7 +160,7 @@ describe('who and what', () => {
   });
 });
 
-describe('meanwhile', () => {
+describe('during a discovery', () => {
   test('the service responds, and no database connection waits', async ({ service, eve, server, remote }) => {
     const { path } = await remote();
     const paths = await Promise.all(Array.from({ length: 14 }, async () => (await remote()).path));

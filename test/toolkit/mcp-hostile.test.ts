@@ -5,7 +5,14 @@ import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.
 import type { McpServer } from '../../src/core/mcp.ts';
 import { VERSION } from '../../src/server/package-root.ts';
 import { startListener, type Listener } from '../outbound/listener.ts';
-import { initializeResult, sendJson, startMcpServer, toolNamed, type TestMcpServer } from '../support/mcp-server.ts';
+import {
+  initializeResult,
+  KIND_SERVER,
+  sendJson,
+  startMcpServer,
+  toolNamed,
+  type TestMcpServer,
+} from '../support/mcp-server.ts';
 
 const TIMEOUT_MS = 1500;
 const outbound = openOutboundClient({ allowed: ['127.0.0.1'] });
@@ -20,7 +27,7 @@ beforeAll(async () => {
   [server, secret] = await Promise.all([startMcpServer(), startListener('127.0.0.2')]);
 });
 beforeEach(() => {
-  Object.assign(server, { requests: [], intercept: () => false, list: () => ({ tools: [toolNamed('only')] }) });
+  Object.assign(server, { requests: [], ...KIND_SERVER });
 });
 afterAll(async () => {
   await Promise.all([server.close(), secret.close(), outbound.close()]);
@@ -79,7 +86,7 @@ describe('a server that ends by the time', () => {
   test('one that does not finish the description of its authorization fails', async () => {
     respond((response) => drip(asJson(response), ' ', 50));
     const target: McpServer = { url: server.url, transport: 'http', headers: {}, token: null };
-    const known = { configured: null, registered: null, redirectUri: 'https://service.example/api/oauth/callback' };
+    const known = { configured: null, registered: null, redirectUriOf: () => 'https://service.example/callback' };
     await expect(mcp.createOAuthClient(target, known, new AbortController().signal)).rejects.toMatchObject({
       status: 500,
       message: expect.stringContaining('did not send what an authorization requires within 1.5 seconds'),
@@ -182,7 +189,7 @@ describe('a server that does not follow the protocol', () => {
     expect(await failure({ transport: 'sse' })).toEqual(upstreamFailure('does not follow the protocol'));
   });
 
-  test('what is no JSON, and no JSON-RPC, fails', async () => {
+  test('a response other than JSON, or than JSON-RPC, fails', async () => {
     respond((response) => void asJson(response).end('nothing'));
     expect(await failure()).toEqual(upstreamFailure('does not follow the protocol'));
     respond((response) => sendJson(response, { hello: 'world' }));

@@ -4,6 +4,7 @@ import { openOutboundClient } from '../../src/adapters/outbound/outbound-client.
 import type { McpDescription, McpServer } from '../../src/core/mcp.ts';
 import { VERSION } from '../../src/server/package-root.ts';
 import {
+  KIND_SERVER,
   sendJson,
   startEverythingServer,
   startMcpServer,
@@ -26,7 +27,7 @@ beforeAll(async () => {
   ]);
 });
 beforeEach(() => {
-  Object.assign(server, { requests: [], intercept: () => false, list: () => ({ tools: [toolNamed('only')] }) });
+  Object.assign(server, { requests: [], ...KIND_SERVER });
 });
 afterAll(async () => {
   await Promise.all([streamable.close(), sse.close(), server.close(), outbound.close()]);
@@ -35,7 +36,7 @@ afterAll(async () => {
 const discover = (url: string, more: Partial<McpServer> = {}): Promise<McpDescription> =>
   mcp.discover({ url, transport: 'http', headers: {}, token: null, ...more }, new AbortController().signal);
 
-/** What the reference server describes, as its documentation lists it. */
+/** Tools of the reference server, as its documentation lists them. */
 const ECHO = {
   name: 'echo',
   description: 'Echoes back the input string',
@@ -53,7 +54,7 @@ test('the tools of the reference server are found over streamable HTTP', async (
   expect(tools.length).toBeGreaterThan(5);
 });
 
-test('the same tools are found over SSE, also if the toolkit names HTTP', async () => {
+test('the same tools are found over SSE, even if the toolkit names HTTP', async () => {
   const found = await discover(streamable.url);
   expect(await discover(sse.url, { transport: 'sse' })).toEqual(found);
   expect(await discover(sse.url)).toEqual(found);
@@ -66,7 +67,7 @@ test('headers and the token of the connection are sent with each request', async
   expect(new Set(sent.map(String))).toEqual(new Set(['abc,Bearer the token']));
 });
 
-test('headers of the toolkit do not replace those of the protocol', async () => {
+test('headers of the toolkit do not replace headers of the protocol', async () => {
   await discover(server.url, { headers: { 'content-type': 'text/plain', accept: 'text/html' } });
   expect(server.requests.map(({ headers }) => headers['content-type'])).not.toContain('text/plain');
   expect(server.requests.map(({ headers }) => headers.accept)).not.toContain('text/html');
@@ -98,7 +99,11 @@ test('all pages are read, in the order of the server', async () => {
 
 test('a server without tools has none', async () => {
   server.list = () => ({ tools: [] });
-  expect(await discover(server.url)).toEqual({ serverInfo: { name: 'test-server', version: '1.2.3' }, tools: [] });
+  expect(await discover(server.url)).toEqual({
+    serverInfo: { name: 'test-server', version: '1.2.3' },
+    tools: [],
+    notes: [],
+  });
 });
 
 test('a server of the revision 2026-07-28 is asked without a handshake', async () => {
@@ -121,6 +126,7 @@ test('a server of the revision 2026-07-28 is asked without a handshake', async (
   expect(await discover(server.url)).toEqual({
     serverInfo: name,
     tools: [{ name: 'modern', description: null, inputSchema: { type: 'object' } }],
+    notes: [],
   });
   expect(server.requests.map(({ message, headers }) => [message.method, headers['mcp-protocol-version']])).toEqual([
     ['server/discover', version],

@@ -67,7 +67,7 @@ describe('splitting a command', () => {
     `a "é 😀" \\é`,
     `  a  b  `,
     `a % ! ^ , : @ - _ + ]`,
-  ])('is that of a real shell: %s', (source) => {
+  ])('matches a real shell: %s', (source) => {
     expect(splitCommand(source, 'config').words).toEqual(splitByShell(source));
   });
 

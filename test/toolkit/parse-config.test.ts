@@ -134,14 +134,15 @@ describe('a configuration becomes settings of a toolkit:', () => {
 describe('a configuration is refused', () => {
   const LONG = 'x'.repeat(65_537);
   test.for<[string, unknown, string, string | RegExp]>([
-    ['that is empty', ' \n', 'config', 'config is required'],
+    ['that is empty', ' \n', 'config', 'config must not be empty'],
     ['past 64 KiB as text', LONG, 'config', 'config must have at most 64 KiB'],
     ['past 64 KiB as an object', { command: LONG }, 'config', 'config must have at most 64 KiB as JSON'],
     ['that is a number', 7, 'config', 'config must be a text or an object'],
     ['that is a list', '["npx"]', 'config', 'config must be a text or an object'],
     ['that is broken JSON', '{"mcpServers": ', 'config', /^config is not valid JSON/],
     ['without servers', { mcpServers: {} }, 'config.mcpServers', 'config.mcpServers has no servers'],
-    ['whose servers are a list', { servers: [] }, 'config.servers', 'config.servers must be an object'],
+    ['whose servers are a text', { servers: 'a' }, 'config.servers', 'config.servers must be an object or a list'],
+    ['with an empty list of servers', { servers: [] }, 'config.servers', 'config.servers has no servers'],
     ['without command and url', { foo: 1 }, 'config', 'config must have a command or a url'],
     ['with variables only', 'A=1', 'config', 'config has no command'],
     ['with an operator', 'npx a | sh', 'config', 'config must not contain "|" outside of quotes'],
@@ -149,7 +150,7 @@ describe('a configuration is refused', () => {
       'of an unknown type',
       { type: 'ws', url: 'https://a' },
       'config.type',
-      /must be one of mcp-stdio, stdio, mcp-remote/,
+      /must be one of mcp-stdio, stdio, local, mcp-remote/,
     ],
     ['of the type custom', { type: 'custom', config: { tools: [] } }, 'config.type', /must be one of/],
     [
@@ -175,7 +176,7 @@ describe('a configuration is refused', () => {
       'with a URL of another scheme',
       { url: 'ftp://a.example' },
       'config.url',
-      'config.url must be an http or https URL',
+      'config.url must be an http or https URL, not ftp:',
     ],
     ['with white space in the URL', 'https://a.example/ b', 'config.url', 'config.url must be an http or https URL'],
   ])('%s', async ([, config, path, message], { ann }) => {

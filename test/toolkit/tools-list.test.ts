@@ -60,7 +60,7 @@ const CASES: Case[] = [
     diff: { changed: ['a'] },
   },
   {
-    title: 'the order of keys and an empty description are no change',
+    title: 'the order of keys and an empty description are not a change',
     former: approved(tool('a')),
     found: [tool('a', { description: '', inputSchema: REORDERED })],
     tools: approved(tool('a', { inputSchema: REORDERED })),
@@ -113,7 +113,7 @@ describe('limits of tools', () => {
 
   test.each<[string, McpTool[]]>([
     [' must have at most 500 tools', Array.from({ length: 501 }, (_, index) => tool(`t${index}`))],
-    ['0.name is required', [tool(' ')]],
+    ['0.name must not be empty', [tool(' ')]],
     ['0.name must have at most 128 characters', [tool('😀'.repeat(129))]],
     ['0.name must have at most 128 characters', [tool('x'.repeat(100_000))]],
     ['0.name must not contain control characters', [tool('a\u001b[31mb')]],

@@ -82,7 +82,7 @@ describe('tools that a client reports', () => {
     ]);
   });
 
-  test('none, sent back with a new toolkit, are no discovery', async ({ eve }) => {
+  test('as an empty list, sent back with a new toolkit, are not a discovery', async ({ eve }) => {
     const toolkit = await createToolkit(eve);
     const { body } = await eve.get(toolkit.path);
     await expectBody(eve.put(toolkit.path, body), 200, { discoveredAt: null });
@@ -226,7 +226,7 @@ describe('custom tools', () => {
     ['a private address', { request: { url: 'https://10.0.0.1/{{id}}' } }, 'config.tools.0.request.url', /not public/],
     ['an invalid schema', { inputSchema: { type: 'objekt' } }, 'config.tools.0.inputSchema.type', /./],
     ['a schema of a text', { inputSchema: { type: 'string' } }, 'config.tools.0.inputSchema.type', /must be object/],
-    ['an invalid name', { name: '' }, 'config.tools.0.name', /is required/],
+    ['an invalid name', { name: '' }, 'config.tools.0.name', /must not be empty/],
   ])('are refused with %s', async ([, more, path, message], { eve }) => {
     await expectInvalid(eve.post('/toolkits', { name: 'T', ...custom(tool(more)) }), path, message);
   });

@@ -19,7 +19,7 @@ interface Worker {
   child: ChildProcess;
   /** Resolves when the first calls run. */
   started: Promise<unknown>;
-  /** What it prints at its end; throws its errors. */
+  /** Returns its output at its end; throws its errors. */
   result: Promise<{ charged: number; refused: number }>;
 }
 
@@ -83,7 +83,7 @@ describe('two processes with 50 callers', () => {
     const highest = await watch(service, actors, results);
     const [first, second] = await results;
     expect(highest).toBeLessThanOrEqual(CAP);
-    // The calls want about ten times the cap, of which the last ones leave less than the largest call.
+    // The calls request about ten times the cap. The last ones leave less than the largest call.
     expect(highest).toBeGreaterThan(CAP - 4);
     expect(first!.refused + second!.refused).toBeGreaterThan(0);
     for (const { used, reserved } of await figures(service, actors)) {

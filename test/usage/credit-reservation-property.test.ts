@@ -14,7 +14,8 @@ import { createProfile, test } from '../support/usage-profile-fixture.ts';
 
 /*
  * Any sequence of reservations, calls that are sent, charged, refused or lost, releases, expiries, crashes and bursts of
- * callers leaves the figures of an actor equal to those of a model, which never exceed the cap: what was sent is charged.
+ * callers leaves the figures of an actor equal to the figures of a model, which never exceed the cap: sent calls are
+ * charged.
  */
 
 const SEED = 2121;
@@ -83,7 +84,7 @@ class Model {
     this.actor = actor;
   }
 
-  /** Ends a reservation, with what it is charged. */
+  /** Ends a reservation with its charge. */
   end(id: string, charge: number): void {
     this.used += charge;
     this.reserved.delete(id);
@@ -167,7 +168,7 @@ class Runner {
     if (await this.#run(end, (tx) => sendCall(tx, { tenantId: this.#tenantId }, ids, call))) model.sent.add(id);
   }
 
-  /** Ends a call twice, of which the second time changes nothing. Does nothing if it was not sent. */
+  /** Ends a call twice. The second time changes nothing. Does nothing if it was not sent. */
   async #end(model: Model, id: string, { percent, state, ending: end }: StepOf<'end'>): Promise<void> {
     const amount = model.reserved.get(id) ?? 0;
     const stated = percent === null ? null : Math.floor((amount * percent) / 100);
@@ -179,7 +180,7 @@ class Runner {
     if (committed && model.sent.has(id)) model.end(id, state === 'sent' ? Math.min(stated ?? amount, amount) : 0);
   }
 
-  /** Reserves with several callers at once. Those that are refused would exceed the cap beside those that are not. */
+  /** Reserves with several callers concurrently. The refused ones would exceed the cap together with the accepted ones. */
   async #burst(model: Model, amounts: readonly number[]): Promise<void> {
     const outcomes = await Promise.allSettled(
       amounts.map((amount) =>
@@ -195,30 +196,26 @@ class Runner {
   }
 }
 
-test(
-  'the figures are those of the model, and never exceed the cap',
-  { timeout: 300_000 },
-  async ({ service, admin }) => {
-    const tenantId = await tenantOf(service);
-    await createProfile(admin, { creditCapPerMonth: CAP / 1000, isDefault: true });
-    const runner = new Runner(service, tenantId);
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
-        const model = new Model(`user:${newId()}`);
-        for (const one of steps) {
-          await runner.step(model, one);
-          expect(await figuresOf(service, tenantId, model.actor), JSON.stringify(one)).toEqual(model.figures);
-          expect(model.used + model.reservedBut()).toBeLessThanOrEqual(CAP);
-        }
-        const [lines] = await systemQuery<{ credits: number }>(
-          service,
-          'select coalesce(sum(credits), 0)::float8 as credits from dws.usage_event where actor = $1',
-          model.actor,
-        );
-        expect(lines!.credits).toBeCloseTo(model.used / 1000, 6);
-      }),
-      { numRuns: ROUNDS, seed: SEED, endOnFailure: true },
-    );
-    expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
-  },
-);
+test('the figures equal the model, and never exceed the cap', { timeout: 300_000 }, async ({ service, admin }) => {
+  const tenantId = await tenantOf(service);
+  await createProfile(admin, { creditCapPerMonth: CAP / 1000, isDefault: true });
+  const runner = new Runner(service, tenantId);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
+      const model = new Model(`user:${newId()}`);
+      for (const one of steps) {
+        await runner.step(model, one);
+        expect(await figuresOf(service, tenantId, model.actor), JSON.stringify(one)).toEqual(model.figures);
+        expect(model.used + model.reservedBut()).toBeLessThanOrEqual(CAP);
+      }
+      const [lines] = await systemQuery<{ credits: number }>(
+        service,
+        'select coalesce(sum(credits), 0)::float8 as credits from dws.usage_event where actor = $1',
+        model.actor,
+      );
+      expect(lines!.credits).toBeCloseTo(model.used / 1000, 6);
+    }),
+    { numRuns: ROUNDS, seed: SEED, endOnFailure: true },
+  );
+  expect(await systemQuery(service, WRONG_TOTALS)).toEqual([]);
+});

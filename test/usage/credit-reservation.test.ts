@@ -103,7 +103,7 @@ describe('a reservation', () => {
     await reserve(service, tenant, request);
     for (const changed of [{ actor: actorOf() }, { payer: newId() }])
       await expect(reserve(service, tenant, { ...request, ...changed })).rejects.toThrow(
-        `The credits of ${request.id} are reserved for somebody else`,
+        `The credits of ${request.id} are reserved for another user`,
       );
   });
 
@@ -184,7 +184,7 @@ describe('a reservation', () => {
 });
 
 describe('the limits', () => {
-  test('of a cap of 0 refuse everything, also what costs nothing', async ({ service, admin }) => {
+  test('of a cap of 0 refuse everything, even free calls', async ({ service, admin }) => {
     const tenant = await tenantOf(service);
     const zero = await service.user('zero');
     const { id } = await createProfile(admin, { creditCapPerMonth: 0, allowedModelTiers: ['everyday'] });
@@ -213,7 +213,7 @@ describe('the limits', () => {
     });
   });
 
-  test('of a lower cap bind at once, also what is reserved', async ({ service, admin }) => {
+  test('of a lower cap bind immediately, including reserved credits', async ({ service, admin }) => {
     const tenant = await tenantOf(service);
     const { id: userId } = await service.user('lower');
     const { id } = await createProfile(admin, { creditCapPerMonth: 100 });
@@ -225,7 +225,7 @@ describe('the limits', () => {
     await expect(reserve(service, tenant, request)).rejects.toThrow('this requires 80, 0 of 50 are used');
   });
 
-  test('of a user without a row are those of the default', async ({ service, admin }) => {
+  test('of a user without a row are the limits of the default', async ({ service, admin }) => {
     const tenant = await tenantOf(service);
     expect(await loadEffectiveProfile(runnerOf(service, tenant), { tenantId: tenant }, newId())).toMatchObject({
       source: 'default',
@@ -258,7 +258,7 @@ describe('a month', () => {
     expect(await figuresOf(service, tenant, actor)).toMatchObject({ used: '0.000000', remaining: '1000.000000' });
   });
 
-  test('begins with nothing used, but with what is still reserved', async ({ service }) => {
+  test('begins with nothing used, but with the credits that are still reserved', async ({ service }) => {
     const [tenant, actor] = [await tenantOf(service), actorOf()];
     at('2026-12-31T23:59:59.000Z');
     await meterIn(service, tenant, [chargeOf(actor, '990')]);

@@ -73,7 +73,7 @@ const stateOf = async (service: Service, slug = 'default') => {
 };
 
 describe('the sync of credits', () => {
-  test('reports every tenant, and stores what is included', async ({ service, manager, billing }) => {
+  test('reports every tenant, and stores the included credits', async ({ service, manager, billing }) => {
     const now = new Date('2027-05-01T00:30:00.000Z');
     expect(await reportAt(billing, now)).toEqual({
       included: 70,
@@ -157,6 +157,37 @@ describe('the sync of credits', () => {
     },
   );
 
+  test('that fails is repeated by one process, at its start or after five minutes', async ({
+    service,
+    manager,
+    billing,
+  }) => {
+    const other = await startService(
+      { LICENSE_MANAGER_URL: manager.url, ROLE: 'web' },
+      { databaseUrl: service.databaseUrl },
+    );
+    const platforms = [service, other].map(({ platform }) => platform);
+    const reportsOf = async (minutes: number, retryAfter?: number) => {
+      const before = manager.reports.length;
+      const now = new Date(hour + minutes * 60_000);
+      await Promise.all(platforms.map((platform) => syncCredits(platform, now, never, retryAfter)));
+      return manager.reports.length - before;
+    };
+    manager.respond = respondWith(401, {});
+    nextHour();
+    expect(await reportsOf(0)).toBe(2);
+    expect(await reportsOf(4)).toBe(0);
+    // A failure has the time at which the license manager responded.
+    expect(await reportsOf(6)).toBe(2);
+    expect(await reportAt(billing, new Date(hour))).toMatchObject({ lastSyncFailureCode: 'license_not_recognized' });
+    expect(await reportsOf(10)).toBe(0);
+    manager.respond = respondWith(200, { included: 7777 });
+    expect(await reportsOf(10, 0)).toBe(2);
+    expect(await reportAt(billing, new Date(hour))).toMatchObject({ included: 7777, lastSyncFailedAt: null });
+    expect(await reportsOf(20, 0)).toBe(0);
+    await other.close();
+  });
+
   test('of a tenant that fails does not stop the others', async ({ service, manager }) => {
     manager.respond = (report, response: ServerResponse) =>
       report.tenant === 'default' ? void response.destroy() : respondWith(200, { included: 31 })(report, response);
@@ -232,6 +263,18 @@ describe('the age of the figures', () => {
       levels.push((await reportAt(billing, new Date(now.getTime() + hours * HOUR_MS)))['stalenessLevel']);
     expect(levels).toEqual(['fresh', 'aging', 'aging', 'stale', 'stale', 'expired']);
   });
+});
+
+test('a worker repeats failed reports at its start', async ({ manager }) => {
+  const first = await startService({ LICENSE_MANAGER_URL: manager.url, ROLE: 'web' });
+  manager.respond = respondWith(401, {});
+  await syncCredits(first.platform, new Date(Date.now() - 1000), never);
+  expect(await stateOf(first)).toMatchObject({ failure_code: 'license_not_recognized' });
+  manager.respond = respondWith(200, { included: 78 });
+  const second = await startService({ LICENSE_MANAGER_URL: manager.url }, { databaseUrl: first.databaseUrl });
+  await expect.poll(() => stateOf(first)).toMatchObject({ included: 78, failure_code: null });
+  await second.close();
+  await first.close();
 });
 
 test('a worker syncs at its start', async ({ manager }) => {

@@ -59,7 +59,7 @@ describe.for(KINDS)('the monthly budget of an %s', ([kind, path, type, more]) =>
 });
 
 describe('the monthly budget of a draft', () => {
-  test('is that of its job, also after both change', async ({ admin, ann }) => {
+  test('is the budget of its job, even after both change', async ({ admin, ann }) => {
     const { id } = await admin.creates('/jobs', {
       name: 'Nightly',
       type: 'actions',

@@ -6,7 +6,7 @@ import { test as base } from '../support/fixture.ts';
 import { meterIn, tenantOf, usageOf } from '../support/usage-fixture.ts';
 
 interface BillingWorld {
-  /** May read the ledger, but is no superuser. */
+  /** May read the ledger, but is not a superuser. */
   billing: Client;
   /** The same with a token that may only read. */
   readOnly: Client;
@@ -61,7 +61,7 @@ const keysOf = (body: { _embedded: { 'svc:usage-event': { key: string }[] } }) =
   body._embedded['svc:usage-event'].map(({ key }) => key);
 
 describe('usage events', () => {
-  test('are listed newest first, with what they are about', async ({ billing, ann, app }) => {
+  test('are listed newest first, with their subjects', async ({ billing, ann, app }) => {
     const body = await expectBody(billing.get('/usage/events'), 200, { start: 0, count: 3, total: 3 });
     expect(body._links).toMatchObject({ self: { href: '/api/usage/events' }, up: { href: '/api/usage' } });
     expect(keysOf(body)).toEqual(['agent:1', 'job:1', 'app:1']);

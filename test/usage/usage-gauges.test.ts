@@ -89,7 +89,7 @@ test('rows, indexes and files are in the ledger once a UTC day, with two process
   await giveRows(service, two, 77);
   await storeFile(service, 1000);
   await at('2027-03-01T23:59:59.999Z');
-  // Days off, of which nothing is metered.
+  // Days off, for which nothing is metered.
   await at('2027-03-05T00:00:00.000Z');
   await other.close();
 

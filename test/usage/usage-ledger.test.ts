@@ -65,7 +65,7 @@ describe('metering', () => {
     const [tenant, other] = [await newTenant(service), await newTenant(service)];
     const occurredAt = new Date('2026-03-01T00:00:00.000Z');
     const day = '2026-03-01';
-    // Repeated within a call, by a later one with another quantity and day, and by several at once.
+    // Repeated within a call, by a later one with another quantity and day, and by several concurrently.
     await meterIn(service, tenant, [usageOf('job:1', { occurredAt }), usageOf('job:1', { occurredAt })]);
     await meterIn(service, tenant, [usageOf('job:1', { quantity: '9', occurredAt: new Date('2026-04-01T00:00:00Z') })]);
     await Promise.all(
@@ -148,7 +148,7 @@ describe('metering', () => {
   });
 
   test.for([
-    ['a quantity that is no decimal', { quantity: '1e3' }, /is not a decimal/],
+    ['a quantity that is not a decimal', { quantity: '1e3' }, /is not a decimal/],
     ['an actor that is neither user nor agent', { actor: `team:${newId()}` as never }, /usage_event_actor_check/],
     ['an actor without an id', { actor: 'user:ann' as const }, /invalid input syntax for type uuid/],
     ['a key of no characters', { key: '' }, /usage_event_key_check/],
@@ -192,7 +192,7 @@ describe('the database', () => {
   });
 
   test.for(['dws_app', 'dws_system'])(
-    'refuses changes as %s also if the grants are wrong',
+    'refuses changes as %s, even if the grants are wrong',
     async (role, { service }) => {
       const tenant = await newTenant(service);
       await meterIn(service, tenant, [usageOf('job:1')]);

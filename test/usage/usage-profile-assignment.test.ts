@@ -149,7 +149,10 @@ describe('in GraphQL', () => {
 describe('the usage of the caller', () => {
   const profileOf = async (client: Client) => (await client.get('/me/usage')).body.profile;
 
-  test('has the profile that applies: own, else those of the teams, else the default', async ({ service, admin }) => {
+  test('has the profile that applies: own, else the profiles of the teams, else the default', async ({
+    service,
+    admin,
+  }) => {
     const cara = await service.user('cara');
     const next = new Date();
     const resetsAt = new Date(Date.UTC(next.getUTCFullYear(), next.getUTCMonth() + 1)).toISOString();

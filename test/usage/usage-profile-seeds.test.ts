@@ -30,7 +30,7 @@ const addTenant = (url: string, slug: string) =>
   runSql(url, `set role dws_system; insert into dws.tenant (id, slug) values ('${newId()}', '${slug}')`);
 
 describe('the profiles of the system', () => {
-  test('are those of tenants before and after the migration, also with an owner who is no superuser', async () => {
+  test('exist for tenants before and after the migration, even with an owner who is not a superuser', async () => {
     const database = await createDatabase('template0');
     const role = `owner_${database.url.split('_').at(-1)}`;
     await runSql(database.url, `create role ${role} login createrole password 'secret'`);

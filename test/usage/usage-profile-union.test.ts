@@ -32,7 +32,7 @@ const CASES: Case[] = [
     source: 'own',
   },
   {
-    name: 'that of the only team, though the default is higher',
+    name: 'the profile of the only team, though the default is higher',
     teams: [SMALL],
     expected: SMALL,
     from: [SMALL],
@@ -61,7 +61,7 @@ const CASES: Case[] = [
     source: 'team',
   },
   {
-    name: 'a cap beside one of 0',
+    name: 'a cap together with one of 0',
     teams: [NONE, SMALL],
     expected: profile(10, 'strategic'),
     from: [NONE, SMALL],

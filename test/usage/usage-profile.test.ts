@@ -32,7 +32,7 @@ describe('usage profiles', () => {
     expect(standard.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
   });
 
-  test('are listed with those of the system first, then as they were created', async ({ admin, writer }) => {
+  test('are listed with profiles of the system first, then by creation time', async ({ admin, writer }) => {
     const [second, first] = [profileBody({ name: 'Zebra' }), profileBody({ name: 'Aardvark' })];
     await writer.creates('/usage-profiles', second);
     await writer.creates('/usage-profiles', first);
@@ -48,7 +48,7 @@ describe('usage profiles', () => {
     ]);
   });
 
-  test('have what they were created with, in both APIs', async ({ admin, writer }) => {
+  test('have the values of their creation, in both APIs', async ({ admin, writer }) => {
     const body = profileBody({ creditCapPerMonth: 25, allowedModelTiers: ['strategic', 'everyday', 'strategic'] });
     const created = await writer.post('/usage-profiles', body);
     const expected = {
@@ -78,10 +78,10 @@ describe('usage profiles', () => {
   });
 
   test.for([
-    [{ name: '' }, 'name', /is required/],
+    [{ name: '' }, 'name', /must not be empty/],
     [{ name: undefined }, 'name', /is required/],
-    [{ description: '' }, 'description', 'description is required'],
-    [{ description: '  ' }, 'description', 'description is required'],
+    [{ description: '' }, 'description', 'description must not be empty'],
+    [{ description: '  ' }, 'description', 'description must not be empty'],
     [{ description: null }, 'description', /description/],
     [{ slug: 'Upper' }, 'slug', 'slug must match ^[a-z][a-z0-9-]*$'],
     [{ slug: '1st' }, 'slug', 'slug must match ^[a-z][a-z0-9-]*$'],
@@ -139,7 +139,7 @@ describe('an update', () => {
     await expectGraphqlError(writer.gql(document), 'BAD_USER_INPUT', '"slug" cannot be changed');
   });
 
-  test('refuses a description that is no real value', async ({ writer }) => {
+  test('refuses a description that is not a real value', async ({ writer }) => {
     const { id } = await createProfile(writer);
     for (const description of ['', ' ', null])
       await expectStatus(writer.put(`/usage-profiles/${id}`, { description }), 400, JSON.stringify(description));
@@ -187,7 +187,7 @@ describe('the default', () => {
     expect(await defaultsOf(stranger)).toEqual(['standard']);
   });
 
-  test('is one, however many move it at once', async ({ stranger }) => {
+  test('is one, however many move it concurrently', async ({ stranger }) => {
     const made = await Promise.all(Array.from({ length: 4 }, () => createProfile(stranger)));
     const moves = [...made, ...made].map(({ id }) => stranger.put(`/usage-profiles/${id}`, { isDefault: true }));
     moves.push(stranger.post('/usage-profiles', profileBody({ isDefault: true })));

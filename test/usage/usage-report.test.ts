@@ -7,7 +7,7 @@ import { test as base } from '../support/fixture.ts';
 import { meterIn, tenantOf, usageOf } from '../support/usage-fixture.ts';
 
 interface ReportWorld {
-  /** May read the reports, but is no superuser. */
+  /** May read the reports, but is not a superuser. */
   billing: Client;
   /** Ids of an app with the budget 10, and of a job of a team with the budget 0. */
   app: string;
@@ -146,7 +146,7 @@ describe('the usage report', () => {
       '2027-12-31 job_compute 999999999.999999',
     ]);
     expect(await datesOf('startDate=2028-02-28')).toHaveLength(6);
-    // The budgets are those of the current month.
+    // The budgets are the budgets of the current month.
     const { budgets } = (await at(NOW, () => billing.get('/usage?startDate=2020-01-01&endDate=2020-01-02'))).body;
     expect(budgets).toMatchObject([{ entityId: app, creditsUsed: 12.5 }, { entityId: job }]);
   });
@@ -237,7 +237,7 @@ describe('the usage history', () => {
 });
 
 describe('the top consumers', () => {
-  test('are sorted by credits, also if they were deleted', async ({ billing, app, job, ann, bob }) => {
+  test('are sorted by credits, even if they were deleted', async ({ billing, app, job, ann, bob }) => {
     const { body } = await at(NOW, () => billing.get('/usage/top-consumers?days=365'));
     expect(body).toMatchObject({ windowDays: 365, startDate: '2027-03-03', endDate: '2028-03-01' });
     const consumer = (entityType: string, entityId: string, name: string | null, credits: number, events: number) => ({

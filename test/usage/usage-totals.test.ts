@@ -80,7 +80,7 @@ test(
           ...one,
           usage: one.usage.map((used) => ({ ...used, key: `key:${first + Number(used.key)}` })),
         }));
-        // Two workers merge the totals meanwhile.
+        // Two workers merge the totals during this.
         const merges = [1, 2, 3, 4].map(() => mergeUsage(service.platform, new Date(0)));
         await Promise.all([...keyed.map((one) => run(service, tenants[one.tenant]!, one)), ...merges]);
         for (const { tenant, ending, usage: used } of keyed)

@@ -9,7 +9,7 @@ test('the input and the config are checked when a visual is saved', async ({ ann
   for (const [body, message] of [
     [{}, '"component" is required'],
     [{ component: 'radar' }, '"component" cannot be "radar"'],
-    [{ component: 'card', name: ' ' }, 'name is required'],
+    [{ component: 'card', name: ' ' }, 'name must not be empty'],
     [{ component: 'card', config: [] }, 'config'],
     [{ component: 'card', config: { xAxis: 'region' } }, 'config.xAxis is unknown'],
     [{ component: 'bar-chart', config: { stacked: 'yes' } }, 'config.stacked must be boolean,null'],

@@ -118,7 +118,7 @@ test.for(VISUALS)('a %s of %o is an image without injected elements', async ([co
   expect(body.length).toBeLessThan(2_000_000);
 });
 
-test('an image has the requested size, or that of its config, within limits', async ({ ann, hostile }) => {
+test('an image has the requested size, or the size in its config, within limits', async ({ ann, hostile }) => {
   const config = { xAxis: NAME, width: 1000, height: 300 };
   expect((await hostile.image('bar-chart', config)).body).toMatch(/^<svg width="1000" height="300" /);
   expect((await hostile.image('bar-chart', config, '?width=100&height=100')).body).toMatch(

@@ -3,7 +3,7 @@ import { labelsOf, shortFormat } from '../../src/adapters/chart/text.ts';
 import { incompletePeriods } from '../../src/core/visual/incomplete-periods.ts';
 import { readableName } from '../../src/core/visual/plan.ts';
 
-describe('dates beside each other are as short as all of them permit', () => {
+describe('dates next to each other are as short as all of them permit', () => {
   test.each([
     ['date', ['2024-01-01', '2025-01-01'], ['2024', '2025']],
     ['date', ['2024-11-01', '2025-01-01', null], ['Nov 2024', 'Jan 2025', '(none)']],
@@ -15,7 +15,7 @@ describe('dates beside each other are as short as all of them permit', () => {
   });
 });
 
-test('numbers beside each other have one unit and one number of digits', () => {
+test('numbers next to each other have one unit and one number of digits', () => {
   const format = (values: number[], isScale = false) => values.map(shortFormat(values, isScale));
   expect(format([4_000_000, 3_312_000, 930_000, 12, 0])).toEqual(['4.0M', '3.3M', '0.9M', '12', '0']);
   expect(format([19_800, 2003.07])).toEqual(['19.8K', '2.0K']);

@@ -17,13 +17,13 @@ interface FakeToolCall {
   arguments: unknown;
   /** Default: an id of the fake's. */
   id?: unknown;
-  /** Whether arguments that are no text are sent as they are. */
+  /** Whether arguments other than texts are sent as they are. */
   isRaw?: boolean;
   /** Further keys, which must come back. */
   keys?: Record<string, unknown>;
 }
 
-/** What the model says: a text, calls of tools, or both. Tokens are counted if they are not given. */
+/** A reply of the model: a text, calls of tools, or both. Tokens are counted if they are not given. */
 export interface FakeReply {
   /** A text or parts. */
   content?: unknown;
@@ -48,7 +48,7 @@ export type IssuedKeys = Map<string, { message: Record<string, unknown>; call: R
 /** About four characters a token. */
 const countTokens = (value: unknown): number => Math.ceil((JSON.stringify(value) ?? '').length / 4);
 
-/** Returns a completion and records the keys that must come back. `number` is that of the call. */
+/** Returns a completion and records the keys that must come back. `number` is the number of the call. */
 export function createCompletion(reply: FakeReply, messages: unknown, number: number, issued: IssuedKeys): object {
   const { content = null, toolCalls, keys = {}, omits = [], finishReason, choice, usage } = reply;
   const calls = toolCalls?.map((call, index) => {
@@ -79,8 +79,8 @@ export function createCompletion(reply: FakeReply, messages: unknown, number: nu
 }
 
 /**
- * Returns the error body for a conversation that the services refuse; null for one that they take. The words are those of
- * OpenAI (platform.openai.com/docs/api-reference/chat/create), Gemini and DeepSeek.
+ * Returns the error body for a conversation that the services refuse; null for one that they accept. OpenAI
+ * (platform.openai.com/docs/api-reference/chat/create), Gemini and DeepSeek use the same words.
  */
 export function findConversationProblem(messages: FakeMessage[], issued: IssuedKeys): object | null {
   let open = new Set<string>();

@@ -1,4 +1,4 @@
-/** The control API of the fake: `POST /_control/<operation>` with a JSON object, `GET` for what it returns. */
+/** The control API of the fake: `POST /_control/<operation>` with a JSON object, `GET` for its results. */
 import type { FakeReply } from './fake-chat.ts';
 import type { AiFake, FakeBehavior } from './fake-provider.ts';
 import type { ModeName } from './modes.ts';

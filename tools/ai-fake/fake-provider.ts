@@ -27,7 +27,7 @@ export interface FakeCall {
   max_tokens?: number;
 }
 
-/** What happens to the next calls of a kind. */
+/** Outcomes of the next calls of a kind. */
 export interface FakeBehavior {
   /** Default: any. */
   kind?: CallKind;
@@ -40,7 +40,7 @@ export interface FakeBehavior {
   isCut?: boolean | 'within';
   /** An error of the provider with this status (platform.openai.com/docs/guides/error-codes), in its form `{error: {message}}`. */
   status?: number;
-  /** Words of the error. `{key}` and `{prompt}` stand for those of the call. */
+  /** Words of the error. `{key}` and `{prompt}` stand for key and prompt of the call. */
   message?: string;
   /** Headers of the error, e.g. `retry-after`. */
   headers?: Record<string, string>;
@@ -96,7 +96,7 @@ export class AiFake {
     }
   }
 
-  /** What a provider of the service needs. */
+  /** Settings of a provider of the service that calls the fake. */
   get provider() {
     return {
       name: 'Fake',

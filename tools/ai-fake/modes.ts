@@ -1,5 +1,5 @@
 /**
- * What OpenAI-compatible services send besides a text and calls of tools, each with its reference:
+ * Responses of OpenAI-compatible services other than texts and calls of tools, each with its reference:
  *
  *   curl -d '{"mode": "refusal"}' 127.0.0.1:4020/_control/mode
  */

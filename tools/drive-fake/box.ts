@@ -50,8 +50,14 @@ function listFolder(fake: DriveFake, id: string, marker: string | null): FakeRep
   const { tree } = fake;
   const folder = findItem(fake, 'folders', id);
   if (!folder) return refuse(404, 'not_found');
+  // https://developer.box.com/guides/api-calls/permissions-and-errors/common-errors
+  const refusal = fake.refuseClosed([folder.id]);
+  if (refusal) return refusal;
   const place = marker === null ? { at: 0, last: null } : fake.decode<Place>(marker);
   if (!place) return refuse(400, 'bad_request');
+  // Only `next_marker` shows the end: https://developer.box.com/guides/api-calls/pagination/marker-based
+  const endless = fake.endless(place);
+  if (endless) return { json: { entries: [], limit: 1000, next_marker: fake.encode(endless) } };
   const { found, next } = fake.page(
     tree.order,
     place,
@@ -67,11 +73,20 @@ function listFolder(fake: DriveFake, id: string, marker: string | null): FakeRep
   };
 }
 
+/**
+ * Positions are two for each event: after the first, a page is empty although events follow. The guide says to go on from
+ * `next_stream_position`, and promises no events in each page: https://developer.box.com/guides/events/pagination
+ */
 function readEvents(fake: DriveFake, text: string): FakeReply {
-  const { tree, epoch } = fake;
-  const first = FIRST_POSITION + BigInt(epoch) * EPOCH;
-  const at = text === 'now' ? tree.log.length : Number(BigInt(text) - first);
+  const { tree, epoch, quirks } = fake;
+  // The reference has positions of any size, as text or number: https://developer.box.com/reference/get-events
+  const first = (quirks.has('small-positions') ? 1n : FIRST_POSITION) + BigInt(epoch) * EPOCH;
+  const position = text === 'now' ? 2 * tree.log.length : Number(BigInt(text) - first);
+  const at = position >> 1;
   if (at < 0 || at > tree.log.length) return refuse(400, 'bad_request');
+  const send = (entries: object[], next: number) =>
+    sendEvents(entries, first + BigInt(next), quirks.has('text-positions'));
+  if (position % 2 === 0 && at < tree.log.length) return send([], position + 1);
   const end = Math.min(at + fake.pageSize, tree.log.length);
   const shown = at === end ? [] : tree.log.slice(Math.max(at - 1, 0), end).reverse();
   const toEvent = ({ type, item }: FakeChange, i: number) => ({
@@ -80,10 +95,20 @@ function readEvents(fake: DriveFake, text: string): FakeReply {
     event_type: EVENT_TYPES[type],
     source: toBoxItem(tree, item),
   });
-  const body = JSON.stringify({ chunk_size: shown.length, next_stream_position: '@', entries: shown.map(toEvent) });
+  return send(shown.length > 0 ? [...OTHER_EVENTS, ...shown.map(toEvent)] : [], 2 * end);
+}
+
+/** Events without a source, and of other things than files: https://developer.box.com/reference/resources/event */
+const OTHER_EVENTS = [
+  { type: 'event', event_id: 'login', event_type: 'LOGIN', source: null },
+  { type: 'event', event_id: 'comment', event_type: 'COMMENT_CREATE', source: { type: 'comment', id: '1' } },
+];
+
+function sendEvents(entries: object[], position: bigint, isText: boolean): FakeReply {
+  const body = JSON.stringify({ chunk_size: entries.length, next_stream_position: '@', entries });
   return {
     headers: { 'content-type': 'application/json' },
-    text: body.replace('"@"', String(first + BigInt(end))),
+    text: isText ? body.replace('@', String(position)) : body.replace('"@"', String(position)),
   };
 }
 
@@ -118,6 +143,7 @@ function createRoutes(fake: DriveFake): FakeRoute[] {
 }
 
 export const BOX_PROTOCOL: FakeProtocol = {
+  type: 'box',
   apiPath: '/2.0',
   contentPath: null,
   rotates: true,

@@ -11,8 +11,8 @@ export interface FakeContent {
   isGenerated: boolean;
 }
 
-/** What a provider shows but does not give out as it is. */
-export type SpecialItem = 'document' | 'sheet' | 'slides' | 'shortcut' | 'form';
+/** Items that a provider lists but does not return as they are. */
+export type SpecialItem = 'document' | 'sheet' | 'slides' | 'shortcut' | 'form' | 'malware' | 'bundle' | 'unmounted';
 
 export interface FakeItem {
   id: string;
@@ -53,7 +53,7 @@ export function* bytesOf({ text, size, isGenerated }: FakeContent): Generator<Bu
   for (let sent = 0; sent < size; sent += BLOCK_BYTES) yield repeated.subarray(0, Math.min(BLOCK_BYTES, size - sent));
 }
 
-/** Returns a hash that changes with the contents. That of generated contents is of their seed. */
+/** Returns a hash that changes with the contents. For generated contents it is the hash of their seed. */
 export const hashOf = ({ text, size, isGenerated }: FakeContent, algorithm: string): string =>
   createHash(algorithm)
     .update(isGenerated ? `${text} ${size}` : text)
@@ -136,6 +136,16 @@ export class DriveTree {
     return this.#create(name, this.folder(folder), false, { content, special: special ?? null });
   }
 
+  /** Creates a file that is in no folder which the user sees. */
+  putShared(name: string, text: string): FakeItem {
+    const item = this.#add(this.#createId(this.order.length, false), name, null, false);
+    return this.#change(
+      'create',
+      Object.assign(item, { content: { text, size: text.length, isGenerated: false } }),
+      null,
+    );
+  }
+
   /** Returns a folder, which is created with those above it unless it exists. */
   folder(path: string): FakeItem {
     const found = this.find(path);
@@ -175,12 +185,12 @@ export class DriveTree {
     return this.#change('delete', item, path);
   }
 
-  /** Puts another file at the path of one, in one step. */
-  replace(path: string, text: string): FakeItem {
+  /** Puts another file at the path of an item, in one step, or a folder without a text. */
+  replace(path: string, text: string | null): FakeItem {
     const item = this.at(path);
-    item.isDeleted = true;
+    for (const below of this.subtree(item)) below.isDeleted = true;
     this.#children.get(item.parentId!)!.delete(item);
-    return this.put(path, { text });
+    return text === null ? this.folder(path) : this.put(path, { text });
   }
 
   /** Creates files quickly, 1,000 in each folder. */

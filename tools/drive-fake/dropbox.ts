@@ -14,11 +14,28 @@ const refuse = (status: number, reason: string): FakeReply =>
     ? { status, text: `Error in call to API function: ${reason}` }
     : { status, json: { error_summary: `${reason}/...`, error: { '.tag': reason.split('/')[0] } } };
 
+/**
+ * Returns a path as the fake compares it. Dropbox documents `path_lower` only as lower-case. Unlike JavaScript, it
+ * converts character by character, so a final sigma is not special.
+ * https://www.dropbox.com/developers/documentation/http/documentation#files-list_folder
+ */
+const fold = (path: string): string => Array.from(path, (character) => character.toLowerCase()).join('');
+
 const inputOf = <T>({ body }: FakeRequest): T => JSON.parse(body) as T;
 
-function toEntry(tree: DriveTree, item: FakeItem): object {
+/**
+ * Items that are not mounted have no path, parents of a displayed path may be in another case, and what cannot be downloaded
+ * says so: https://www.dropbox.com/developers/documentation/http/documentation#files-list_folder
+ */
+function toEntry({ tree, quirks }: DriveFake, item: FakeItem): object {
   const path = `/${tree.pathOf(item)}`;
-  const place = { name: item.name, id: item.id, path_display: path, path_lower: path.toLowerCase() };
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const shown = quirks.has('folded-parents') ? `${fold(path.slice(0, -name.length))}${name}` : path;
+  const place = {
+    name: item.name,
+    id: item.id,
+    ...(item.special !== 'unmounted' && { path_display: shown, path_lower: fold(path) }),
+  };
   if (item.isFolder) return { '.tag': 'folder', ...place };
   return {
     '.tag': 'file',
@@ -28,21 +45,25 @@ function toEntry(tree: DriveTree, item: FakeItem): object {
     content_hash: hashOf(item.content, 'sha256'),
     client_modified: item.modifiedAt.toISOString(),
     server_modified: item.modifiedAt.toISOString(),
-    is_downloadable: item.special === null,
+    is_downloadable: item.special === null || item.special === 'shortcut',
+    ...(item.special === 'shortcut' && { symlink_info: { target: '/elsewhere' } }),
   };
 }
 
-const isWithin = (path: string, root: string): boolean =>
-  root === '' || `${path.toLowerCase()}/`.startsWith(`${root}/`);
+const isWithin = (path: string, root: string): boolean => root === '' || `${fold(path)}/`.startsWith(`${root}/`);
 
-function toEntries(tree: DriveTree, { type, item, oldPath }: FakeChange, root: string): object[] {
+/** The order of the entries of a move is not promised. */
+function toEntries(fake: DriveFake, { type, item, oldPath }: FakeChange, root: string): object[] {
+  const { tree, quirks } = fake;
   const isGone = oldPath !== null && type !== 'content' && isWithin(`/${oldPath}`, root);
   const old = `/${oldPath}`;
   const name = old.slice(old.lastIndexOf('/') + 1);
-  const deleted = { '.tag': 'deleted', name, path_display: old, path_lower: old.toLowerCase() };
+  const deleted = { '.tag': 'deleted', name, path_display: old, path_lower: fold(old) };
   const shown = /^(?:move|rename|restore)$/.test(type) && !item.isDeleted ? tree.subtree(item) : [item];
   const present = shown.filter((below) => tree.isVisible(below) && isWithin(`/${tree.pathOf(below)}`, root));
-  return [...(isGone ? [deleted] : []), ...present.map((below) => toEntry(tree, below))];
+  const added = present.map((below) => toEntry(fake, below));
+  const removed = isGone ? [deleted] : [];
+  return quirks.has('adds-first') ? [...added, ...removed] : [...removed, ...added];
 }
 
 /** Returns the folder at a path or of an id; undefined if there is none. */
@@ -54,19 +75,26 @@ function findItem({ tree }: DriveFake, path: string): FakeItem | undefined {
 function startCursor(fake: DriveFake, path: string): Cursor | FakeReply {
   const folder = path === '' ? fake.tree.root : findItem(fake, path);
   if (!folder?.isFolder) return refuse(409, 'path/not_found');
-  const root = folder === fake.tree.root ? '' : `/${fake.tree.pathOf(folder)}`.toLowerCase();
+  const root = folder === fake.tree.root ? '' : fold(`/${fake.tree.pathOf(folder)}`);
   return { root, listing: { at: 0, last: null }, log: { at: fake.tree.log.length, last: null } };
 }
 
+/** No entries, and another page: in the reference of list_folder/continue only `has_more` shows the end. */
+const sendEndless = (fake: DriveFake, cursor: Cursor): FakeReply => ({
+  json: { entries: [], cursor: fake.encode(cursor), has_more: true },
+});
+
 function listPage(fake: DriveFake, cursor: Cursor): FakeReply {
   const { tree } = fake;
+  const endless = fake.endless(cursor);
+  if (endless) return sendEndless(fake, endless);
   const listing = cursor.listing!;
   const isListed = (item: FakeItem) =>
     item !== tree.root && tree.isVisible(item) && isWithin(`/${tree.pathOf(item)}`, cursor.root);
   const { found, next } = fake.page(tree.order, listing, 2000, isListed);
   return {
     json: {
-      entries: found.map((item) => toEntry(tree, item)),
+      entries: found.map((item) => toEntry(fake, item)),
       cursor: fake.encode({ ...cursor, listing: next } satisfies Cursor),
       has_more: next !== null,
     },
@@ -77,12 +105,14 @@ function continueCursor(fake: DriveFake, text: string): FakeReply {
   const cursor = fake.decode<Cursor>(text);
   if (!cursor) return refuse(409, 'reset');
   if (cursor.listing) return listPage(fake, cursor);
+  const endless = fake.endless(cursor);
+  if (endless) return sendEndless(fake, endless);
   const { tree } = fake;
   const { found, next } = fake.page(tree.log, cursor.log, 2000);
   const log = next ?? { at: tree.log.length, last: null };
   return {
     json: {
-      entries: found.flatMap((change) => toEntries(tree, change, cursor.root)),
+      entries: found.flatMap((change) => toEntries(fake, change, cursor.root)),
       cursor: fake.encode({ ...cursor, log } satisfies Cursor),
       has_more: next !== null,
     },
@@ -121,7 +151,7 @@ function createRoutes(fake: DriveFake): FakeRoute[] {
     }),
     post('root', 'files/get_metadata', (request) => {
       const item = findItem(fake, inputOf<{ path: string }>(request).path);
-      return item ? { json: toEntry(fake.tree, item) } : refuse(409, 'path/not_found');
+      return item ? { json: toEntry(fake, item) } : refuse(409, 'path/not_found');
     }),
     post('start', 'files/list_folder/get_latest_cursor', (request) =>
       withCursor(request, (cursor) => ({ json: { cursor: fake.encode({ ...cursor, listing: null }) } })),
@@ -135,6 +165,7 @@ function createRoutes(fake: DriveFake): FakeRoute[] {
 }
 
 export const DROPBOX_PROTOCOL: FakeProtocol = {
+  type: 'dropbox',
   apiPath: '/2',
   contentPath: '/2',
   rotates: false,

@@ -32,6 +32,15 @@ export class FakeAuthority {
   readonly clientSecret = 'drive-secret';
   /** Seconds for which access tokens are valid. */
   tokenSeconds = 3600;
+  /**
+   * The error by which refreshes are refused; null refuses none. Microsoft asks for the user by errors of OpenID Connect,
+   * GitHub refuses with the status 200:
+   * https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow#error-codes-for-token-endpoint-errors
+   * https://docs.github.com/en/apps/oauth-apps/maintaining-oauth-apps/troubleshooting-oauth-app-access-token-request-errors
+   */
+  refusal: { error: string; status?: number } | null = null;
+  /** Replaces values of token responses; undefined leaves one out. Only `access_token` and `token_type` are required (RFC 6749, 5.1). */
+  tokenChanges: Record<string, unknown> = {};
   /** All tokens, codes and refresh tokens that were ever issued: none may appear in logs. */
   readonly issued: string[] = [];
   readonly #codes = new Map<string, Code>();
@@ -46,6 +55,13 @@ export class FakeAuthority {
   /** Issues an access token without a user. */
   issueToken(): string {
     return this.#issueAccess({ refreshToken: null, isRevoked: false });
+  }
+
+  /** Issues a refresh token without a user. */
+  issueRefreshToken(): string {
+    const grant: Grant = { refreshToken: null, isRevoked: false };
+    this.#issueRefresh(grant);
+    return grant.refreshToken!;
   }
 
   isValid(token: string): boolean {
@@ -117,6 +133,7 @@ export class FakeAuthority {
   }
 
   #refreshToken(form: URLSearchParams): FakeReply {
+    if (this.refusal) return refuse(this.refusal.error, this.refusal.status);
     const token = form.get('refresh_token') ?? '';
     const grant = this.#refresh.get(token);
     if (!grant || grant.isRevoked) return refuse('invalid_grant');
@@ -133,6 +150,7 @@ export class FakeAuthority {
         token_type: 'bearer',
         expires_in: this.tokenSeconds,
         ...(withRefresh && grant.refreshToken !== null && { refresh_token: grant.refreshToken }),
+        ...this.tokenChanges,
       },
     };
   }
@@ -164,4 +182,7 @@ export class FakeAuthority {
   }
 }
 
-const refuse = (error: string): FakeReply => ({ status: 400, json: { error, error_description: `It is ${error}` } });
+const refuse = (error: string, status = 400): FakeReply => ({
+  status,
+  json: { error, error_description: `It is ${error}` },
+});

@@ -1,11 +1,13 @@
 /** The control API of a fake drive: `POST /_control/<operation>` with a JSON object, `GET` for `calls` and `registration`. */
 import type { PutOptions } from './drive-tree.ts';
-import type { DriveFake, FakeFailure, FakeReply, FakeRequest } from './fake-server.ts';
+import type { DriveFake, FakeFailure, FakeReply, FakeRequest, Quirk } from './fake-server.ts';
 
 interface ControlInput extends PutOptions {
   path: string;
   to: string;
   count: number;
+  reason?: string;
+  quirk: Quirk;
 }
 
 const OPERATIONS: Record<string, (fake: DriveFake, input: ControlInput) => unknown> = {
@@ -16,10 +18,14 @@ const OPERATIONS: Record<string, (fake: DriveFake, input: ControlInput) => unkno
   restore: ({ tree }, { path }) => tree.restore(tree.order.findLast((item) => tree.pathOf(item) === path)!).id,
   delete: ({ tree }, { path }) => tree.delete(path).id,
   generate: ({ tree }, { count, size }) => tree.generate(count, size ?? 10),
+  'close-folder': (fake, { path, reason }) => fake.closeFolder(path, reason ?? null),
   'expire-tokens': ({ authority }) => authority.expireTokens(),
+  'refuse-refreshes': ({ authority }, { reason }) =>
+    (authority.refusal = reason === undefined ? null : { error: reason }),
   'revoke-all': ({ authority }) => authority.revokeAll(),
   'lose-cursors': (fake) => fake.loseCursors(),
   fail: (fake, input) => fake.fail(input as unknown as FakeFailure),
+  quirk: ({ quirks }, { quirk }) => void quirks.add(quirk),
   'page-size': (fake, { count }) => (fake.pageSize = count),
   calls: (fake) => fake.calls,
   registration: (fake) => fake.registration,

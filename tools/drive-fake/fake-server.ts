@@ -49,6 +49,8 @@ export interface FakeRoute {
 
 /** A provider's own protocol. */
 export interface FakeProtocol extends AuthorityRules {
+  /** Type of its integrations. */
+  type: string;
   /** Path of the API, e.g. `/drive/v3`. */
   apiPath: string;
   /** Path at the host of contents; null if contents come from the API. */
@@ -69,11 +71,23 @@ export interface FakeFailure {
   status?: number;
   reason?: string;
   retryAfter?: number | string;
-  /** A page in place of the response, with status 200. */
+  /** A page in place of the response. Its default status is 200. */
   html?: string;
   /** The connection is lost without a response, or in the middle of contents. */
   isCut?: boolean;
 }
+
+/** Optional behaviour of a provider, which a fake shows on demand. The code of each quirk explains the reason. */
+export type Quirk =
+  | 'no-hashes'
+  | 'earlier-states'
+  | 'empty-pages'
+  | 'same-link'
+  | 'endless-pages'
+  | 'adds-first'
+  | 'folded-parents'
+  | 'text-positions'
+  | 'small-positions';
 
 /** A place in a list. */
 export interface Place {
@@ -96,7 +110,11 @@ export class DriveFake {
   onCall: (kind: string) => void = () => {};
   /** Cursors of other epochs are not known. */
   epoch = 0;
+  readonly quirks = new Set<Quirk>();
   readonly failures: FakeFailure[] = [];
+  /** Folders that may not be opened, by their ids, with the reason of the refusal. They are seen in their folders. */
+  readonly closedFolders = new Map<string, string>();
+  #turns = 0;
   readonly #routes: FakeRoute[];
   readonly #api: Server;
   readonly #content: Server;
@@ -127,7 +145,7 @@ export class DriveFake {
     }
   }
 
-  /** What an integration needs: id and secret of the client, and the addresses. */
+  /** Settings of an integration: id and secret of the client, and the addresses. */
   get registration() {
     const { clientId, clientSecret } = this.authority;
     return { clientId, clientSecret, ...this.addresses };
@@ -156,6 +174,19 @@ export class DriveFake {
 
   fail(failure: FakeFailure): void {
     this.failures.push({ count: 1, after: 0, ...failure });
+  }
+
+  /** Refuses to open the folder at a path, or permits it again without a reason. */
+  closeFolder(path: string, reason: string | null): void {
+    const { id } = this.tree.at(path);
+    if (reason === null) this.closedFolders.delete(id);
+    else this.closedFolders.set(id, reason);
+  }
+
+  /** Returns the refusal of a listing of some folders; null if it is permitted. */
+  refuseClosed(folderIds: readonly string[]): FakeReply | null {
+    const reason = folderIds.map((id) => this.closedFolders.get(id)).find((found) => found !== undefined);
+    return reason === undefined ? null : this.protocol.refuse(403, reason);
   }
 
   loseCursors(): void {
@@ -190,6 +221,11 @@ export class DriveFake {
       last = at;
     }
     return { found, next: at < entries.length ? { at, last } : null };
+  }
+
+  /** Returns a place that differs from all before, for a page without items that names another one; null without the quirk. */
+  endless<T extends object>(place: T): (T & { turn: number }) | null {
+    return this.quirks.has('endless-pages') ? { ...place, turn: (this.#turns += 1) } : null;
   }
 
   /** A public link to contents at the other host. */
@@ -249,7 +285,7 @@ export class DriveFake {
     if (failure?.isCut && !isContentsCut) return void response.destroy();
     if (failure && !isContentsCut) {
       const { status = 503, reason = '', html } = failure;
-      const reply = html === undefined ? this.protocol.refuse(status, reason) : { html };
+      const reply = html === undefined ? this.protocol.refuse(status, reason) : { html, status: failure.status };
       const headers: Record<string, string> = {};
       if (failure.retryAfter !== undefined) headers['retry-after'] = String(failure.retryAfter);
       return send(response, { ...reply, headers }, false);

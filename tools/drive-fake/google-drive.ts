@@ -9,18 +9,31 @@ const TYPES: Record<SpecialItem, string> = {
   slides: `${GOOGLE_TYPE}presentation`,
   shortcut: `${GOOGLE_TYPE}shortcut`,
   form: `${GOOGLE_TYPE}form`,
+  malware: 'application/octet-stream',
+  bundle: `${GOOGLE_TYPE}map`,
+  unmounted: 'text/plain',
 };
 const MAX_EXPORT_BYTES = 10 * 1024 * 1024;
 
-const refuse = (status: number, reason: string): FakeReply => ({
-  status,
-  json: { error: { code: status, message: `Refused: ${reason}`, errors: [{ domain: 'global', reason }] } },
-});
+/** Reasons that are stated in the form of all APIs of Google, without the list of errors of Drive. */
+const DETAIL_REASONS: ReadonlySet<string> = new Set(['RATE_LIMIT_EXCEEDED']);
+
+/**
+ * https://developers.google.com/workspace/drive/api/guides/handle-errors
+ * https://github.com/googleapis/googleapis/blob/master/google/api/error_reason.proto
+ */
+function refuse(status: number, reason: string): FakeReply {
+  const error = { code: status, message: `Refused: ${reason}` };
+  if (!DETAIL_REASONS.has(reason))
+    return { status, json: { error: { ...error, errors: [{ domain: 'global', reason }] } } };
+  const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'googleapis.com' };
+  return { status, json: { error: { ...error, status: 'PERMISSION_DENIED', details: [info] } } };
+}
 
 const isExportable = ({ special }: FakeItem): boolean => special !== null && /^(document|sheet|slides)$/.test(special);
 
 function toFile(item: FakeItem, isTrashed: boolean) {
-  const isPlain = !item.isFolder && item.special === null;
+  const isPlain = !item.isFolder && (item.special === null || item.special === 'malware');
   return {
     kind: 'drive#file',
     id: item.id,
@@ -47,6 +60,12 @@ function listFiles(fake: DriveFake, query: URLSearchParams): FakeReply {
   if (!cursor) return refuse(400, 'invalid');
   const parents = [...query.get('q')!.matchAll(/'([^']+)' in parents/g)].map(([, id]) => id!);
   if (parents.some((id) => !tree.get(id))) return refuse(404, 'notFound');
+  // https://developers.google.com/workspace/drive/api/guides/handle-errors#insufficientFilePermissions
+  const refusal = fake.refuseClosed(parents);
+  if (refusal) return refusal;
+  // A page may be empty before the end: https://developers.google.com/workspace/drive/api/reference/rest/v3/files/list
+  const endless = fake.endless(cursor);
+  if (endless) return { json: { kind: 'drive#fileList', files: [], nextPageToken: fake.encode(endless) } };
   const isListed = (item: FakeItem) =>
     item !== tree.root && tree.isVisible(item) && (parents.length === 0 || parents.includes(item.parentId!));
   const items = tree.order.slice(0, cursor.total).toReversed();
@@ -65,10 +84,15 @@ interface FilePlace extends Place {
   total: number;
 }
 
+/** A change of a shared drive itself, which has no file: https://developers.google.com/workspace/drive/api/reference/rest/v3/changes */
+const DRIVE_CHANGE = { kind: 'drive#change', changeType: 'drive', driveId: '0AShared', removed: false };
+
 function listChanges(fake: DriveFake, query: URLSearchParams): FakeReply {
   const { tree } = fake;
   const cursor = fake.decode<Place>(query.get('pageToken') ?? '');
   if (!cursor) return refuse(400, 'invalid');
+  const endless = fake.endless(cursor);
+  if (endless) return { json: { kind: 'drive#changeList', changes: [], nextPageToken: fake.encode(endless) } };
   const toChange = ({ item }: FakeChange) => ({
     kind: 'drive#change',
     changeType: 'file',
@@ -80,7 +104,7 @@ function listChanges(fake: DriveFake, query: URLSearchParams): FakeReply {
   return {
     json: {
       kind: 'drive#changeList',
-      changes: found.map(toChange),
+      changes: [...(found.length > 0 ? [DRIVE_CHANGE] : []), ...found.map(toChange)],
       ...(next === null ? { newStartPageToken: startToken(fake) } : { nextPageToken: fake.encode(next) }),
     },
   };
@@ -96,6 +120,8 @@ function describeFile({ tree }: DriveFake, id: string): FakeReply {
 function sendFile({ tree }: DriveFake, id: string): FakeReply {
   const item = tree.get(id);
   if (!item) return refuse(404, 'notFound');
+  // https://github.com/prasmussen/gdrive/issues/234
+  if (item.special === 'malware') return refuse(403, 'cannotDownloadAbusiveFile');
   return item.special || item.isFolder ? refuse(403, 'fileNotDownloadable') : { content: item.content };
 }
 
@@ -108,6 +134,7 @@ function exportFile({ tree }: DriveFake, id: string, query: URLSearchParams): Fa
 }
 
 export const GOOGLE_PROTOCOL: FakeProtocol = {
+  type: 'google-drive',
   apiPath: '/drive/v3',
   contentPath: null,
   rotates: false,

@@ -2,7 +2,7 @@ import type { AiClient, ModelKind } from '../../core/ai.ts';
 import type { OutboundClient } from '../../core/outbound.ts';
 import { traced, type SpanStart } from '../../core/tracing.ts';
 
-/** Maximum time of a call, with the download of an image that the response refers to. */
+/** Maximum time of a call, including the download of an image that the response refers to. */
 const CALL_TIMEOUT_MS = 120_000;
 
 const nothing = async () => {};

@@ -7,7 +7,10 @@ import { quoteProvider, wordsOf } from './provider-refusal.ts';
 
 const MAX_TOOL_CALLS = 128;
 const MAX_NAME_CHARACTERS = 200;
-/** Maximum size of what a provider adds to a message, e.g. reasoning, which goes back with each further request of a run. */
+/**
+ * Maximum size of the keys that a provider adds to a message, e.g. reasoning. They go back with each further request of
+ * a run.
+ */
 const MAX_FURTHER_BYTES = 512 * 1024;
 /** Mistral takes ids of nine letters and digits only. */
 const ID_CHARACTERS = 9;
@@ -48,10 +51,10 @@ const toObject = (value: unknown): Json => (typeof value === 'object' && value !
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Returns the text of a message and what it states as a refusal; null for none. Other parts are not for users. */
+/** Returns the text of a message and the refusal that it states; null for none. Other parts are not for users. */
 function readContent({ content = null, refusal }: Json, host: string): { text: string | null; refusal: string | null } {
   if (content !== null && typeof content !== 'string' && !Array.isArray(content))
-    throw malformed(host, 'the content of its message is no text');
+    throw malformed(host, 'the content of its message is not a text');
   const parts = (Array.isArray(content) ? content : [content]).map((part: unknown) =>
     typeof part === 'string' ? { text: part } : toObject(part),
   );
@@ -91,8 +94,8 @@ function toToolCall({ id, function: called }: Json): ChatToolCall {
 }
 
 /**
- * Returns why a response is not complete, in phrases. `finish_reason` is `length` or `content_filter` in the reference of
- * OpenAI, `insufficient_system_resource` in that of DeepSeek, and `error` in that of OpenRouter.
+ * Returns why a response is not complete, in phrases. `finish_reason` is `length` or `content_filter` in the reference
+ * of OpenAI, `insufficient_system_resource` in DeepSeek's, and `error` in OpenRouter's.
  */
 function findProblems(choice: Json, refusal: string | null, call: ProviderCall, maxTokens: number): string[] {
   const reason = String(choice['finish_reason'] ?? '').toLowerCase();
@@ -105,7 +108,7 @@ function findProblems(choice: Json, refusal: string | null, call: ProviderCall, 
   return problems;
 }
 
-/** Returns what a message without a text has instead. */
+/** Returns the content that a message has in place of a text. */
 function nothingIn(choice: Json, call: ProviderCall): string {
   if (toObject(choice['message'])['function_call'])
     return 'the model called a function in the old form function_call, which lacks an id';
@@ -119,7 +122,7 @@ const KNOWN: ReadonlySet<string> = new Set(['role', 'content', 'tool_calls']);
 const KNOWN_OF_CALL: ReadonlySet<string> = new Set(['id', 'type', 'function']);
 const KNOWN_OF_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments']);
 
-/** Returns a message of a model without the keys that are not of the protocol. */
+/** Returns a message of a model without the keys that are not part of the protocol. */
 export function withoutFurtherKeys(message: AssistantMessage): AssistantMessage {
   const calls = message['tool_calls'];
   return {

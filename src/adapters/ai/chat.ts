@@ -7,7 +7,7 @@ const MAX_RESPONSE_BYTES = 4_000_000;
 /** Bytes of a token, on average. */
 const TOKEN_BYTES = 4;
 
-/** The form of a request. Providers differ in what they refuse. */
+/** The form of a request. Providers refuse different parts of it. */
 interface RequestForm {
   limit: 'max_tokens' | 'max_completion_tokens';
   /** Whether the messages of the model go back with all their keys. */
@@ -50,8 +50,8 @@ async function complete(call: ProviderCall, request: ChatRequest): Promise<Recor
 }
 
 /**
- * Returns the form that a provider wants instead: newer models have another name for the limit of tokens, and some refuse
- * keys of their own messages (Groq: "property 'reasoning_content' is unsupported"). Null for none.
+ * Returns the form that a provider requires instead; null for none. Newer models have another name for the limit of
+ * tokens, and some refuse keys of their own messages (Groq: "property 'reasoning_content' is unsupported").
  */
 function otherForm(
   { httpStatus, reason }: ProviderRefusal,

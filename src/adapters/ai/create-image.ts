@@ -7,7 +7,7 @@ const MAX_IMAGE_BYTES = 20_000_000;
 /** Base64 has four characters for three bytes, with room for the rest of the response, e.g. a revised prompt. */
 const MAX_RESPONSE_BYTES = Math.ceil(MAX_IMAGE_BYTES / 3) * 4 + 100_000;
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/;
-/** What some servers put before the Base64 of an image (RFC 2397). */
+/** Prefix that some servers put before the Base64 of an image (RFC 2397). */
 const DATA_URL = /^data:[^,]{0,100};base64,/i;
 
 /** Implements `AiClient.createImage`. */
@@ -30,7 +30,7 @@ function readImage(call: ProviderCall, { data }: Record<string, unknown>): Promi
   if (typeof image?.b64_json === 'string' || DATA_URL.test(text)) return Promise.resolve(decode(text, host));
   if (typeof image?.url === 'string')
     return download(call, image.url).catch((error: unknown) => {
-      // It names the host, and the provider may have put anything there.
+      // The URL names the host, and the provider may have put anything there.
       if (error instanceof Error) error.message = maskQuoted(error.message, call);
       throw error;
     });

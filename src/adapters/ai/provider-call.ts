@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AiCallTrace, AiEndpoint, BeforeSend } from '../../core/ai.ts';
 import { badInput, unavailable, upstreamFailed } from '../../core/errors.ts';
 import type { OutboundClient } from '../../core/outbound.ts';
-import { MAX_TRIES, retryDelay } from '../../core/retry-delay.ts';
+import { repeatWhileBusy } from '../../core/retry-delay.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { ProviderRefusal, readInnerRefusal, readRefusal } from './provider-refusal.ts';
 
@@ -32,17 +31,17 @@ export const hostOf = ({ baseUrl }: AiEndpoint): string => URL.parse(baseUrl)?.h
 export async function callProvider<T>(call: ProviderCall, work: (call: ProviderCall) => Promise<T>): Promise<T> {
   const { timeoutMs, endpoint, signal: callerSignal } = call;
   const late = () => unavailable(`The host "${hostOf(endpoint)}" did not respond within ${timeoutMs / 1000} seconds`);
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await withTimeout(timeoutMs, late, [callerSignal], (signal) => work({ ...call, signal }));
-    } catch (error) {
-      if (!(error instanceof ProviderRefusal)) throw error;
-      const { isBusy, httpStatus, message, retryAfter } = error;
-      if (!isBusy) throw (httpStatus === 400 ? badInput : upstreamFailed)(message);
-      const waitMs = tries < MAX_TRIES ? retryDelay(tries, retryAfter, Date.now()) : null;
-      if (waitMs === null) throw unavailable(message);
-      await delay(waitMs, undefined, { signal: callerSignal }).catch(() => callerSignal.throwIfAborted());
-    }
+  try {
+    return await repeatWhileBusy(
+      callerSignal,
+      () => withTimeout(timeoutMs, late, [callerSignal], (signal) => work({ ...call, signal })),
+      (error) => (error instanceof ProviderRefusal && error.isBusy ? error : null),
+    );
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    const { isBusy, httpStatus, message } = error;
+    if (isBusy) throw unavailable(message);
+    throw (httpStatus === 400 ? badInput : upstreamFailed)(message);
   }
 }
 
@@ -63,7 +62,7 @@ export async function postJson(
     trace.state = 'sent';
   };
   const response = await outbound
-    .fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+    .fetch(`${baseUrl.replace(/(?<!\/)\/+$/, '')}${path}`, {
       method: 'POST',
       headers: {
         accept: 'application/json',
@@ -109,7 +108,7 @@ function parseObject(text: string, host: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Reported below, as is a value that is no object.
+    // Reported below, like a value that is not an object.
   }
   throw malformed(host, 'it is not a JSON object');
 }

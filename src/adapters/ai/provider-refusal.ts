@@ -1,14 +1,14 @@
 import { quoteUpstream, readErrorText } from '../../core/outbound.ts';
 
 const MAX_REASON_BYTES = 16 * 1024;
-/** Parts of a prompt that are at least this long are masked in what a provider says; shorter prompts as whole words. */
+/** Parts of a prompt that are at least this long are masked in texts of a provider; shorter prompts as whole words. */
 const MIN_ECHO_CHARACTERS = 12;
 /** Characters of a reason that are searched for echoes. Less is quoted. */
 const MAX_REASON_CHARACTERS = 2000;
-/** Nothing is quoted that would have to be compared with longer prompts: it blocks the process. */
+/** Texts that would have to be compared with longer prompts are not quoted: the comparison blocks the process. */
 const MAX_COMPARED_CHARACTERS = 500_000;
 
-/** Statuses of a provider that has no time. 529: Anthropic, "Errors". */
+/** Statuses of a provider that is overloaded. 529: Anthropic, "Errors". */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504, 529]);
 
 /** A response of a provider that is an error. Its message contains neither the key nor the prompt. */
@@ -32,7 +32,7 @@ export class ProviderRefusal extends Error {
   }
 }
 
-/** What no error may quote. */
+/** The texts that no error may quote. */
 interface Unquoted {
   endpoint: { apiKey: string | null };
   prompts: readonly string[];
@@ -53,7 +53,7 @@ export function readInnerRefusal(body: Record<string, unknown>, host: string, ca
   return hasResult || !body['error'] ? null : new ProviderRefusal(host, 200, quoteProvider(wordsOf(body), call));
 }
 
-/** Returns the beginning of what a provider says, in one line, without the key and the prompts. */
+/** Returns the beginning of a provider's text, in one line, without the key and the prompts. */
 export const quoteProvider = (text: string, call: Unquoted): string => quoteUpstream(maskQuoted(text, call));
 
 /** Returns the beginning of a text with dots in place of the key and of all that it has in common with the prompts. */

@@ -12,7 +12,7 @@ export interface ModuleMistake {
 }
 
 /**
- * A module whose types were removed, with what it imports (null after a syntax error, which running it reveals), or the
+ * A module whose types were removed, with its imports (null after a syntax error, which running it reveals), or the
  * mistake in its types.
  */
 export type ParsedModule = { code: string; imports: readonly string[] | null } | { mistake: ModuleMistake };
@@ -48,7 +48,7 @@ async function parseAll(sources: ReadonlyMap<string, string>, signal: AbortSigna
     const rest = [...sources].filter(([path]) => !parsed.has(path));
     if (rest.length === 0) return parsed;
     await parse(rest, parsed, signal);
-    // A module that ends the thread is parsed no further; the others are.
+    // A module that ends the thread is not parsed again; the others are.
     const unparsable = rest.find(([path]) => !parsed.has(path));
     if (unparsable) parsed.set(unparsable[0], UNPARSABLE);
   }

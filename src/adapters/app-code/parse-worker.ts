@@ -4,7 +4,7 @@ import * as vm from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ModuleMistake, ParsedModule } from './parse-modules.ts';
 
-/** The part of `vm` that exists with `--experimental-vm-modules` only. */
+/** The part of `vm` that exists only with `--experimental-vm-modules`. */
 const { SourceTextModule } = vm as unknown as {
   SourceTextModule: new (source: string) => { dependencySpecifiers: readonly string[] };
 };
@@ -17,7 +17,7 @@ for (const [path, source] of workerData as [string, string][])
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort!.postMessage([path, parse(path, source)]);
 
-/** Throws if the parser itself fails, e.g. at code that nests too deeply. It is not used again then. */
+/** Throws if the parser itself fails, e.g. at code that nests too deeply. The parser is then not used again. */
 function parse(path: string, source: string): ParsedModule {
   const text = source.replace(/^\uFEFF/, '');
   try {
@@ -29,7 +29,7 @@ function parse(path: string, source: string): ParsedModule {
   }
 }
 
-/** Returns what a module imports; null for a syntax error, whose place V8 does not reveal here. */
+/** Returns the imports of a module; null for a syntax error, whose place V8 does not reveal here. */
 function importsOf(code: string): readonly string[] | null {
   try {
     return [...new SourceTextModule(code).dependencySpecifiers];

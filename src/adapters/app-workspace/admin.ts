@@ -1,14 +1,12 @@
 import pg from 'pg';
 import type { Query } from '../../core/database.ts';
 import { unavailable } from '../../core/errors.ts';
+import { LOCKS } from '../../core/locks.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
 import { changePrivileges, hideDefinitions } from './catalog-privileges.ts';
 import { checkDatabaseName, type WorkspaceServer } from './server-address.ts';
 import { workspacesUnavailable } from './statement.ts';
 import { openClient } from './workspace-client.ts';
-
-/** Key of an advisory lock in the service's own database, where no app can take it. */
-const LOCK = 4_711_004;
 
 const UNDEFINED_DATABASE = '3D000';
 const NO_PRIVILEGE = '42501';
@@ -17,7 +15,7 @@ const EXISTS = new Set(['42P04', '23505']);
 /** Runs one statement of the service, never of an app. */
 export type AdminQuery = (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
 
-/** What the login of the service may do. */
+/** The rights of the service's login. */
 export interface LoginRights {
   name: string;
   isSuperuser: boolean;
@@ -25,6 +23,10 @@ export interface LoginRights {
   mayCreateRoles: boolean;
   /** Whether it may limit the temporary files of statements of apps. */
   mayLimitTempFiles: boolean;
+  /** Whether it may keep messages that apps raise out of the server's log. */
+  mayLimitLog: boolean;
+  /** Whether it owns the database of the apps, or may act as its owner; false without that database. */
+  ownsDatabase: boolean;
 }
 
 /** Connects as the login that creates databases, roles and schemas. */
@@ -48,7 +50,8 @@ export class Admin {
     { create }: { create: boolean } = { create: false },
   ): Promise<T | undefined> {
     return this.#system.transaction(async (query) => {
-      await query({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK] });
+      // In the service's own database, where no app can take it.
+      await query({ text: 'select pg_advisory_xact_lock($1)', values: [LOCKS.appsDatabase] });
       const client =
         (await this.#connect(this.#server.database)) ?? (create ? await this.#createDatabase() : undefined);
       if (!client) return undefined;
@@ -65,8 +68,8 @@ export class Admin {
   }
 
   /**
-   * Returns the rights of the login, and what `work` finds in the database of the apps: undefined without that database.
-   * Changes nothing and waits for no other process.
+   * Returns the rights of the login, and the result of `work` in the database of the apps: undefined without that
+   * database. Changes nothing and waits for no other process.
    */
   async inspect<T>(work: (query: AdminQuery) => Promise<T>): Promise<{ login: LoginRights; found: T | undefined }> {
     const { database, createdFrom } = this.#server;
@@ -78,7 +81,12 @@ export class Admin {
       const [login] = await query(
         `select rolname as name, rolsuper as "isSuperuser", rolcreatedb as "mayCreateDatabases",
           rolcreaterole as "mayCreateRoles",
-          has_parameter_privilege('temp_file_limit', 'set') as "mayLimitTempFiles" from pg_roles where rolname = current_user`,
+          has_parameter_privilege('temp_file_limit', 'set') as "mayLimitTempFiles",
+          has_parameter_privilege('log_min_messages', 'set') as "mayLimitLog",
+          exists (select from pg_database where datname = $1 and pg_has_role(current_user, datdba, 'USAGE'))
+            as "ownsDatabase"
+        from pg_roles where rolname = current_user`,
+        [database],
       );
       return { login: login as unknown as LoginRights, found: own && (await work(query)) };
     } finally {
@@ -86,7 +94,7 @@ export class Admin {
     }
   }
 
-  /** Returns a connection; undefined if there is no such database. */
+  /** Returns a connection; undefined if the database does not exist. */
   async #connect(database: string): Promise<pg.Client | undefined> {
     try {
       return await openClient(this.#server, { ...this.#server.admin, database, searchPath: 'pg_catalog' });
@@ -119,7 +127,7 @@ export class Admin {
     return (await this.#connect(database))!;
   }
 
-  /** Takes from all roles what only the roles of apps get, and refuses the service's own database. */
+  /** Revokes the rights that only the roles of apps get from all roles, and refuses the service's own database. */
   async #prepare(query: AdminQuery): Promise<void> {
     const [own] = await query(`select from pg_namespace where nspname = 'dws'`);
     if (own) throw unavailable("APPS_DATABASE_URL must not name the service's own database");
@@ -130,7 +138,7 @@ export class Admin {
         `select from pg_namespace where nspname = 'public' and has_schema_privilege('public', oid, 'create')`,
       );
       if (open) await query('revoke all on schema public from public');
-      // Only superusers may change the rights on what belongs to Postgres.
+      // Only superusers may change the rights on objects of Postgres.
       if (login!['isSuperuser']) await hideDefinitions(query);
     });
     this.#isPrepared = true;

@@ -85,7 +85,7 @@ export async function runTransaction<T>(
 ): Promise<T> {
   const { key, signal } = options;
   let isOpen = true;
-  // One after the other: what is sent for one statement stays together.
+  // One after the other, so that the messages of one statement stay together.
   let last: Promise<unknown> = Promise.resolve();
   const query: WorkspaceQuery = async (sql, params = []) => {
     if (!isOpen) throw new SqlFailure('25P01', 'The transaction has ended');
@@ -136,8 +136,8 @@ async function runNext(
   const { sql, params, signal } = statement;
   const explain = await explainReading(connection, quota, statement);
   if (!explain) return connection.run(sql, params, signal);
-  // Each time, because a return to a savepoint undoes it. A failed transaction writes nothing either.
-  // The snapshot comes before the statement, which could otherwise set it back.
+  // Repeated each time, because a return to a savepoint undoes it. A failed transaction writes nothing either. The
+  // snapshot comes before the statement, which could otherwise reset the setting.
   for (const first of ['set transaction read only', 'select'])
     await connection.run(first, [], signal).catch((error: unknown) => {
       if ((error as SqlFailure).code !== FAILED_TRANSACTION) throw error;

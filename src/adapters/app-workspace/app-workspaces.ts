@@ -37,7 +37,7 @@ import {
 } from './workspace-roles.ts';
 
 interface WorkspaceOptions {
-  /** The service's own database, beside which that of the apps is created. */
+  /** The service's own database. The database of the apps is created on the same server. */
   databaseUrl: string;
   appsDatabaseUrl: string | undefined;
   system: SystemDatabase;
@@ -238,7 +238,7 @@ class Workspaces implements AppWorkspaces {
     return this.#pool.use(rolesOf(schemaNameOf(key)).rows, caller, signal, task, maxWaitMs);
   }
 
-  /** Gives the roles of a workspace their passwords and rights again. Returns false if there is no workspace. */
+  /** Sets the passwords and rights of a workspace's roles again. Returns false if the workspace does not exist. */
   async #repair(schema: string): Promise<boolean> {
     const exists = await this.#admin.run(
       async (query) => (await query('select from pg_namespace where nspname = $1', [schema])).length > 0,

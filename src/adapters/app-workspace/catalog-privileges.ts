@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { AdminQuery } from './admin.ts';
 
-/** Columns of Postgres' catalog with definitions, comments and settings, which are of all apps in the database. */
+/** Columns of Postgres' catalog with definitions, comments and settingsof all apps in the database. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   'pg_catalog.pg_aggregate': ['agginitval', 'aggminitval'],
   'pg_catalog.pg_attrdef': ['adbin'],
@@ -27,8 +27,8 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Functions of Postgres that return definitions by an id, and those that write beside the quota of an app: large objects, which
- * have no schema, and messages in the log of changes.
+ * Functions of Postgres that return definitions by an id, and functions that write past the quota of an app: large
+ * objects, which have no schema, and messages in the log of changes.
  */
 const FUNCTIONS: readonly string[] = [
   'pg_get_constraintdef',
@@ -50,7 +50,7 @@ const FUNCTIONS: readonly string[] = [
   'pg_logical_emit_message',
 ];
 
-/** A relation of the catalog of which all roles can read a listed column. `visible` are its other columns as SQL. */
+/** A relation of the catalog with a listed column that all roles can read. `visible` are its other columns as SQL. */
 interface OpenRelation {
   name: string;
   visible: string;
@@ -81,14 +81,16 @@ async function loadOpen(query: AdminQuery): Promise<{ relations: OpenRelation[];
   return { relations, functions };
 }
 
-/** Returns the names of what all roles can read or run in the catalog of the apps' database, but should not. */
+/**
+ * Returns the names of the parts of the catalog of the apps' database that all roles can read or run, but should not.
+ */
 export async function openParts(query: AdminQuery): Promise<string[]> {
   const { relations, functions } = await loadOpen(query);
   return [...relations.map(({ name }) => name), ...functions];
 }
 
 /**
- * Takes from all roles the definitions of what apps have in their schemas: bodies of functions, defaults, texts of views,
+ * Revokes from all roles the definitions in the schemas of apps: bodies of functions, defaults, texts of views,
  * conditions, comments. Names stay visible. Only a superuser may do this. Does nothing if it is done.
  */
 export async function hideDefinitions(query: AdminQuery): Promise<void> {
@@ -100,13 +102,15 @@ export async function hideDefinitions(query: AdminQuery): Promise<void> {
   for (const name of functions) await query(`revoke execute on function pg_catalog.${name} from public`);
 }
 
-/** Postgres' error for two sessions that change the privileges of one object at once. It has no code of its own. */
+/**
+ * Postgres' error for two sessions that change the privileges of one object concurrently. It has no code of its own.
+ */
 const isRace = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === 'XX000' && error.message === 'tuple concurrently updated';
 
 const MAX_ATTEMPTS = 5;
 
-/** Runs work that changes privileges in a transaction, again if another installation changes them at the same moment. */
+/** Runs work that changes privileges in a transaction, again if another installation changes them concurrently. */
 export async function changePrivileges(query: AdminQuery, work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await query('begin');

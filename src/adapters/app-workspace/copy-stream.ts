@@ -6,7 +6,7 @@ import { toFailure } from './statement.ts';
 /** Size of the parts in which rows are read. A part may be larger by one row. */
 const PART_BYTES = 4_000_000;
 
-/** The events of the protocol that a COPY has beside those of pg's types. */
+/** The events of the protocol during a COPY that pg's types lack. */
 interface CopyConnection extends Connection {
   sendCopyFromChunk(chunk: Uint8Array): void;
   sendCopyFail(message: string): void;
@@ -34,7 +34,7 @@ class CopyOut implements Submittable {
 
   /** Each message has one row with its line end. */
   handleCopyData({ chunk }: { chunk: Buffer }): void {
-    // The parser of pg uses its memory again.
+    // The parser of pg reuses its memory.
     this.#rows.push(Buffer.from(chunk));
     this.#bytes += chunk.length;
     if (this.#bytes < PART_BYTES) return;

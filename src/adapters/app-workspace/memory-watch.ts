@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { SqlFailure, type RoleConnection } from '../../core/app-workspace.ts';
 
-/** Pause between two looks at the memory of statements. */
+/** Pause between two looks at the memory of statements; the shorter one from half of the bound. */
 const POLL_MS = 100;
-/** Number of looks for which a process may still use memory after it was ended, or before another watch ends its own. */
-const MAX_LOOKS = 10;
+const CLOSE_POLL_MS = 20;
+/** For how long a process may still use memory after it was ended, or before another watch ends its own. */
+const END_MS = 1000;
 
 const OUT_OF_MEMORY = '53200';
 
@@ -19,14 +20,31 @@ export interface WatchedConnection extends RoleConnection {
 }
 
 /** A process of a connection of an app in the server. */
-interface Backend {
-  pid: number;
+interface Backend extends Usage {
   role: string;
+}
+
+/** Memory of a process. */
+interface Usage {
+  pid: number;
   /** Bytes, with its parallel workers. */
   bytes: number;
 }
 
-/** What the process id stands for, which does not change while the process lives. */
+const sumOf = (processes: readonly Usage[]): number => processes.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Returns which processes must end, the largest first, so that the others use at most `maxBytes`. */
+export function findLargest<T extends Usage>(processes: readonly T[], maxBytes: number): T[] {
+  const largest = processes.toSorted((one, other) => other.bytes - one.bytes);
+  let rest = sumOf(largest);
+  return largest.filter(({ bytes }) => {
+    const isOver = rest > maxBytes;
+    rest -= bytes;
+    return isOver;
+  });
+}
+
+/** The process that the id stands for, which does not change while it lives. */
 type Title = { role: string } | { leader: number };
 
 interface MemoryWatchOptions {
@@ -37,7 +55,7 @@ interface MemoryWatchOptions {
 
 const readProc = (path: string): Promise<string | null> => readFile(`/proc/${path}`, 'latin1').catch(() => null);
 
-/** Returns the private bytes of a process, also swapped ones; 0 when it has ended. */
+/** Returns the private bytes of a process, including swapped ones; 0 when it has ended. */
 async function privateBytesOf(pid: number): Promise<number> {
   const status = await readProc(`${pid}/status`);
   const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status ?? '')?.[1] ?? 0);
@@ -54,7 +72,7 @@ async function titleOf(pid: number): Promise<Title | null> {
 
 /**
  * Bounds the memory that statements of apps use together, on a server of the same machine with Linux: past the bound it
- * ends the connection that uses the most. It looks only while statements of this process run. Statements of other processes
+ * ends the connections that use the most. It looks only while statements of this process run. Statements of other processes
  * count, too; each process ends its own, and after a second the others'.
  */
 export class MemoryWatch {
@@ -65,8 +83,9 @@ export class MemoryWatch {
   /** Whether a look is due or lasts. */
   #isLooking = false;
   #postmaster: number | undefined;
-  /** The process that was found to use the most, and how often. */
-  #largest: { pid: number; looks: number } | undefined;
+  /** The processes that must end, with the time when each was last ended, in ms. */
+  readonly #ending = new Map<number, number>();
+  #pollMs = POLL_MS;
 
   constructor(options: MemoryWatchOptions) {
     this.#options = options;
@@ -100,23 +119,36 @@ export class MemoryWatch {
         this.#isLooking = false;
         if (this.#running > 0) this.#schedule();
       });
-    }, POLL_MS).unref();
+    }, this.#pollMs).unref();
   }
 
   async #look(): Promise<void> {
+    const { maxBytes } = this.#options;
     const backends = await this.#backends();
-    const total = backends.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (total <= this.#options.maxBytes) {
-      this.#largest = undefined;
-      return;
+    const total = sumOf(backends);
+    this.#pollMs = total > maxBytes / 2 ? CLOSE_POLL_MS : POLL_MS;
+    for (const pid of this.#ending.keys())
+      if (total <= maxBytes || !backends.some((backend) => backend.pid === pid)) this.#ending.delete(pid);
+    if (total <= maxBytes) return;
+    const now = performance.now();
+    for (const backend of backends) {
+      const since = this.#ending.get(backend.pid);
+      if (since === undefined || now - since < END_MS) continue;
+      this.#ending.set(backend.pid, now);
+      await this.#terminate(backend);
     }
-    const isEnding = this.#largest && backends.some(({ pid }) => pid === this.#largest!.pid);
-    if (isEnding && (this.#largest!.looks += 1) % MAX_LOOKS !== 0) return;
-    if (isEnding) await this.#terminate(backends.find(({ pid }) => pid === this.#largest!.pid)!);
-    const largest = backends.reduce((most, one) => (one.bytes > most.bytes ? one : most));
-    if (largest.pid === this.#largest?.pid) return;
-    this.#largest = { pid: largest.pid, looks: 0 };
-    const own = [...this.#connections].find(({ backend }) => backend === largest.pid);
+    for (const { pid } of findLargest(
+      backends.filter((backend) => !this.#ending.has(backend.pid)),
+      maxBytes,
+    )) {
+      this.#ending.set(pid, now);
+      this.#endOwn(pid);
+    }
+  }
+
+  /** Ends a connection of this process. */
+  #endOwn(pid: number): void {
+    const own = [...this.#connections].find(({ backend }) => backend === pid);
     own?.end(
       new SqlFailure(
         OUT_OF_MEMORY,
@@ -136,14 +168,17 @@ export class MemoryWatch {
     for (const pid of this.#titles.keys()) if (!pids.includes(pid)) this.#titles.delete(pid);
     const backends = new Map<number, Backend>();
     const workers: { leader: number; bytes: number }[] = [];
-    for (const pid of pids) {
-      const title = this.#titles.get(pid) ?? (await titleOf(pid));
-      if (!title) continue;
-      this.#titles.set(pid, title);
-      const bytes = await privateBytesOf(pid);
-      if ('role' in title) backends.set(pid, { pid, role: title.role, bytes });
-      else workers.push({ leader: title.leader, bytes });
-    }
+    // Concurrently, because a busy process reads one file per turn.
+    await Promise.all(
+      pids.map(async (pid) => {
+        const title = this.#titles.get(pid) ?? (await titleOf(pid));
+        if (!title) return;
+        this.#titles.set(pid, title);
+        const bytes = await privateBytesOf(pid);
+        if ('role' in title) backends.set(pid, { pid, role: title.role, bytes });
+        else workers.push({ leader: title.leader, bytes });
+      }),
+    );
     for (const { leader, bytes } of workers) {
       const backend = backends.get(leader);
       if (backend) backend.bytes += bytes;

@@ -5,10 +5,13 @@ import type { SecretBox } from '../../core/platform.ts';
 export const passwordOf = (secrets: Pick<SecretBox, 'digest'>, role: string): string =>
   secrets.digest(`password of the role ${role}`);
 
-/** The passwords are random, so that more iterations would only cost time. Postgres uses as many. */
+/** The passwords are random, so that more iterations would only cost time. Postgres uses the same number. */
 const ITERATIONS = 4096;
 
-/** Returns what Postgres stores of a password for SCRAM-SHA-256, so that no log of statements has the password. */
+/**
+ * Returns the form of a password that Postgres stores for SCRAM-SHA-256, so that no log of statements contains the
+ * password.
+ */
 export function scramVerifier(password: string, salt = randomBytes(16)): string {
   const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
   const keyOf = (name: string): Buffer => createHmac('sha256', salted).update(name).digest();

@@ -11,7 +11,7 @@ const safeInteger: Read = (text) => (Number.isSafeInteger(Number(text)) ? Number
 /** Returns a text for NaN and the infinities, which JSON lacks. */
 const finiteNumber: Read = (text) => (Number.isFinite(Number(text)) ? Number(text) : text);
 const json: Read = (text) => JSON.parse(exactJson(text)) as unknown;
-/** `2026-01-31 09:30:00.5+00` → `2026-01-31T09:30:00.5Z`. `infinity` and years BC stay as they are. */
+/** `2026-01-31 09:30:00.5+00` → `2026-01-31T09:30:00.5Z`. `infinity` and years BC stay unchanged. */
 const isoTime: Read = (text) =>
   /^\d{4,}-\d\d-\d\d \S+$/.test(text)
     ? text
@@ -79,24 +79,34 @@ export function valueReader(fields: readonly pg.FieldDef[]): (values: (string | 
     );
 }
 
-/** A part of the text of an array: a brace, a comma, a quoted or a plain element. */
-const PART = /[{},]|"([^"\\]*(?:\\.[^"\\]*)*)"|[^{},"]+/gsy;
+/** A part of the text of an array: a brace, a comma, the beginning of a quoted element, or a plain element. */
+const PART = /[{},"]|[^{},"]+/y;
 
-/** Reads an array in the form of Postgres, e.g. `{1,NULL,"a b"}`, also with several dimensions. */
+/** Returns the index of the quotation mark that ends an element. */
+function endOfQuoted(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+}
+
+/** Reads an array in the form of Postgres, e.g. `{1,NULL,"a b"}`, including several dimensions. */
 function readArray(text: string, read: Read): unknown {
-  // Bounds that do not begin at 1 stand before the array: `[0:1]={1,2}`.
+  // Bounds that do not begin at 1 precede the array: `[0:1]={1,2}`.
   PART.lastIndex = text.indexOf('{');
   const outer: unknown[] = [];
   const open: unknown[][] = [outer];
   for (let part = PART.exec(text); part; part = PART.exec(text)) {
-    const [token, quoted] = part;
+    const [token] = part;
     if (token === '{') {
       const inner: unknown[] = [];
       open.at(-1)!.push(inner);
       open.push(inner);
     } else if (token === '}') open.pop();
-    else if (quoted !== undefined) open.at(-1)!.push(read(quoted.replace(/\\(.)/gs, '$1')));
-    else if (token !== ',') open.at(-1)!.push(token === 'NULL' ? null : read(token));
+    else if (token === '"') {
+      const end = endOfQuoted(text, PART.lastIndex);
+      open.at(-1)!.push(read(text.slice(PART.lastIndex, end).replace(/\\(.)/gs, '$1')));
+      PART.lastIndex = end + 1;
+    } else if (token !== ',') open.at(-1)!.push(token === 'NULL' ? null : read(token));
   }
   return outer[0];
 }

@@ -26,7 +26,7 @@ const isLimited = ({ quota, refusal }: TableLimit): boolean => quota < Infinity 
 const OLDER_TRANSACTIONS_TIMEOUT_MS = 10_000;
 const OLDER_TRANSACTIONS_PAUSE_MS = 100;
 
-/** The time of a statement is that of the operation: its signal. */
+/** A statement may take the time of the operation: its signal ends it. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
@@ -57,7 +57,7 @@ export async function runMigrations(
   return migrated;
 }
 
-/** Returns the statements of a file. Throws BAD_USER_INPUT if it is no text, or ends its transaction. */
+/** Returns the statements of a file. Throws BAD_USER_INPUT if it is not a text, or ends its transaction. */
 async function parse(file: MigrationFile): Promise<SqlStatement[]> {
   const place = `${FOLDER}/${file.filename}`;
   const bytes = await file.read();
@@ -79,7 +79,10 @@ async function parse(file: MigrationFile): Promise<SqlStatement[]> {
   return statements;
 }
 
-/** Runs a file with the row that records it. Returns whether it has run: another process may have done so meanwhile. */
+/**
+ * Runs a file with the row that records it. Returns whether it has run: another process may have run it during the
+ * wait.
+ */
 async function runFile(
   connection: WorkspaceConnection,
   table: string,
@@ -100,7 +103,7 @@ async function runFile(
   );
   for (const statement of recorded.length > 0 ? statements : []) await runOne(connection, filename, statement, signal);
   try {
-    // What is checked at the end of a transaction, in a dry run, too.
+    // The constraints at the end of a transaction are checked in a dry run, too.
     await execute(connection, 'set constraints all immediate', [], signal);
     if (isLimited(limit)) {
       const bytes = await sizeOf(connection, signal, MIGRATION_LOCK_TIMEOUT_MS);
@@ -133,7 +136,7 @@ async function runOne(
       );
   } catch (error) {
     const position = error instanceof SqlFailure ? error.position : null;
-    // Postgres counts characters, of which some are two code units.
+    // Postgres counts characters; some of them are two code units.
     const before = position === null ? 0 : [...text].slice(0, position).join('').length;
     throw atLine(error, filename, lineAt(text, before, line));
   }
@@ -143,8 +146,8 @@ async function runOne(
 
 /**
  * Frees the space of deleted rows and of undone files, which counts until then, if the tables of an app have more than
- * `maxBytes`.
- * If that fails, e.g. because a table is locked, nothing changes. Rows that a long-running transaction may see stay.
+ * `maxBytes`. If that fails, e.g. because a table is locked, nothing changes. Rows that a long-running transaction may
+ * see stay.
  */
 export async function compactPastQuota(
   connection: WorkspaceConnection,
@@ -169,13 +172,13 @@ export async function compactPastQuota(
     await admin.inspect((query) => waitForOlderTransactions(query, signal));
     await execute(connection, `vacuum (full) ${tables}`, [], signal);
   } catch {
-    // What the migrations did counts, and is reported.
+    // Only the result of the migrations counts, and is reported.
   }
 }
 
 /**
- * Waits for the transactions that may see the deleted rows, which Postgres keeps as long: those of the server that write,
- * and those of this database that only read.
+ * Waits for the transactions that may see the deleted rows, because Postgres keeps the rows as long: transactions of
+ * the server that write, and transactions of this database that only read.
  */
 async function waitForOlderTransactions(query: AdminQuery, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + OLDER_TRANSACTIONS_TIMEOUT_MS;

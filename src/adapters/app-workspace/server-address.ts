@@ -8,13 +8,15 @@ export interface ServerAddress {
   ssl: pg.ClientConfig['ssl'];
 }
 
-/** The server of the apps' database, and the login with which the service creates roles and schemas there. */
+/** The server of the apps' database, and the login that creates roles and schemas there. */
 export interface WorkspaceServer extends ServerAddress {
   database: string;
   admin: Pick<pg.ClientConfig, 'user' | 'password'>;
-  /** Database from which that of the apps is created; null if an operator has created it (`APPS_DATABASE_URL`). */
+  /**
+   * Database from which the database of the apps is created; null if an operator has created it (`APPS_DATABASE_URL`).
+   */
   createdFrom: string | null;
-  /** Whether the server is that of the service's own database, by its address. */
+  /** Whether the service's own database is on the same server, by its address. */
   isShared: boolean;
 }
 
@@ -23,8 +25,8 @@ const MAX_NAME_BYTES = 63;
 const SUFFIX = '_apps';
 
 /**
- * Returns the server and database of the apps: that of `APPS_DATABASE_URL`, by default `<database>_apps` beside the
- * service's own.
+ * Returns the server and database of the apps: the database of `APPS_DATABASE_URL`, by default `<database>_apps` on the
+ * server of the service's own.
  */
 export function workspaceServer(databaseUrl: string, appsDatabaseUrl: string | undefined): WorkspaceServer {
   // pg resolves options of the URL and the variables of libpq.

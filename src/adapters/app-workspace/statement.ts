@@ -8,7 +8,7 @@ import { valueReader } from './row-values.ts';
 /** Lets pg return values as the text that Postgres wrote. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
-/** Most parameters of a statement in the protocol of Postgres. */
+/** Maximum number of parameters of a statement in the protocol of Postgres. */
 const MAX_PARAMETERS = 65_535;
 
 const JSON_TYPES: ReadonlySet<number | undefined> = new Set([pg.types.builtins.JSON, pg.types.builtins.JSONB]);
@@ -20,7 +20,7 @@ export interface ResultLimits {
   bytes: number;
 }
 
-/** Returns no rows and reads over all that arrive. */
+/** Returns no rows and skips all that arrive. */
 export const WITHOUT_ROWS: ResultLimits = { rows: Infinity, bytes: Infinity };
 
 /** A statement whose result is larger than its limits. Its connection cannot be used again. */
@@ -100,7 +100,7 @@ class Description extends pg.Query {
     this.#sql = sql;
   }
 
-  /** Called by pg to send what the query consists of. */
+  /** Called by pg to send the messages of the query. */
   prepare(connection: DescribingConnection): void {
     const note = ({ dataTypeIDs }: ParameterDescription) => (this.parameterTypes = dataTypeIDs);
     connection.on('parameterDescription', note);

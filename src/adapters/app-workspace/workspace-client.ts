@@ -4,7 +4,7 @@ import { guardWire } from '../database/wire-guard.ts';
 import type { ServerAddress } from './server-address.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A message has names and lengths beside the values of a row. */
+/** A message has names and lengths in addition to the values of a row. */
 const MAX_MESSAGE_BYTES = STATEMENT_LIMITS.bytes + 1024 * 1024;
 
 /** A login for one connection. */
@@ -15,8 +15,8 @@ export interface ClientLogin extends Pick<pg.ClientConfig, 'user' | 'password'> 
 }
 
 /**
- * Settings that outrank those that a role may have stored for itself. `discard all` returns to them. Those of memory are
- * not a bound, because apps may change them.
+ * Settings that outrank the settings that a role may have stored for itself. `discard all` returns to them. The memory
+ * settings are not a bound, because apps may change them.
  */
 const SETTINGS = {
   hash_mem_multiplier: '1',
@@ -68,7 +68,7 @@ export async function openClient(
   return client;
 }
 
-/** Ends a connection, also when the server does not respond. */
+/** Ends a connection even when the server does not respond. */
 export function destroyClient(client: pg.Client): void {
   client.connection.stream.destroy();
 }

@@ -11,7 +11,7 @@ const QUERY_CANCELED = '57014';
 /** Ends the connection of a role in the server, whatever it does there. */
 type Terminate = (role: string, backend: number) => Promise<void>;
 
-/** What connections of a process share. */
+/** The common services of a process's connections. */
 export interface ConnectionServices {
   terminate: Terminate;
   memory: MemoryWatch;
@@ -67,7 +67,7 @@ export class WorkspaceConnection implements WatchedConnection {
     return this.use(signal, timeoutMs, (client) => runStatement(client, sql, params, limits));
   }
 
-  /** Runs what `work` sends to the server, like `run`. */
+  /** Runs the statements that `work` sends to the server, like `run`. */
   use<T>(signal: AbortSignal, timeoutMs: number, work: (client: pg.Client) => Promise<T>): Promise<T> {
     const timeout = () => new SqlFailure(QUERY_CANCELED, `The statement took longer than ${timeoutMs} ms`);
     return this.#services.memory.during(() =>
@@ -99,14 +99,14 @@ export class WorkspaceConnection implements WatchedConnection {
   }
 
   /**
-   * Removes all that a task left behind: transaction, settings, locks, prepared statements, temporary tables, listeners.
-   * Returns whether the connection can be used again; otherwise it is closed.
+   * Removes everything that a task left behind: transaction, settings, locks, prepared statements, temporary tables,
+   * listeners. Returns whether the connection can be used again; otherwise it is closed.
    */
   async reset(): Promise<boolean> {
     if (this.#ended) return false;
     const timer = setTimeout(() => destroyClient(this.client), RESET_TIMEOUT_MS);
     try {
-      // What the task did not wait for comes before.
+      // Statements that the task did not wait for run first.
       await this.client.query('rollback');
       await this.client.query('discard all');
       return true;

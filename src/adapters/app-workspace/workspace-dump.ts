@@ -22,7 +22,7 @@ export const copyQuery =
   async <K extends string>(sql: string, params: readonly unknown[] = []) =>
     (await connection.run(sql, params, signal, ALL_ROWS, COPY_TIMEOUT_MS)) as Record<K, string>[];
 
-/** The tables of the schema `$1` with rows of their own, without that of the service. */
+/** The tables of the schema `$1` with rows of their own, without the service's table. */
 export const TABLES = `
   select relname as name, relrowsecurity and relforcerowsecurity as "isForced",
     array(

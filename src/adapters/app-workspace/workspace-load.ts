@@ -54,7 +54,10 @@ export async function beginLoad(
   };
 }
 
-/** Empties all tables and suspends what would refuse or change their rows. Returns a function that sets it up again. */
+/**
+ * Empties all tables and suspends everything that would refuse or change their rows. Returns a function that restores
+ * it.
+ */
 async function suspendRules(query: CopyQuery, schema: string, keys: ForeignKey[]): Promise<() => Promise<void>> {
   const found = (await query(TABLES, [schema])) as unknown as { name: string; isForced: boolean }[];
   const tables = found.map(({ name, isForced }) => ({ name: `${id(schema)}.${id(name)}`, isForced }));

@@ -19,7 +19,7 @@ export const noWorkspace = (): SqlFailure =>
 interface LoginOptions {
   server: WorkspaceServer;
   secrets: Pick<SecretBox, 'digest'>;
-  /** Gives the roles of a workspace their passwords and rights again. Returns false if there is no workspace. */
+  /** Sets the passwords and rights of a workspace's roles again. Returns false if the workspace does not exist. */
   repair(schema: string): Promise<boolean>;
   /** Bytes of memory that the statements of all apps may use together; 0: no limit. */
   memoryBytes: number;

@@ -4,7 +4,7 @@ import type { WorkspaceConnection } from './workspace-connection.ts';
 /** Connections of one process, of all apps together. */
 const MAX_CONNECTIONS = 20;
 const MAX_WAITING = 200;
-/** A connection that was not used for as long is closed. */
+/** A connection that was not used for this time is closed. */
 const IDLE_MS = 60_000;
 
 /** How connections of a role begin. */
@@ -23,12 +23,12 @@ export class WorkspacePool {
   readonly #gate = FairGate.shared({
     places: MAX_CONNECTIONS,
     maxPerTenant: threeQuartersOf(MAX_CONNECTIONS),
-    // More than half, as one handler may have five transactions, and queries beside them.
+    // More than half, as one handler may have five transactions, and queries in addition.
     ofVisitor: threeQuartersOf,
     maxWaiting: MAX_WAITING,
     taskNoun: 'queries of apps',
   });
-  /** The one that was used last is the last. */
+  /** The connection that was used last is the last. */
   #idle: IdleConnection[] = [];
   #inUse = 0;
   #isClosed = false;

@@ -16,8 +16,8 @@ const READ_ONLY_TRANSACTION = '25006';
 const DISK_FULL = '53100';
 
 /**
- * SQL for the bytes of a schema `$1` with indexes and what Postgres stores beside long values. Waits for a table that is
- * locked for at most the time of the setting, on which the sum therefore depends.
+ * SQL for the bytes of a schema `$1` with indexes and the separate storage of long values. It waits for a locked table
+ * at most for the time of the setting, so the sum depends on that time.
  */
 const SIZE = `
   select coalesce(sum(pg_catalog.pg_total_relation_size(case when s.timeout is null then null else c.oid end)), 0)::text as bytes
@@ -35,7 +35,7 @@ export async function sizeOf(
   return Number(row!['bytes']);
 }
 
-/** Returns the same in a transaction of an app, which goes on whatever happens. */
+/** Returns the same in a transaction of an app, which continues whatever happens. */
 async function sizeInTransaction(connection: WorkspaceConnection, signal: AbortSignal): Promise<number> {
   await connection.run('savepoint _size', [], signal);
   try {
@@ -46,7 +46,7 @@ async function sizeInTransaction(connection: WorkspaceConnection, signal: AbortS
   }
 }
 
-/** The size of an app. Times are those of `performance.now()`. */
+/** The measured size of an app. Times are values of `performance.now()`. */
 interface Size {
   bytes: number;
   /** When it is measured again. */
@@ -55,7 +55,7 @@ interface Size {
   failingSince: number | null;
 }
 
-/** Lets apps that have too many bytes only read: their tables, and what is stored for them elsewhere. */
+/** Limits apps that have too many bytes to reading: their tables, and their data in other stores. */
 export class WorkspaceQuota {
   /** Returns what the tables of an app may have now. */
   readonly limitOf: (key: WorkspaceKey) => Promise<TableLimit>;
@@ -126,5 +126,5 @@ export function checkMigration({ quota, others, refusal }: TableLimit, bytes: nu
     throw new SqlFailure(DISK_FULL, `The app would have ${bytes + others} bytes of data; its quota is ${quota}`);
 }
 
-/** Growth by what Postgres itself writes, such as the row that records a migration. */
+/** Growth by Postgres' own writes, such as the row that records a migration. */
 const SMALL_BYTES = 1_000_000;

@@ -20,7 +20,7 @@ export const MIGRATIONS_TABLE = '_migrations';
 /**
  * Settings that the roles of apps may not change. Superusers set them, and logins with the privilege `set` on them:
  * `temp_file_limit` is the most disk space of the temporary files of one connection, for sorting and joining;
- * `log_min_messages` keeps out of the server's log what apps raise.
+ * `log_min_messages` keeps messages that apps raise out of the server's log.
  */
 const ROLE_SETTINGS: Record<string, string> = { temp_file_limit: '1000000kB', log_min_messages: 'fatal' };
 
@@ -32,7 +32,7 @@ const SETTABLE = `array(
     .join(', ')}]) name
   where has_parameter_privilege(name, 'set'))`;
 
-/** Pause between two looks for connections that end. */
+/** Pause between two checks for connections that end. */
 const END_POLL_MS = 20;
 const MAX_END_POLLS = 250;
 
@@ -40,7 +40,7 @@ const id = pg.escapeIdentifier;
 const text = pg.escapeLiteral;
 
 /**
- * Creates what is missing of a workspace, and gives the roles their passwords and rights again: they may have changed
+ * Creates the missing parts of a workspace, and sets the passwords and rights of the roles again: they may have changed
  * their own. `mark` is the comment of the roles, which names the installation.
  */
 export async function createWorkspace(
@@ -72,7 +72,7 @@ export async function createWorkspace(
     await query(statement);
 }
 
-/** Creates a role, or resets what it may change itself, and lets the login of the service act for it. */
+/** Creates a role, or resets the settings that it may change itself, and lets the login of the service act for it. */
 async function createRole(query: AdminQuery, role: string, verifier: string, mark: string): Promise<void> {
   const [login] = await query(
     `select exists (select from pg_roles where rolname = $1) as "exists",

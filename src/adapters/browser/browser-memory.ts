@@ -43,7 +43,7 @@ export function watchProcesses(
   return () => clearInterval(timer);
 }
 
-/** Returns the memory of processes, of what they share only the most that one of them has, in bytes. */
+/** Returns the memory of processes in bytes. Shared memory counts once, as the largest share of one process. */
 async function memoryOf(pids: readonly number[]): Promise<number> {
   let [own, shared] = [0, 0];
   for (const pid of pids) {

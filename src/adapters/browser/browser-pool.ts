@@ -10,11 +10,11 @@ import type { BrowserProgram } from './find-browser.ts';
 const IDLE_MS = 60_000;
 /** A browser starts in 0.2 s, and for the first time after its installation in a few seconds. */
 const START_MS = 20_000;
-/** What a browser writes that cannot isolate its pages, because the machine forbids namespaces. */
+/** Message of a browser that cannot isolate its pages, because the machine forbids namespaces. */
 const NO_SANDBOX = /no usable sandbox|namespace|suid sandbox/i;
 
 interface PoolOptions {
-  find(): Promise<BrowserProgram>;
+  find(onUnpack?: () => void): Promise<BrowserProgram>;
   account: BrowserAccount;
   log: Logger;
 }
@@ -33,15 +33,18 @@ export class BrowserPool {
     this.#options = options;
   }
 
-  /** Returns a browser that only this tenant has used. The caller gives it back or ends it. */
-  async take(tenantId: string, signal: AbortSignal): Promise<BrowserProcess> {
+  /**
+   * Returns a browser that only this tenant has used. The caller returns it or ends it. Calls `onUnpack` if the browser
+   * must be unpacked first.
+   */
+  async take(tenantId: string, signal: AbortSignal, onUnpack?: () => void): Promise<BrowserProcess> {
     const idle = this.#takeIdle();
     if (idle?.tenantId === tenantId && idle.browser.isRunning) {
       idle.browser.setRef(true);
       return idle.browser;
     }
     await end(idle?.browser);
-    const program = await abortable(this.#options.find(), signal);
+    const program = await abortable(this.#options.find(onUnpack), signal);
     if (this.#hasSandbox !== undefined) return this.#start(program, this.#hasSandbox, signal);
     try {
       const browser = await this.#start(program, true, signal);

@@ -39,6 +39,8 @@ export const FLAGS = [
   '--disable-features=DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate',
   '--font-render-hinting=none',
   '--hide-scrollbars',
+  // Text without a language has the same fonts on each machine.
+  '--lang=en-US',
   // No host has an address.
   '--host-resolver-rules=MAP * ~NOTFOUND',
   '--metrics-recording-only',
@@ -78,7 +80,7 @@ export class BrowserProcess {
     this.setRef(false);
   }
 
-  /** The id of the first process, which is that of the group. */
+  /** The id of the first process, which is also the id of the group. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
@@ -87,7 +89,7 @@ export class BrowserProcess {
     return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Ends the browser at once. Its open calls fail with this error. */
+  /** Ends the browser immediately. Its open calls fail with this error. */
   kill(error: Error): void {
     this.devTools.fail(error);
     if (!this.isRunning) return;
@@ -103,7 +105,9 @@ export class BrowserProcess {
       else handle?.unref();
   }
 
-  /** Ends a browser that broke the protocol or closed a pipe. Its calls fail when it has ended, with what it wrote last. */
+  /**
+   * Ends a browser that broke the protocol or closed a pipe. Its calls fail when it has ended, with its last output.
+   */
   #killBroken(error: Error): void {
     this.#stderrTail += `\n${error.message}`;
     if (this.isRunning) killGroup(this.pid!);

@@ -23,7 +23,7 @@ const PRINT_MS = 60_000;
 const MAX_MEMORY_BYTES = 1.5e9;
 const WATCH_MS = 250;
 
-/** What a browser prints for a document. */
+/** The pages that a browser prints for a document. */
 interface Prints {
   printed: Buffer;
   /** The letterhead as a PDF. */
@@ -58,7 +58,7 @@ class ChromiumPrinter implements PdfPrinter {
   constructor({ path, log, printMs = PRINT_MS, maxBytes }: PrinterOptions) {
     const account = browserAccount();
     this.#finder = new BrowserFinder({ path, account, log });
-    this.#pool = new BrowserPool({ find: () => this.#finder.find(), account, log });
+    this.#pool = new BrowserPool({ find: (onUnpack) => this.#finder.find(onUnpack), account, log });
     this.#printMs = printMs;
     this.#maxBytes = maxBytes;
   }
@@ -70,9 +70,9 @@ class ChromiumPrinter implements PdfPrinter {
     const signals = [document.signal, this.#closing.signal];
     const timeoutError = () => timedOut(`The PDF takes longer than ${this.#printMs / 1000} seconds to print`);
     const work = async (signal: AbortSignal): Promise<PrintedPdf> => {
-      const { printed, letterhead } = await this.#inBrowser(document.caller.tenantId, signal, async ({ devTools }) => ({
+      const { printed, letterhead } = await this.#inBrowser(document, signal, async ({ devTools }) => ({
         letterhead: picture ? await printPage(devTools, picture) : (document.letterhead?.content ?? null),
-        printed: await printPage(devTools, { html: document.html, parameters, ...limit }),
+        printed: await printPage(devTools, { html: document.html, title: document.title, parameters, ...limit }),
       }));
       const pages = countPages(printed);
       if (pages === null) throw upstreamFailed('The browser printed a PDF of an unknown form');
@@ -85,6 +85,11 @@ class ChromiumPrinter implements PdfPrinter {
     return running.finally(() => this.#running.delete(running));
   }
 
+  async loadCharacters(): Promise<ReadonlySet<number>> {
+    const { readCharacters } = await import('./bundled-fonts.ts');
+    return readCharacters(await this.#finder.fonts());
+  }
+
   async close(): Promise<void> {
     this.#closing.abort(unavailable('The service is stopping'));
     await Promise.allSettled(this.#running);
@@ -93,8 +98,12 @@ class ChromiumPrinter implements PdfPrinter {
   }
 
   /** Runs work with a browser, which ends if the work fails, the signal aborts or it takes too much memory. */
-  async #inBrowser(tenantId: string, signal: AbortSignal, work: (browser: BrowserProcess) => Promise<Prints>) {
-    const browser = await this.#pool.take(tenantId, signal);
+  async #inBrowser(
+    { caller: { tenantId }, onUnpack }: PdfDocument,
+    signal: AbortSignal,
+    work: (browser: BrowserProcess) => Promise<Prints>,
+  ) {
+    const browser = await this.#pool.take(tenantId, signal, onUnpack);
     const stop = () => browser.kill(signal.reason as Error);
     signal.addEventListener('abort', stop, { once: true });
     const unwatch = watchMemory(browser.devTools, MAX_MEMORY_BYTES, WATCH_MS, () =>

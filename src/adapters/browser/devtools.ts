@@ -109,7 +109,7 @@ export class DevTools {
     this.#onFailure(error);
   }
 
-  /** Takes a piece of the stream, which may contain the end of one message and the begin of another one. */
+  /** Takes a piece of the stream, which may contain the end of one message and the beginning of another one. */
   #read(piece: Buffer): void {
     let begin = 0;
     for (let end = piece.indexOf(0); end !== -1 && !this.#isBroken; end = piece.indexOf(0, begin)) {

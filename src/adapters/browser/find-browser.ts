@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { accessSync, constants, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Logger } from 'pino';
 import { unavailable } from '../../core/errors.ts';
 import { childEnvironment } from '../../core/process-environment.ts';
 import type { BrowserAccount } from './browser-account.ts';
+import { UnpackedFolder } from './unpacked-folder.ts';
 
 /** A browser on this machine. */
 export interface BrowserProgram {
@@ -26,78 +26,60 @@ interface BrowserOptions {
   searchPath?: string;
 }
 
-/** Finds the browser, and unpacks that of the package if it is not unpacked. */
+/** Finds the browser, and unpacks the package's browser and the fonts if they are not unpacked. */
 export class BrowserFinder {
   readonly #options: BrowserOptions;
-  #temporary: Promise<string> | undefined;
-  #unpacking: Promise<string> | undefined;
+  readonly #chromium: UnpackedFolder;
+  readonly #fonts: UnpackedFolder;
 
   constructor(options: BrowserOptions) {
     this.#options = options;
+    const { account, log } = options;
+    const loadChromium = async () => (await import('./unpack-chromium.ts')).chromiumBundle();
+    const loadFonts = async () => (await import('./bundled-fonts.ts')).fontsBundle();
+    this.#chromium = new UnpackedFolder({ account, log, load: loadChromium });
+    this.#fonts = new UnpackedFolder({ account, log, load: loadFonts });
   }
 
   /**
-   * Returns the browser that `CHROMIUM_PATH` names, else that of the package, else one of the PATH. Throws UNAVAILABLE if
-   * there is none.
+   * Returns the browser that `CHROMIUM_PATH` names, else the package's, else one of the PATH, with the bundled fonts.
+   * Calls `onUnpack` if something must be unpacked first. Throws UNAVAILABLE without a browser.
    */
-  async find(): Promise<BrowserProgram> {
+  async find(onUnpack?: () => void): Promise<BrowserProgram> {
     const { path, hasPackage = process.platform === 'linux' && process.arch === 'x64' } = this.#options;
     if (path !== undefined) {
-      if (isProgram(path)) return { path, environment: childEnvironment() };
+      if (isProgram(path)) return this.#withFonts(path, onUnpack);
       throw unavailable('PDFs cannot be printed: CHROMIUM_PATH does not name a program');
     }
     if (hasPackage) {
-      const home = await this.#unpacked();
-      const fonts = { FONTCONFIG_FILE: join(home, 'fonts.xml'), LD_LIBRARY_PATH: join(home, 'lib') };
-      return { path: join(home, 'chromium'), environment: { ...childEnvironment(), ...fonts } };
+      const home = await this.#chromium.find(onUnpack);
+      return this.#withFonts(join(home, 'chromium'), onUnpack, { LD_LIBRARY_PATH: join(home, 'lib') });
     }
     const folders = (this.#options.searchPath ?? childEnvironment()['PATH'] ?? '').split(delimiter).filter(Boolean);
     const found = folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isProgram);
-    if (found) return { path: found, environment: childEnvironment() };
+    if (found) return this.#withFonts(found, onUnpack);
     throw unavailable('PDFs cannot be printed: this machine has no browser. CHROMIUM_PATH can name a Chromium');
   }
 
-  /** Removes what was unpacked into the temporary folder. */
+  /** Returns the folder of the bundled fonts. */
+  fonts(): Promise<string> {
+    return this.#fonts.find();
+  }
+
+  /** Removes the files that were unpacked into the temporary folder. */
   async close(): Promise<void> {
-    const home = await this.#temporary?.catch(() => undefined);
-    this.#temporary = undefined;
-    if (home) rmSync(home, { recursive: true, force: true });
+    await Promise.all([this.#chromium.close(), this.#fonts.close()]);
   }
 
-  /** Returns the folder of the package's browser. One call at a time unpacks it. */
-  async #unpacked(): Promise<string> {
-    const { cacheFolder, unpackChromium, unpackedIn, unpackTemporarily } = await import('./unpack-chromium.ts');
-    const ready = unpackedIn(cacheFolder());
-    if (ready && this.#canRun(ready)) return ready;
-    const temporary = await this.#temporary;
-    if (temporary && isProgram(join(temporary, 'chromium'))) return temporary;
-    this.#unpacking ??= (async () => {
-      try {
-        const home = await unpackChromium();
-        if (this.#canRun(home)) return home;
-      } catch (error) {
-        this.#options.log.debug({ err: error }, 'The browser cannot be unpacked beside the packages');
-      }
-      this.#temporary = unpackTemporarily();
-      return this.#temporary;
-    })().finally(() => (this.#unpacking = undefined));
-    return this.#unpacking;
+  /** Returns a program with an environment in which it has the bundled fonts only, whatever the language of the machine. */
+  async #withFonts(
+    path: string,
+    onUnpack: (() => void) | undefined,
+    more: NodeJS.ProcessEnv = {},
+  ): Promise<BrowserProgram> {
+    const fonts = { FONTCONFIG_FILE: join(await this.#fonts.find(onUnpack), 'fonts.xml'), LC_ALL: 'C.UTF-8' };
+    return { path, environment: { ...childEnvironment(), ...fonts, ...more } };
   }
-
-  /** Returns whether the browser's user can reach the program: the packages may be in a folder that is closed to others. */
-  #canRun(home: string): boolean {
-    const { account } = this.#options;
-    if (account.uid === undefined) return true;
-    this.#reachable ??= new Map();
-    const known = this.#reachable.get(home);
-    if (known !== undefined) return known;
-    const script = 'test -x "$0/chromium"';
-    const isReachable = spawnSync('/bin/sh', ['-c', script, home], { ...account, cwd: '/', env: {} }).status === 0;
-    this.#reachable.set(home, isReachable);
-    return isReachable;
-  }
-
-  #reachable: Map<string, boolean> | undefined;
 }
 
 function isProgram(path: string): boolean {

@@ -13,7 +13,7 @@ const READ_MS = 10_000;
 const HEAP_MB = 512;
 const MAX_MEMORY_BYTES = 768 * 1024 ** 2;
 const WATCH_MS = 50;
-/** What V8 writes when it ends a process whose heap is exhausted. */
+/** Message of V8 when it ends a process whose heap is exhausted. */
 const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
 const SPARE = new SpareProcess(() => startProgram(PROGRAM, [`--max-old-space-size=${HEAP_MB}`]), {
   kind: 'prepare',
@@ -52,7 +52,7 @@ export async function layLetterhead(printed: Buffer, letterhead: Uint8Array, sig
   }
 }
 
-/** Only until the letterhead is read is it to blame. */
+/** The letterhead is to blame only until it is read. */
 const tooMuchMemory = (isRead: boolean, cause?: Error): Error =>
   isRead
     ? upstreamFailed('The document needs too much memory with its letterhead', { cause })

@@ -14,7 +14,7 @@ export function countPages(pdf: Buffer): number | null {
   return count === undefined ? null : Number(count);
 }
 
-/** Returns the begin of an object, up to its end: the root and the tree of pages are short. */
+/** Returns the beginning of an object, up to its end: the root and the tree of pages are short. */
 function objectAt(pdf: Buffer, table: number, id: number): string {
   const header = /^xref\s+0 \d+\s*?\r?\n/.exec(pdf.toString('latin1', table, table + 40))?.[0];
   if (header === undefined) return '';

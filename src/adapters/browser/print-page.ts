@@ -4,7 +4,7 @@ import { DevToolsError, type DevTools, type DevToolsEvent } from './devtools.ts'
 
 const PIECE_BYTES = 2 ** 20;
 
-/** Everything that a page needs is in it. Its links may have a base, which is no request. */
+/** Everything that a page needs is in it. Its links may have a base, which does not cause a request. */
 const POLICY = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline' data:";
 /** A document type of the document itself is ignored after this one. */
 const PREFIX = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${POLICY}">`;
@@ -19,6 +19,8 @@ const READY = `(async () => {
 /** A page to print. */
 export interface PageJob {
   html: string;
+  /** Title of a page that has none. */
+  title?: string | undefined;
   /** Parameters of `Page.printToPDF`. */
   parameters: Readonly<Record<string, unknown>>;
   /** Maximum size of the PDF. Default: `MAX_PDF_BYTES`. */
@@ -57,7 +59,10 @@ export async function printPage(devTools: DevTools, job: PageJob): Promise<Buffe
 const leadsAway = (cause?: Error): Error =>
   badInput('The document leads to another page, e.g. by a refresh, so it cannot be printed', { cause });
 
-/** Returns what an error of the browser means. Its process ends at header and footer templates with style sheets or fonts. */
+/**
+ * Returns the error for an error of the browser. Its process ends at header and footer templates with style sheets or
+ * fonts.
+ */
 function clientErrorOf(error: DevToolsError, hasTemplates: boolean): Error {
   if (error.message.includes('content area is empty'))
     return badInput('The margins leave no space on the page', { cause: error });
@@ -82,7 +87,7 @@ class PrintedPage {
     });
   }
 
-  async print({ html, parameters, brokenPicture, maxBytes = MAX_PDF_BYTES }: PageJob): Promise<Buffer> {
+  async print({ html, title, parameters, brokenPicture, maxBytes = MAX_PDF_BYTES }: PageJob): Promise<Buffer> {
     const frameId = await this.#isolate();
     this.#hasContent = true;
     const content = { frameId, html: PREFIX + html.replace(/^\ufeff/, '') };
@@ -97,6 +102,7 @@ class PrintedPage {
         awaitPromise: true,
         returnByValue: true,
       });
+    if (title !== undefined) await evaluate(`void (document.title ||= ${JSON.stringify(title)})`);
     const { result } = await evaluate(READY);
     if (brokenPicture && result.value !== 0) throw brokenPicture();
     const { stream } = await this.#send<{ stream: string }>('Page.printToPDF', {

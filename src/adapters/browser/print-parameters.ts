@@ -1,7 +1,7 @@
 import { badInput } from '../../core/errors.ts';
 import { measurePage, type PdfDocument } from '../../core/pdf-printer.ts';
 
-/** Returns the parameters with which Chromium prints a document. Throws BAD_USER_INPUT for impossible page settings. */
+/** Returns the parameters of Chromium for printing a document. Throws BAD_USER_INPUT for impossible page settings. */
 export function printParameters({ page, header, footer }: PdfDocument): Record<string, unknown> {
   const { width, height, margin } = measurePage(page, (key, text) => {
     throw badInput(`page.${key} ${text}`);

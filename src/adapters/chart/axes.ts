@@ -55,7 +55,7 @@ export function nameAxis(name: string, names: readonly string[], room: number, m
   };
 }
 
-/** Creates the axis that fits a field's type: times, numbers, or categories. `values` are those of the field. */
+/** Creates the axis that fits a field's type: times, numbers, or categories. `values` are the values of the field. */
 export function axisOf(column: Column, values: readonly unknown[], room: number, pattern?: string | null): Axis {
   if (isTime(column.type)) return timeAxis(column.label, pattern);
   return isNumber(column.type)

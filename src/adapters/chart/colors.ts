@@ -1,4 +1,4 @@
-/** Categorical palettes. The default (Observable 10) is distinguishable also with colour blindness. */
+/** Categorical palettes. The default (Observable 10) is distinguishable even with colour blindness. */
 const CATEGORICAL: Record<string, readonly string[]> = {
   default: [
     '#4269d0',

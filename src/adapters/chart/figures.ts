@@ -58,7 +58,7 @@ function roundAbove(value: number): number {
   return power * [1, 2, 2.5, 5, 10].find((step) => step * power >= value)!;
 }
 
-/** Part of a card's width that its number may have. */
+/** Largest part of a card's width that its number occupies. */
 const CARD_WIDTH = 0.7;
 
 /** Draws one number, with space around it. */

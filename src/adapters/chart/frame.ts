@@ -7,8 +7,8 @@ export const INK = '#1f2933';
 export const FAINT = '#667085';
 export const LINE = '#e4e7ec';
 export const MARGIN = 16;
-/** Without quotation marks, because ECharts does not escape them in the attribute. */
-const FONT = 'system-ui, -apple-system, Roboto, Arial, sans-serif';
+/** First the font of PDFs. Without quotation marks, because ECharts does not escape them in the attribute. */
+const FONT = 'Noto Sans, system-ui, -apple-system, Roboto, Arial, sans-serif';
 
 /** The space of the chart within a picture, in pixels from its edges. */
 export interface Room {

@@ -73,7 +73,10 @@ interface LinePart {
   isComplete: boolean;
 }
 
-/** Returns a note on incomplete periods at the ends, and what divides a line into its complete and incomplete parts. */
+/**
+ * Returns a note on incomplete periods at the ends, and the parts that divide a line into complete and incomplete
+ * periods.
+ */
 function incompleteEnds(
   { incomplete, config }: Picture,
   places: readonly unknown[],

@@ -76,7 +76,7 @@ function sizes(all: readonly Point[]): (value: number | null) => number {
   return (value) => (most === 0 ? usual : 4 + 24 * Math.sqrt(Math.max(0, value ?? 0) / most));
 }
 
-/** Returns the two ends of the least-squares line; null if there is none. */
+/** Returns the two ends of the least-squares line; null if there is no such line. */
 function trendOf(all: readonly Point[]): [number, number][] | null {
   const pairs = all.filter(
     (point): point is [number, number, number | null] => typeof point[0] === 'number' && typeof point[1] === 'number',

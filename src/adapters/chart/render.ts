@@ -42,7 +42,7 @@ use([
 // The reader's font is unknown, so text is measured as a wide one.
 setPlatformAPI({
   measureText: (text, font = '') => ({
-    width: widthOf(text, Number(/([\d.]+)px/.exec(font)?.[1] ?? 12)) * (/bold|600/.test(font) ? 1.1 : 1),
+    width: widthOf(text, Number(/(?<![\d.])([\d.]+)px/.exec(font)?.[1] ?? 12)) * (/bold|600/.test(font) ? 1.1 : 1),
   }),
 });
 
@@ -64,7 +64,7 @@ const OPTIONS: Record<VisualComponent, (picture: Picture) => EChartsOption> = {
 const removeScriptAttributes = (svg: string): string =>
   svg.replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, '').replace(/<style ><!\[CDATA\[[^]*?\]\]>\s*<\/style>\s*/g, '');
 
-/** What stands before the ids that ECharts numbers by a counter of the process, in definitions and references. */
+/** Prefix of the ids that ECharts numbers by a counter of the process, in definitions and references. */
 const NUMBERED_IDS = /( id="| [\w-]+="url\(#)zr\d+-/g;
 
 /**

@@ -4,7 +4,7 @@ import { label, toNumber } from './text.ts';
 /** Maximum number of series whose colours are still distinguishable. */
 const MAX_SERIES = 20;
 
-/** Groups of a bar or line chart: a number for every category and series, null where there is none. */
+/** Groups of a bar or line chart: a number for every category and series, null for a missing group. */
 export interface Pivot {
   /** Categories of the axis, in the order of the data. */
   places: unknown[];

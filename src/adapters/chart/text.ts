@@ -53,11 +53,11 @@ export function labelsOf(values: readonly unknown[], type: FieldType): (value: u
 }
 
 /** Formats a time to the minute, e.g. `2026-01-31 08:00`. */
-export const minutes = (moment: string): string => moment.replace(/^(.*)T(.{5}).*$/, '$1 $2');
+export const minutes = (moment: string): string => moment.replace(/^([^T]*)T(.{5}).*$/s, '$1 $2');
 
 /**
- * Converts a value to a number to draw, also an exact number in text form. Null for anything else. A number past 1e300
- * becomes 1e300, and one below 1e-90 becomes 0.
+ * Converts a value to a number to draw, including an exact number in text form. Null for anything else. A number past
+ * 1e300 becomes 1e300, and one below 1e-90 becomes 0.
  */
 export function toNumber(value: unknown): number | null {
   if (value === null || value === undefined || value === '' || typeof value === 'boolean') return null;
@@ -90,8 +90,8 @@ const UNITS: [number, string][] = [
 ];
 
 /**
- * Creates the format of numbers that stand beside each other: all in the unit of the largest, e.g. `4.0M` and `3.3M`.
- * With `isScale` without trailing zeros, for round numbers of a scale.
+ * Creates the common format of neighbouring numbers: all in the unit of the largest, e.g. `4.0M` and `3.3M`. With
+ * `isScale` without trailing zeros, for round numbers of a scale.
  */
 export function shortFormat(values: Iterable<number | null>, isScale = false): (value: number) => string {
   let largest = 0;

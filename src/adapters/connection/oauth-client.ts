@@ -2,10 +2,11 @@ import * as oauth from 'openid-client';
 import type { ConnectionTokens, OAuthClient } from '../../core/connection.ts';
 import { ApiError, defineError, unavailable, upstreamFailed } from '../../core/errors.ts';
 import { quoteUpstream, type OutboundClient } from '../../core/outbound.ts';
+import { endsAuthorization, toReadableResponse } from './token-response.ts';
 
 /** Maximum size of a response of a provider. */
 const MAX_RESPONSE_BYTES = 1_000_000;
-/** Maximum lifetime of a token; those that are longer are stored as this. */
+/** Maximum lifetime of a token; longer ones are stored as this. */
 const MAX_LIFETIME_MS = 5 * 365 * 86_400_000;
 /** Time of one request to a provider. */
 const REQUEST_TIMEOUT_SECONDS = 15;
@@ -13,13 +14,13 @@ const REQUEST_TIMEOUT_SECONDS = 15;
 /** The provider does not accept the refresh token: a user has to authorize again. */
 export class AuthorizationEnded extends Error {}
 
-/** The secrets of one authorization, of which the provider gets `state` and a digest of `verifier`. */
+/** The secrets of one authorization. The provider gets `state` and a digest of `verifier`. */
 export interface AuthorizationChecks {
   state: string;
   verifier: string;
 }
 
-/** What a provider issues: tokens, and when the refresh token ends (milliseconds since the epoch; null if unknown). */
+/** The tokens from a provider, and when the refresh token ends (milliseconds since the epoch; null if unknown). */
 export type IssuedTokens = ConnectionTokens & { refreshTokenExpiresAt: number | null };
 
 const invalidClient = defineError(400, 'BAD_USER_INPUT', (name: string) => `The ${name} of the provider is not a URL`);
@@ -82,7 +83,7 @@ export async function redeemCode(
 
 /**
  * Gets new tokens by the refresh token. The former refresh token stays if the provider issues none. Throws
- * `AuthorizationEnded` if the provider refuses it with `invalid_grant`, otherwise like `redeemCode`.
+ * `AuthorizationEnded` if the provider wants the user to authorize again, otherwise like `redeemCode`.
  */
 export async function refreshTokens(
   outbound: OutboundClient,
@@ -100,7 +101,7 @@ export async function refreshTokens(
   );
 }
 
-/** Revokes the refresh token, or the access token if there is none (RFC 7009). Throws like `redeemCode`. */
+/** Revokes the refresh token, or the access token without one (RFC 7009). Throws like `redeemCode`. */
 export async function revokeToken(
   outbound: OutboundClient,
   client: OAuthClient,
@@ -134,7 +135,7 @@ function readTokens(
   };
 }
 
-/** Calls the provider by the guarded client. What it throws contains none of the secrets, not even as its cause. */
+/** Calls the provider by the guarded client. Its errors contain none of the secrets, not even as their cause. */
 async function callProvider<T>(
   outbound: OutboundClient,
   client: OAuthClient,
@@ -169,27 +170,11 @@ function configure(outbound: OutboundClient, client: OAuthClient, signal: AbortS
       signal: options.signal ? AbortSignal.any([signal, options.signal]) : signal,
       maxBytes: MAX_RESPONSE_BYTES,
     });
-    return response.ok ? withoutIdToken(response) : response;
+    return response.ok ? toReadableResponse(response) : response;
   };
-  // Which hosts may be called by http: is left to the guarded client.
+  // The guarded client decides which hosts may be called by http:.
   if ([tokenUri, revokeUri].some((one) => one?.startsWith('http:'))) oauth.allowInsecureRequests(provider);
   return provider;
-}
-
-/** Returns a response without its ID token, which is of no use here and names an issuer that the library would check. */
-async function withoutIdToken(response: Response): Promise<Response> {
-  const text = await response.text();
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // The library says what is wrong with it.
-  }
-  const { status, headers } = response;
-  if (typeof body !== 'object' || body === null || !('id_token' in body))
-    return new Response(text, { status, headers });
-  const { id_token: _, ...rest } = body;
-  return new Response(JSON.stringify(rest), { status, headers });
 }
 
 const authenticate = (secret: string | null, { secretInHeader }: OAuthClient): oauth.ClientAuth => {
@@ -207,12 +192,14 @@ function toConnectionError(error: unknown, secrets: readonly string[]): Error {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof ApiError) return cause;
   const quote = (...texts: (string | undefined)[]) => quoteUpstream(texts.filter(Boolean).join(': '), secrets);
   if (error instanceof oauth.ResponseBodyError) {
-    if (error.error === 'invalid_grant') return new AuthorizationEnded(quote(error.error, error.error_description));
+    if (endsAuthorization(error.error)) return new AuthorizationEnded(quote(error.error, error.error_description));
     return upstreamFailed(`The provider refused the request: ${quote(error.error, error.error_description)}`);
   }
   const code = error instanceof oauth.ClientError ? (error.code ?? '') : '';
   if (TIMED_OUT.has(code)) return unavailable('The provider does not respond');
   const { message, cause } = error as Error;
   const status = cause instanceof Response ? `HTTP ${cause.status}` : undefined;
-  return upstreamFailed(`The response of the provider is not usable: ${quote(message, status)}`);
+  // The cause names the property that is missing or of another type, without its value.
+  const what = code === 'OAUTH_INVALID_RESPONSE' && cause instanceof Error ? cause.message : message;
+  return upstreamFailed(`The response of the provider is not usable: ${quote(what, status)}`);
 }

@@ -13,7 +13,7 @@ import {
 } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 
-/** What the metadata of an entity does not contain. */
+/** The properties of a model that the metadata of an entity does not contain. */
 export interface ModelOptions {
   /** The GraphQL type. Default: the class name. */
   name?: string;
@@ -32,11 +32,11 @@ export interface ModelOptions {
   required?: Model['required'];
   accessFilter?: AccessFilter;
   nodeAccess?: AccessFilter;
-  /** Default: those of `name` and `description` that the entity has. */
+  /** Default: `name` and `description`, as far as the entity has them. */
   searchedFields?: readonly string[];
   /**
-   * Fields, or the SQL over `r` of each field. Default: those of `name`, `slug`, `createdAt` and `updatedAt` that the
-   * entity has.
+   * Fields, or the SQL over `r` of each field. Default: `name`, `slug`, `createdAt` and `updatedAt`, as far as the
+   * entity has them.
    */
   sortable?: readonly string[] | Record<string, string>;
   sortAccess?: Model['sortAccess'];

@@ -96,7 +96,10 @@ export class EntityTable<T extends StoredRow = StoredRow> {
     return Object.assign(Object.create(this.#prototype) as T, stored);
   }
 
-  /** Returns the stored values of a row, for a later comparison. Those of lazy fields are unknown until they are set. */
+  /**
+   * Returns the stored values of a row, for a later comparison. The values of lazy fields are unknown until they are
+   * set.
+   */
   freeze(row: T): StoredValues {
     const stored: StoredValues = {};
     for (const { name, lazy, codec } of this.columns) {
@@ -107,7 +110,7 @@ export class EntityTable<T extends StoredRow = StoredRow> {
     return stored;
   }
 
-  /** Returns the fields whose values differ from the stored ones. An undefined value is no change. */
+  /** Returns the fields whose values differ from the stored ones. An undefined value does not count as a change. */
   changedFields(row: T, stored: StoredValues, comparison: Comparison): string[] {
     const changed: string[] = [];
     for (const { name, codec } of this.columns) {

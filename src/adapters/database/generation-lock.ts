@@ -7,7 +7,7 @@ import pg from 'pg';
 export const GENERATION_LOCK = `hashtextextended('dws.generation:' || $1, 0)`;
 
 /**
- * Locks a generation on a new connection and returns the connection. The lock ends with it, also if the process is
+ * Locks a generation on a new connection and returns the connection. The lock ends with it, even if the process is
  * killed.
  */
 export async function acquireGenerationLock(databaseUrl: string, id: string, application: string): Promise<pg.Client> {

@@ -61,8 +61,8 @@ export class Listener {
   }
 
   /**
-   * A dead connection may report no error, so it is checked by a query. Postgres sends notifications before the result, so
-   * a check that succeeds has brought all those of before.
+   * A dead connection may report no error, so it is checked by a query. Postgres sends notifications before the result,
+   * so a check that succeeds has delivered all earlier ones.
    */
   async #checkConnection(): Promise<void> {
     const client = this.#client;
@@ -85,7 +85,7 @@ export class Listener {
     return () => this.#events.off(channel, callback);
   }
 
-  /** Delivers a notification within this process at once. Postgres delivers it to all processes a moment later. */
+  /** Delivers a notification within this process immediately. Postgres delivers it to all processes a moment later. */
   notifyLocally(channel: string, payload: string): void {
     this.#events.emit(channel, payload);
   }

@@ -3,7 +3,7 @@ import { ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
 import { MikroORM, UnderscoreNamingStrategy, type Options } from '@mikro-orm/postgresql';
 import { ENTITIES } from './entity-list.ts';
 
-/** Returns the options of MikroORM: those that are the same everywhere, and the given ones. */
+/** Returns the options of MikroORM: common ones, and the given ones. */
 export const ormOptions = (more: Partial<Options>): Options =>
   ({
     entities: ENTITIES,

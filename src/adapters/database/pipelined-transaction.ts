@@ -23,8 +23,8 @@ const COMMIT: Statement = { text: 'commit' };
 const ROLLBACK: Statement = { text: 'rollback' };
 
 /**
- * A transaction whose statements are sent in batches: those of one tick take one round trip, the first with `begin`,
- * the last with `commit`. It takes a connection when it has something to send.
+ * A transaction whose statements are sent in batches: the statements of one tick take one round trip, the first batch
+ * with `begin`, the last with `commit`. It takes a connection when it has something to send.
  */
 export class PipelinedTransaction {
   readonly #source: ConnectionSource;
@@ -86,7 +86,7 @@ export class PipelinedTransaction {
   async #rollback(error: unknown): Promise<void> {
     this.#hasEnded = true;
     this.#failure ??= { error };
-    // What was queued, also by work that still runs, is never sent.
+    // Queued statements are never sent, even if the work that queued them still runs.
     for (const { failed } of this.#queue.splice(0)) failed(error);
     await this.#sending;
     const client = this.#client;
@@ -103,7 +103,7 @@ export class PipelinedTransaction {
     });
   }
 
-  /** Sends the queue after the batch that is under way. */
+  /** Sends the queue after the running batch. */
   #send(): Promise<void> {
     return (this.#sending = this.#sending.then(() => this.#sendQueue()));
   }
@@ -138,7 +138,7 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Keeps the first error, which is that of the statement that failed. The commit throws it even if the caller of the
+   * Keeps the first error, which belongs to the statement that failed. The commit throws it even if the caller of the
    * statement ignores it.
    */
   #fail(error: unknown, errorOf: (error: unknown) => unknown): unknown {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { isConnectionLoss } from '../../core/connection-loss.ts';
 import { DatabaseUnavailable } from '../../core/database-unavailable.ts';
 import type { Statement, SqlRow } from '../../core/database.ts';
-import { reportPool } from '../../core/metrics.ts';
+import { reportPool } from '../../core/reported-resources.ts';
 import { endSilentConnection } from './silent-connection.ts';
 import { runBatch } from './statement-batch.ts';
 
@@ -75,6 +75,6 @@ export const breaksConnection = (error: unknown): boolean =>
   error != null &&
   (!(error instanceof pg.DatabaseError) || isConnectionLoss(error) || STALE_STATEMENT.has(error.code ?? ''));
 
-/** Returns `DatabaseUnavailable` for a lost connection, other errors as they are. */
+/** Returns `DatabaseUnavailable` for a lost connection, other errors unchanged. */
 export const databaseError = (error: unknown): unknown =>
   isConnectionLoss(error) ? new DatabaseUnavailable(error) : error;

@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { Query, SqlRow } from '../../core/database.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { DEFAULT_LIMIT, type ListArguments } from '../../core/read/list-arguments.ts';
+import { DEFAULT_LIMIT, sortCondition, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
 import { listOf, MAX_CHILDREN, type Model } from '../../core/read/model.ts';
 import { toPage, withOneMore } from '../../core/read/page.ts';
@@ -75,8 +75,11 @@ export class RowReader implements Reader {
     const { start } = part;
     const total = pageFields.has('total');
     const hasNext = pageFields.has('hasNextPage');
-    if (total && !hasNext && !pageFields.has('items') && !pageFields.has('count'))
+    if (total && !hasNext && !pageFields.has('items') && !pageFields.has('count')) {
+      // The statement has no order. Arguments are checked whatever is selected.
+      if (args.sort) sortCondition(model, args.sort, this.#viewer);
       return { items: [], start, count: 0, total: await this.#count(model, part) };
+    }
 
     const read = hasNext ? withOneMore(part) : part;
     const items = await this.#query<QueriedRow<T>>(pageStatement(selection, this.#viewer, read, total));
@@ -206,7 +209,7 @@ export class RowReader implements Reader {
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  /** Loads the related rows of one parent, in one statement with those of the other parents of the tick. */
+  /** Loads the related rows of one parent, in one statement with the rows of the other parents of the tick. */
   async #loadChildren<T>(
     parent: Model,
     relation: string,

@@ -10,7 +10,7 @@ interface ClientState {
 
 /**
  * Ends a connection whose server sends nothing for `timeoutMs` while a statement runs. The statement fails with
- * ETIMEDOUT. This replaces pg's option `query_timeout`, which assigns another callback to each query: V8 then keeps its
+ * ETIMEDOUT. This replaces pg's option `query_timeout`, which assigns another callback to each query. V8 then keeps its
  * rows until the next full garbage collection, which cost a third of the CPU of a list and 120 MiB.
  */
 export function endSilentConnection(client: pg.ClientBase, timeoutMs: number): void {

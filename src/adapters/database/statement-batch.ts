@@ -89,7 +89,7 @@ class StatementBatch {
     return this.#messages[this.#position];
   }
 
-  /** Sends all messages at once. If it returns an error, nothing was sent. */
+  /** Sends all messages in one write. If it returns an error, nothing was sent. */
   submit(connection: PgConnection): Error | null {
     this.#connection = connection;
     try {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 /**
  * A connection keeps its prepared statements until it closes, so their number is limited. Further statements run
- * unprepared. Texts that depend on what callers select have a limit of their own.
+ * unprepared. Texts that depend on the selections of callers have their own limit.
  */
 const MAX_PREPARED_STATEMENTS = 1000;
 

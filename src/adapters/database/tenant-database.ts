@@ -8,12 +8,14 @@ import { TenantPool } from './tenant-pool.ts';
 import { TenantTransaction } from './tenant-transaction.ts';
 import type { TableOf } from './unit-of-work.ts';
 
+let discovered: MetadataStorage | undefined;
+
 /** Opens the tenants' rows in Postgres: single statements, and transactions with a unit of work, on one pool. */
 export function openTenantDatabase(
   url: string,
   size: number,
 ): TenantDatabase & { metadata: MetadataStorage; close(): Promise<void> } {
-  const metadata = discoverEntities();
+  const metadata = (discovered ??= discoverEntities());
   const pool = new TenantPool(url, size);
   const tableOf = createTables(metadata);
   return {

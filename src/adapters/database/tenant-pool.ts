@@ -3,7 +3,7 @@ import type { Statement, SqlRow } from '../../core/database.ts';
 import { PipelinedTransaction } from './pipelined-transaction.ts';
 import { connect, openPool, runAndRelease } from './pool.ts';
 
-/** The tenant that each connection is set to. A failed batch or transaction leaves the former one. */
+/** The tenant that each connection is set to. A failed batch or transaction leaves the former tenant. */
 const tenantOf = new WeakMap<pg.PoolClient, string>();
 
 /** Returns the statements that set a connection to a tenant: none if it is. */

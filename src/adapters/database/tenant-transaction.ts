@@ -67,7 +67,8 @@ export class TenantTransaction implements Transaction {
   }
 
   writeUnrecorded<T extends StoredRow>(row: T, values: Partial<T>): void {
-    this.flush();
+    // All other changes are recorded, including changes within JSON values.
+    this.flushAll();
     this.#execute(this.#rows.update(row, values));
   }
 
@@ -88,7 +89,7 @@ export class TenantTransaction implements Transaction {
     return this.#rows.changes;
   }
 
-  /** Writes all changes, those within JSON values included. */
+  /** Writes all changes, including changes within JSON values. */
   flushAll(): void {
     for (const pending of this.#rows.takeStatements('full')) this.#execute(pending);
   }

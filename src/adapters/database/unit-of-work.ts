@@ -24,8 +24,8 @@ export class UnitOfWork {
   readonly #changes = new Map<StoredRow, RowChange>();
   readonly #writtenAt = new Map<StoredRow, number>();
   #writes = 0;
-  #inserted: StoredRow[] = [];
-  #removed: StoredRow[] = [];
+  #inserted = new Set<StoredRow>();
+  #removed = new Set<StoredRow>();
 
   constructor(tableOf: TableOf) {
     this.#tableOf = tableOf;
@@ -47,8 +47,8 @@ export class UnitOfWork {
   }
 
   /**
-   * Returns the row for what a statement has returned: a known row with its new values, unless it has changed here or
-   * was written after the statement was sent. `sentAt` is what `now` was then.
+   * Returns the row for a statement's result: a known row with its new values, unless it has changed here or was
+   * written after the statement was sent. `sentAt` is the value of `now` at that time.
    */
   add<T extends StoredRow>(type: RowClass<T>, values: SqlRow, sentAt: number): T {
     const table = this.#tableOf(type);
@@ -62,19 +62,17 @@ export class UnitOfWork {
   }
 
   insert(row: StoredRow): void {
-    this.#inserted.push(row);
+    this.#inserted.add(row);
   }
 
-  /** Returns the statement that writes values of a row. They are not recorded as a change. */
+  /** Returns the statement that writes values of a row without other changes. They are not recorded as a change. */
   update<T extends StoredRow>(row: T, values: Partial<T>): RowStatement {
     Object.assign(row, values);
     return this.#writeUpdate(row, this.#changedFields(row, 'full')).written;
   }
 
   remove(row: StoredRow): void {
-    const index = this.#inserted.indexOf(row);
-    if (index >= 0) this.#inserted.splice(index, 1);
-    else if (this.#stored.has(row) && !this.#removed.includes(row)) this.#removed.push(row);
+    if (!this.#inserted.delete(row) && this.#stored.has(row)) this.#removed.add(row);
   }
 
   /**
@@ -84,11 +82,11 @@ export class UnitOfWork {
   takeStatements(comparison: Comparison): RowStatement[] {
     const statements: RowStatement[] = [];
     const [inserted, removed] = [this.#inserted, this.#removed];
-    if (inserted.length > 0) this.#inserted = [];
-    if (removed.length > 0) this.#removed = [];
+    if (inserted.size > 0) this.#inserted = new Set();
+    if (removed.size > 0) this.#removed = new Set();
     for (const row of inserted) statements.push(this.#writeInsert(row));
     for (const row of this.#stored.keys()) {
-      if (inserted.includes(row) || removed.includes(row)) continue;
+      if (inserted.has(row) || removed.has(row)) continue;
       const fields = this.#changedFields(row, comparison);
       if (fields.length === 0) continue;
       const { written, change } = this.#writeUpdate(row, fields);

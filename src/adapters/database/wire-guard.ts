@@ -12,9 +12,9 @@ type DataListener = (chunk: Buffer) => void;
 type Listening = { on(event: string, listener: (...values: never[]) => void): Listening };
 
 /**
- * Prevents a server from ending the process. pg's parser collects a message of any length, and throws from the
- * socket's event when it cannot parse one, and the creator of a datasource chooses the server. Here either only ends
- * the connection, with an error for the pending request.
+ * Prevents a server from ending the process. The creator of a datasource chooses the server. pg's parser collects a
+ * message of any length, and throws from the socket's event when it cannot parse one. Here either case only ends the
+ * connection, with an error for the pending request.
  */
 export function guardWire(connection: Connection, maxBytes = MAX_MESSAGE): void {
   const wire = connection as unknown as { attachListeners(stream: Listening): void };
@@ -63,7 +63,7 @@ class Messages {
     this.#maxBytes = maxBytes;
   }
 
-  /** Throws BAD_USER_INPUT for a row that is too long, UPSTREAM_FAILED for any other message that is. */
+  /** Throws BAD_USER_INPUT for a row that is too long, and UPSTREAM_FAILED for any other message that is too long. */
   check(chunk: Buffer): void {
     for (let at = 0; at < chunk.length;) {
       if (this.#left > 0) {

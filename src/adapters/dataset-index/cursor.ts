@@ -1,7 +1,7 @@
 import type { GenerationId, RowSearch } from '../../core/dataset-index.ts';
 import { badInput } from '../../core/errors.ts';
 
-/** Creates the error for an invalid cursor, or one of another search. */
+/** Creates the error for an invalid cursor, or a cursor of another search. */
 export const invalidCursor = () => badInput('The cursor in `after` is not valid');
 
 /**

@@ -13,7 +13,7 @@ export function numberKey(numeral: string): string {
   const [mantissa = '', exponent = '0'] = numeral.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace(/^[-+]/, '').split('.');
   const leading = (whole + fraction).replace(/^0+/, '');
-  const digits = leading.replace(/0+$/, '');
+  const digits = leading.replace(/(?<!0)0+$/, '');
   if (digits === '') return '1';
   const point = leading.length - fraction.length + Number(exponent);
   return mantissa.startsWith('-')

@@ -16,7 +16,7 @@ const LARGE_SCALE = 2 ** -600;
 
 /**
  * Returns the factor, a power of two, by which numbers between `min` and `max` are multiplied so that neither their sum
- * nor that of their squares exceeds a double. Null when one of them exceeds it itself.
+ * nor the sum of their squares exceeds a double. Null when one of them exceeds it itself.
  */
 export function scaleFor(min: number, max: number): number | null {
   const size = Math.max(Math.abs(min), Math.abs(max));

@@ -1,8 +1,8 @@
 import type { AggregateResult } from '../../core/dataset-index.ts';
 
 /**
- * Returns a result in which sums of integers, given as bigints, have their JSON form: numbers, or in a column in which
- * one of them would lose digits as a number, texts with all digits (docs/contract.md#exact-numbers).
+ * Returns a result with the JSON form of sums of integers, which are given as bigints. They become numbers. In a column
+ * in which a number would lose digits they become texts with all digits (docs/contract/datasets.md#exact-numbers).
  */
 export function printSums(result: AggregateResult): AggregateResult {
   const isLong = result.columns.map((_, i) => result.rows.some((row) => typeof row[i] === 'bigint' && !isSafe(row[i])));

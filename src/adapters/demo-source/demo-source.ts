@@ -1,12 +1,10 @@
 import pg from 'pg';
+import { LOCKS } from '../../core/locks.ts';
 import { ORDERS } from './demo-shop-orders.ts';
 import { PEOPLE_AND_PRODUCTS, TABLES } from './demo-shop.ts';
 
 const DATABASE = 'demo_shop';
 const READER = 'demo_shop_reader';
-
-/** Any number will do. Taken in the database `postgres`, which all processes of one cluster share. */
-const SEED_LOCK = 4_711_002;
 
 /** Address of the demo shop and its reader's login. */
 export interface DemoSource {
@@ -20,13 +18,13 @@ export interface DemoSource {
 /**
  * Ensures that the cluster has the database `demo_shop` (120,000 orders of the last 24 months, 5,000 customers, 300
  * products) and a login with this password that can read it and nothing else. It is filled once, in a few seconds;
- * later calls only set the password. `adminUrl` is the URL of a superuser on our own cluster. The data depends only on
- * the day of generation.
+ * later calls only set the password. `adminUrl` is the URL of a superuser on the service's own cluster. The data
+ * depends only on the day of generation.
  */
 export async function seedDemoSource(adminUrl: string, password: string): Promise<DemoSource> {
   const admin = await connect(adminUrl, 'postgres');
   try {
-    await admin.query('select pg_advisory_lock($1)', [SEED_LOCK]);
+    await admin.query('select pg_advisory_lock($1)', [LOCKS.demoSource]);
     await provideReader(admin, password);
     const { rowCount } = await admin.query('select from pg_database where datname = $1', [DATABASE]);
     if (!rowCount) await provideDatabase(admin, adminUrl);
@@ -67,7 +65,7 @@ async function provideDatabase(admin: pg.Client, adminUrl: string): Promise<void
 
 /**
  * By default every login may connect to every database. This revokes it, so that the demo's reader cannot connect to
- * ours.
+ * the service's own.
  */
 async function closeOtherDatabases(admin: pg.Client): Promise<void> {
   const { rows } = await admin.query<{ name: string }>(

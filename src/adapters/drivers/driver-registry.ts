@@ -14,7 +14,7 @@ export interface DriverOptions {
    * `pg_control_system`).
    */
   ownDatabase: DatabaseIdentity | null;
-  /** Where the workspaces of apps are. Absent in a process that opens only what another one has located. */
+  /** Where the workspaces of apps are. Absent in a process that opens only sources that another one has located. */
   workspaces?: Pick<AppWorkspaces, 'locate' | 'watch'>;
 }
 

@@ -2,7 +2,7 @@ import { exactJson, isDecimal, survivesAsNumber } from '../../core/exact-number.
 import type { Column, Field, FieldFormat } from '../../core/fields.ts';
 import type { QueryResult } from '../../core/row-source.ts';
 
-/** A field with longer strings is `text` (docs/contract.md#fields). */
+/** A field with longer strings is `text` (docs/contract/datasets.md#fields). */
 const LONG_STRING = 8000;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00(?::?00)?)?$/;
@@ -32,6 +32,10 @@ const FORMS: Record<Field['type'], (text: string) => unknown> = {
   datetime: toTimestamp,
   json: (text) => JSON.parse(exactJson(text)) as unknown,
 };
+
+/** Removes the zeros at the end of decimals, as the rows of a dataset do. */
+const withoutZeros = (digits: string): string =>
+  digits.includes('.') && !/e/i.test(digits) ? digits.replace(/\.0+$|(?<!0)0+$/, '') : digits;
 
 function formatOf(column: Column, values: string[]): FieldFormat | undefined {
   if (column.storage.kind === 'int64' || column.storage.kind === 'uint64') {
@@ -70,7 +74,7 @@ export function toQueryResult(
     ),
   );
   const forms = fields.map(({ type, format }) =>
-    format ? (text: string) => (isDecimal(text) ? text : null) : FORMS[type],
+    format ? (text: string) => (isDecimal(text) ? withoutZeros(text) : null) : FORMS[type],
   );
   // Object.fromEntries instead of assignment, because a column can be named __proto__.
   const entries = (row: (string | null)[]) =>

@@ -21,7 +21,7 @@ export class SegmentQueue implements AsyncIterable<Segment> {
     this.#changed = Promise.withResolvers();
   }
 
-  /** Waits until another segment may be begun. Throws the signal's reason when it aborts meanwhile. */
+  /** Waits until another segment may be begun. Throws the signal's reason when it aborts during the wait. */
   async room(signal: AbortSignal): Promise<void> {
     const wake = () => this.#notify();
     signal.addEventListener('abort', wake);
@@ -119,7 +119,10 @@ export class SegmentWriter {
     }
   }
 
-  /** Ends a record of `bytes` bytes, which are those since the last call. */
+  /**
+   * Reports the number of rows twice a second, if it has changed. The rows are counted one by one, because few and slow
+   * rows do not fill a segment for a long time. Returns a function that stops the reports.
+   */
   endRecord(bytes: number): void {
     this.#rows++;
     this.rowsWritten++;

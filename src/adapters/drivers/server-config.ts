@@ -3,7 +3,10 @@ import { Ajv } from 'ajv';
 import type { ClientConfig } from 'pg';
 import { badInput } from '../../core/errors.ts';
 
-/** Address and credentials of a database server. `password` is in no message: messages of a server pass `redact`. */
+/**
+ * Address and credentials of a database server. `password` never appears in a message: messages of a server pass
+ * `redact`.
+ */
 export interface ServerTarget {
   host: string;
   port: number;
@@ -74,12 +77,20 @@ export interface ServerConfig {
   readTarget(config: unknown, secrets: unknown): ServerTarget;
 }
 
+/** Compiles the schemas only when a target is first read: each loader starts with all kinds, and reads at most one. */
 export function serverConfig(kind: ServerKind): ServerConfig {
-  const ajv = new Ajv({ allErrors: true });
   const schema = configSchema(kind);
+  let reader: ServerConfig['readTarget'] | undefined;
+  const readTarget: ServerConfig['readTarget'] = (config, secrets) =>
+    (reader ??= compileReader(schema, kind))(config, secrets);
+  return { configSchema: schema, secretsSchema, readTarget };
+}
+
+function compileReader(schema: Record<string, unknown>, kind: ServerKind): ServerConfig['readTarget'] {
+  const ajv = new Ajv({ allErrors: true });
   const validConfig = ajv.compile<Omit<ServerTarget, 'port' | 'password' | 'ssl'> & Partial<ServerTarget>>(schema);
   const validSecrets = ajv.compile<{ password?: string }>(secretsSchema);
-  const readTarget = (config: unknown, secrets: unknown): ServerTarget => {
+  return (config, secrets) => {
     if (!validConfig(config)) throw badInput(ajv.errorsText(validConfig.errors, { dataVar: 'config' }));
     if (!validSecrets(secrets)) throw badInput(ajv.errorsText(validSecrets.errors, { dataVar: 'secrets' }));
     return {
@@ -89,7 +100,6 @@ export function serverConfig(kind: ServerKind): ServerConfig {
       password: secrets.password ?? '',
     };
   };
-  return { configSchema: schema, secretsSchema, readTarget };
 }
 
 /** Returns `host:port`, for messages. */

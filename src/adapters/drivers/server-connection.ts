@@ -18,8 +18,8 @@ import type { WorkLimits } from './server-session.ts';
 const CATALOG_TIMEOUT = 30_000;
 
 /**
- * The tasks of a driver for database servers on its own kind of session. `Statement` is a user's query, verified as
- * one complete SELECT.
+ * The tasks of a driver for database servers on its own kind of session. `Statement` is a user's query, verified as one
+ * complete SELECT.
  */
 export interface ServerWork<Session extends { signal: AbortSignal }, Statement extends { columns: Column[] }> {
   withSession<T>(limits: WorkLimits, work: (session: Session) => Promise<T>): Promise<T>;
@@ -47,7 +47,7 @@ export interface ServerWork<Session extends { signal: AbortSignal }, Statement e
   inspect(session: Session): Promise<Pick<ConnectionTest, 'version' | 'warnings'>>;
 }
 
-/** Each task has a session of its own, so tasks are independent and can run at once. */
+/** Each task has a session of its own, so tasks are independent and can run concurrently. */
 export class ServerConnection<
   Session extends { signal: AbortSignal },
   Statement extends { columns: Column[] },

@@ -13,8 +13,8 @@ export const DATABASE_IDENTITY_SQL = `select system_identifier::text as "systemI
     from pg_catalog.pg_control_system()`;
 
 /**
- * Link-local addresses and those of cloud metadata services. Private addresses are permitted for datasources
- * (docs/contract.md#datasources).
+ * Link-local addresses and addresses of cloud metadata services. Private addresses are permitted for datasources
+ * (docs/contract/datasources.md#datasources).
  */
 const METADATA = new net.BlockList();
 METADATA.addSubnet('169.254.0.0', 16);
@@ -28,7 +28,7 @@ METADATA.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 
 /** Returns whether a datasource at this IP address (with or without an IPv6 zone) is refused. */
 export function isRefusedAddress(address: string): boolean {
-  const bare = address.replace(/%.*$/, '');
+  const bare = address.replace(/%.*$/s, '');
   return METADATA.check(bare, net.isIPv6(bare) ? 'ipv6' : 'ipv4');
 }
 

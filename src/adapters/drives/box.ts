@@ -1,30 +1,21 @@
 import { CursorLost, type Drive, type DriveAccess, type DriveEvent, type DriveItem } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { listOf, toAccount, toItem } from './drive-item.ts';
-import { DriveRefusal } from './drive-refusal.ts';
+import { toItem } from './drive-item.ts';
+import { DriveRefusal, isForbidden } from './drive-refusal.ts';
 import { downloadDrive, findAtDrive, orLoseCursor, readDrive } from './drive-request.ts';
 import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.ts';
+import { StatedObject } from './stated-object.ts';
 
 type BoxType = 'file' | 'folder' | 'web_link';
 
-interface BoxItem {
-  type: BoxType;
-  id: string;
-  name: string;
-  size?: number;
-  sha1?: string;
-  etag?: string;
-  modified_at?: string;
-  parent?: { id?: string } | null;
-  item_status?: string;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Age from which Box may not have all events since. */
+/** Age from which Box may no longer have all events. */
 const MAX_CURSOR_MS = 21 * DAY_MS;
 const FIELDS = 'type,id,name,size,sha1,etag,modified_at,parent,item_status';
 const PAGE_SIZE = 1000;
 const EVENTS_AT_ONCE = 500;
+/** Number of pages without events in a row that are read. */
+const MAX_EMPTY_PAGES = 10;
 const LOOKUPS_AT_ONCE = 4;
 const DRIVE_ROOT = '0';
 const PATHS: Readonly<Record<BoxType, string>> = { file: 'files', folder: 'folders', web_link: 'web_links' };
@@ -45,15 +36,14 @@ export const BOX: Drive = {
   },
 
   async account(access) {
-    type User = { id?: string; login?: string; name?: string };
-    const user = await get<User>(access, 'users/me?fields=id,login,name');
-    return toAccount(user.id, user.login, user.name);
+    const user = await get(access, 'users/me?fields=id,login,name');
+    return { accountId: user.id(), email: user.text('login'), displayName: user.text('name') };
   },
 
   async root(access, rootId) {
     const id = boxIdOf(rootId);
-    const folder = get<BoxItem>(access, `folders/${encodeURIComponent(id)}?fields=id`);
-    return idOf('folder', (await findAtDrive('folder', rootId ?? id, folder)).id);
+    const folder = get(access, `folders/${encodeURIComponent(id)}?fields=id`);
+    return idOf('folder', (await findAtDrive('folder', rootId ?? id, folder)).id());
   },
 
   start: async (access) => toCursor((await readEvents(access, 'now')).next),
@@ -63,15 +53,19 @@ export const BOX: Drive = {
     const at = readFolderCursor(cursor, first);
     const query = new URLSearchParams({ usemarker: 'true', limit: String(PAGE_SIZE), fields: FIELDS });
     if (at.page !== null) query.set('marker', at.page);
-    type ItemPage = { entries?: BoxItem[]; next_marker?: string | null };
-    const call = get<ItemPage>(access, `folders/${encodeURIComponent(at.folders[0]!)}/items?${query}`);
-    const page = await orWithoutFolder(at, first, at.page === null ? call : loseCursor(call));
-    if ('isLast' in page) return page;
-    const entries = listOf<BoxItem>(page.entries);
-    const found = entries.filter(({ type }) => type === 'folder').map(({ id }) => id);
+    const call = get(access, `folders/${encodeURIComponent(at.folders[0]!)}/items?${query}`);
+    const page = await orWithoutFolder(at, first, at.page === null ? call : loseCursor(call), (id) =>
+      idOf('folder', id),
+    );
+    if (!(page instanceof StatedObject)) return page;
+    const entries = page.items('entries');
+    const found = entries.filter((entry) => entry.text('type') === 'folder').map((entry) => entry.id());
     return {
-      events: entries.map((entry) => ({ item: toDriveItem(entry) })),
-      ...nextFolders(at, found, page.next_marker || null, 1),
+      events: entries.flatMap((entry) => {
+        const type = entry.id('type');
+        return isBoxType(type) ? [{ item: toDriveItem(type, entry) }] : [];
+      }),
+      ...nextFolders(at, found, page.text('next_marker'), 1),
     };
   },
 
@@ -79,13 +73,8 @@ export const BOX: Drive = {
     const [, time, position] = /^(\d+):(.+)$/.exec(cursor) ?? [];
     if (position === undefined || Date.now() - Number(time) > MAX_CURSOR_MS)
       throw new CursorLost('Box does not keep events for so long');
-    const { sources, isEmpty, next } = await readEvents(access, position);
-    return {
-      events: await lookUpAll(access, sources),
-      cursor: toCursor(next),
-      // At its end, the stream stands still. A page without events of files or folders may come before others.
-      isLast: next === position || isEmpty,
-    };
+    const page = await readNextEvents(access, position);
+    return { events: await lookUpAll(access, page.sources), cursor: toCursor(page.next), isLast: page.isLast };
   },
 
   contents: (access, { id }, maxBytes) =>
@@ -96,19 +85,28 @@ export const BOX: Drive = {
     ),
 };
 
-const get = <T>(access: DriveAccess, path: string): Promise<T> => readDrive(access, `${access.apiUri}/${path}`);
+const get = (access: DriveAccess, path: string): Promise<StatedObject> => readDrive(access, `${access.apiUri}/${path}`);
 
-/** A file and a folder may have the same id at Box: those of files are left as they are. */
+/** A file and a folder may have the same id at Box: ids of files are left unchanged. */
 const idOf = (type: BoxType, id: string): string => (type === 'file' ? id : `${type}_${id}`);
 
-/** Returns the id of a folder at Box, also for the one that users see in its address. */
+/** Returns the id of a folder at Box. Also accepts the id that users see in its address. */
 const boxIdOf = (folderId: string | null): string => folderId?.replace(/^folder_/, '') ?? DRIVE_ROOT;
 
 const toCursor = (position: string): string => `${Date.now()}:${position}`;
 
-interface EventPage {
-  entries?: { event_id?: string; source?: { type?: string; id?: string } | null }[];
-  next_stream_position?: string;
+/**
+ * Reads the next page of events that has any. At its end, the stream stands still; before that, it may move by pages without
+ * events. After ten of them, the page is the last one: a stream may move without end.
+ */
+async function readNextEvents(access: DriveAccess, position: string) {
+  let at = position;
+  let page = await readEvents(access, at);
+  for (let empty = 1; page.isEmpty && page.next !== at && empty < MAX_EMPTY_PAGES; empty += 1) {
+    at = page.next;
+    page = await readEvents(access, at);
+  }
+  return { ...page, isLast: page.isEmpty || page.next === at };
 }
 
 /** Returns the items of a page of events, each once: events come repeatedly, and not in their order. */
@@ -119,23 +117,28 @@ async function readEvents(access: DriveAccess, position: string) {
     limit: String(EVENTS_AT_ONCE),
   });
   const url = `${access.apiUri}/events?${query}`;
-  const page = await loseCursor(readDrive<EventPage>(access, url, { longNumbers: ['next_stream_position'] }));
-  if (typeof page.next_stream_position !== 'string') throw upstreamFailed('The events of Box have no next position');
+  const page = await loseCursor(readDrive(access, url, { longNumbers: ['next_stream_position'] }));
+  const next = page.text('next_stream_position');
+  if (next === null) throw upstreamFailed('The events of Box have no next position');
   const sources = new Map<string, { type: BoxType; id: string }>();
-  const entries = listOf<NonNullable<EventPage['entries']>[number]>(page.entries);
-  for (const { source } of entries) {
-    const { type, id } = source ?? {};
-    if (type !== undefined && id !== undefined && Object.hasOwn(PATHS, type))
-      sources.set(`${type}_${id}`, { type: type as BoxType, id });
+  const entries = page.items('entries');
+  for (const entry of entries) {
+    const source = entry.object('source');
+    const type = source?.text('type') ?? '';
+    if (!source || !isBoxType(type)) continue;
+    const id = source.id();
+    sources.set(`${type}_${id}`, { type, id });
   }
-  return { sources: [...sources.values()], isEmpty: entries.length === 0, next: page.next_stream_position };
+  return { sources: [...sources.values()], isEmpty: entries.length === 0, next };
 }
+
+const isBoxType = (type: string): type is BoxType => Object.hasOwn(PATHS, type);
 
 /** Box refuses a position or marker that it does not know as an invalid parameter. */
 const loseCursor = <T>(call: Promise<T>): Promise<T> =>
   orLoseCursor('Box', call, ({ httpStatus }) => httpStatus === 400 || httpStatus === 410);
 
-/** Returns how the items of events are now, whatever the events said about them. */
+/** Returns the present state of the items of events, whatever the events state about them. */
 async function lookUpAll(
   access: DriveAccess,
   sources: readonly { type: BoxType; id: string }[],
@@ -150,31 +153,30 @@ async function lookUpAll(
 
 async function lookUp(access: DriveAccess, type: BoxType, id: string): Promise<DriveEvent> {
   try {
-    const item = await get<BoxItem>(access, `${PATHS[type]}/${encodeURIComponent(id)}?fields=${FIELDS}`);
-    const isActive = item.item_status === undefined || item.item_status === 'active';
-    return isActive ? { item: toDriveItem(item) } : { removedId: idOf(type, id) };
+    const item = await get(access, `${PATHS[type]}/${encodeURIComponent(id)}?fields=${FIELDS}`);
+    const isActive = (item.text('item_status') ?? 'active') === 'active';
+    return isActive ? { item: toDriveItem(type, item) } : { removedId: idOf(type, id) };
   } catch (error) {
-    // Deleted, in the trash, or not accessible any more.
-    if (
-      error instanceof DriveRefusal &&
-      (error.httpStatus === 404 || error.reason === 'access_denied_insufficient_permissions')
-    )
+    // Deleted, in the trash, or no longer accessible.
+    if (isForbidden(error) || (error instanceof DriveRefusal && error.httpStatus === 404))
       return { removedId: idOf(type, id) };
     throw error;
   }
 }
 
-function toDriveItem(item: BoxItem): DriveItem {
-  const { type, id } = item;
+function toDriveItem(type: BoxType, item: StatedObject): DriveItem {
+  const id = item.id();
+  const parentId = item.object('parent')?.text('id') ?? null;
+  const hash = item.text('sha1');
   return toItem({
     id: idOf(type, id),
-    name: item.name,
+    name: item.rawText('name'),
     isFolder: type === 'folder',
-    parentId: item.parent?.id === undefined ? null : idOf('folder', item.parent.id),
-    size: item.size,
-    hash: item.sha1,
-    revision: item.sha1 ?? item.etag,
-    modifiedAt: item.modified_at,
+    parentId: parentId === null ? null : idOf('folder', parentId),
+    size: item.size('size'),
+    hash,
+    revision: hash ?? item.text('etag'),
+    modifiedAt: item.time('modified_at'),
     url: type === 'web_link' ? null : `https://app.box.com/${type}/${encodeURIComponent(id)}`,
     unreadable: type === 'web_link' ? 'A bookmark' : null,
   });

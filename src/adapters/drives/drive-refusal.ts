@@ -2,10 +2,13 @@ import { ApiError } from '../../core/errors.ts';
 import { quoteUpstream, readErrorText } from '../../core/outbound.ts';
 
 const MAX_REASON_BYTES = 64 * 1024;
-/** Reasons with which a provider limits the rate of calls by a 403. */
+/** Reasons of a 403 by which a provider limits the rate of calls. */
 const RATE_REASONS: ReadonlySet<string> = new Set([
   'rateLimitExceeded',
   'userRateLimitExceeded',
+  'dailyLimitExceeded',
+  'quotaExceeded',
+  'RATE_LIMIT_EXCEEDED',
   'rate_limit_exceeded',
 ]);
 
@@ -30,6 +33,10 @@ export class DriveRefusal extends ApiError {
   }
 }
 
+/** Returns whether an error means that the account may not read what it requests. */
+export const isForbidden = (error: unknown): error is DriveRefusal =>
+  error instanceof DriveRefusal && error.httpStatus === 403 && error.code !== 'UNAVAILABLE';
+
 /** Reads an error response. Its message quotes the response without the token. */
 export async function toRefusal(response: Response, host: string, token: string): Promise<DriveRefusal> {
   const text = await readErrorText(response, MAX_REASON_BYTES);
@@ -39,18 +46,26 @@ export async function toRefusal(response: Response, host: string, token: string)
 }
 
 interface ErrorBody {
-  error?: { errors?: { reason?: unknown }[]; code?: unknown; '.tag'?: unknown };
+  error?: { errors?: unknown; details?: unknown; code?: unknown; '.tag'?: unknown };
   error_summary?: unknown;
   code?: unknown;
 }
 
-/** Google states `error.errors[].reason`, Dropbox `error_summary`, Microsoft `error.code`, Box `code`. */
+/**
+ * Google states `error.errors[].reason`, or `error.details[].reason` alone, Dropbox `error_summary`, Microsoft `error.code`,
+ * Box `code`. Of several reasons, one of the rate of calls counts.
+ */
 function reasonOf(text: string): string {
   try {
     const body = JSON.parse(text) as ErrorBody | null;
-    const found = [body?.error?.errors?.[0]?.reason, body?.error_summary, body?.error?.code, body?.code];
-    return found.find((reason) => typeof reason === 'string') ?? '';
+    const { errors, details, code } = body?.error ?? {};
+    const found = [...reasonsIn(errors), ...reasonsIn(details), body?.error_summary, code, body?.code];
+    const reasons = found.filter((reason) => typeof reason === 'string');
+    return reasons.find((reason) => RATE_REASONS.has(reason)) ?? reasons[0] ?? '';
   } catch {
     return '';
   }
 }
+
+const reasonsIn = (list: unknown): unknown[] =>
+  Array.isArray(list) ? list.map((one: { reason?: unknown } | null) => one?.reason) : [];

@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { CursorLost, type DriveAccess } from '../../core/drive.ts';
+import { CursorLost, FileUnreadable, type DriveAccess } from '../../core/drive.ts';
 import { ApiError, notFound, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import { quoteUpstream } from '../../core/outbound.ts';
-import { MAX_TRIES, retryDelay } from '../../core/retry-delay.ts';
+import { repeatWhileBusy, type Busy } from '../../core/retry-delay.ts';
 import { DriveRefusal, toRefusal } from './drive-refusal.ts';
+import { StatedObject } from './stated-object.ts';
 
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
 
@@ -17,14 +17,17 @@ export interface DriveCall {
 }
 
 /** Calls a drive and returns the JSON of its response. Throws `DriveRefusal` for an error, after up to five tries. */
-export function readDrive<T>(access: DriveAccess, url: string, call: DriveCall = {}): Promise<T> {
+export function readDrive(access: DriveAccess, url: string, call: DriveCall = {}): Promise<StatedObject> {
   return tryRepeatedly(access, url, call, false, async (response, token) => {
     const text = await response.text();
-    return parseJson<T>(text, new URL(url).hostname, token, call.longNumbers ?? []);
+    return parseJson(text, new URL(url).hostname, token, call.longNumbers ?? []);
   });
 }
 
-/** Opens a file. Throws `DriveRefusal` for an error, after up to five tries; PAYLOAD_TOO_LARGE past `maxBytes`. */
+/**
+ * Opens a file. Throws `DriveRefusal` for an error, after up to five tries; PAYLOAD_TOO_LARGE past `maxBytes`; UPSTREAM_FAILED
+ * for a part of the file.
+ */
 export async function downloadDrive(
   access: DriveAccess,
   url: string,
@@ -32,6 +35,11 @@ export async function downloadDrive(
   maxBytes: number,
 ): Promise<AsyncIterable<Uint8Array>> {
   const response = await tryRepeatedly(access, url, call, true, (opened) => Promise.resolve(opened));
+  // No range was requested: the rest would be missing.
+  if (response.status === 206) {
+    await response.body?.cancel();
+    throw upstreamFailed(`The host "${new URL(url).hostname}" sent a part of the file only`);
+  }
   const isEncoded = response.headers.has('content-encoding');
   const stated = isEncoded ? 0 : Number(response.headers.get('content-length') ?? 0);
   if (stated > maxBytes) {
@@ -52,7 +60,7 @@ async function* limitParts(body: ReadableStream<Uint8Array> | null, maxBytes: nu
   }
 }
 
-/** Calls until there is a response to read: again with another token once, and later after a transient failure. */
+/** Calls until there is a response to read: later after a transient failure, and with another token once. */
 async function tryRepeatedly<T>(
   access: DriveAccess,
   url: string,
@@ -60,32 +68,30 @@ async function tryRepeatedly<T>(
   isDownload: boolean,
   read: (response: Response, token: string) => Promise<T>,
 ): Promise<T> {
-  let token = await access.token();
-  let hasNewToken = false;
-  for (let tries = 1; ;) {
-    try {
-      const response = await send(access, url, call, isDownload, token);
-      if (response.ok && response.status !== 202) return await read(response, token);
-      throw await toRefusal(response, new URL(url).hostname, token);
-    } catch (error) {
-      access.signal.throwIfAborted();
-      if (error instanceof DriveRefusal && error.httpStatus === 401 && !hasNewToken) {
-        hasNewToken = true;
-        token = await access.token(token);
-        continue;
-      }
-      const waitMs = isTransient(error) ? retryDelay(tries, retryAfterOf(error), Date.now()) : null;
-      if (tries === MAX_TRIES || waitMs === null) throw error;
-      await delay(waitMs, undefined, { signal: access.signal }).catch(() => access.signal.throwIfAborted());
-      tries += 1;
-    }
+  const callWith = (token: string) =>
+    repeatWhileBusy(
+      access.signal,
+      async () => {
+        const response = await send(access, url, call, isDownload, token);
+        if (response.ok && response.status !== 202) return read(response, token);
+        throw await toRefusal(response, new URL(url).hostname, token);
+      },
+      toBusy,
+    );
+  const token = await access.token();
+  try {
+    return await callWith(token);
+  } catch (error) {
+    if (!(error instanceof DriveRefusal) || error.httpStatus !== 401) throw error;
+    return callWith(await access.token(token));
   }
 }
 
 /** Returns whether a later try may succeed. The client throws UNAVAILABLE for lost connections, too. */
-const isTransient = (error: unknown): boolean => error instanceof ApiError && error.code === 'UNAVAILABLE';
-
-const retryAfterOf = (error: unknown): string | null => (error instanceof DriveRefusal ? error.retryAfter : null);
+function toBusy(error: unknown): Busy | null {
+  if (!(error instanceof ApiError) || error.code !== 'UNAVAILABLE') return null;
+  return { retryAfter: error instanceof DriveRefusal ? error.retryAfter : null };
+}
 
 const send = (access: DriveAccess, url: string, call: DriveCall, isDownload: boolean, token: string) =>
   access.outbound.fetch(url, {
@@ -99,15 +105,15 @@ const send = (access: DriveAccess, url: string, call: DriveCall, isDownload: boo
   });
 
 /** JSON.parse passes the source of a number to its reviver, which the types do not know yet. A reviver takes time. */
-function parseJson<T>(text: string, host: string, token: string, longNumbers: readonly string[]): T {
+function parseJson(text: string, host: string, token: string, longNumbers: readonly string[]): StatedObject {
   const keepDigits = (key: string, value: unknown, { source }: { source?: string }) =>
     typeof value === 'number' && longNumbers.includes(key) ? source : value;
   try {
     const reviver = longNumbers.length > 0 ? (keepDigits as (key: string, value: unknown) => unknown) : undefined;
     const value: unknown = JSON.parse(text, reviver);
-    if (typeof value === 'object' && value !== null) return value as T;
+    if (typeof value === 'object' && value !== null) return new StatedObject(value);
   } catch {
-    // Reported below, as is a value that is no object.
+    // Reported below, like a value that is not an object.
   }
   throw upstreamFailed(`The response of the host "${host}" is not a JSON object: ${quoteUpstream(text, [token])}`);
 }
@@ -134,6 +140,19 @@ export async function findAtDrive<T>(
   }
 }
 
+/** Waits for contents. Throws `FileUnreadable` where `whyUnreadable` knows a reason of the refusal. */
+export async function orUnreadable<T>(
+  call: Promise<T>,
+  whyUnreadable: (refusal: DriveRefusal) => string | undefined,
+): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const reason = error instanceof DriveRefusal ? whyUnreadable(error) : undefined;
+    throw reason === undefined ? error : new FileUnreadable(reason, { cause: error });
+  }
+}
+
 /** Waits for a call with a cursor. Throws `CursorLost` where the refusal is one of `isLost`. */
 export async function orLoseCursor<T>(
   drive: string,
@@ -144,6 +163,6 @@ export async function orLoseCursor<T>(
     return await call;
   } catch (error) {
     if (!(error instanceof DriveRefusal) || !isLost(error)) throw error;
-    throw new CursorLost(`${drive} does not know the cursor any more`, { cause: error });
+    throw new CursorLost(`${drive} no longer knows the cursor`, { cause: error });
   }
 }

@@ -5,33 +5,15 @@ import {
   type DriveEvent,
   type DriveItem,
   type DrivePage,
+  type RemovedPath,
 } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { cleanName, listOf, toAccount, toItem } from './drive-item.ts';
+import { cleanName, toItem } from './drive-item.ts';
 import type { DriveRefusal } from './drive-refusal.ts';
-import { downloadDrive, findAtDrive, orLoseCursor, readDrive } from './drive-request.ts';
+import { downloadDrive, findAtDrive, orLoseCursor, orUnreadable, readDrive } from './drive-request.ts';
+import type { StatedObject } from './stated-object.ts';
 
-interface Entry {
-  '.tag': 'file' | 'folder' | 'deleted';
-  id: string;
-  name: string;
-  path_lower?: string;
-  path_display?: string;
-  rev?: string;
-  size?: number;
-  content_hash?: string;
-  client_modified?: string;
-  is_downloadable?: boolean;
-  symlink_info?: unknown;
-}
-
-interface EntryPage {
-  entries: Entry[];
-  cursor: string;
-  has_more: boolean;
-}
-
-/** A cursor, which states paths from the root of the drive, with the path from which ours begin. */
+/** A cursor, which states paths from the root of the drive, with the path where the library's paths begin. */
 interface PathCursor {
   /** In lower case, with a leading slash; empty for the root of the drive. */
   root: string;
@@ -39,8 +21,9 @@ interface PathCursor {
 }
 
 const PAGE_SIZE = 2000;
-/** What this adapter calls the root of the drive, for which Dropbox has no id. */
+/** This adapter's id of the root of the drive. Dropbox has none. */
 const DRIVE_ROOT = '/';
+const NO_FILE = 'A document that Dropbox has no file of';
 
 /** Dropbox, API version 2. */
 export const DROPBOX: Drive = {
@@ -59,25 +42,28 @@ export const DROPBOX: Drive = {
   },
 
   async account(access) {
-    type Account = { account_id?: string; email?: string; name?: { display_name?: string } };
-    const found = await post<Account>(access, 'users/get_current_account', null);
-    return toAccount(found.account_id, found.email, found.name?.display_name);
+    const found = await post(access, 'users/get_current_account', null);
+    return {
+      accountId: found.id('account_id'),
+      email: found.text('email'),
+      displayName: found.object('name')?.text('display_name') ?? null,
+    };
   },
 
   async root(access, rootId) {
-    return isDriveRoot(rootId) ? DRIVE_ROOT : (await findFolder(access, rootId!)).id;
+    return isDriveRoot(rootId) ? DRIVE_ROOT : (await findFolder(access, rootId!)).id();
   },
 
   async start(access, rootId) {
     const root = await findPath(access, rootId);
-    const { cursor } = await post<{ cursor: string }>(access, 'files/list_folder/get_latest_cursor', toQuery(root));
-    return JSON.stringify({ root, cursor } satisfies PathCursor);
+    const latest = await post(access, 'files/list_folder/get_latest_cursor', toQuery(root));
+    return JSON.stringify({ root, cursor: latest.id('cursor') } satisfies PathCursor);
   },
 
   async list(access, folderId, cursor) {
     if (cursor !== null) return readNext(access, JSON.parse(cursor) as PathCursor, false);
     const root = await findPath(access, folderId);
-    const page = post<EntryPage>(access, 'files/list_folder', toQuery(root));
+    const page = post(access, 'files/list_folder', toQuery(root));
     return toPage(root, await findAtDrive('folder', root, page, isMissing), false);
   },
 
@@ -93,11 +79,14 @@ export const DROPBOX: Drive = {
     findAtDrive(
       'file',
       id,
-      downloadDrive(
-        access,
-        `${access.contentUri ?? access.apiUri}/files/download`,
-        { method: 'POST', headers: { 'dropbox-api-arg': toHeader({ path: id }) } },
-        maxBytes,
+      orUnreadable(
+        downloadDrive(
+          access,
+          `${access.contentUri ?? access.apiUri}/files/download`,
+          { method: 'POST', headers: { 'dropbox-api-arg': toHeader({ path: id }) } },
+          maxBytes,
+        ),
+        whyRefused,
       ),
       isMissing,
     ),
@@ -105,7 +94,7 @@ export const DROPBOX: Drive = {
   revoke: async (access) => void (await post(access, 'auth/token/revoke', null)),
 };
 
-const post = <T>(access: DriveAccess, method: string, input: object | null): Promise<T> =>
+const post = (access: DriveAccess, method: string, input: object | null): Promise<StatedObject> =>
   readDrive(access, `${access.apiUri}/${method}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -126,31 +115,32 @@ const isDriveRoot = (id: string | null): boolean => id === null || id === '' || 
 const isMissing = ({ httpStatus, reason }: DriveRefusal): boolean =>
   httpStatus === 409 && /(?:^|\/)(?:not_found|not_folder)\b/.test(reason);
 
-/** Ids and paths that are no such are refused as 400. */
-async function findFolder(access: DriveAccess, id: string): Promise<Entry> {
-  const entry = post<Entry>(access, 'files/get_metadata', { path: id });
+/** Dropbox refuses malformed ids and paths as 400. */
+async function findFolder(access: DriveAccess, id: string): Promise<StatedObject> {
+  const entry = post(access, 'files/get_metadata', { path: id });
   return findAtDrive('folder', id, entry, (refusal) => isMissing(refusal) || refusal.httpStatus === 400);
 }
 
 const findPath = async (access: DriveAccess, id: string | null): Promise<string> =>
-  isDriveRoot(id) ? '' : ((await findFolder(access, id!)).path_lower ?? '');
+  isDriveRoot(id) ? '' : ((await findFolder(access, id!)).rawText('path_lower') ?? '');
 
-/** Continues a listing or changes. Dropbox refuses an old cursor as `reset`, and one that is none as 400. */
+/** Continues a listing or changes. Dropbox refuses an old cursor as `reset`, and a malformed one as 400. */
 async function readNext(access: DriveAccess, { root, cursor }: PathCursor, isChange: boolean): Promise<DrivePage> {
-  const call = post<EntryPage>(access, 'files/list_folder/continue', { cursor });
+  const call = post(access, 'files/list_folder/continue', { cursor });
   return toPage(root, await orLoseCursor('Dropbox', call, isCursorLost), isChange);
 }
 
 const isCursorLost = ({ httpStatus, reason }: DriveRefusal): boolean =>
   httpStatus === 400 || (httpStatus === 409 && /^(?:reset|path)\b/.test(reason));
 
-function toPage(root: string, { entries, cursor, has_more: hasMore }: EntryPage, isChange: boolean): DrivePage {
+function toPage(root: string, page: StatedObject, isChange: boolean): DrivePage {
+  const [cursor, hasMore] = [page.text('cursor'), page.flag('has_more')];
   // Without them, a part of a listing would pass for all of it.
-  if (typeof cursor !== 'string' || typeof hasMore !== 'boolean')
+  if (cursor === null || hasMore === null)
     throw upstreamFailed('The response of Dropbox does not state whether there is more');
   // The number of parts of the root's path.
   const depth = root.split('/').length;
-  const events = listOf<Entry>(entries).flatMap((entry) => toEvent(entry, depth));
+  const events = page.items('entries').flatMap((entry) => toEvent(entry, depth));
   return {
     events: isChange ? removeReplaced(events) : events,
     cursor: JSON.stringify({ root, cursor } satisfies PathCursor),
@@ -158,52 +148,68 @@ function toPage(root: string, { entries, cursor, has_more: hasMore }: EntryPage,
   };
 }
 
-type PathEvent = Exclude<DriveEvent, { removedId: string }>;
+type PathEvent = { item: DriveItem } | RemovedPath;
 
-function toEvent(entry: Entry, depth: number): PathEvent[] {
-  const parts = (entry.path_display ?? entry.path_lower ?? '').split('/').slice(depth);
+function toEvent(entry: StatedObject, depth: number): PathEvent[] {
+  const partsOf = (text: string) => text.split('/').slice(depth).map(cleanName);
+  const lower = entry.rawText('path_lower');
+  const shown = entry.rawText('path_display') ?? lower ?? '';
+  const path = partsOf(shown).join('/');
+  // Dropbox compares the path that it has folded itself.
+  const foldedPath = partsOf(lower ?? shown.toLowerCase()).join('/');
   // The root itself.
-  if (parts.length === 0) return [];
-  const path = parts.map(cleanName).join('/');
-  if (entry['.tag'] === 'deleted') return [{ removedPath: path }];
+  if (path === '') return [];
+  const tag = entry.text('.tag');
+  if (tag === 'deleted') return [{ removedPath: foldedPath }];
   const item = toItem({
-    id: entry.id,
-    name: entry.name,
-    isFolder: entry['.tag'] === 'folder',
+    id: entry.id(),
+    name: entry.rawText('name'),
+    isFolder: tag === 'folder',
     path,
-    size: entry.size,
-    hash: entry.content_hash,
-    revision: entry.rev ?? path,
-    modifiedAt: entry.client_modified,
+    foldedPath,
+    size: entry.size('size'),
+    hash: entry.text('content_hash'),
+    revision: entry.text('rev') ?? path,
+    modifiedAt: entry.time('client_modified'),
     unreadable: whyUnreadable(entry),
   });
   return [{ item }];
 }
 
 /**
- * Adds removals of what files replace: Dropbox states none for a file at the path of another one. Those of files in a row
- * come together, before the files. A folder keeps what is in it.
+ * Adds removals of items that files and folders replace: Dropbox states no removal for an item at the path of another
+ * one. The removals for successive items come together, before the items. A file replaces everything below its path, a
+ * folder keeps it.
  */
 function removeReplaced(events: readonly PathEvent[]): DriveEvent[] {
   const all: DriveEvent[] = [];
-  let files = new Map<string, DriveItem>();
+  let items = new Map<string, DriveItem>();
   const flush = () => {
-    all.push(...[...files.values()].map(({ path }) => ({ removedPath: path! })));
-    all.push(...[...files.values()].map((item) => ({ item })));
-    files = new Map();
+    all.push(
+      ...[...items].map(([removedPath, { isFolder }]) => ({ removedPath, ...(isFolder && { keepsBelow: true }) })),
+    );
+    all.push(...[...items.values()].map((item) => ({ item })));
+    items = new Map();
   };
   for (const event of events) {
-    const file = 'item' in event && !event.item.isFolder ? event.item : null;
-    const key = file?.path?.toLowerCase() ?? '';
-    if (file === null || files.has(key)) flush();
-    if (file === null) all.push(event);
-    else files.set(key, file);
+    const item = 'item' in event ? event.item : null;
+    const key = item?.foldedPath ?? '';
+    if (item === null || items.has(key)) flush();
+    if (item === null) all.push(event);
+    else items.set(key, item);
   }
   flush();
   return all;
 }
 
-function whyUnreadable(entry: Entry): string | null {
-  if (entry.symlink_info !== undefined) return 'A symbolic link';
-  return entry.is_downloadable === false ? 'A document that Dropbox has no file of' : null;
+/** Returns why Dropbox never sends a file. */
+function whyRefused({ httpStatus, reason }: DriveRefusal): string | undefined {
+  if (httpStatus !== 409) return undefined;
+  if (/^path\/restricted_content\b/.test(reason)) return 'Dropbox restricts its content';
+  return /^unsupported_file\b/.test(reason) ? NO_FILE : undefined;
+}
+
+function whyUnreadable(entry: StatedObject): string | null {
+  if (entry.object('symlink_info')) return 'A symbolic link';
+  return entry.flag('is_downloadable') === false ? NO_FILE : null;
 }

@@ -1,31 +1,17 @@
 import type { Drive, DriveAccess, DriveEvent, DriveItem, DrivePage } from '../../core/drive.ts';
 import { tooLarge, upstreamFailed } from '../../core/errors.ts';
-import { listOf, toAccount, toItem } from './drive-item.ts';
+import { toItem } from './drive-item.ts';
 import { DriveRefusal } from './drive-refusal.ts';
-import { downloadDrive, findAtDrive, orLoseCursor, readDrive } from './drive-request.ts';
+import { downloadDrive, findAtDrive, orLoseCursor, orUnreadable, readDrive } from './drive-request.ts';
 import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.ts';
-
-interface GoogleFile {
-  id: string;
-  name?: string;
-  mimeType?: string;
-  parents?: string[];
-  size?: string;
-  md5Checksum?: string;
-  headRevisionId?: string;
-  modifiedTime?: string;
-  trashed?: boolean;
-  webViewLink?: string;
-  driveId?: string;
-  capabilities?: { canDownload?: boolean };
-}
+import { StatedObject } from './stated-object.ts';
 
 const FOLDER = 'application/vnd.google-apps.folder';
 const GOOGLE_TYPE = 'application/vnd.google-apps.';
 const OFFICE_TYPE = 'application/vnd.openxmlformats-officedocument.';
 const FIELDS =
   'id,name,mimeType,parents,size,md5Checksum,headRevisionId,modifiedTime,trashed,webViewLink,capabilities/canDownload';
-/** Includes what lies on drives that several users share. */
+/** Includes files on drives that several users share. */
 const ALL_DRIVES = { supportsAllDrives: 'true', includeItemsFromAllDrives: 'true' };
 const PAGE_SIZE = '1000';
 /** Number of folders whose items one call lists. */
@@ -38,6 +24,13 @@ const EXPORTS: ReadonlyMap<string, { contentType: string; extension: string }> =
   [`${GOOGLE_TYPE}presentation`, { contentType: `${OFFICE_TYPE}presentationml.presentation`, extension: '.pptx' }],
 ]);
 const EXPORT_TYPES: ReadonlySet<string> = new Set([...EXPORTS.values()].map(({ contentType }) => contentType));
+
+/** Reasons of refused downloads that stay. */
+const UNREADABLE: ReadonlyMap<string, string> = new Map([
+  ['cannotDownloadAbusiveFile', 'Google found malware or spam in it'],
+  ['abuse', 'Google found malware or spam in it'],
+  ['cannotDownloadFile', 'Its owner permits no downloads'],
+]);
 
 /** Google Drive, API version 3. */
 export const GOOGLE_DRIVE: Drive = {
@@ -56,19 +49,24 @@ export const GOOGLE_DRIVE: Drive = {
   },
 
   async account(access) {
-    const { user } = await get<{ user?: Record<string, unknown> }>(access, 'about', { fields: 'user' });
-    return toAccount(user?.permissionId, user?.emailAddress, user?.displayName);
+    const user = (await get(access, 'about', { fields: 'user' })).object('user');
+    if (!user) throw upstreamFailed('Google Drive does not state whose it is');
+    return {
+      accountId: user.id('permissionId'),
+      email: user.text('emailAddress'),
+      displayName: user.text('displayName'),
+    };
   },
 
-  root: async (access, rootId) => (await findFolder(access, rootId)).id,
+  root: async (access, rootId) => (await findFolder(access, rootId)).id(),
 
   async start(access, rootId) {
-    const driveId = rootId === null ? null : ((await findFolder(access, rootId)).driveId ?? null);
-    const { startPageToken } = await get<{ startPageToken: string }>(access, 'changes/startPageToken', {
+    const driveId = rootId === null ? null : (await findFolder(access, rootId)).text('driveId');
+    const start = await get(access, 'changes/startPageToken', {
       supportsAllDrives: 'true',
       ...(driveId !== null && { driveId }),
     });
-    return JSON.stringify({ driveId, token: startPageToken });
+    return JSON.stringify({ driveId, token: start.id('startPageToken') });
   },
 
   list: (access, folderId, cursor) =>
@@ -84,18 +82,21 @@ export const GOOGLE_DRIVE: Drive = {
     return findAtDrive(
       'file',
       id,
-      media.catch((error: unknown) => {
-        if (!isExported(error)) throw error;
-        return exportFile(access, `${file}/export?${new URLSearchParams({ mimeType: contentType })}`, maxBytes);
-      }),
+      orUnreadable(
+        media.catch((error: unknown) => {
+          if (!isExported(error)) throw error;
+          return exportFile(access, `${file}/export?${new URLSearchParams({ mimeType: contentType })}`, maxBytes);
+        }),
+        ({ reason }) => UNREADABLE.get(reason),
+      ),
     );
   },
 };
 
-const get = <T>(access: DriveAccess, path: string, query: Record<string, string>): Promise<T> =>
+const get = (access: DriveAccess, path: string, query: Record<string, string>): Promise<StatedObject> =>
   readDrive(access, `${access.apiUri}/${path}?${new URLSearchParams(query)}`);
 
-const findFolder = (access: DriveAccess, id: string | null): Promise<GoogleFile> =>
+const findFolder = (access: DriveAccess, id: string | null): Promise<StatedObject> =>
   findAtDrive(
     'folder',
     id ?? 'root',
@@ -103,30 +104,25 @@ const findFolder = (access: DriveAccess, id: string | null): Promise<GoogleFile>
     get(access, `files/${encodeURIComponent(id ?? 'root')}`, { fields: 'id,driveId', supportsAllDrives: 'true' }),
   );
 
-interface FilePage {
-  files?: GoogleFile[];
-  nextPageToken?: string;
-  incompleteSearch?: boolean;
-}
-
 const FILE_PAGE_FIELDS = `nextPageToken,incompleteSearch,files(${FIELDS})`;
 
 /** Returns the items of a page. Throws UPSTREAM_FAILED if Google has not searched all drives. */
-function itemsOf({ files, incompleteSearch }: FilePage): DriveItem[] {
-  if (incompleteSearch) throw upstreamFailed('Google Drive could not search all files');
-  return listOf<GoogleFile>(files).map(toDriveItem);
+function itemsOf(page: StatedObject): DriveItem[] {
+  if (page.flag('incompleteSearch')) throw upstreamFailed('Google Drive could not search all files');
+  return page.items('files').map(toDriveItem);
 }
 
 /** Lists all files of the user, wherever they are: faster than folder by folder. */
 async function listAll(access: DriveAccess, cursor: string | null) {
-  const page = await get<FilePage>(access, 'files', {
+  const page = await get(access, 'files', {
     q: 'trashed=false',
     fields: FILE_PAGE_FIELDS,
     pageSize: PAGE_SIZE,
     ...(cursor !== null && { pageToken: cursor }),
   });
   const events = itemsOf(page).map((item) => ({ item }));
-  return { events, cursor: page.nextPageToken ?? '', isLast: !page.nextPageToken };
+  const next = page.text('nextPageToken');
+  return { events, cursor: next ?? '', isLast: next === null };
 }
 
 async function listBelow(access: DriveAccess, folderId: string, cursor: string | null): Promise<DrivePage> {
@@ -139,70 +135,64 @@ async function listBelow(access: DriveAccess, folderId: string, cursor: string |
     ...ALL_DRIVES,
     ...(at.page !== null && { pageToken: at.page }),
   };
-  const page = await orWithoutFolder(at, folderId, get<FilePage>(access, 'files', query));
-  if ('isLast' in page) return page;
+  const page = await orWithoutFolder(at, folderId, get(access, 'files', query));
+  if (!(page instanceof StatedObject)) return page;
   const items = itemsOf(page);
   const found = items.filter(({ isFolder }) => isFolder).map(({ id }) => id);
-  const next = nextFolders(at, found, page.nextPageToken ?? null, FOLDERS_AT_ONCE);
+  const next = nextFolders(at, found, page.text('nextPageToken'), FOLDERS_AT_ONCE);
   return { events: items.map((item) => ({ item })), ...next };
-}
-
-interface Change {
-  fileId?: string;
-  removed?: boolean;
-  file?: GoogleFile;
 }
 
 async function readChanges(access: DriveAccess, cursor: string) {
   const { driveId, token } = JSON.parse(cursor) as { driveId: string | null; token: string };
-  const page = await get<{ changes?: Change[]; nextPageToken?: string; newStartPageToken?: string }>(
-    access,
-    'changes',
-    {
-      pageToken: token,
-      fields: `nextPageToken,newStartPageToken,changes(fileId,removed,file(${FIELDS}))`,
-      pageSize: PAGE_SIZE,
-      ...ALL_DRIVES,
-      ...(driveId !== null && { driveId }),
-    },
-  );
-  const events = listOf<Change>(page.changes).flatMap(toEvents);
-  const next = page.nextPageToken ?? page.newStartPageToken;
-  if (!next) throw upstreamFailed('The changes of Google Drive have no next page');
-  return { events, cursor: JSON.stringify({ driveId, token: next }), isLast: !page.nextPageToken };
+  const page = await get(access, 'changes', {
+    pageToken: token,
+    fields: `nextPageToken,newStartPageToken,changes(fileId,removed,file(${FIELDS}))`,
+    pageSize: PAGE_SIZE,
+    ...ALL_DRIVES,
+    ...(driveId !== null && { driveId }),
+  });
+  const events = page.items('changes').flatMap(toEvents);
+  const nextPage = page.text('nextPageToken');
+  const next = nextPage ?? page.text('newStartPageToken');
+  if (next === null) throw upstreamFailed('The changes of Google Drive have no next page');
+  return { events, cursor: JSON.stringify({ driveId, token: next }), isLast: nextPage === null };
 }
 
 /** Changes of a shared drive itself have no file. */
-function toEvents({ fileId, removed, file }: Change): DriveEvent[] {
-  if (fileId === undefined) return [];
-  return removed || !file || file.trashed ? [{ removedId: fileId }] : [{ item: toDriveItem(file) }];
+function toEvents(change: StatedObject): DriveEvent[] {
+  const removedId = change.text('fileId');
+  if (removedId === null) return [];
+  const file = change.object('file');
+  return change.flag('removed') || !file || file.flag('trashed') ? [{ removedId }] : [{ item: toDriveItem(file) }];
 }
 
-function toDriveItem(file: GoogleFile): DriveItem {
-  const { name = '', mimeType = '' } = file;
-  const exported = EXPORTS.get(mimeType);
+function toDriveItem(file: StatedObject): DriveItem {
+  const [name, type] = [file.rawText('name') ?? '', file.text('mimeType') ?? ''];
+  const exported = EXPORTS.get(type);
   const isNamed = !exported || name.toLowerCase().endsWith(exported.extension);
   return toItem({
-    id: file.id,
+    id: file.id(),
     name: isNamed ? name : `${name}${exported.extension}`,
-    isFolder: mimeType === FOLDER,
-    parentId: file.parents?.[0],
-    contentType: exported?.contentType ?? mimeType,
-    // The size of a document is not that of the file to which it is converted.
-    size: exported ? null : file.size,
-    hash: file.md5Checksum,
-    revision: file.headRevisionId ?? file.modifiedTime,
-    modifiedAt: file.modifiedTime,
-    url: file.webViewLink,
-    unreadable: whyUnreadable(file, exported !== undefined),
+    isFolder: type === FOLDER,
+    parentId: file.firstText('parents'),
+    contentType: exported?.contentType ?? type,
+    // The size of a document differs from the size of the file to which it is converted.
+    size: exported ? null : file.size('size'),
+    hash: file.text('md5Checksum'),
+    revision: file.text('headRevisionId') ?? file.text('modifiedTime'),
+    modifiedAt: file.time('modifiedTime'),
+    url: file.text('webViewLink'),
+    unreadable: whyUnreadable(file, type, exported !== undefined),
   });
 }
 
-function whyUnreadable({ mimeType = '', capabilities }: GoogleFile, isExported: boolean): string | null {
-  if (mimeType === `${GOOGLE_TYPE}shortcut`) return 'A shortcut to another file';
-  if (mimeType.startsWith(GOOGLE_TYPE) && !isExported)
-    return `Google converts no ${mimeType.slice(GOOGLE_TYPE.length)} to a file`;
-  return capabilities?.canDownload === false ? 'Its owner permits no downloads' : null;
+function whyUnreadable(file: StatedObject, type: string, isExported: boolean): string | null {
+  if (type === `${GOOGLE_TYPE}shortcut`) return 'A shortcut to another file';
+  if (type.startsWith(GOOGLE_TYPE) && !isExported)
+    return `Google converts no ${type.slice(GOOGLE_TYPE.length)} to a file`;
+  const canDownload = file.object('capabilities')?.flag('canDownload');
+  return canDownload === false ? 'Its owner permits no downloads' : null;
 }
 
 async function exportFile(access: DriveAccess, url: string, maxBytes: number) {

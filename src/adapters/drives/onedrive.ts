@@ -1,29 +1,14 @@
-import type { Drive, DriveAccess, DriveEvent, DrivePage } from '../../core/drive.ts';
+import { CursorLost, type Drive, type DriveAccess, type DriveEvent, type DrivePage } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
-import { listOf, toAccount, toItem } from './drive-item.ts';
+import { toItem } from './drive-item.ts';
 import type { DriveRefusal } from './drive-refusal.ts';
-import { checkNextLink, downloadDrive, findAtDrive, orLoseCursor, readDrive } from './drive-request.ts';
-
-interface GraphItem {
-  id: string;
-  name: string;
-  size?: number;
-  eTag?: string;
-  cTag?: string;
-  webUrl?: string;
-  lastModifiedDateTime?: string;
-  parentReference?: { id?: string };
-  file?: { mimeType?: string; hashes?: { quickXorHash?: string; sha256Hash?: string; sha1Hash?: string } };
-  folder?: object;
-  root?: object;
-  package?: object;
-  remoteItem?: object;
-  malware?: object;
-  deleted?: object;
-}
+import { checkNextLink, downloadDrive, findAtDrive, orLoseCursor, orUnreadable, readDrive } from './drive-request.ts';
+import { nextFolders, orWithoutFolder, readFolderCursor } from './folder-cursor.ts';
+import { StatedObject } from './stated-object.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PAGE_SIZE = 1000;
+const MALWARE = 'OneDrive found malware in it';
 
 /** OneDrive by Microsoft Graph, version 1.0. */
 export const ONEDRIVE: Drive = {
@@ -41,83 +26,110 @@ export const ONEDRIVE: Drive = {
   },
 
   async account(access) {
-    type Me = { id?: string; displayName?: string; mail?: string | null; userPrincipalName?: string };
-    const me = await readDrive<Me>(access, `${access.apiUri}/me`);
-    return toAccount(me.id, me.mail ?? me.userPrincipalName, me.displayName);
+    const me = await readDrive(access, `${access.apiUri}/me`);
+    const email = me.text('mail') ?? me.text('userPrincipalName');
+    return { accountId: me.id(), email, displayName: me.text('displayName') };
   },
 
   async root(access, rootId) {
-    const folder = readDrive<GraphItem>(access, urlOf(access, rootId));
-    // An id that is none is refused as 400.
-    const isMissing = ({ httpStatus }: DriveRefusal) => httpStatus === 404 || httpStatus === 400;
-    return (await findAtDrive('folder', rootId ?? 'root', folder, isMissing)).id;
+    return (await findFolder(access, rootId)).id();
   },
 
-  async start(access, rootId) {
-    const { cursor } = await readDelta(access, rootId, `${urlOf(access, rootId)}/delta?token=latest`);
-    return cursor;
+  async start(access) {
+    return (await readDelta(access, `${urlOf(access, null)}/delta?token=latest`)).cursor;
   },
 
-  list(access, folderId, cursor) {
-    const page = readDelta(access, folderId, cursor ?? `${urlOf(access, folderId)}/delta?$top=${PAGE_SIZE}`);
-    return cursor === null ? findAtDrive('folder', folderId ?? 'root', page) : page;
-  },
+  // The delta of a drive for work or school exists for its root only, so that folders are listed one by one.
+  list: (access, folderId, cursor) =>
+    folderId === null
+      ? readDelta(access, cursor ?? `${urlOf(access, null)}/delta?$top=${PAGE_SIZE}`)
+      : listBelow(access, folderId, cursor),
 
-  changes: (access, rootId, cursor) => findAtDrive('folder', rootId ?? 'root', readDelta(access, rootId, cursor)),
+  async changes(access, rootId, cursor) {
+    const page = await findAtDrive('folder', rootId ?? 'root', readDelta(access, cursor));
+    if (rootId === null || !page.events.some((event) => 'removedId' in event)) return page;
+    // The root folder goes with a folder above it, which no event may say, and may be back since an event said so.
+    const id = (await findFolder(access, rootId)).id();
+    return { ...page, events: page.events.filter((event) => !('removedId' in event) || event.removedId !== id) };
+  },
 
   contents: (access, { id }, maxBytes) =>
-    findAtDrive('file', id, downloadDrive(access, `${urlOf(access, id)}/content`, {}, maxBytes)),
+    findAtDrive(
+      'file',
+      id,
+      orUnreadable(downloadDrive(access, `${urlOf(access, id)}/content`, {}, maxBytes), ({ reason }) =>
+        reason === 'malwareDetected' ? MALWARE : undefined,
+      ),
+    ),
 };
 
 const urlOf = ({ apiUri }: DriveAccess, id: string | null): string =>
   id === null ? `${apiUri}/me/drive/root` : `${apiUri}/me/drive/items/${encodeURIComponent(id)}`;
 
-interface DeltaPage {
-  value: GraphItem[];
-  '@odata.nextLink'?: string;
-  '@odata.deltaLink'?: string;
+function findFolder(access: DriveAccess, rootId: string | null): Promise<StatedObject> {
+  // A text that is not an id is refused as 400.
+  const isMissing = ({ httpStatus }: DriveRefusal) => httpStatus === 404 || httpStatus === 400;
+  return findAtDrive('folder', rootId ?? 'root', readDrive(access, urlOf(access, rootId)), isMissing);
 }
 
-/** Reads a page of a listing or of changes, which are the same. The cursor is the URL of the next page. */
-async function readDelta(access: DriveAccess, rootId: string | null, cursor: string): Promise<DrivePage> {
-  const call = readDrive<DeltaPage>(access, checkNextLink(access, cursor));
-  const page = await orLoseCursor('OneDrive', call, isCursorLost);
-  const { '@odata.nextLink': nextLink, '@odata.deltaLink': deltaLink } = page;
-  const next = nextLink ?? deltaLink;
-  if (next === undefined) throw upstreamFailed('The response of the drive names no next page');
-  return {
-    events: listOf<GraphItem>(page.value).flatMap((item) => toEvents(item, rootId)),
-    cursor: checkNextLink(access, next),
-    isLast: nextLink === undefined,
-  };
+/** Reads a page of the listing of a drive or of its changes, which are the same. The cursor is the URL of the next page. */
+async function readDelta(access: DriveAccess, cursor: string): Promise<DrivePage> {
+  const page = await readPage(access, cursor);
+  const nextLink = page.text('@odata.nextLink');
+  const next = nextLink ?? page.text('@odata.deltaLink');
+  if (next === null) throw upstreamFailed('The response of the drive names no next page');
+  return { events: toEvents(page), cursor: checkNextLink(access, next), isLast: nextLink === null };
 }
+
+/** Lists a folder and those below it one by one. */
+async function listBelow(access: DriveAccess, folderId: string, cursor: string | null): Promise<DrivePage> {
+  // Earlier versions stored the URL of a delta of the folder.
+  if (cursor !== null && URL.canParse(cursor)) throw new CursorLost('The cursor is of an earlier version');
+  const at = readFolderCursor(cursor, folderId);
+  const first = `${urlOf(access, at.folders[0]!)}/children?$top=${PAGE_SIZE}`;
+  const page = await orWithoutFolder(at, folderId, readPage(access, at.page ?? first));
+  if (!(page instanceof StatedObject)) return page;
+  const found = page.items('value').filter(isFolder);
+  const ids = found.map((folder) => folder.id());
+  return { events: toEvents(page), ...nextFolders(at, ids, page.text('@odata.nextLink'), 1) };
+}
+
+const readPage = (access: DriveAccess, url: string): Promise<StatedObject> =>
+  orLoseCursor('OneDrive', readDrive(access, checkNextLink(access, url)), isCursorLost);
 
 const isCursorLost = ({ httpStatus, reason }: DriveRefusal): boolean =>
   httpStatus === 410 || /^(?:resync|syncState)/.test(reason);
 
-function toEvents(item: GraphItem, rootId: string | null): DriveEvent[] {
-  if (item.deleted) return [{ removedId: item.id }];
-  if (item.root || item.id === rootId) return [];
-  const { quickXorHash, sha256Hash, sha1Hash } = item.file?.hashes ?? {};
+const toEvents = (page: StatedObject): DriveEvent[] => page.items('value').flatMap(toEvent);
+
+/** A folder of this drive. A shortcut to one of another drive, and a notebook, look like folders. */
+const isFolder = (item: StatedObject): boolean =>
+  item.object('folder') !== null && !item.object('remoteItem') && !item.object('package');
+
+function toEvent(item: StatedObject): DriveEvent[] {
+  if (item.object('deleted')) return [{ removedId: item.id() }];
+  if (item.object('root')) return [];
+  const file = item.object('file');
+  const hashes = file?.object('hashes');
   const stated = toItem({
-    id: item.id,
-    name: item.name,
-    isFolder: item.folder !== undefined && !item.remoteItem && !item.package,
-    parentId: item.parentReference?.id,
-    contentType: item.file?.mimeType,
-    size: item.size,
-    hash: quickXorHash ?? sha256Hash ?? sha1Hash,
-    revision: item.cTag ?? item.eTag,
-    modifiedAt: item.lastModifiedDateTime,
-    url: item.webUrl,
+    id: item.id(),
+    name: item.rawText('name'),
+    isFolder: isFolder(item),
+    parentId: item.object('parentReference')?.text('id'),
+    contentType: file?.text('mimeType'),
+    size: item.size('size'),
+    hash: hashes?.text('quickXorHash') ?? hashes?.text('sha256Hash') ?? hashes?.text('sha1Hash'),
+    revision: item.text('cTag') ?? item.text('eTag'),
+    modifiedAt: item.time('lastModifiedDateTime'),
+    url: item.text('webUrl'),
     unreadable: whyUnreadable(item),
   });
   return [{ item: stated }];
 }
 
-function whyUnreadable({ remoteItem, package: notebook, malware, file }: GraphItem): string | null {
-  if (remoteItem) return 'A shortcut to another drive';
-  if (notebook) return 'A notebook, of which OneDrive has no file';
-  if (malware) return 'OneDrive found malware in it';
-  return file ? null : 'An item without contents';
+function whyUnreadable(item: StatedObject): string | null {
+  if (item.object('remoteItem')) return 'A shortcut to another drive';
+  if (item.object('package')) return 'A notebook, which OneDrive does not have as a file';
+  if (item.object('malware')) return MALWARE;
+  return item.object('file') ? null : 'An item without contents';
 }

@@ -12,9 +12,9 @@ export interface Binaries {
 }
 
 /**
- * Returns the Postgres programs of this platform where the account can run them: inside node_modules, or, below a
- * folder that is closed to that user, in a copy beside the cluster (`<beside>/postgres-<version>`, 60 MB, copied
- * once). Throws a sentence when the platform has none or they do not run.
+ * Returns the Postgres programs of this platform where the account can run them. They are inside node_modules. If that
+ * is below a folder that is closed to the user, they are copied once next to the cluster
+ * (`<beside>/postgres-<version>`, 60 MB). Throws a sentence when the platform has none or they do not run.
  */
 export function binaries(account: Account, beside: string): Binaries {
   const { folder, version } = installed();

@@ -50,7 +50,7 @@ function chooseFolder(dataDir: string): string {
   );
   createFolder(home, 0o755);
   const cluster = join(home, 'postgres');
-  // A cluster without its record belonged to a DATA_DIR that was deleted, or is not mounted now: it is preserved.
+  // A cluster without its record belonged to a DATA_DIR that was deleted, or is currently not mounted: it is preserved.
   if (existsSync(cluster)) {
     rmSync(`${cluster}.previous`, { recursive: true, force: true });
     renameSync(cluster, `${cluster}.previous`);

@@ -12,8 +12,8 @@ const BUSY = 5;
 const held = new Map<string, DatabaseSync>();
 
 /**
- * Locks `dataDir` for this process. Returns false when another process holds the lock. The lock is SQLite's lock on an empty
- * file, so the kernel releases it when the process ends, kill -9 included, and there are no stale locks.
+ * Locks `dataDir` for this process. Returns false when another process holds the lock. The lock is SQLite's lock on an
+ * empty file, so the kernel releases it when the process ends, even by kill -9, and no stale lock remains.
  */
 export function lockDataDir(dataDir: string): boolean {
   const file = join(dataDir, 'postgres.lock');

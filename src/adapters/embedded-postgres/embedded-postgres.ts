@@ -4,9 +4,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { isAlive } from '../process/process-alive.ts';
 import { openCluster } from './cluster.ts';
 import { unlockDataDir, lockDataDir } from './data-dir-lock.ts';
-import { isAlive, postmasterOf, startPostmaster, StartFailed, stopLeftover, stopPostmaster } from './postmaster.ts';
+import { postmasterOf, startPostmaster, StartFailed, stopLeftover, stopPostmaster } from './postmaster.ts';
 import { readRecord, urlOf, writeRecord } from './record.ts';
 
 /**

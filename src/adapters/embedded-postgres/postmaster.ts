@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, st
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from '../process/process-alive.ts';
 import type { Cluster } from './cluster.ts';
 
 /** A Postgres that ended before it was ready. The message is the end of its log. */
@@ -22,7 +23,7 @@ const LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
  */
 const WITHOUT_MEMORY_REPORT = "LC_ALL=C grep -a --line-buffered -v ' in [0-9]* blocks.* free.* used' || exec cat";
 
-/** Reads `postmaster.pid` of a running cluster; undefined when it is not running or not yet that far. */
+/** Reads `postmaster.pid` of a running cluster; undefined when it is not running or still starting. */
 export function postmasterOf(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
   let lines: string[];
   try {
@@ -31,15 +32,6 @@ export function postmasterOf(cluster: string): { pid: number; port: number; read
     return undefined;
   }
   return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
-}
-
-/** Returns whether a process lives, also one of another user. */
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }
 
 /**
@@ -91,7 +83,7 @@ export async function startPostmaster(
 }
 
 /**
- * Ensures that Postgres does not outlive this process: a shell waits for the end of a pipe that only this process has
+ * Ensures that Postgres does not outlive this process. A shell waits for the end of a pipe that only this process has
  * open, which the kernel closes in any case, and then stops Postgres. It works on Linux and macOS and runs as the
  * Postgres user.
  */

@@ -15,7 +15,7 @@ export interface ClusterRecord {
 
 /**
  * Reads the record of `dataDir`; undefined when no cluster was ever created there. A cluster inside the folder is found
- * there, also after the folder was copied or moved.
+ * there, even after the folder was copied or moved.
  */
 export function readRecord(dataDir: string): ClusterRecord | undefined {
   try {

@@ -1,4 +1,5 @@
 import type { SchemaElement } from 'hyparquet-writer';
+import { MAX_DECIMAL_DIGITS } from '../../core/exact-number.ts';
 import type { Field } from '../../core/fields.ts';
 
 const DAY = 86_400_000;
@@ -11,7 +12,7 @@ export interface ParquetColumn {
   /** The element in the schema, where values are written as another one. */
   stated?: SchemaElement;
   /**
-   * Whether minimum and maximum of each group are written, for readers that skip groups. Those of texts would stay in
+   * Whether minimum and maximum of each group are written, for readers that skip groups. For texts they would stay in
    * memory to the end.
    */
   statistics: boolean;
@@ -75,7 +76,6 @@ export function columnOf(field: Field): ParquetColumn {
   return field.format === 'int64' ? { ...column, convert: longInteger(column.element) } : column;
 }
 
-const MAX_DIGITS = 38;
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?$/;
 
 /** Returns the kind of exact decimals, which counts their digits. */
@@ -89,7 +89,7 @@ function exactDecimal(): Kind & Pick<ParquetColumn, 'decimalType'> {
       scale = Math.max(scale, fraction.length);
       return value;
     },
-    decimalType: () => (whole + scale <= MAX_DIGITS ? `DECIMAL(${whole + scale},${scale})` : undefined),
+    decimalType: () => (whole + scale <= MAX_DECIMAL_DIGITS ? `DECIMAL(${whole + scale},${scale})` : undefined),
   };
 }
 

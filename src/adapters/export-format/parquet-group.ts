@@ -5,9 +5,9 @@ import type { ParquetColumn } from './parquet-columns.ts';
 
 /**
  * Maximum number of rows in a group. A group stays in memory until it is written, so this bounds the memory of an
- * export.
+ * export. It bounds the turns of the event loop, too: each turn writes one column of a group.
  */
-const MAX_ROWS = 20_000;
+const MAX_ROWS = 8192;
 const MAX_BYTES = 8 << 20;
 /** The footer lists every column of every group, so groups of very many columns are larger. */
 const BYTES_PER_COLUMN = 32 << 10;

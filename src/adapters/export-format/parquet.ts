@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { DECIMAL_COLUMNS, type ExportEncoder } from '../../core/export-format.ts';
+import { endTurn } from '../../core/long-turns.ts';
 import { columnOf } from './parquet-columns.ts';
 import { RowGroup } from './parquet-group.ts';
 
@@ -47,11 +47,12 @@ async function* written(group: RowGroup, file: ParquetWriter, bytes: ByteWriter)
   const columns = [];
   let size = 0n;
   for (const { column, pageData } of group.columns(file)) {
+    const turn = performance.now();
     const { chunk } = writeColumn({ writer: bytes, column, pageData });
     columns.push(chunk);
     size += chunk.meta_data!.total_uncompressed_size;
     if (bytes.index > 0) yield taken(bytes);
-    await setImmediate();
+    await endTurn(turn);
   }
   file.row_groups.push({
     columns,

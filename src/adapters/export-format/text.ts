@@ -6,9 +6,9 @@ import type { Field } from '../../core/fields.ts';
 interface TextFormat {
   contentType: string;
   begin(fields: readonly Field[], style: CsvStyle): string;
-  /** Returns how a row is written. */
+  /** Returns the text of a row. */
   writer(fields: readonly Field[], style: CsvStyle): (row: Row) => string;
-  /** What the first row begins with, and each of the others. */
+  /** Beginning of the first row, and of each further row. */
   first: string;
   next: string;
   end: string;
@@ -89,7 +89,10 @@ const WHOLE = /^-?\d+$/;
 
 const escaped = (value: unknown): unknown => (typeof value === 'string' && FORMULA.test(value) ? `'${value}` : value);
 
-/** Returns a number with a decimal point, so that a field of whole numbers stays one of decimals in a file without types. */
+/**
+ * Returns a number with a decimal point, so that a field of decimals with whole numbers stays one in a file without
+ * types.
+ */
 function decimalText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   const text = String(value);
@@ -97,8 +100,8 @@ function decimalText(value: unknown): string | null {
 }
 
 /**
- * Values that are quoted: what RFC 4180 demands, blanks around a text, and what readers that guess take for another
- * delimiter, a comment or the end of the text (Ctrl-Z).
+ * Values that are quoted: as RFC 4180 requires, texts with blanks around them, and texts that guessing readers take for
+ * another delimiter, a comment or the end of the text (Ctrl-Z).
  */
 const QUOTED = /^$|[",;|\t\r\n\x1a]|^\s|\s$|^#|^\/\//;
 

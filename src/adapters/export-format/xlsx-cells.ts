@@ -1,3 +1,4 @@
+import { LIKE_A_DATE } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
 import { DATE, DATETIME, EXACT_INTEGER, EXACT_NUMBER, HEADER, INTEGER, NUMBER, TEXT } from './xlsx-parts.ts';
 import { escaped } from './xlsx-text.ts';
@@ -74,14 +75,15 @@ const dateCell = (address: string, iso: string, style: number): string =>
     ? textCell(address, iso, style)
     : `<c r="${address}" s="${style}"><v>${Date.parse(iso) / DAY + EPOCH}</v></c>`;
 
-/** Texts that look like a formula, a date or an error. */
-const LIKE_A_VALUE = /^(?:[=+\-@#]|\d{4}-)/;
+/** Texts that look like a formula or an error. */
+const LIKE_A_FORMULA = /^[=+\-@#]/;
+const looksLikeValue = (text: string): boolean => LIKE_A_FORMULA.test(text) || LIKE_A_DATE.test(text);
 
 /**
  * Formats a text cell. A text that looks like another value is styled as text, so that it stays text when a user edits
  * its cell, or uploads the workbook.
  */
-function textCell(address: string, text: string, style = LIKE_A_VALUE.test(text) ? TEXT : 0): string {
+function textCell(address: string, text: string, style = looksLikeValue(text) ? TEXT : 0): string {
   return `<c r="${address}"${style ? ` s="${style}"` : ''} t="inlineStr"><is><t xml:space="preserve">${escaped(cut(text))}</t></is></c>`;
 }
 

@@ -51,7 +51,7 @@ const SHEET_BEGIN =
   `${DECLARATION}<worksheet xmlns="${SHEET_XML}"><sheetViews><sheetView workbookViewId="0">` +
   '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>';
 
-/** Returns the part of a sheet before its rows. `widths` are those of the columns, in characters. */
+/** Returns the part of a sheet before its rows. `widths` are the widths of the columns, in characters. */
 export function beginSheet(widths: readonly number[]): string {
   const columns = widths.map((width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`);
   return `${SHEET_BEGIN}${columns.length > 0 ? `<cols>${columns.join('')}</cols>` : ''}<sheetData>`;
@@ -69,7 +69,7 @@ function sheetName(title: string, number: number): string {
     .replace(/[\u0000-\u001f[\]:*?/\\]/g, ' ')
     .slice(0, MAX_NAME - suffix.length)
     .replace(/[\uD800-\uDBFF]$/, '')
-    .replace(/^[\s']+|[\s']+$/g, '');
+    .replace(/^[\s']+|(?<![\s'])[\s']+$/g, '');
   // Excel reserves the name of its history of changes.
   return (name === '' || name.toLowerCase() === 'history' ? 'Data' : name) + suffix;
 }

@@ -12,7 +12,7 @@ export interface ZipEntry {
 
 /**
  * Yields a ZIP archive piece by piece. An entry is requested after the previous one was written, so that it can depend
- * on how that one ended.
+ * on the end of that one.
  */
 export async function* zipArchive(entries: AsyncIterable<ZipEntry>): AsyncGenerator<Uint8Array> {
   const { ZipFile } = await import('yazl');
@@ -33,7 +33,7 @@ export async function* zipArchive(entries: AsyncIterable<ZipEntry>): AsyncGenera
     yield* output as AsyncIterable<Uint8Array>;
   } finally {
     output.destroy();
-    // Also ends an entry that is added from now on, which nothing would read.
+    // Also ends an entry that is added from now on, because nothing would read it.
     stop.abort();
     await adding;
   }

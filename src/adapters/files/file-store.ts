@@ -61,7 +61,7 @@ export function openFileStore(dir: string): FileStore {
   };
 }
 
-/** Returns what is read, or the other value if there is no such file. */
+/** Returns the result of a reading, or the other value if the file does not exist. */
 const unlessMissing = <T, M>(reading: Promise<T>, missing: M): Promise<T | M> =>
   reading.catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return missing;

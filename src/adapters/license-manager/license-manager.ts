@@ -18,7 +18,7 @@ interface LicenseManagerOptions {
 
 /** Creates the client of a license manager. Closing it closes `client`. */
 export function createLicenseManager({ url, client, timeoutMs = TIMEOUT_MS }: LicenseManagerOptions): LicenseManager {
-  const address = `${url.replace(/\/+$/, '')}/credits`;
+  const address = `${url.replace(/(?<!\/)\/+$/, '')}/credits`;
   return {
     async report(report, signal) {
       const body = await post(client, address, report, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
@@ -51,7 +51,7 @@ async function post(
     throw new SyncError(failure, `The license manager returned the status ${response.status}`);
   } catch (error) {
     if (error instanceof SyncError) throw error;
-    // What is not HTTP, and a body that is too large, is UPSTREAM_FAILED.
+    // A response that is not HTTP, and a body that is too large, is UPSTREAM_FAILED.
     const code = error instanceof ApiError && error.code === 'UPSTREAM_FAILED' ? 'lm_error' : 'lm_unreachable';
     throw new SyncError(code, 'The call of the license manager failed', error);
   }
@@ -69,7 +69,7 @@ function readIncluded(body: string): number {
   try {
     parsed = JSON.parse(body);
   } catch (error) {
-    throw new SyncError('lm_error', 'The response of the license manager is no JSON', error);
+    throw new SyncError('lm_error', 'The response of the license manager is not JSON', error);
   }
   const included: unknown =
     typeof parsed === 'object' && parsed !== null && 'included' in parsed ? parsed.included : undefined;

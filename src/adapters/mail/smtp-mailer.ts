@@ -82,7 +82,7 @@ interface SmtpError extends Error {
 
 /**
  * Returns whether the server refuses the mail permanently: 5yz (RFC 5321, 4.2.1), except 503 and refused logins, which
- * concern the connection and our settings.
+ * concern the connection and the service's settings.
  */
 const isRefusal = ({ code, responseCode = 0 }: SmtpError): boolean =>
   code !== 'EAUTH' && responseCode >= 500 && responseCode !== 503;

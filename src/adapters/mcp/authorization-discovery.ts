@@ -4,11 +4,12 @@ import {
   discoverOAuthProtectedResourceMetadata,
   extractWWWAuthenticateParams,
   registerClient,
+  RegistrationRejectedError,
   resourceUrlFromServerUrl,
   type AuthorizationServerMetadata,
   type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
-import { upstreamFailed } from '../../core/errors.ts';
+import { upstreamFailed, type ApiError } from '../../core/errors.ts';
 import type { KnownClients, McpClient, McpServer, RegisteredClient } from '../../core/mcp.ts';
 import { McpExchange, type ExchangeOptions } from './mcp-exchange.ts';
 
@@ -17,7 +18,10 @@ const CLIENT_NAME = 'Data Workspace Service';
 /** A scope by which authorization servers issue refresh tokens. */
 const OFFLINE_ACCESS = 'offline_access';
 
-/** A request of the protocol, for which a server without authorization has a response and a protected one a challenge. */
+const registerByHand = (redirectUri: string): string =>
+  `Register this service there with the redirect URI ${redirectUri}, and set config.oauth of the toolkit`;
+
+/** A request of the protocol. A server without authorization responds to it, and a protected one with a challenge. */
 const PING = { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }) };
 
 interface Challenge {
@@ -25,7 +29,7 @@ interface Challenge {
   scope?: string;
 }
 
-/** Creates the client with which users authorize calls of a server, as `McpClient.createOAuthClient` does. */
+/** Creates the client by which users authorize calls of a server, as `McpClient.createOAuthClient` does. */
 export async function createOAuthClient(
   options: ExchangeOptions,
   server: McpServer,
@@ -54,7 +58,7 @@ export async function createOAuthClient(
       tokenUri: metadata.token_endpoint,
       revokeUri: revocationEndpointOf(server, metadata),
       scope,
-      // Without the question, some authorization servers issue no refresh token.
+      // Without asking the user, some authorization servers issue no refresh token.
       authParameters: { ...parameters, ...(scope.split(' ').includes(OFFLINE_ACCESS) && { prompt: 'consent' }) },
       tokenParameters: parameters,
       refreshTokenLifetimeMs: null,
@@ -85,7 +89,7 @@ async function findResource(
   { resourceMetadataUrl }: Challenge,
 ): Promise<OAuthProtectedResourceMetadata | undefined> {
   const load = () => discoverOAuthProtectedResourceMetadata(url, { resourceMetadataUrl }, exchange.fetchPublic);
-  // What the server names must be there; a server before RFC 9728 names nothing.
+  // A description that the server names must exist; a server before RFC 9728 names none.
   const found = await (resourceMetadataUrl ? load() : load().catch(() => undefined));
   const requestedResource = resourceUrlFromServerUrl(url);
   if (found && !checkResourceAllowed({ requestedResource, configuredResource: found.resource }))
@@ -95,7 +99,7 @@ async function findResource(
   return found;
 }
 
-/** Throws UPSTREAM_FAILED for an authorization server that does not support what this service uses. */
+/** Throws UPSTREAM_FAILED for an authorization server that lacks a feature that this service uses. */
 function checkMetadata(exchange: McpExchange, server: McpServer, metadata: AuthorizationServerMetadata): void {
   const { response_types_supported: types, code_challenge_methods_supported: methods } = metadata;
   const name = `The authorization server of the MCP server "${exchange.host}"`;
@@ -103,13 +107,13 @@ function checkMetadata(exchange: McpExchange, server: McpServer, metadata: Autho
   if (methods && !methods.includes('S256')) throw upstreamFailed(`${name} does not support PKCE with S256`);
   for (const url of [metadata.authorization_endpoint, metadata.token_endpoint])
     if (!isAllowed(server, url))
-      throw upstreamFailed(`${name} has an endpoint that is no https: URL: "${exchange.quote(url)}"`);
+      throw upstreamFailed(`${name} has an endpoint that is not an https: URL: "${exchange.quote(url)}"`);
   if (!statesIssuer(metadata)) checkOneOrigin(exchange, name, metadata);
 }
 
 /**
- * Throws UPSTREAM_FAILED unless the endpoints have the origin of the issuer. Otherwise the code of an authorization
- * endpoint of others would be sent to the token endpoint of this server.
+ * Throws UPSTREAM_FAILED unless the endpoints have the origin of the issuer. Otherwise the code of another
+ * authorization endpoint would be sent to the token endpoint of this server.
  */
 function checkOneOrigin(exchange: McpExchange, name: string, metadata: AuthorizationServerMetadata): void {
   const { issuer, authorization_endpoint: authorization, token_endpoint: token } = metadata;
@@ -127,7 +131,7 @@ const statesIssuer = (metadata: AuthorizationServerMetadata): boolean =>
   (metadata as { authorization_response_iss_parameter_supported?: unknown })
     .authorization_response_iss_parameter_supported === true;
 
-/** Plain http: is left to the guarded client where the server itself uses it. */
+/** The guarded client decides about plain http: where the server itself uses it. */
 const isAllowed = (server: McpServer, url: string): boolean => {
   const protocol = URL.parse(url)?.protocol;
   return protocol === 'https:' || (protocol === 'http:' && URL.parse(server.url)?.protocol === 'http:');
@@ -152,14 +156,15 @@ function scopeOf(
 const takesSecretInBody = ({ token_endpoint_auth_methods_supported: methods }: AuthorizationServerMetadata): boolean =>
   methods?.includes('client_secret_post') ?? false;
 
-/** Returns the client that is registered already, unless it is for something else or its secret has ended. */
+/** Returns the client that is already registered, unless it is for another purpose or its secret has ended. */
 async function findOrRegister(
   exchange: McpExchange,
   issuer: string,
   metadata: AuthorizationServerMetadata,
   scope: string,
-  { registered, redirectUri }: KnownClients,
+  { registered, redirectUriOf }: KnownClients,
 ): Promise<RegisteredClient> {
+  const redirectUri = redirectUriOf(metadata.issuer);
   const isSame =
     registered?.issuer === metadata.issuer && registered.redirectUri === redirectUri && registered.scope === scope;
   if (isSame && (registered.expiresAt === null || registered.expiresAt > Date.now())) return registered;
@@ -176,8 +181,7 @@ async function register(
 ): Promise<Omit<RegisteredClient, 'issuer'>> {
   if (metadata.registration_endpoint === undefined)
     throw upstreamFailed(
-      `The authorization server of the MCP server "${exchange.host}" registers no clients. ` +
-        'Register this service there, and set config.oauth of the toolkit',
+      `The authorization server of the MCP server "${exchange.host}" registers no clients. ${registerByHand(redirectUri)}`,
     );
   const takesNone = metadata.token_endpoint_auth_methods_supported?.includes('none');
   const withSecret = takesSecretInBody(metadata) ? 'client_secret_post' : 'client_secret_basic';
@@ -192,7 +196,20 @@ async function register(
       ...(scope !== '' && { scope }),
     },
     fetchFn: exchange.fetchPublic,
+  }).catch((error: unknown) => {
+    throw error instanceof RegistrationRejectedError ? registrationRefused(exchange, error, redirectUri) : error;
   });
   const { client_id: clientId, client_secret: clientSecret = null, client_secret_expires_at: seconds = 0 } = client;
   return { clientId, clientSecret, redirectUri, scope, expiresAt: seconds > 0 ? seconds * 1000 : null };
 }
+
+/** An authorization server that registers others only. */
+const registrationRefused = (
+  exchange: McpExchange,
+  { status, body }: RegistrationRejectedError,
+  redirectUri: string,
+): ApiError =>
+  upstreamFailed(
+    `The authorization server of the MCP server "${exchange.host}" refuses to register this service with ${status}: ` +
+      `"${exchange.quote(body)}". ${registerByHand(redirectUri)}`,
+  );

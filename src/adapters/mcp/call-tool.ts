@@ -33,7 +33,7 @@ interface RawResult {
   isError?: boolean;
 }
 
-/** Returns the text of a part of a result. Pictures, sounds and files are named only: models read texts. */
+/** Returns the text of a part of a result. Pictures, sounds and files are only named: models read texts. */
 function textOf({ type, text, mimeType, uri, resource }: RawContent): string {
   if (type === 'text') return text ?? '';
   if (resource?.text !== undefined) return resource.text;

@@ -11,15 +11,19 @@ export const tooManyTools = (host: string): ApiError =>
 
 const MAX_SERVER_INFO_CHARACTERS = 255;
 
-/** Returns name, version and tools of a connected server. Throws UPSTREAM_FAILED past the limits. */
+/**
+ * Returns name, version and tools of a connected server. `notes` come from `readServerMessages`. Throws UPSTREAM_FAILED
+ * past the limits.
+ */
 export async function describeServer(
   client: Client,
   host: string,
+  notes: string[],
   options: { timeout: number },
 ): Promise<McpDescription> {
   const { name = host, version = '' } = client.getServerVersion() ?? {};
   const tools = client.getServerCapabilities()?.tools ? await listTools(client, host, options) : [];
-  return { serverInfo: { name: shorten(name), version: shorten(version) }, tools };
+  return { serverInfo: { name: shorten(name), version: shorten(version) }, tools, notes };
 }
 
 async function listTools(client: Client, host: string, options: { timeout: number }): Promise<McpTool[]> {
@@ -37,7 +41,7 @@ async function listTools(client: Client, host: string, options: { timeout: numbe
   }
 }
 
-/** Returns a name or version that the database takes, in one line. */
+/** Returns a name or version that the database accepts, in one line. */
 const shorten = (text: string): string =>
   text
     .toWellFormed()

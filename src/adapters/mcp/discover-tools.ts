@@ -9,6 +9,6 @@ export const discoverTools = (
   server: McpServer,
   caller: AbortSignal,
 ): Promise<McpDescription> =>
-  withServer(options, server, caller, 'its tools', ({ client, host, options: request }) =>
-    describeServer(client, host, request),
+  withServer(options, server, caller, 'its tools', ({ client, host, notes, options: request }) =>
+    describeServer(client, host, notes, request),
   );

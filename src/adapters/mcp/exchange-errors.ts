@@ -7,7 +7,7 @@ export const authorizationRequired = (host: string): ApiError =>
       'POST /api/toolkits/{id}/connection/_authorize, or set the header that the server expects',
   );
 
-/** A server that refuses the token of the connection, also a renewed one. */
+/** A server that refuses the token of the connection, even after a renewal. */
 export const tokenRefused = (host: string): ApiError =>
   upstreamFailed(
     `The MCP server "${host}" refuses the access token of the connection. Authorize the toolkit again with ` +

@@ -10,10 +10,10 @@ import { MAX_RESPONSE_BYTES, ResponseBudget } from './response-budget.ts';
 const EXCHANGE_TIMEOUT_MS = 30_000;
 /** Maximum number of requests: a server may send its tools on as many pages as it has tools. */
 const MAX_REQUESTS = 600;
-/** Size of what the SDK reads at once. */
+/** Size of the pieces that the SDK reads. */
 const MAX_PIECE_BYTES = 4096;
 
-/** What exchanges have in common. */
+/** Common options of exchanges. */
 export interface ExchangeOptions {
   outbound: OutboundClient;
   /** Version of this service, which servers get. */
@@ -34,6 +34,8 @@ export class McpExchange {
   lastStatus: number | null = null;
   /** Whether a POST was successful. */
   hasSucceeded = false;
+  /** Whether the last response to a POST was 404 for a session that the server itself has started. */
+  hasLostSession = false;
   readonly host: string;
   readonly timeoutMs: number;
   readonly #outbound: OutboundClient;
@@ -46,6 +48,8 @@ export class McpExchange {
   #token: string | undefined;
   #remainingRequests = MAX_REQUESTS;
   #hasResponse = false;
+  /** Whether the last response of the server itself was 403. */
+  #isRefused = false;
 
   constructor({ outbound, timeoutMs = EXCHANGE_TIMEOUT_MS }: ExchangeOptions, server: McpServer, caller: AbortSignal) {
     const url = URL.parse(server.url);
@@ -60,7 +64,7 @@ export class McpExchange {
 
   /**
    * Runs work on this exchange, in which all requests end with the work. Throws the first failure as a client sees it.
-   * `expected` names for it what the server sends.
+   * `expected` names in it what the server sends.
    */
   async run<T>(expected: string, work: () => Promise<T>): Promise<T> {
     const { signal } = this.#ended;
@@ -84,12 +88,14 @@ export class McpExchange {
   /** Sends a request to the server itself, with its headers and token. */
   readonly fetch: Fetch = async (url, init = {}) => {
     const response = await this.#send(url, init, await this.#withToken(init, this.#token));
+    this.#isRefused = response.status === 403;
     if (response.status !== 401) return response;
     const { token } = this.#server;
     if (!token) return this.fail(authorizationRequired(this.host));
     await response.body?.cancel();
     const renewed = await token(this.#token).catch((error: unknown) => this.fail(error));
     const second = await this.#send(url, init, await this.#withToken(init, renewed));
+    this.#isRefused = second.status === 403;
     return second.status === 401 ? this.fail(tokenRefused(this.host)) : second;
   };
 
@@ -108,12 +114,12 @@ export class McpExchange {
     );
   }
 
-  /** Returns the beginning of what the server has sent for an error message. */
+  /** Returns the beginning of a server's text for an error message. */
   quote(text: string): string {
     return quoteUpstream(this.mask(text));
   }
 
-  /** Returns a text that the server has sent with dots in place of what it was sent as secrets. */
+  /** Returns a text of the server with dots in place of the secrets that were sent to it. */
   mask(text: string): string {
     // A secret may be within another one.
     const secrets = [...this.#secrets].toSorted((a, b) => b.length - a.length);
@@ -122,7 +128,7 @@ export class McpExchange {
 
   async #withToken(init: RequestInit, token: string | undefined): Promise<Record<string, string>> {
     const headers = new Headers(init.headers);
-    // Those of the protocol come first.
+    // Headers of the protocol come first.
     for (const [name, value] of Object.entries(this.#server.headers)) if (!headers.has(name)) headers.set(name, value);
     this.#token = token ?? (await this.#server.token?.().catch((error: unknown) => this.fail(error)));
     if (this.#token !== undefined) {
@@ -150,6 +156,7 @@ export class McpExchange {
     if (method === 'POST') {
       this.lastStatus = response.status;
       this.hasSucceeded ||= response.ok;
+      this.hasLostSession = response.status === 404 && headers['mcp-session-id'] !== undefined;
     }
     if (response.status >= 300 && response.status < 400) this.fail(this.#redirected(url, response));
     return this.#bounded(response, signal);
@@ -219,12 +226,17 @@ export class McpExchange {
   }
 
   /**
-   * Returns the error of a client for one of the SDK. That has the whole response of the server, which may repeat
-   * secrets, so that it is not the cause.
+   * Returns a client's error for an error of the SDK. The SDK's error has the whole response of the server, which may
+   * repeat secrets, so it is not the cause.
    */
   #toError(error: unknown): ApiError {
     for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof ApiError) return cause;
     const reason = error instanceof Error ? error.message : String(error);
-    return upstreamFailed(`${this.#name} does not follow the protocol: ${this.quote(reason)}`);
+    return upstreamFailed(`${this.#name} ${this.#describeFailure()}: ${this.quote(reason)}`);
+  }
+
+  #describeFailure(): string {
+    if (this.#isRefused) return 'refuses access with 403';
+    return this.hasLostSession ? 'responds with 404 to its own sessions' : 'does not follow the protocol';
   }
 }

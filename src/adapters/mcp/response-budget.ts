@@ -9,15 +9,15 @@ const OPENING_BRACKET = 0x5b;
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, LINE_FEED, CARRIAGE_RETURN, 0xef, 0xbb, 0xbf]);
 
 /**
- * What all responses of an exchange may have together. The SDK handles the messages of a body at once, which occupies the
- * process: so batches, which the protocol has no longer, and floods of events are refused before.
+ * The limits of all responses of an exchange together. The SDK handles the messages of a body in one turn, which
+ * occupies the process. So batches, which the protocol no longer has, and floods of events are refused before.
  */
 export class ResponseBudget {
   readonly #refuse: (problem: string) => void;
   #bytes = MAX_RESPONSE_BYTES;
   #lines = MAX_EVENT_LINES;
 
-  /** `refuse` throws, with what the server does as in `sends too many events`. */
+  /** `refuse` throws. Its argument is a phrase about the server such as `sends too many events`. */
   constructor(refuse: (problem: string) => void) {
     this.#refuse = refuse;
   }

@@ -8,18 +8,21 @@ import { upstreamFailed } from '../../core/errors.ts';
 import { MAX_TOOLS, type McpServer } from '../../core/mcp.ts';
 import { introduce, tooManyTools } from './describe-server.ts';
 import { McpExchange, type ExchangeOptions } from './mcp-exchange.ts';
+import { readServerMessages } from './server-messages.ts';
 
 type HttpTransport = StreamableHTTPClientTransport | SSEClientTransport;
 
 /** Statuses by which a server refuses the first POST if it knows only the transport of 2024, HTTP with SSE. */
 const NO_STREAMABLE_HTTP: ReadonlySet<number | null> = new Set([400, 404, 405]);
-/** Time for telling the server that its session has ended, for which the caller waits. */
+/** Time for telling the server that its session has ended. The caller waits for it. */
 const END_SESSION_TIMEOUT_MS = 2000;
 
 /** A server to which this service is connected. */
 export interface ConnectedServer {
   client: Client;
   host: string;
+  /** Notes about what is left out of its messages. */
+  notes: string[];
   /** For each request of the SDK. The exchange ends earlier, with a better message. */
   options: { timeout: number };
   /** Returns a text of the server without secrets. */
@@ -40,28 +43,39 @@ export async function withServer<T>(
   const exchange = new McpExchange(options, server, caller);
   const timeout = 2 * exchange.timeoutMs;
   const transports: HttpTransport[] = [];
-  const connect = async (transport: HttpTransport): Promise<Client> => {
-    transports.push(transport);
-    onEachMessage(transport, (message) => checkToolCount(exchange, message));
-    const client = new Client(introduce(options.version), { versionNegotiation: { mode: 'auto' } });
-    await client.connect(transport, { timeout });
-    return client;
+  const attempt = async (): Promise<T> => {
+    let notes: string[] = [];
+    const client = await connectToServer(exchange, server, async (transport) => {
+      transports.push(transport);
+      notes = readServerMessages(transport, (message) => checkToolCount(exchange, message));
+      const connecting = new Client(introduce(options.version), { versionNegotiation: { mode: 'auto' } });
+      await connecting.connect(transport, { timeout });
+      return connecting;
+    });
+    return work({ client, host: exchange.host, notes, options: { timeout }, mask: (text) => exchange.mask(text) });
   };
   try {
     return await exchange.run(expected, async () => {
-      const client = await connectToServer(exchange, server, connect);
-      const result = await work({
-        client,
-        host: exchange.host,
-        options: { timeout },
-        mask: (text) => exchange.mask(text),
-      });
+      const result = await withNewSession(exchange, attempt);
       await endSession(exchange, server, transports.at(-1)!);
       return result;
     });
   } finally {
-    // Those of the SDK would reconnect.
+    // The SDK's transports would otherwise reconnect.
     await Promise.allSettled(transports.map((transport) => transport.close()));
+  }
+}
+
+/**
+ * Runs an attempt, and a second one if the server has forgotten the session of the first: then clients must initialize a
+ * new one, and nothing of the request was done (MCP 2025-06-18, Session Management).
+ */
+async function withNewSession<T>(exchange: McpExchange, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!exchange.hasLostSession) throw error;
+    return attempt();
   }
 }
 
@@ -87,29 +101,13 @@ async function connectToServer(
   }
 }
 
-/** Runs a check on each message before the SDK does. */
-function onEachMessage(transport: HttpTransport, check: (message: JSONRPCMessage) => void): void {
-  let handler = transport.onmessage;
-  Object.defineProperty(transport, 'onmessage', {
-    get: () => handler,
-    set(next: typeof handler) {
-      handler =
-        next &&
-        ((message: JSONRPCMessage) => {
-          check(message);
-          next(message);
-        });
-    },
-  });
-}
-
 /** Ends the exchange at too many tools, before the SDK reads each of them, which would take long. */
 function checkToolCount(exchange: McpExchange, message: JSONRPCMessage): void {
   const { tools } = ('result' in message ? message.result : {}) as { tools?: unknown };
   if (Array.isArray(tools) && tools.length > MAX_TOOLS) exchange.fail(tooManyTools(exchange.host));
 }
 
-/** Refuses the stream for messages that are no responses, as a server may, too: discovery needs none of them. */
+/** Refuses the stream for messages that are not responses, as a server may, too: discovery needs none of them. */
 const withoutIdleStream =
   (fetch: McpExchange['fetch']): McpExchange['fetch'] =>
   async (url, init) => {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import * as client from 'openid-client';
-import { upstreamFailed } from '../../core/errors.ts';
+import { ApiError, upstreamFailed } from '../../core/errors.ts';
 import { quoteUpstream, type OutboundClient } from '../../core/outbound.ts';
 import { invalidResponse, toLoginError } from './oidc-error.ts';
 
@@ -15,7 +15,7 @@ const MAX_CLOCK_SKEW_S = 300;
 /** As the protocol demands. */
 const MAX_SUBJECT_CHARACTERS = 255;
 
-/** What identifies this service at a provider. */
+/** The registration of this service at a provider. */
 export interface OidcRegistration {
   issuer: string;
   clientId: string;
@@ -24,15 +24,22 @@ export interface OidcRegistration {
   redirectUri: string;
 }
 
-/** The secrets of one login, of which the provider gets `state`, `nonce` and a digest of `verifier`. */
+/** The secrets of one login. The provider gets `state`, `nonce` and a digest of `verifier`. */
 export interface LoginChecks {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** Claims about the user, those of the ID token before those of the user info. */
-export type Claims = Readonly<Record<string, unknown>> & { sub: string };
+/** Claims about the user. The ID token has precedence over the user info. */
+type Claims = Readonly<Record<string, unknown>> & { sub: string };
+
+/** The claims of a provider about the user who logs in. */
+export interface RedeemedLogin {
+  claims: Claims;
+  /** Why the claims come from the ID token alone, although others were requested; null if they are complete. */
+  userInfoError: Error | null;
+}
 
 const issuerRefused = (found: string, configured: string): Error =>
   upstreamFailed(`The identity provider names the issuer "${quoteUpstream(found)}", not "${configured}"`);
@@ -46,7 +53,7 @@ export const generateLoginChecks = (): LoginChecks => ({
 
 /**
  * Returns the URL at which the user logs in, by the code flow with PKCE. Throws UNAVAILABLE if the provider does not
- * respond, UPSTREAM_FAILED for other responses than those of a provider with this issuer.
+ * respond, and UPSTREAM_FAILED for a response that does not come from a provider with this issuer.
  */
 export async function buildLoginUrl(
   outbound: OutboundClient,
@@ -74,8 +81,8 @@ export async function buildLoginUrl(
 /**
  * Exchanges the code of a callback for the claims about the user. `parameters` is the query string of the callback.
  * Checks state, issuer, PKCE, and the signature, issuer, audience, nonce and times of the ID token. Asks the user info
- * for claims of `wanted` that the ID token lacks. Throws UNAUTHENTICATED if a check fails or the provider refuses the
- * login, otherwise like `buildLoginUrl`.
+ * for claims of `wanted` that the ID token lacks; if the user info fails, only the claims of the ID token remain.
+ * Throws UNAUTHENTICATED if a check fails or the provider refuses the login, otherwise like `buildLoginUrl`.
  */
 export async function redeemCode(
   outbound: OutboundClient,
@@ -84,7 +91,9 @@ export async function redeemCode(
   { state, nonce, verifier }: LoginChecks,
   wanted: readonly string[],
   signal: AbortSignal,
-): Promise<Claims> {
+): Promise<RedeemedLogin> {
+  const toError = (error: unknown) =>
+    toLoginError(error, [...secretsOf(registration), verifier, ...codesOf(parameters)], true);
   try {
     const provider = await discover(outbound, registration, signal);
     const url = new URL(registration.redirectUri);
@@ -100,11 +109,30 @@ export async function redeemCode(
     if (claims.azp !== undefined && claims.azp !== registration.clientId) throw invalidResponse();
     if (claims.iat > Date.now() / 1000 + MAX_CLOCK_SKEW_S) throw invalidResponse();
     if (claims.sub.trim() === '' || claims.sub.length > MAX_SUBJECT_CHARACTERS) throw invalidResponse();
-    if (wanted.every((name) => name in claims) || !provider.serverMetadata().userinfo_endpoint) return claims;
-    return { ...(await client.fetchUserInfo(provider, tokens.access_token, claims.sub)), ...claims };
+    if (wanted.every((name) => name in claims) || !provider.serverMetadata().userinfo_endpoint)
+      return { claims, userInfoError: null };
+    try {
+      const userInfo = await client.fetchUserInfo(provider, tokens.access_token, claims.sub);
+      return { claims: mergeClaims(claims, userInfo), userInfoError: null };
+    } catch (error) {
+      const userInfoError = await toError(error);
+      // The user info of another user is not a mere failure: the login was forged.
+      if (signal.aborted || (userInfoError instanceof ApiError && userInfoError.status === 401)) throw userInfoError;
+      return { claims, userInfoError };
+    }
   } catch (error) {
-    throw await toLoginError(error, [...secretsOf(registration), verifier, ...codesOf(parameters)], true);
+    throw await toError(error);
   }
+}
+
+/**
+ * Merges claims. An address and whether it is verified come from the same place, so that neither verifies the other's: from the
+ * first that says both, else the address is not verified.
+ */
+function mergeClaims(idToken: Claims, userInfo: Readonly<Record<string, unknown>>): Claims {
+  const source = [idToken, userInfo].find((claims) => 'email' in claims && 'email_verified' in claims);
+  const { email_verified: _mixed, ...merged } = { ...userInfo, ...idToken };
+  return source ? { ...merged, email: source['email'], email_verified: source['email_verified'] } : merged;
 }
 
 const secretsOf = ({ clientSecret }: OidcRegistration): string[] => (clientSecret === null ? [] : [clientSecret]);
@@ -146,7 +174,7 @@ async function discover(
   return provider;
 }
 
-/** Under an http: issuer, http: is left to the guarded client. */
+/** Under an http: issuer, the guarded client decides about http:. */
 const allowPlainHttp = (issuer: string): ((provider: client.Configuration) => void)[] =>
   isPlainHttp(issuer) ? [client.allowInsecureRequests] : [];
 

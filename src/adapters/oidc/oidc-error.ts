@@ -11,7 +11,7 @@ export const invalidResponse = defineError(
   () => 'The response of the identity provider is not valid for this login',
 );
 
-/** Codes of responses that are not what the provider signed for this login. */
+/** Codes of responses that the provider has not signed for this login. */
 const REJECTED: ReadonlySet<string> = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',

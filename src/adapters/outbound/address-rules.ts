@@ -5,12 +5,12 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** The part of IPv6 from which public addresses are assigned. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Addresses within the public range at which a cloud serves its own machines only. */
+/** Addresses within the public range where a cloud serves only its own machines. */
 const CLOUD_ADDRESSES: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /**
- * Decides which addresses outgoing calls may reach: public unicast ones by https, and by any protocol what
- * `OUTBOUND_ALLOW` names, as host names, addresses and CIDR ranges.
+ * Decides which addresses outgoing calls may reach: public unicast ones by https, and the host names, addresses and
+ * CIDR ranges of `OUTBOUND_ALLOW` by any protocol.
  */
 export class AddressRules {
   readonly #hosts = new Set<string>();

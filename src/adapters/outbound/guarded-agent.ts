@@ -12,6 +12,8 @@ export interface OutboundTimeouts {
   idle: number;
   /** From the first request to the end of the body, redirects included. Downloads have no such limit. */
   total: number;
+  /** Time from which a download must arrive with the lowest speed on average. */
+  unpacedDownload: number;
 }
 
 interface AgentOptions {

@@ -9,19 +9,27 @@ import { checkLiteralHost, createGuardedAgent, notResponding, type OutboundTimeo
 
 const MAX_REDIRECTS = 5;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Statuses of a host, or of a proxy before it, that is not there or has no time. */
+/** Statuses of a host, or of a proxy before it, that is unreachable or overloaded. */
 const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Codes of errors of an open connection: ended, reset, too slow, or refused by TLS after the handshake. */
 const LOST_CONNECTION =
   /^(?:UND_ERR_(?:SOCKET|CLOSED|DESTROYED|(?:HEADERS|BODY)_TIMEOUT)|ECONN(?:RESET|ABORTED)|EPIPE|ETIMEDOUT|EPROTO|ERR_SSL_.+)$/;
-const TIMEOUTS: OutboundTimeouts = { connect: 10_000, firstByte: 30_000, idle: 30_000, total: 300_000 };
+const TIMEOUTS: OutboundTimeouts = {
+  connect: 10_000,
+  firstByte: 30_000,
+  idle: 30_000,
+  total: 300_000,
+  unpacedDownload: 60_000,
+};
+/** Lowest average speed of a download, the same as for bodies that the service receives. */
+const MIN_BYTES_PER_SECOND = 16_000;
 
 /** Options of the guarded client. Tests set `timeouts` and `lookup`. */
 export interface GuardedFetchOptions {
   /** The value of `OUTBOUND_ALLOW`. */
   allowed: readonly string[];
   timeouts?: Partial<OutboundTimeouts>;
-  /** Resolves host names. Default: that of the system. */
+  /** Resolves host names. Default: the resolver of the system. */
   lookup?: LookupFunction;
 }
 
@@ -35,7 +43,8 @@ export function createGuardedFetch({ allowed, timeouts, lookup = dns.lookup }: G
       const signal = request.isDownload
         ? request.signal
         : AbortSignal.any([request.signal, AbortSignal.timeout(limits.total)]);
-      return followRedirects(agent, toUrl(url), request, signal);
+      const response = await followRedirects(agent, toUrl(url), request, signal);
+      return limitBody(response, request, limits.unpacedDownload);
     },
     async checkUrl(text) {
       const { hostname, protocol } = toUrl(text);
@@ -54,19 +63,25 @@ function toUrl(text: string, base?: URL): URL {
   return url;
 }
 
+/** A response with the host that it came from. */
+interface OpenedResponse {
+  response: UndiciResponse;
+  host: string;
+}
+
 async function followRedirects(
   agent: Agent,
   start: URL,
   request: OutboundRequest,
   signal: AbortSignal,
-): Promise<Response> {
-  const { method = 'GET', maxBytes, followsRedirects = true } = request;
+): Promise<OpenedResponse> {
+  const { method = 'GET', followsRedirects = true } = request;
   const follows = method === 'GET' && followsRedirects;
   let [url, headers] = [start, request.headers ?? {}];
   for (let count = 0; ; count += 1) {
     const response = await send(agent, url, { ...request, headers }, signal);
     const location = follows && REDIRECT_STATUSES.has(response.status) ? response.headers.get('location') : null;
-    if (location === null) return limitBody(response, url.hostname, maxBytes, request.signal);
+    if (location === null) return { response, host: url.hostname };
     await response.body?.cancel();
     if (count === MAX_REDIRECTS)
       throw upstreamFailed(`The host "${start.hostname}" redirects more than ${MAX_REDIRECTS} times`);
@@ -123,20 +138,24 @@ async function* delayed(
   yield* body;
 }
 
-/** Returns the response with a body that fails past the limit. The limit applies after decompression. */
-function limitBody(response: UndiciResponse, host: string, maxBytes: number, callerSignal: AbortSignal): Response {
+/**
+ * Returns the response with a body that fails past the maximum size, which applies after decompression. The body of a
+ * download also fails when it arrives too slowly.
+ */
+function limitBody({ response, host }: OpenedResponse, request: OutboundRequest, unpacedMs: number): Response {
   const { body, status, statusText, headers } = response;
+  const { maxBytes, isDownload, signal } = request;
   if (!body) return response as unknown as Response;
   async function* limited(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let size = 0;
     try {
-      for await (const part of parts) {
+      for await (const part of isDownload ? checkSpeed(parts, host, unpacedMs) : parts) {
         size += part.length;
         if (size > maxBytes) throw upstreamFailed(`The response of the host "${host}" has more than ${maxBytes} bytes`);
         yield part;
       }
     } catch (error) {
-      throw toOutboundError(error, host, callerSignal);
+      throw toOutboundError(error, host, signal);
     }
   }
   const stream = ReadableStream.from(limited(body));
@@ -144,8 +163,29 @@ function limitBody(response: UndiciResponse, host: string, maxBytes: number, cal
 }
 
 /**
- * Returns the error that clients see: that of the guard or the connector, the reason of the caller's signal, UNAVAILABLE
- * for a connection that was lost or timed out, or UPSTREAM_FAILED for what is not HTTP.
+ * Yields the parts of a download. Throws UNAVAILABLE when they are too slow on average, after `unpacedMs`. Only waiting for
+ * the host counts, not the time until the next part is read.
+ */
+async function* checkSpeed(
+  parts: AsyncIterable<Uint8Array>,
+  host: string,
+  unpacedMs: number,
+): AsyncGenerator<Uint8Array> {
+  let [size, waitedMs, since] = [0, 0, performance.now()];
+  for await (const part of parts) {
+    size += part.length;
+    waitedMs += performance.now() - since;
+    if (waitedMs > unpacedMs && size < (waitedMs / 1000) * MIN_BYTES_PER_SECOND)
+      throw unavailable(`The host "${host}" sends less than ${MIN_BYTES_PER_SECOND} bytes a second`);
+    yield part;
+    since = performance.now();
+  }
+}
+
+/**
+ * Returns the error that clients see. Errors of the guard and the connector, and the reason of the caller's signal,
+ * stay unchanged. A connection that was lost or timed out is UNAVAILABLE, and a response that is not HTTP is
+ * UPSTREAM_FAILED.
  */
 function toOutboundError(error: unknown, host: string, callerSignal: AbortSignal): unknown {
   if (callerSignal.aborted) return callerSignal.reason;
@@ -161,6 +201,6 @@ function toOutboundError(error: unknown, host: string, callerSignal: AbortSignal
   });
 }
 
-/** Returns whether an error is that of an open connection, or of a limit of time. */
+/** Returns whether an error comes from an open connection, or from a limit of time. */
 const isLostConnection = ({ name, code }: NodeJS.ErrnoException): boolean =>
   name === 'TimeoutError' || (code !== undefined && LOST_CONNECTION.test(code));

@@ -12,7 +12,7 @@ const MAX_DPI = 100_000;
 const WEBP_QUALITY = 85;
 const TRANSPARENT = { r: 0, g: 0, b: 0, alpha: 0 };
 
-// No loader but those of the supported formats can run, whatever a file contains.
+// Only the loaders of the supported formats can run, whatever a file contains.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: [
@@ -27,8 +27,8 @@ sharp.cache(false);
 sharp.concurrency(1);
 
 /**
- * Checks a file and draws from it. Throws BAD_USER_INPUT for what is no supported picture, or
- * could harm those who open it, and PAYLOAD_TOO_LARGE for an SVG that is too large when it is written again.
+ * Checks a file and draws from it. Throws BAD_USER_INPUT for a file that is not a supported picture, or could harm
+ * those who open it, and PAYLOAD_TOO_LARGE for an SVG that is too large when it is written again.
  */
 export async function drawPicture<Name extends string>(
   bytes: Buffer,
@@ -99,8 +99,8 @@ function draw(picture: CheckedPicture, drawing: Drawing): Promise<Buffer> {
 }
 
 /**
- * Begins to draw a picture. An SVG is drawn in the size in which it is needed, so that it is sharp and takes no more time
- * than that: `side` becomes `size` pixels, and no side less than one.
+ * Begins to draw a picture. An SVG is drawn in the required size, so that it is sharp and takes only the necessary
+ * time: `side` becomes `size` pixels, and no side less than one.
  */
 function begin({ bytes, format, width, height }: CheckedPicture, side: number, size: number) {
   const density = SVG_DPI * Math.max(size / side, 1 / Math.min(width, height));
@@ -139,8 +139,8 @@ async function drawIco(picture: CheckedPicture, sizes: readonly number[]): Promi
 }
 
 /**
- * Runs what reads a picture. Throws BAD_USER_INPUT for errors of the picture. Those of the system and of the library
- * itself stay as they are.
+ * Runs work that reads a picture. Throws BAD_USER_INPUT for errors of the picture. Errors of the system and of the
+ * library itself stay unchanged.
  */
 async function withPictureErrors<T>(format: PictureFormat, work: () => Promise<T>): Promise<T> {
   try {
@@ -152,7 +152,10 @@ async function withPictureErrors<T>(format: PictureFormat, work: () => Promise<T
   }
 }
 
-/** Returns whether an error is not that of a picture, but of its caller, of the system, or of a loader that is missing. */
+/**
+ * Returns whether an error does not belong to a picture, but to its caller, to the system, or to a loader that is
+ * missing.
+ */
 const isOwnError = (error: Error, format: PictureFormat): boolean =>
   error.constructor !== Error ||
   'code' in error ||

@@ -16,7 +16,7 @@ declare module 'opentype.js' {
     getBoundingBox(): { x1: number; y1: number; x2: number; y2: number };
   }
   interface Glyph {
-    /** 0 is what the font shows for characters that it lacks. */
+    /** 0 is the glyph that the font shows for characters that it lacks. */
     index: number;
     getPath(x: number, y: number, fontSize: number): Path;
   }

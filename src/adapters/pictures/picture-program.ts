@@ -1,7 +1,7 @@
 /**
- * Picture process: reads one uploaded picture, so that no malicious one blocks or ends a process of the service, and only
- * this one has the memory of the libraries. It ends when the parent's channel closes and when its memory exceeds the
- * limit.
+ * Picture process: reads one uploaded picture, so that no malicious one blocks or ends a process of the service, and
+ * only this process has the memory of the libraries. It ends when the parent's channel closes and when its memory
+ * exceeds the limit.
  */
 import { readFile } from 'node:fs/promises';
 import { clientErrorOf, stackOf } from '../process/program-error.ts';

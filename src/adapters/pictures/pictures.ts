@@ -14,16 +14,16 @@ const GATE = FairGate.shared({ places: 2, maxWaiting: 100, taskNoun: 'uploads of
 /** A large photo takes a second. */
 const TIMEOUT_MS = 20_000;
 const HEAP_MB = 256;
-/** What V8 writes when it ends a process whose heap is exhausted. */
+/** Message of V8 when it ends a process whose heap is exhausted. */
 const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
 const SPARE = new SpareProcess(() => startProgram(PROGRAM, [`--max-old-space-size=${HEAP_MB}`]), {
   kind: 'prepare',
 } satisfies ToPictureProcess);
 
 /**
- * Checks a picture and draws from it, in a process of its own. Throws BAD_USER_INPUT for what is
- * no supported picture, could harm those who open it, or takes too much memory or time; PAYLOAD_TOO_LARGE for an SVG that is
- * too large when it is written again; UPSTREAM_FAILED if the process ends unexpectedly. Throws like `FairGate`.
+ * Checks a picture and draws from it, in a process of its own. Throws BAD_USER_INPUT for a file that is not a supported
+ * picture, could harm those who open it, or takes too much memory or time. Throws PAYLOAD_TOO_LARGE for an SVG that is
+ * too large when it is written again, and UPSTREAM_FAILED if the process ends unexpectedly. Throws like `FairGate`.
  */
 export const preparePicture = <Name extends string>(
   source: PictureSource,

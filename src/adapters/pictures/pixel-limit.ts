@@ -1,6 +1,6 @@
 import { badInput } from '../../core/errors.ts';
 
-/** Maximum pixels of a picture, of all that are embedded in an SVG together, and of what is drawn. */
+/** Maximum number of pixels: of a picture, of all embedded pictures of an SVG together, and of a drawing. */
 export const MAX_PIXELS = 40_000_000;
 
 /** The error of a picture with too many pixels. */

@@ -1,4 +1,4 @@
-/* What a sanitised SVG may consist of. Everything else is left out. */
+/* The permitted parts of a sanitised SVG. Everything else is left out. */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -25,7 +25,7 @@ export const ALLOWED_PROPERTIES = words(`
   stroke-dasharray stroke-dashoffset stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width
   text-anchor text-decoration text-rendering unicode-bidi vector-effect visibility word-spacing writing-mode`);
 
-/** Attributes that are no properties. */
+/** Attributes that are not properties. */
 export const ALLOWED_ATTRIBUTES = words(`
   id transform d x y x1 x2 y1 y2 cx cy r rx ry fx fy fr width height points viewBox preserveAspectRatio version offset dx dy rotate
   textLength lengthAdjust startOffset pathLength gradientUnits gradientTransform spreadMethod patternUnits

@@ -11,12 +11,12 @@ import {
 
 const SVG = 'http://www.w3.org/2000/svg';
 const XLINK = 'http://www.w3.org/1999/xlink';
-/** Namespaces whose elements browsers interpret. Those of others are data, e.g. about authors. */
+/** Namespaces whose elements browsers interpret. Elements of others are data, e.g. about authors. */
 const INTERPRETED: ReadonlySet<string> = new Set([SVG, 'http://www.w3.org/1999/xhtml', '']);
 
 const MAX_ELEMENTS = 20_000;
 const MAX_DEPTH = 100;
-/** Every `use` draws another part again, also within other ones. */
+/** Every `use` draws another part again, even within other ones. */
 const MAX_USES = 500;
 const MAX_IMAGES = 20;
 
@@ -37,8 +37,8 @@ const svgError = (what: string): Error => badInput(`The SVG contains ${what}`);
 
 /**
  * Writes the allowed parts of an SVG again: shapes, texts, gradients, filters and embedded raster pictures. Throws
- * BAD_USER_INPUT for text that is no well-formed SVG, and for scripts, event attributes, entities, references to other
- * files and content of other types. Styles become attributes; links, animations and unknown parts are left out.
+ * BAD_USER_INPUT for text that is not a well-formed SVG, and for scripts, event attributes, entities, references to
+ * other files and content of other types. Styles become attributes; links, animations and unknown parts are left out.
  */
 export function sanitizeSvg(source: string): SanitizedSvg {
   const writer = new SvgWriter();
@@ -107,7 +107,7 @@ class SvgWriter {
     return { text: this.#parts.join(''), images: this.#images };
   }
 
-  /** Throws for an attribute that would run code or load another file, also of an element that is left out. */
+  /** Throws for an attribute that would run code or load another file, even of an element that is left out. */
   #check({ local, value }: SaxesAttributeNS, element: string): void {
     if (/^on/i.test(local)) throw svgError(`the attribute ${local}`);
     if (/^\s*(?:javascript|vbscript):/i.test(value)) throw svgError('a script');

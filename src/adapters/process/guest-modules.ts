@@ -4,13 +4,13 @@ import { stripTypeScriptTypes } from 'node:module';
 /** JavaScript modules for the sandbox, by their file names. */
 export interface GuestModules {
   modules: Readonly<Record<string, string>>;
-  /** Extension of the file names, `.js` or `.ts`, with which the modules import each other. */
+  /** Extension of the file names by which the modules import each other, `.js` or `.ts`. */
   extension: string;
 }
 
 /**
- * Reads modules of a folder beside a module, which run in the sandbox: compiled beside a compiled module, or sources,
- * whose types are removed. `names` have no extension; `module` is the caller's `import.meta.url`.
+ * Reads modules that run in the sandbox, from a folder next to a module: compiled next to a compiled module, or
+ * sources, whose types are removed. `names` have no extension; `module` is the caller's `import.meta.url`.
  */
 export function readGuestModules(module: string, folder: string, names: readonly string[]): GuestModules {
   const extension = module.endsWith('.ts') ? '.ts' : '.js';

@@ -7,7 +7,7 @@ import { platform, setPriority } from 'node:os';
  */
 const NICENESS = 5;
 
-/** Niceness of the processes of which several run at once. Beside four of `NICENESS`, reads waited for seven times as long. */
+/** Niceness of processes that run several at a time. Next to four of `NICENESS`, reads waited seven times as long. */
 export const MANY_NICENESS = 15;
 
 /**
@@ -32,6 +32,11 @@ export function lowerThreadPoolPriority(): void {
       const name = readFileSync(`/proc/self/task/${thread}/comm`, 'utf8').trim();
       if (name === 'libuv-worker') setPriority(Number(thread), NICENESS);
     });
+}
+
+/** Lowers the CPU priority of the thread that calls this. Only on Linux, where 0 stands for a thread. */
+export function lowerThreadPriority(): void {
+  if (platform() === 'linux') ignoreFailure(() => setPriority(0, NICENESS));
 }
 
 /** Runs what may fail: the process or thread has ended, or the system has no such priorities. */

@@ -1,7 +1,7 @@
 import { isDiskFull } from '../../core/disk-full.ts';
 import { ApiError, diskFull } from '../../core/errors.ts';
 
-/** Returns the error for the client that an error of a child program means; undefined for an unexpected one. */
+/** Returns the client's error for an error of a child program; undefined for an unexpected one. */
 export const clientErrorOf = (error: unknown): ApiError | undefined => {
   if (isDiskFull(error)) return diskFull();
   return error instanceof ApiError ? error : undefined;

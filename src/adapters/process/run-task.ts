@@ -3,7 +3,9 @@ import type { ChildProcess, Serializable } from 'node:child_process';
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;
 
-/** A process that could not be started, or ended before its result. The message is how, with the end of its stderr. */
+/**
+ * A process that could not be started, or ended before its result. The message states how, with the end of its stderr.
+ */
 export class ProcessEnded extends Error {}
 
 /**

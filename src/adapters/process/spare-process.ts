@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 /** Milliseconds after which an unused spare is ended. */
 const IDLE_MS = 60_000;
-/** The same for a process that was given back for a file: the next task of an upload follows at once. */
+/** The same for a process that was returned for a file: the next task of an upload follows immediately. */
 const FILE_IDLE_MS = 5_000;
 
 /** Title of a spare in lists of processes. */
@@ -29,10 +29,10 @@ export function keepSpares(): () => void {
 }
 
 /**
- * Keeps one child process ready, as starting one takes longer than a small task. A process is given away once, so that
- * no two tasks share one, except that a task may give it back for the next task on the same file. A new spare starts
- * when a process that was taken has ended, and is ended when it is not taken for a minute. A spare does not keep its
- * parent running. Its program ends when the channel to the parent closes.
+ * Keeps one child process ready, as starting one takes longer than a small task. A process is used once, so that no two
+ * tasks share one, except that a task may return it for the next task on the same file. A new spare starts when a
+ * process that was taken has ended, and is ended when it is not taken for a minute. A spare does not keep its parent
+ * running. Its program ends when the channel to the parent closes.
  */
 export class SpareProcess {
   readonly #start: () => ChildProcess;
@@ -47,7 +47,7 @@ export class SpareProcess {
     all.add(this);
   }
 
-  /** Returns a process for one task, on this file if there is one. The caller ends it, or gives it back. */
+  /** Returns a process for one task, on this file if there is one. The caller ends it, or returns it. */
   take(file: string | null = null): ChildProcess {
     const spare = this.#spare;
     if (spare && isRunning(spare.child) && (spare.file === null || spare.file === file)) {

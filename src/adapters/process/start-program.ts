@@ -4,7 +4,7 @@ import { lowerProcessPriority } from './priority.ts';
 
 /**
  * Starts a program of the service in a child process of low priority, with an IPC channel and a readable stderr.
- * `options` are those of Node.
+ * `options` are options of Node.
  */
 export function startProgram(program: URL, options: readonly string[] = []): ChildProcess {
   const child = fork(program, {

@@ -15,20 +15,20 @@ export interface TenantLimits {
 /** A user of a tenant whose work waits. For scheduled work of a team, the team. */
 export type WaitingUser = Pick<QueuedWork, 'tenantId' | 'userId'>;
 
-/** What waits in the queue. */
+/** The waiting work of the queue. */
 export interface Waiting<U extends WaitingUser> {
   /** Users whose work may start now, first the one whose oldest work has waited longest. */
   users: U[];
-  /** Milliseconds until work may start that waits for its time. Null if there is none. */
+  /** Milliseconds until work may start that waits for its time. Null for no such work. */
   nextInMs: number | null;
 }
 
 interface DispatcherOptions<W extends WaitingUser, U extends WaitingUser> extends TenantLimits {
-  /** Reads what waits in the queue. */
+  /** Reads the waiting work of the queue. */
   list(): Promise<Waiting<U>>;
   /**
-   * Takes the oldest work item of a user from the queue; `users` are those that `list` returned. Null when there is none.
-   * With `giveBack` it may be an item of another user, whose work has arrived since.
+   * Takes the oldest work item of a user from the queue; `users` are the users that `list` returned. Null if the user
+   * has none. With `giveBack` it may be an item of another user, whose work has arrived since.
    */
   fetch(user: U, users: readonly U[]): Promise<W | null>;
   /** Returns a work item to the queue that was fetched and must not run yet. */
@@ -40,18 +40,19 @@ interface DispatcherOptions<W extends WaitingUser, U extends WaitingUser> extend
 }
 
 /**
- * Takes work items from the queue and runs several at once. When one ends, the next starts immediately: one of the tenant
- * that runs the fewest, then of the one whose last turn is the longest ago; likewise among the users of a tenant. So a user
- * without a place waits for at most one turn of each other user of the tenant. See docs/contract.md#fairness.
+ * Takes work items from the queue and runs several concurrently. When one ends, the next starts immediately: one of the
+ * tenant that runs the fewest, then of the one whose last turn is the longest ago; likewise among the users of a
+ * tenant. So a user without a place waits for at most one turn of each other user of the tenant. See
+ * docs/contract/operations.md#fairness.
  */
 export class Dispatcher<W extends WaitingUser, U extends WaitingUser = WaitingUser> {
   readonly #options: DispatcherOptions<W, U>;
   /** Number of work items that run in this process, by users and tenants. */
   readonly #runningOf = new Map<string, number>();
   readonly #lastTurns = new LastTurns();
-  /** What waited when the queue was read last, without those who were found to have no more work. */
+  /** The waiting work at the last reading of the queue, without users who were found to have none left. */
   #waiting: Waiting<U> = { users: [], nextInMs: null };
-  /** Whether the queue has to be read again. */
+  /** Whether the queue must be read again. */
   #isStale = true;
   #running = 0;
   #isStopped = false;
@@ -64,13 +65,13 @@ export class Dispatcher<W extends WaitingUser, U extends WaitingUser = WaitingUs
     this.#ended = this.#loop();
   }
 
-  /** Reads the queue again, at once. */
+  /** Reads the queue again immediately. */
   wake(): void {
     this.#isStale = true;
     this.#continue();
   }
 
-  /** Takes no more work items. Running ones continue. Resolves when no further one starts. */
+  /** Stops taking work items. Running ones continue. Resolves when no further one starts. */
   stop(): Promise<void> {
     this.#isStopped = true;
     this.wake();
@@ -108,7 +109,7 @@ export class Dispatcher<W extends WaitingUser, U extends WaitingUser = WaitingUs
       if (!next) return null;
       const work = await this.#options.fetch(next, this.#waiting.users);
       if (work && this.#mayRun(work) && !this.#precedes(next, work)) return work;
-      // The user has no more work, or another process has taken it.
+      // The user's work is exhausted, or another process has taken it.
       if (!work) this.#waiting.users = this.#waiting.users.filter((user) => user !== next);
       else {
         this.#isStale = true;
@@ -163,8 +164,8 @@ export class Dispatcher<W extends WaitingUser, U extends WaitingUser = WaitingUs
   }
 
   /**
-   * Waits until work ends or `wake` is called, at most `MAX_PAUSE_MS`, after which the queue is read again, or until work
-   * may start that waits for its time. Returns at once if it was called while the queue was read.
+   * Waits until work ends or `wake` is called, or until work may start that waits for its time; at most `MAX_PAUSE_MS`,
+   * after which the queue is read again. Returns immediately if `wake` was called while the queue was read.
    */
   async #pause(): Promise<void> {
     if (this.#isWoken) return;

@@ -1,14 +1,15 @@
 import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
+import { LOCKS } from '../../core/locks.ts';
 import type { OperationName, QueuedWork } from '../../core/operations.ts';
 import type { OperationQueue } from '../../core/platform.ts';
 import { Dispatcher, type TenantLimits, type Waiting, type WaitingUser } from './dispatcher.ts';
 
 const SCHEMA = 'dws_jobs';
 /**
- * Names of the queues in pg-boss. Runs of jobs and agents wait for other operations, so that they must not take their
- * places. Renderings do not take those of refreshes, nor wait behind them, and neither do syncs, which may take hours, and
- * images, which wait for AI providers.
+ * Names of the queues in pg-boss. Runs of jobs and agents wait for other operations, so they must not take their
+ * places. Renderings neither take the places of refreshes nor wait behind them. The same applies to syncs, which may
+ * take hours, and images, which wait for AI providers.
  */
 const QUEUES = {
   operations: 'operation',
@@ -39,10 +40,7 @@ const queueOf = ({ operation }: QueuedWork): QueueName => OWN_QUEUES[operation] 
  */
 const CHANNEL = 'dws_queue';
 
-/** Key of an advisory lock, the same in every process. */
-const INSTALL_LOCK = 4_711_003;
-
-/** Maximum of pg-boss. An operation that runs longer is only no longer counted by pg-boss. */
+/** Maximum of pg-boss. An operation that runs longer continues, but pg-boss no longer counts it. */
 const MAX_EXPIRY_SECONDS = 86_399;
 
 interface QueueOptions {
@@ -57,13 +55,13 @@ interface QueueOptions {
 }
 
 /**
- * The queue of long operations on pg-boss. It delivers each work item to one worker, once. Retries and takeovers are
- * the reconciler's.
+ * The queue of long operations on pg-boss. It delivers each work item to one worker, once. The reconciler does the
+ * retries and takeovers.
  */
 export interface PgBossQueue extends OperationQueue {
   /** Calls `handle`, which never throws, for each work item until `stopConsuming`. */
   consume(handle: (work: QueuedWork) => Promise<void>, limits: QueueLimits): Promise<void>;
-  /** Takes no more work items. Running ones continue. */
+  /** Stops taking work items. Running ones continue. */
   stopConsuming(): void;
   close(): Promise<void>;
 }
@@ -126,7 +124,7 @@ export async function openQueue({ url, log, maxDurationMs }: QueueOptions): Prom
   };
 }
 
-/** Returns the entry of a work item. Those of a user are a group. */
+/** Returns the entry of a work item. The entries of a user form a group. */
 const entryOf = ({ workId, tenantId, userId, operation, startAfter }: QueuedWork) => ({
   data: { workId, tenantId, userId, operation },
   singletonKey: workId,
@@ -179,11 +177,11 @@ async function startBoss(url: string, log: Logger, maxDurationMs: number): Promi
 }
 
 /**
- * Grants what a tenant's transaction needs to add a job. It runs at each start, under a lock, as Postgres refuses
- * concurrent grants.
+ * Grants the privileges that a tenant's transaction needs to add a job. It runs at each start, under a lock, as
+ * Postgres refuses concurrent grants.
  */
 const GRANTS = `do $$ begin
-  perform pg_advisory_xact_lock(${INSTALL_LOCK});
+  perform pg_advisory_xact_lock(${LOCKS.queueInstallation});
   grant usage on schema ${SCHEMA} to dws_app, dws_system;
   grant select on ${SCHEMA}.queue to dws_app, dws_system;
   grant select, insert on ${SCHEMA}.job_common to dws_app, dws_system;

@@ -3,8 +3,8 @@ const EXPORT = /^export (?:async )?(?:function|class|const|let) (?:(\w+)|\{([^}]
 const MODULE_SYNTAX = /^(?:import|export)\b.*/m;
 
 /**
- * Joins modules of a guest folder, which import only each other and only names in braces, into one script that assigns an
- * export of the module `entry` to a global property. Scripts can be part of a snapshot, modules cannot.
+ * Joins modules of a guest folder into one script that assigns an export of the module `entry` to a global property.
+ * The modules may import only each other, and only names in braces. Scripts can be part of a snapshot, modules cannot.
  */
 export function joinGuestModules(
   modules: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 import { HostCallError, type HostCall } from '../../core/sandbox.ts';
 import {
-  MAX_CALLS_AT_ONCE,
+  MAX_CONCURRENT_CALLS,
   MAX_MESSAGE_CHARACTERS,
   type CallError,
   type FromSandbox,
@@ -27,9 +27,9 @@ export class HostCalls {
   /** Runs a call, and replies with its result or the message of its error. */
   start({ call, name, argument }: Call): void {
     const work = Object.hasOwn(this.#functions, name) ? this.#functions[name] : undefined;
-    if (!work || this.#running >= MAX_CALLS_AT_ONCE)
+    if (!work || this.#running >= MAX_CONCURRENT_CALLS)
       return this.#reply(call, {
-        error: work ? 'Too many functions of the service run at once' : 'The service has no such function',
+        error: work ? 'Too many functions of the service run at the same time' : 'The service has no such function',
         code: '',
       });
     this.#running += 1;
@@ -41,7 +41,7 @@ export class HostCalls {
       }, unexpected);
   }
 
-  /** Aborts the calls that run, and what others have left open: the program has ended. */
+  /** Aborts the running calls, and the calls that others have left open: the program has ended. */
   abort(): void {
     this.#hasEnded = true;
     this.#abort?.abort(new Error('The program has ended'));

@@ -1,7 +1,7 @@
 /** Minimum length of the secrets that are replaced. Shorter ones, such as `1` or `yes`, also occur in texts by chance. */
 const MIN_CHARACTERS = 4;
 
-/** Returns a function that replaces secrets in texts by a mask, also as they are in JSON. */
+/** Returns a function that replaces secrets in texts by a mask, including their form in JSON. */
 export function createMasking(secrets: readonly string[], mask: string): (text: string) => string {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
   const masked = [...new Set(forms)].filter(({ length }) => length >= MIN_CHARACTERS);

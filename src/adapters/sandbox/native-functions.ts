@@ -1,6 +1,6 @@
 /**
- * Functions of Node that the library of handlers calls from the isolate. Their arguments are copies. They
- * throw nothing, because errors of this process would name its files.
+ * Functions of Node that the library of handlers calls from the isolate. Their arguments are copies. They never throw,
+ * because errors of this process would name its files.
  */
 import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { jsonViolation } from './json-bounds.ts';
@@ -22,7 +22,7 @@ const FUNCTIONS: Readonly<Record<string, (...args: never[]) => unknown>> = {
   /** Returns the name of an encoding; null for an unknown one. */
   encodingOf: (label: string) => new TextDecoder(label).encoding,
   toBase64: (content: string | Uint8Array) => bufferOf(content).toString('base64'),
-  /** Null if the text is no Base64. */
+  /** Null if the text is not Base64. */
   fromBase64(text: string) {
     // Without blanks, the expression takes time in proportion to the text.
     const compact = text.replaceAll(/\s/g, '');
@@ -108,7 +108,7 @@ const URL_PARTS = [
 
 const partsOf = (url: URL): Record<string, string> => Object.fromEntries(URL_PARTS.map((name) => [name, url[name]]));
 
-/** Returns a copy with a buffer of its own: only that is copied to the isolate. */
+/** Returns a copy with a separate buffer: only that is copied to the isolate. */
 const bytes = (buffer: Buffer): Uint8Array => new Uint8Array(buffer);
 
 const bufferOf = (content: string | Uint8Array): Buffer =>

@@ -57,7 +57,7 @@ export class ProgramCalls {
     return isSync ? new this.#ivm.ExternalCopy(result.bytes) : result.bytes;
   }
 
-  /** Ends the program. Returns what is never there, so that it does not continue. */
+  /** Ends the program. Returns a value that never arrives, so that it does not continue. */
   #never(message: string): Promise<never> {
     this.#exceed(message);
     return new Promise(() => {});

@@ -7,7 +7,7 @@ import { callNative } from './native-functions.ts';
 import { ProgramCalls } from './program-calls.ts';
 import { ProgramTimers } from './program-timers.ts';
 import {
-  MAX_CALLS_AT_ONCE,
+  MAX_CONCURRENT_CALLS,
   MAX_MESSAGE_CHARACTERS,
   PREPARE,
   type CallError,
@@ -23,11 +23,11 @@ const MEBIBYTE = 1024 ** 2;
 /** Minimum heap of an isolate. */
 const MIN_HEAP_MB = 8;
 /** The message of a module that cannot be compiled: the error and its place. */
-const SYNTAX_ERROR = /^(SyntaxError: [^]*) \[([^\]\n]+:\d+:\d+)\]$/;
+const SYNTAX_ERROR = /^(SyntaxError: [^]*) \[([^[\]\n]+:\d+:\d+)\]$/;
 const NO_SPACE = /^RangeError: Array buffer allocation failed/;
 const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
 
-/** What crosses from the isolate: an output, or an error. */
+/** The value that crosses from the isolate: an output, or an error. */
 type Crossed = ProgramOutput | { message: string; stack: string };
 
 /** Thrown for a program that exceeds a limit. */
@@ -122,7 +122,7 @@ export class ProgramRun {
       const ran = this.#run(isolate, linker).catch((error: unknown) => errorOf(error as Error));
       const crossed = await Promise.race([ran, this.#exceeded.promise]);
       this.#timers.clear();
-      // This waits until the isolate does nothing more: a program can return and continue.
+      // This waits until the isolate is idle: a program can return and continue.
       const heap = await Promise.race([isolate.getHeapStatistics(), this.#exceeded.promise]);
       this.#peakMemory = Math.max(this.#peakMemory, heap.total_heap_size + heap.externally_allocated_size);
       if ('message' in crossed) return this.#failed('exception', crossed.message, crossed.stack);
@@ -153,7 +153,7 @@ export class ProgramRun {
       hostBytes,
       logBytes,
       outputBytes,
-      callsAtOnce: MAX_CALLS_AT_ONCE,
+      callsAtOnce: MAX_CONCURRENT_CALLS,
       messageCharacters: MAX_MESSAGE_CHARACTERS,
     };
     const bridge = [
@@ -173,7 +173,7 @@ export class ProgramRun {
     ) as IsolatedVm.Reference<(...args: unknown[]) => unknown>;
   }
 
-  /** Checks what crossed from the isolate, and encodes texts. */
+  /** Checks the value that crossed from the isolate, and encodes texts. */
   #check({ json, flat }: ProgramOutput): ProgramOutput {
     const { limits, textAs } = this.#task;
     let bytes = 0;
@@ -216,13 +216,13 @@ export class ProgramRun {
     if (space <= 0 || !LEVELS.includes(level)) return;
     const text = this.#mask(logged);
     const bytes = Buffer.from(text);
-    const cut = bytes.length > space ? bytes.toString('utf8', 0, space).replace(/\uFFFD+$/, '') : text;
+    const cut = bytes.length > space ? bytes.toString('utf8', 0, space).replace(/(?<!\uFFFD)\uFFFD+$/, '') : text;
     this.#logBytes += bytes.length;
     this.#send({ kind: 'log', log: { level: level as SandboxLog['level'], text: cut } });
   }
 }
 
-/** Returns what crosses from the isolate of an error that isolated-vm has copied. */
+/** Returns the parts that cross from the isolate of an error that isolated-vm has copied. */
 function errorOf({ name, message, stack }: Error): Crossed {
   const text = String(message);
   return { message: name && name !== 'Error' ? `${name}: ${text}` : text, stack: String(stack).slice(text.length) };

@@ -8,7 +8,7 @@ export interface ProgramTask {
   /** Names of the host calls. */
   calls: readonly string[];
   isHandler: boolean;
-  /** Texts that are masked before a line or a message leaves the process, and what replaces them. */
+  /** Texts that are masked before a line or a message leaves the process, and their replacements. */
   secrets: readonly string[];
   mask: string;
   textAs: 'string' | 'bytes';
@@ -34,7 +34,10 @@ export type ToSandbox =
   | { kind: 'run'; task: ProgramTask }
   | { kind: 'reply'; call: number; result: Packed | CallError };
 
-/** What a program returned: its JSON values, and texts and bytes by the key of the returned object; '' for the whole. */
+/**
+ * The output of a program: its values as JSON, and its texts and bytes by their key in the returned object. The key of a
+ * whole output is ''.
+ */
 export interface ProgramOutput {
   json: string | null;
   flat: Readonly<Record<string, string | Uint8Array>>;
@@ -60,7 +63,7 @@ export type FromSandbox =
   | { kind: 'call'; call: number; name: string; argument: Packed }
   | ProgramEnd;
 
-/** Maximum number of host calls of a program that run at once. */
-export const MAX_CALLS_AT_ONCE = 20;
+/** Maximum number of concurrent host calls of a program. */
+export const MAX_CONCURRENT_CALLS = 20;
 /** Maximum length of the message of a failure. */
 export const MAX_MESSAGE_CHARACTERS = 2000;

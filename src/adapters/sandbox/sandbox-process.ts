@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { fork, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
@@ -34,17 +35,18 @@ const PRELUDE = [
   'handler-values',
   'native',
   'web-clone',
-  'web-globals',
   'web-text',
   'web-timers',
   'web-url',
 ];
 const START_TIMEOUT_MS = 20_000;
-/** Maximum heap of the process beside that of the program: copies of input, output and arguments of calls. */
+/**
+ * Maximum heap of the process in addition to the heap of the program: copies of input, output and arguments of calls.
+ */
 const OWN_HEAP_MB = 256;
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;
-/** What V8 writes when it ends a process whose memory is exhausted. */
+/** Message of V8 when it ends a process whose memory is exhausted. */
 const MEMORY_EXHAUSTED = /out of memory|Allocation failed|invalid (table|array|size)/i;
 
 let prelude: string | undefined;
@@ -85,6 +87,14 @@ export class SandboxProcess {
     aborted.promise.catch(() => {});
     signal.addEventListener('abort', abort, { once: true });
     this.setRef(true);
+    const hostCalls = new HostCalls(task.host ?? {}, (call, result) => this.#send({ kind: 'reply', call, result }));
+    const { promise: sent, resolve: receiveEnd } = Promise.withResolvers<ProgramEnd>();
+    // Host calls belong to the trace of the run, not to the request that started the process.
+    const receive = AsyncResource.bind((message: FromSandbox) => {
+      if (message.kind === 'log') logs.push(message.log);
+      else if (message.kind === 'call') hostCalls.start(message);
+      else if (message.kind !== 'ready') receiveEnd(message);
+    });
     let isDone = false;
     try {
       signal.throwIfAborted();
@@ -93,12 +103,17 @@ export class SandboxProcess {
       task.onStart?.();
       const { timeoutMs } = task.limits;
       const timeout = () => new SandboxFailure('timeout', `The program ran longer than ${timeoutMs} ms`, { logs });
-      const end = await withClock(timeoutMs, timeout, [this.#exchange(task, logs), ended, aborted.promise]);
+      this.#child.on('message', receive);
+      this.#send(runMessage(task));
+      const end = await withClock(timeoutMs, timeout, [sent, ended, aborted.promise]);
       isDone = end.isReusable;
       if (end.kind === 'failed') throw new SandboxFailure(end.reason, end.message, { ...end, logs });
       const durationMs = performance.now() - start;
       return { output: outputOf(end.output), logs, memoryBytes: end.memoryBytes, durationMs };
     } finally {
+      // However the run ends: a process that was killed no longer sends anything.
+      hostCalls.abort();
+      this.#child.off('message', receive);
       signal.removeEventListener('abort', abort);
       if (!isDone) this.kill();
       if (this.isHealthy) this.setRef(false);
@@ -122,33 +137,16 @@ export class SandboxProcess {
     throw startError(await this.ended);
   }
 
-  /** Sends a task, runs its host calls, and returns how the program ended. */
-  async #exchange(task: SandboxTask, logs: SandboxLog[]): Promise<ProgramEnd> {
-    const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
-    const hostCalls = new HostCalls(task.host ?? {}, (call, result) => this.#send({ kind: 'reply', call, result }));
-    const receive = (message: FromSandbox) => {
-      if (message.kind === 'log') logs.push(message.log);
-      else if (message.kind === 'call') hostCalls.start(message);
-      else if (message.kind !== 'ready') resolve(message);
-    };
-    this.#child.on('message', receive);
-    try {
-      const { modules, entry, input, isHandler = false, secrets = [], textAs = 'string', limits } = task;
-      const calls = Object.keys(task.host ?? {});
-      this.#send({
-        kind: 'run',
-        task: { modules, entry, input, calls, isHandler, secrets, mask: MASK, textAs, limits },
-      });
-      return await promise;
-    } finally {
-      hostCalls.abort();
-      this.#child.off('message', receive);
-    }
-  }
-
   #send(message: ToSandbox): void {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
+}
+
+/** Returns the message that runs a task. */
+function runMessage(task: SandboxTask): ToSandbox {
+  const { modules, entry, input, isHandler = false, secrets = [], textAs = 'string', limits } = task;
+  const calls = Object.keys(task.host ?? {});
+  return { kind: 'run', task: { modules, entry, input, calls, isHandler, secrets, mask: MASK, textAs, limits } };
 }
 
 const startError = (cause?: Error) => upstreamFailed('The sandbox could not be started', { cause });

@@ -1,7 +1,7 @@
 /**
- * Sandbox process: runs one program at a time, each in a fresh isolate. It never ends an isolate that runs, because that
- * crashes: it reports what is wrong, and the service kills the process. It imports nothing outside of its folder but
- * isolated-vm, since the permission model lets it read nothing else.
+ * Sandbox process: runs one program at a time, each in a fresh isolate. It never ends an isolate that runs, because
+ * that crashes. It reports the violation instead, and the service kills the process. It imports nothing outside of its
+ * folder but isolated-vm, since the permission model lets it read nothing else.
  */
 import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
@@ -10,9 +10,9 @@ import { ProgramRun } from './program-run.ts';
 import type { FromSandbox, ToSandbox } from './sandbox-message.ts';
 
 const WATCH_MS = 20;
-/** Memory of the process beside the heap of the program: Node, copies of input and output. */
+/** Memory of the process in addition to the heap of the program: Node, copies of input and output. */
 const OWN_MEMORY_BYTES = 300 * 1024 ** 2;
-/** A process that has kept more after a program is not used again. */
+/** A process that retains more memory after a program is not used again. */
 const MAX_KEPT_BYTES = 250 * 1024 ** 2;
 
 const end = (): void => {
@@ -22,7 +22,7 @@ const send = (message: FromSandbox, sent: () => void = () => {}): void => {
   if (process.connected) process.send!(message, undefined, undefined, sent);
 };
 
-// The limit of this process, which its heap has taken over, would replace that of the isolates.
+// The heap of this process has already taken over its limit, which would otherwise replace the limit of the isolates.
 setFlagsFromString('--max-old-space-size=0');
 
 const [library, account] = process.argv.slice(2) as [string, string];

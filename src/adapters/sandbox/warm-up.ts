@@ -1,8 +1,8 @@
 import { PREPARE } from './sandbox-message.ts';
 
 /**
- * A script that runs a handler with the prelude. V8 runs it in a context of its own, and keeps in the snapshot what it has
- * compiled.
+ * A script that runs a handler with the prelude. V8 runs it in a context of its own, and keeps the compiled code in the
+ * snapshot.
  */
 export const WARM_UP = `{
   const later = async () => 'J1';

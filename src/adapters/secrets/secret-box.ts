@@ -46,7 +46,7 @@ export function createSecretBox(ring: string): SecretBox {
     const key = keyByFingerprint.get(sealedUnder);
     if (form === 'v1' && !key)
       throw conflict(
-        `Cannot decrypt ${what}: the key is not in APP_SECRET any more. Ask the operator of the service to add it again`,
+        `Cannot decrypt ${what}: the key is no longer in APP_SECRET. Ask the operator of the service to add it again`,
         { cause: new Error(`It was sealed under the key ${sealedUnder}`) },
       );
     try {

@@ -11,7 +11,7 @@ const STORED = 0;
 const DEFLATED = 8;
 const ENCRYPTED_FLAG = 1;
 
-/** Bounds of what a docx contains. */
+/** Bounds of the contents of a docx. */
 const MAX_ENTRIES = 1000;
 const MAX_UNPACKED_BYTES = 100_000_000;
 
@@ -77,7 +77,7 @@ function readDirectory(bytes: Buffer): Entry[] {
 function findEnd(bytes: Buffer): number {
   const lowest = Math.max(0, bytes.length - END_BYTES - MAX_COMMENT_BYTES);
   for (let at = bytes.length - END_BYTES; at >= lowest; at--) if (bytes.readUInt32LE(at) === END_SIGNATURE) return at;
-  throw new BrokenArchive('The file is no docx file');
+  throw new BrokenArchive('The file is not a docx file');
 }
 
 function checkMethod(method: number): number {

@@ -1,6 +1,6 @@
 import { TemplateError, type RenderedTemplate, type TemplateMistake } from '../../core/template-engine.ts';
 
-/** What an engine returned: a document or mistakes. */
+/** The result of an engine: a document or mistakes. */
 export interface EngineOutput {
   document: RenderedTemplate | null;
   mistakes: TemplateMistake[];
@@ -13,9 +13,9 @@ const MAX_PATH_CHARACTERS = 255;
 const MAX_PLACE = 1e9;
 
 /**
- * Reads what `main` of an engine returned. Code of a template can replace it by any value, so that nothing of its shape is
- * trusted. `filename` is the file of mistakes that name none. Throws `TemplateError` for a value that is neither a
- * document nor a list of mistakes.
+ * Reads the result of an engine's `main`. Code of a template can replace it by any value, so its shape is not trusted.
+ * `filename` is the file of mistakes that name none. Throws `TemplateError` for a value that is neither a document nor
+ * a list of mistakes.
  */
 export function readOutput(output: unknown, filename: string): EngineOutput {
   const { content, mistakes, ...around } = propertiesOf(output);

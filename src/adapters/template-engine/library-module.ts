@@ -13,7 +13,7 @@ export const libraryModule = (path: string): string =>
 export const windowLibraryModule = (path: string, property: string, imports = '', provided = ''): string =>
   `${imports}\nconst window = { ${provided} };\n${readBundle(path)}\nexport default window.${property};\n`;
 
-/** Returns the CommonJS modules of a folder as one module for the sandbox, which exports what `index.js` does. */
+/** Returns the CommonJS modules of a folder as one module for the sandbox, which has the exports of `index.js`. */
 export function folderModule(name: string, folder: string, requiredBy: string): string {
   const path = join(packageFolder(name, packageFolder(requiredBy)), folder);
   const files = readdirSync(path).filter((file) => file.endsWith('.js'));

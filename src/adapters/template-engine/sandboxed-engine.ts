@@ -35,7 +35,7 @@ const MAX_HOST_CALLS = 1000;
 const MAX_HOST_BYTES = 150_000_000;
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 
-/** What engines throw for a text or buffer that is too large for the memory. */
+/** Error that engines throw for a text or buffer that is too large for the memory. */
 const MEMORY_ERROR = /^RangeError: /;
 
 type EngineRun = Pick<SandboxTask, 'modules' | 'entry' | 'input' | 'host'> & {

@@ -97,7 +97,10 @@ const openSpan = (span: OtelSpan, run: OpenSpan['run']): OpenSpan => ({
   end: (at) => span.end(at),
 });
 
-/** Returns the context of a `traceparent` of another process, that of a new trace for null and malformed values. */
+/**
+ * Returns the context of a `traceparent` of another process, or the context of a new trace for null and malformed
+ * values.
+ */
 function contextOf(traceparent: string | null): Context {
   const [, traceId = '', spanId = '', flags = ''] =
     /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-.*)?$/.exec(traceparent ?? '') ?? [];
@@ -109,7 +112,7 @@ function contextOf(traceparent: string | null): Context {
  * Creates the exporter. It logs one line when the collector stops accepting spans, and one when it accepts them again.
  */
 function createExporter({ endpoint, log }: OtlpOptions): SpanExporter {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces` });
   let isFailing = false;
   return {
     export: (spans, done) =>

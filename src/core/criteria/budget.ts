@@ -9,13 +9,13 @@ const MAX_VALUES = 10_000;
  */
 const MAX_REGEX_PARTS = 20_000;
 
-/** Counts how much of the limits a parse has used. */
+/** Counts the used part of the limits during a parse. */
 export class Budget {
   private conditions = 0;
   private values = 0;
   private regexParts = 0;
 
-  /** Returns a budget of which as much is used. */
+  /** Returns a budget with the same use. */
   copy(): Budget {
     return Object.assign(new Budget(), this);
   }

@@ -1,5 +1,7 @@
 import { badInput } from '../errors.ts';
 import type { Field } from '../fields.ts';
+import { at } from '../input-checks.ts';
+import { unknownName } from '../unknown-name.ts';
 import type { Budget } from './budget.ts';
 import { and, not, oneOf, or } from './build.ts';
 import { parsePortableRegex, regexSize } from './regex.ts';
@@ -9,6 +11,8 @@ import { equalWhole, orderOfWholes } from './whole-operand.ts';
 import type { Order } from './whole-operand.ts';
 
 const ORDERS: Record<string, Order> = { $lt: 'lt', $lte: 'lte', $gt: 'gt', $gte: 'gte' };
+/** All operators of a field. */
+const OPERATORS = ['$eq', '$ne', ...Object.keys(ORDERS), '$in', '$nin', '$exists', '$not', '$regex', '$options'];
 const MIDNIGHT = 'T00:00:00.000Z';
 
 /** Parses the conditions on a field: a value, null, or an object of operators that must all be true. */
@@ -21,7 +25,11 @@ function operators(field: Field, input: Record<string, unknown>, budget: Budget,
   budget.enter(depth);
   const entries = Object.entries(input);
   if (entries.length === 0) throw badInput(`The condition on the field ${show(field.name)} names no operator`);
-  return and(entries.map(([operator, operand]) => condition(field, operator, operand, input, budget, depth)));
+  return and(
+    entries.map(([operator, operand]) =>
+      at([operator], () => condition(field, operator, operand, input, budget, depth)),
+    ),
+  );
 }
 
 function condition(
@@ -56,7 +64,7 @@ function condition(
       if (!Object.hasOwn(siblings, '$regex')) throw badInput('$options requires $regex');
       return and([]);
     default:
-      throw badInput(`Unknown operator ${show(operator)} for the field ${show(field.name)}`);
+      throw unknownName('operator', operator, OPERATORS, ` for the field ${show(field.name)}`);
   }
 }
 
@@ -84,8 +92,8 @@ function among(field: Field, operator: string, operand: unknown, budget: Budget)
 }
 
 /**
- * Returns the value to compare with, or nothing when no value of the field can be equal to it, such as a time within a
- * day for a date field, or a fraction for exact integers.
+ * Returns the value to compare with. Returns nothing when no value of the field can be equal to it, such as a time
+ * within a day for a date field, or a fraction for exact integers.
  */
 function equalTo(field: Field, value: unknown): CriteriaValue[] {
   if (field.type === 'json')

@@ -10,9 +10,9 @@ interface Language {
 }
 
 /**
- * Lucene has no anchors. Expressions are therefore separated by the anchors on their path: index 0 without any, START
- * for those that must begin where the text begins, END for those that must end where it ends, START + END for both.
- * Nothing can precede START or follow END.
+ * Lucene has no anchors. Expressions are therefore separated by the anchors on their path. Index 0 has no anchor.
+ * Expressions at START must begin where the text begins, at END they must end where it ends, and at START + END both
+ * apply. Nothing can precede START or follow END.
  */
 type Anchored = (Language | undefined)[];
 

@@ -28,8 +28,8 @@ const NEWLINE: CodeRange[] = [range('\n')];
 const PUNCTUATION = /^[!-/:-@[-`{-~]$/;
 
 /**
- * Parses the portable subset of docs/contract.md#criteria: literals, classes, `\d \w \s` as ASCII, `.` for any code
- * point but newline, `* + ? {m,n} | ( )`, and `^ $` for the ends of the whole text. After a backslash, ASCII
+ * Parses the portable subset of docs/contract/datasets.md#criteria: literals, classes, `\d \w \s` as ASCII, `.` for any
+ * code point but newline, `* + ? {m,n} | ( )`, and `^ $` for the ends of the whole text. After a backslash, ASCII
  * punctuation is literal. Only syntax with the same meaning in every index is accepted.
  *
  * Throws BAD_USER_INPUT naming the unsupported part and its position.
@@ -141,7 +141,7 @@ function count(reader: Reader): number {
   let digits = '';
   while (/^\d$/.test(reader.peek() ?? '') && digits.length < 4) digits += reader.next();
   if (digits === '' || Number(digits) > MAX_SIZE)
-    throw reader.refuse(`a repetition that is no number up to ${MAX_SIZE}`);
+    throw reader.refuse(`a repetition that is not a number up to ${MAX_SIZE}`);
   return Number(digits);
 }
 

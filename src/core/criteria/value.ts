@@ -21,8 +21,8 @@ export function show(value: unknown): string {
  * Converts the operand of a comparison to the form of the field's type: strings cut to 8,000 characters, dates and
  * datetimes as ISO times in UTC.
  *
- * Throws BAD_USER_INPUT naming the field when the value has another type, or when the field has exact digits and the
- * value is a whole JSON number that may have been another one: past 2^53 - 1, JSON parsers round them.
+ * Throws BAD_USER_INPUT naming the field when the value has another type. Also throws it when the field has exact
+ * digits and the value is a whole JSON number that may have been another one: past 2^53 - 1, JSON parsers round them.
  */
 export function comparedValue(field: Field, value: unknown): CriteriaValue {
   if (field.format && Number.isInteger(value) && !Number.isSafeInteger(value))
@@ -67,6 +67,10 @@ export function comparedText(text: string): string {
         .slice(0, COMPARED_CHARACTERS)
         .join('');
 }
+
+/** Returns whether a text may be only the beginning of another one. */
+export const isCut = (text: string): boolean =>
+  text.length >= COMPARED_CHARACTERS && Array.from(text).length >= COMPARED_CHARACTERS;
 
 const describe = (value: unknown) =>
   typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'a list' : 'an object') : show(value);

@@ -9,8 +9,8 @@ import { typeExpression } from './typing.ts';
 const OTHERS: OpenColumn = { name: '\0', type: 'unknown' };
 
 /**
- * Checks a flow whose source is not known: finds what is wrong whatever columns the source has. A field is assumed to
- * be a column of the source, of any type, unless an earlier step has created, renamed or removed it.
+ * Checks a flow whose source is not known: finds mistakes that do not depend on the columns of the source. A field is
+ * assumed to be a column of the source, of any type, unless an earlier step has created, renamed or removed it.
  *
  * Throws BAD_USER_INPUT naming the step and the invalid part.
  */

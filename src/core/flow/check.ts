@@ -1,6 +1,8 @@
 import { parseCriteria } from '../criteria/parse.ts';
 import { badInput } from '../errors.ts';
 import type { Field, FieldType } from '../fields.ts';
+import { at } from '../input-checks.ts';
+import { unknownName } from '../unknown-name.ts';
 import { parseExpression } from './expression.ts';
 import type { FlowStep } from './flow.ts';
 import { inStep } from './in-step.ts';
@@ -12,7 +14,7 @@ export interface FlowColumn {
   type: FieldType;
 }
 
-/** A column between two steps of a flow, of which the type may be unknown because its source is. */
+/** A column between two steps of a flow. Its type may be unknown because its source is. */
 export interface OpenColumn {
   name: string;
   type: FieldType | 'unknown';
@@ -44,24 +46,31 @@ export function applyStep<C extends OpenColumn>(
 ): C[] {
   switch (step.type) {
     case 'filter':
-      parseCriteria(step.criteria, flowFields(columns));
+      at(['criteria'], () => parseCriteria(step.criteria, flowFields(columns)));
       return columns;
     case 'sort':
-      if (find(columns, step.field).type === 'json')
+      if (at(['field'], () => find(columns, step.field)).type === 'json')
         throw badInput(`The field ${JSON.stringify(step.field)} is of type json and has no order`);
       return columns;
     case 'limit':
       return columns;
     case 'rename':
-      return rename(columns, find(columns, step.field), step.to);
+      return rename(
+        columns,
+        at(['field'], () => find(columns, step.field)),
+        step.to,
+      );
     case 'remove': {
-      const removed = step.fields.map((name) => find(columns, name));
+      const removed = step.fields.map((name, index) => at(['fields', index], () => find(columns, name)));
       const rest = columns.filter((column) => !removed.includes(column));
       if (rest.length === 0) throw badInput('At least one field must remain');
       return rest;
     }
     case 'calculate': {
-      const calculated = createColumn(step.field, calculatedType(step.expression, columns));
+      const calculated = createColumn(
+        step.field,
+        at(['expression'], () => calculatedType(step.expression, columns)),
+      );
       return columns.some((column) => column.name === step.field)
         ? columns.map((column) => (column.name === step.field ? calculated : column))
         : [...columns, calculated];
@@ -87,8 +96,12 @@ export function flowFields(columns: readonly OpenColumn[]): Field[] {
 
 function find<C extends OpenColumn>(columns: C[], name: string): C {
   const column = columns.find((candidate) => candidate.name === name);
-  if (!column) throw badInput(`Unknown field ${JSON.stringify(name)}`);
-  return column;
+  if (column) return column;
+  throw unknownName(
+    'field',
+    name,
+    columns.map((known) => known.name),
+  );
 }
 
 function rename<C extends OpenColumn>(columns: C[], renamed: C, to: string): C[] {
@@ -97,7 +110,7 @@ function rename<C extends OpenColumn>(columns: C[], renamed: C, to: string): C[]
   return columns.map((column) => (column === renamed ? { ...column, name: to } : column));
 }
 
-/** Returns the type of an expression. It is unknown only if that of a column is. */
+/** Returns the type of an expression. It is unknown only if the type of a column is. */
 function calculatedType<C extends OpenColumn>(expression: string, columns: readonly C[]): C['type'] {
   const { type } = typeExpression(
     parseExpression(expression),

@@ -48,9 +48,9 @@ const KEYWORDS = new Set(['and', 'or', 'not', ...CONSTANTS.keys()]);
 const FUNCTION_NAMES = new Map(Object.keys(FUNCTIONS).map((name) => [name.toLowerCase(), name as FunctionName]));
 
 /**
- * Parses an expression (docs/contract.md#flow): field names (in backquotes where unusual), literals, `+ - * / %`,
- * comparisons, `and or not` and functions. Keywords and functions ignore case. Strings are in single or double quotes,
- * which are doubled inside.
+ * Parses an expression (docs/contract/datasets.md#flow): field names (in backquotes where unusual), literals, `+ - * /
+ * %`, comparisons, `and or not` and functions. Keywords and functions ignore case. Strings are in single or double
+ * quotes, which are doubled inside.
  *
  * Throws BAD_USER_INPUT naming what is unknown or misplaced.
  */

@@ -1,4 +1,4 @@
-/** A step of a dataset's flow (docs/contract.md#flow), checked when it is saved. */
+/** A step of a dataset's flow (docs/contract/datasets.md#flow), checked when it is saved. */
 export type FlowStep =
   | { type: 'filter'; criteria: Record<string, unknown> }
   | { type: 'sort'; field: string; order: 'asc' | 'desc' }

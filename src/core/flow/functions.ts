@@ -1,4 +1,4 @@
-/** Functions of expressions (docs/contract.md#flow) with their minimum and maximum number of arguments. */
+/** Functions of expressions (docs/contract/datasets.md#flow) with their minimum and maximum number of arguments. */
 export const FUNCTIONS = {
   abs: { least: 1, most: 1 },
   /** Rounds to whole numbers, or to a number of digits, half away from zero. */

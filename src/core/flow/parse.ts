@@ -1,4 +1,5 @@
 import { badInput } from '../errors.ts';
+import { at, invalid } from '../input-checks.ts';
 import { checkAnyColumns } from './check-any-columns.ts';
 import { parseExpression } from './expression.ts';
 import type { FlowStep } from './flow.ts';
@@ -63,11 +64,11 @@ function checkKeys(
   const unknown = Object.keys(given).find((key) => !needed.includes(key) && !optional.includes(key));
   if (unknown !== undefined) throw badInput(`unknown key ${JSON.stringify(unknown.slice(0, 100))}`);
   const missing = needed.find((key) => given[key] === undefined);
-  if (missing) throw badInput(`${missing} is missing`);
+  if (missing) throw invalid(missing, 'is missing');
 }
 
 function object(key: string, value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badInput(`${key} must be an object`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(key, 'must be an object');
   return value as Record<string, unknown>;
 }
 
@@ -79,27 +80,27 @@ function name(key: string, value: unknown): string {
     !value.isWellFormed() ||
     value.includes('\0')
   )
-    throw badInput(`${key} must be the name of a field`);
+    throw invalid(key, 'must be the name of a field');
   return value;
 }
 
 function names(value: unknown): string[] {
-  if (!Array.isArray(value) || value.length === 0) throw badInput('fields must be a list of names');
+  if (!Array.isArray(value) || value.length === 0) throw invalid('fields', 'must be a list of names');
   return value.map((each) => name('fields', each));
 }
 
 function order(value: unknown): 'asc' | 'desc' {
-  if (value !== 'asc' && value !== 'desc') throw badInput('order must be "asc" or "desc"');
+  if (value !== 'asc' && value !== 'desc') throw invalid('order', 'must be "asc" or "desc"');
   return value;
 }
 
 function count(value: unknown): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw badInput('n must be a whole number, at least 0');
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw invalid('n', 'must be a whole number, at least 0');
   return value as number;
 }
 
 function expression(value: unknown): string {
-  if (typeof value !== 'string') throw badInput('expression must be a string');
-  parseExpression(value);
+  if (typeof value !== 'string') throw invalid('expression', 'must be a string');
+  at(['expression'], () => parseExpression(value));
   return value;
 }

@@ -8,7 +8,7 @@ export type Token =
 
 const MAX_LENGTH = 4000;
 const SPACE = /\s+/y;
-const NUMBER = /(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
+const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 const NAME = /[\p{L}_][\p{L}\p{N}_]*/uy;
 const STRING = /'((?:[^']|'')*)'|"((?:[^"]|"")*)"/y;
 const FIELD = /`((?:[^`]|``)+)`/y;

@@ -18,8 +18,8 @@ export interface CostItem {
 }
 
 /**
- * The cost of a selection set: its own items and, as arrays, those of its fragments. All spreads of a fragment share
- * its array.
+ * The cost of a selection set: its own items and, as arrays, the items of its fragments. All spreads of a fragment
+ * share its array.
  */
 export type Cost = (CostItem | Cost)[];
 

@@ -3,7 +3,7 @@ import { graphqlLimit } from '../errors.ts';
 import { costOf, FULL_SCAN_COST } from './cost.ts';
 import { measureOperation, type OperationCost } from './measure-operation.ts';
 
-/** Further limits of a GraphQL document are in measure-operation.ts. See docs/contract.md#graphql-limits. */
+/** Further limits of a GraphQL document are in measure-operation.ts. See docs/contract/apis.md#graphql-limits. */
 export const MAX_TOKENS = 10_000;
 const MAX_COST = 50_000;
 

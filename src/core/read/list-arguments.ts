@@ -6,7 +6,7 @@ import type { Viewer } from '../viewer.ts';
 import { NO_ROWS, type Condition } from './condition.ts';
 import { quoteIdentifier, type Model } from './model.ts';
 
-/** The arguments of a list (docs/contract.md#lists). The model's filters are read from the same object. */
+/** The arguments of a list (docs/contract/apis.md#lists). The model's filters are read from the same object. */
 export interface ListArguments {
   /** 1 to 1000. */
   limit?: number | null;
@@ -158,7 +158,7 @@ function isRepresentable(type: string, value: unknown): boolean {
 
 /**
  * Returns the condition that finds a row by its id, key (slug or username) or natural id `{tenant}:{key}`
- * (docs/contract.md#identifiers).
+ * (docs/contract/apis.md#identifiers).
  */
 export function keyCondition(model: Model, id: string, viewer: Viewer): Condition {
   if (isUuid(id)) return { sql: 'r.id = ?', params: [id] };

@@ -20,7 +20,7 @@ export type SelectionInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' 
 /** The selection of a GraphQL field. */
 export interface FieldSelection {
   selection: Selection;
-  /** Fields that are selected beside the rows: of a page for instance `items` and `total`. */
+  /** Fields that are selected next to the rows: of a page for instance `items` and `total`. */
   pageFields: ReadonlySet<string>;
 }
 
@@ -40,7 +40,7 @@ const cache = new WeakMap<FieldNode, CachedSelection[]>();
  */
 export function lookAhead(info: SelectionInfo, model: Model, path = ''): FieldSelection {
   const [node] = info.fieldNodes;
-  // A single node is the whole selection, and always has the same fragments. Of several nodes each is only a part.
+  // A single node is the whole selection, and always has the same fragments. Each of several nodes is only a part.
   if (!node || info.fieldNodes.length > 1) return collectField(info, model, path);
   const entries = cache.get(node) ?? [];
   let entry = entries.find((one) => one.model === model && one.path === path);
@@ -57,7 +57,7 @@ function collectField(info: SelectionInfo, model: Model, path: string): FieldSel
   let pageFields: ReadonlySet<string> = new Set();
   if (path) {
     const type = getNamedType(info.returnType);
-    if (!isObjectType(type)) throw new Error(`${type.name} is no object type, it cannot have the field "${path}"`);
+    if (!isObjectType(type)) throw new Error(`${type.name} is not an object type, it cannot have the field "${path}"`);
     const fields = collectFields(info, type, sets);
     pageFields = new Set(fields.keys());
     sets = selectionSetsOf(fields.get(path) ?? []);

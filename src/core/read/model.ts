@@ -18,7 +18,7 @@ export interface ModelColumn {
 
 /**
  * Related rows of a row: at most one (`one`), or a list (`many`). `join` is a condition between the related row `r` and
- * the row `p` that has the relation; that of a `one` must match at most one row. `sort` is a sort like
+ * the row `p` that has the relation; the condition of a `one` must match at most one row. `sort` is a sort like
  * `position,-createdAt`; `limit` is the number of rows without an argument of that name.
  */
 export type Relation =
@@ -45,7 +45,9 @@ export interface Model {
   columns: Readonly<Record<string, ModelColumn>>;
   /** By GraphQL field. */
   relations: Readonly<Record<string, Relation>>;
-  /** The columns and relations that computed fields require, by GraphQL field, in addition to those of `@Requires`. */
+  /**
+   * The columns and relations that computed fields require, by GraphQL field, in addition to the ones of `@Requires`.
+   */
   required: Readonly<Record<string, readonly string[]>>;
   /** Without one the viewer may read all rows of the tenant. */
   accessFilter?: AccessFilter;
@@ -67,7 +69,7 @@ export interface Model {
   key?: { field: string; ignoreCase: boolean };
 }
 
-/** Maximum number of rows of a collection below a resource, and its usual default (docs/contract.md#lists). */
+/** Maximum number of rows of a collection below a resource, and its usual default (docs/contract/apis.md#lists). */
 export const MAX_CHILDREN = 1000;
 
 /** Returns the relation to the row whose id is in a column of this row. */
@@ -97,7 +99,7 @@ export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"'
 
 /**
  * Declares the columns and relations that a computed field reads from its row, so that they are selected with it:
- * `@Requires('ownerId', 'owner.name')` above a `@FieldResolver`. The names are those of the model, dotted through
+ * `@Requires('ownerId', 'owner.name')` above a `@FieldResolver`. The names are names of the model, dotted through
  * relations.
  */
 export const Requires = (...fields: string[]) => Extensions({ requires: fields });

@@ -23,7 +23,7 @@ export interface ReadPage<T> {
   hasNextPage?: boolean;
 }
 
-/** What to select: a resolver's `info`, or paths of columns and relations like `['name', 'owner.name']`. */
+/** The selection: a resolver's `info`, or paths of columns and relations like `['name', 'owner.name']`. */
 export type SelectionSource = SelectionInfo | readonly string[];
 
 /** A condition of the service, in addition to the client's filters: values of fields, or SQL. */
@@ -37,8 +37,8 @@ export type RowKey = string | FieldValues;
  */
 export interface Reader {
   /**
-   * Present when the caller needs the length of the whole list of which `list` or `children` reads a part: they store it
-   * here. GraphQL lists have no total, collections of REST do.
+   * Present when the caller needs the length of the whole list from which `list` or `children` reads a part: they store
+   * it here. GraphQL lists have no total, collections of REST do.
    */
   counted?: { total?: number };
   /** Returns a part of a list. The type of `info` has `items`. Throws BAD_USER_INPUT for arguments out of bounds. */
@@ -56,21 +56,21 @@ export interface Reader {
     args?: ListArguments,
     max?: number,
   ): Promise<ReadRow<T>[]>;
-  /** Returns one row. Throws NOT_FOUND, naming the entity, if there is none that the viewer may read. */
+  /** Returns one row. Throws NOT_FOUND, naming the entity, without a row that the viewer may read. */
   one<T extends object>(
     type: EntityType<T>,
     key: RowKey,
     source: SelectionSource,
     where?: RowCondition,
   ): Promise<ReadRow<T>>;
-  /** Returns one row, or null if there is none that the viewer may read. */
+  /** Returns one row, or null without a row that the viewer may read. */
   find<T extends object>(
     type: EntityType<T>,
     key: RowKey,
     source: SelectionSource,
     where?: RowCondition,
   ): Promise<ReadRow<T> | null>;
-  /** Returns the row that a mutation of the viewer has just written, even if the viewer may not read it any more. */
+  /** Returns the row that a mutation of the viewer has just written, even if the viewer may no longer read it. */
   readAfterWrite<T extends object>(type: EntityType<T>, id: string, source: SelectionSource): Promise<ReadRow<T>>;
   /**
    * Returns the rows of ids, in their order, with null for a row that the viewer may not read by its id alone

@@ -20,7 +20,7 @@ const ISO_FORMAT = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 /**
  * Returns the select of a selection's columns and relations. An inner select finds the rows, called `r`, so that
  * conditions may use bare columns and only the rows of a page read their relations. Everything outside of it calls the
- * row `p`. `extraColumns` are appended as they are.
+ * row `p`. `extraColumns` are appended unchanged.
  */
 export function selectSql(
   selection: Selection,

@@ -20,7 +20,7 @@ export class StatementBuilder extends SqlParameters {
   #access: [Model, BoundCondition | null][] | undefined;
   #key: string;
 
-  /** `purpose` must contain all that the text depends on, apart from the bound conditions. */
+  /** `purpose` must contain everything that the text depends on, apart from the bound conditions. */
   constructor(purpose: string, viewer: Viewer) {
     super();
     this.#key = purpose;

@@ -86,8 +86,8 @@ export function oneStatement(
 }
 
 /**
- * Returns the statement of a row that the viewer has just written. The access filter of the row itself does not apply;
- * those of its relations do.
+ * Returns the statement of a row that the viewer has just written. The access filter of the row itself does not apply,
+ * but the access filters of its relations do.
  */
 export function readAfterWriteStatement(selection: Selection, viewer: Viewer, id: string): Statement {
   return selectStatement(`written ${selection.id}`, selection, viewer, [{ sql: 'r.id = ?', params: [id] }], 1);
@@ -144,7 +144,7 @@ function selectStatement(
   return builder.build((scope) => selectSql(selection, { conditions: printAll(bound), limit }, scope));
 }
 
-/** Returns what distinguishes the SQL texts of parts: the limit is a literal, and an offset of 0 is left out. */
+/** Returns a key that distinguishes the SQL texts of parts: the limit is a literal, and an offset of 0 is left out. */
 const partKey = ({ limit, start }: ListPart, total: boolean): string => `${limit} ${start > 0} ${total}`;
 
 const orderOfPart = (model: Model, sort: string, { args }: ListPart, viewer: Viewer): Condition =>

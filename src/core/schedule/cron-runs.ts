@@ -31,7 +31,7 @@ const ITEM = /^(?:\*|(\w+)(?:-(\w+))?)(?:\/(\d{1,2}))?$/;
  * date.
  *
  * The library searches local times, as if they were in UTC, and the clock converts them to instants. Its own rules for
- * changes of the clock differ from docs/contract.md#schedules. The search ends with the year 2999.
+ * changes of the clock differ from docs/contract/jobs.md#schedules. The search ends with the year 2999.
  */
 export function cronRuns(interval: string, clock: ZoneClock): Runs {
   const fields = interval.toUpperCase().split(/\s+/);
@@ -47,7 +47,7 @@ export function cronRuns(interval: string, clock: ZoneClock): Runs {
   };
 }
 
-/** Throws unless the text is a list of values, ranges and steps. The errors of the library show other numbers. */
+/** Throws unless the text is a list of values, ranges and steps. The errors of the library would show other numbers. */
 function checkField(text: string, field: CronField): void {
   if (text.split(',').every((item) => isItem(item, field))) return;
   throw invalid(
@@ -68,7 +68,7 @@ function isItem(item: string, { min, max, names }: CronField): boolean {
   return min <= first && first <= last && last <= max;
 }
 
-/** Returns the number that a text is or names, else NaN. */
+/** Returns the number that a text states or names, else NaN. */
 function valueOf(text: string, index: number | undefined, min: number): number {
   if (index !== undefined && index >= 0) return min + index;
   return /^\d{1,2}$/.test(text) ? Number(text) : NaN;

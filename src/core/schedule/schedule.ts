@@ -5,13 +5,13 @@ import type { Runs } from './runs.ts';
 import { simpleRuns } from './simple-runs.ts';
 import { ZoneClock } from './zone-clock.ts';
 
-/** Types of intervals. See docs/contract.md#schedules. */
+/** Types of intervals. See docs/contract/jobs.md#schedules. */
 const INTERVAL_TYPES = ['cron', 'simple', 'once'] as const;
 type IntervalType = (typeof INTERVAL_TYPES)[number];
 
 const MAX_INTERVAL_CHARACTERS = 255;
 
-/** What a schedule is parsed from. */
+/** The input from which a schedule is parsed. */
 export interface ScheduleInput {
   intervalType: string;
   /** Cron expression, or interval such as `10 minutes`. Not read for `once`. */
@@ -61,7 +61,7 @@ const onceRuns = (dueTime: number): Runs => ({
 });
 
 /**
- * Throws BAD_USER_INPUT for a schedule whose only run is in the past. To be called when a job is saved as enabled: a
+ * Throws BAD_USER_INPUT for a schedule whose only run is in the past. Call it when a job is saved as enabled: a
  * disabled one may keep such a schedule.
  */
 export function checkOnceAhead({ intervalType, startOn }: Schedule, now: Date): void {
@@ -69,15 +69,15 @@ export function checkOnceAhead({ intervalType, startOn }: Schedule, now: Date): 
     throw invalid('startOn', 'must be in the future for an enabled job that runs once');
 }
 
-/** Returns the first due time after an instant, or null if there is none up to `endOn`. */
+/** Returns the first due time after an instant, or null without one up to `endOn`. */
 export function nextRun({ runs, startOn, endOn }: Schedule, after: Date): Date | null {
   const next = runs.next(Math.max(after.getTime(), startOn ? startOn.getTime() - 1 : -Infinity));
   return next === null || (endOn && next > endOn.getTime()) ? null : new Date(next);
 }
 
 /**
- * Returns the last due time after `from`, up to and including `to`, or null if there is none. It stands for all that
- * were missed in between, which are caught up with one run.
+ * Returns the last due time after `from`, up to and including `to`, or null without one. It stands for all times that
+ * were missed in between: one run catches up with them.
  */
 export function missedRun({ runs, startOn, endOn }: Schedule, from: Date, to: Date): Date | null {
   const latest = runs.latest(Math.min(to.getTime(), endOn?.getTime() ?? Infinity));

@@ -3,7 +3,7 @@ import type { Runs } from './runs.ts';
 import { DAY_MS, type ZoneClock } from './zone-clock.ts';
 
 const SIMPLE = /^(\d{1,9})\s+(second|minute|hour|day|week|month)s?$/i;
-/** Milliseconds of the units. That of a month only bounds the interval. */
+/** Milliseconds of the units. The value of a month only bounds the interval. */
 const UNIT_MS: Record<string, number> = {
   second: 1000,
   minute: 60_000,
@@ -15,10 +15,10 @@ const UNIT_MS: Record<string, number> = {
 const MIN_STEP_MS = 10_000;
 const MAX_STEP_MS = 3660 * DAY_MS;
 
-/** Due times with indices. That of index 0 is the time from which the others are counted. */
+/** Due times with indices. The time of index 0 is the time from which the others are counted. */
 interface Series {
   at(index: number): number;
-  /** Returns the index of the last due time up to and including an instant that is not before that of index 0. */
+  /** Returns the index of the last due time up to and including an instant that is not before the time of index 0. */
   latestIndex(until: number): number;
 }
 

@@ -9,7 +9,7 @@ const OFFSET = /GMT(?:([+-])(\d{1,2}):(\d\d)(?::(\d\d))?)?$/;
  *
  * The clock jumps forward over a gap and back over a repeated time. A job that is due at a local time runs at the first
  * instant at which the clock shows that time or a later one. So a local time in a gap is due at the end of the gap, and
- * a repeated one is due once. See docs/contract.md#schedules.
+ * a repeated one is due once. See docs/contract/jobs.md#schedules.
  *
  * At most one change of the clock is expected within 48 hours.
  */

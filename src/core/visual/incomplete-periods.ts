@@ -39,7 +39,7 @@ export function incompletePeriods(
   const [from, to] = [Date.parse(String(earliest)), Date.parse(String(latest))];
   if (starts.length === 0 || Number.isNaN(from) || Number.isNaN(to)) return { first: false, last: false };
   const [first, last] = [Math.min(...starts), Math.max(...starts)];
-  // The times are those of periods, e.g. one row for each month: they do not say when a period ends.
+  // The times are times of periods, e.g. one row for each month: they do not show when a period ends.
   if (from === first && to === last) return { first: false, last: false };
   const hasGap = (start: number, gap: number) => gap > TOLERANCE * (endOf(start, interval) - start);
   return { first: hasGap(first, from - first), last: hasGap(last, endOf(last, interval) - to) };

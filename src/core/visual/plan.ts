@@ -121,7 +121,7 @@ export const measureLabel = ({ fn, field }: GroupPlan['measure'], labelOf: (fiel
 
 /** Returns a field's name as words, e.g. `Ordered at` for `ordered_at`. Names that users have spelled stay. */
 export function readableName(name: string): string {
-  if (!/^[a-z][a-z0-9]*([_-]?[A-Za-z0-9]+)*$/.test(name)) return name;
+  if (!/^[a-z][\w-]*$/.test(name) || /[_-](?:[_-]|$)/.test(name)) return name;
   const words = name
     .replaceAll(/[_-]+/g, ' ')
     .replaceAll(/([a-z0-9])([A-Z])(?=[a-z])/g, (_, end, begin) => `${end} ${begin.toLowerCase()}`);

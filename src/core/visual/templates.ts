@@ -1,7 +1,7 @@
 import type { VisualComponent } from './component.ts';
 import type { VisualConfig } from './config.ts';
 
-/** A predefined visual. The user fills the keys of its config that are null (docs/contract.md#visuals). */
+/** A predefined visual. The user fills the keys of its config that are null (docs/contract/datasets.md#visuals). */
 export interface VisualTemplate {
   id: string;
   name: string;

@@ -6,7 +6,7 @@ export type IsVisible = (field: string) => boolean;
 
 const isField = (schema: ConfigSchema | undefined): boolean => schema?.['format'] === 'field';
 
-/** Returns the config keys whose value is one field name, and those whose value is a list of field names. */
+/** Returns the config keys whose value is one field name, and the keys whose value is a list of field names. */
 function fieldKeysOf(id: VisualComponent): { one: ConfigKey[]; several: ConfigKey[] } {
   const entries = Object.entries(componentOf(id).schema.properties) as [ConfigKey, ConfigSchema][];
   return {

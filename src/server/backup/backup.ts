@@ -24,11 +24,11 @@ export interface BackupManifest {
   keyFingerprint: string | null;
   /** Fingerprints of all keys with which its values are encrypted. Older versions did not write it. */
   keys?: string[];
-  /** Whether the last entry says what is in the archive. Older versions did not write it. */
+  /** Whether the last entry describes the contents of the archive. Older versions did not write it. */
   hasEnd?: boolean;
 }
 
-/** What a backup contains, for the console. */
+/** The contents of a backup, for the console. */
 export interface BackupSummary {
   tables: number;
   files: number;
@@ -47,7 +47,7 @@ const MAX_ATTEMPTS = 5;
 /**
  * Writes a backup of the database at `url` and the files of `DATA_DIR` to `file`, mode 600, while the service may run.
  * All parts are of one moment: the database's snapshot, and links to the files that it names, which never change. Throws
- * if the file exists, and when `signal` is aborted; then nothing is left. See docs/contract.md#backups.
+ * if the file exists, and when `signal` is aborted; then nothing is left. See docs/contract/running.md#backups.
  */
 export async function writeBackup(
   url: string,
@@ -137,7 +137,7 @@ async function* entriesOf(
   yield bytesEntry(END_NAME, [JSON.stringify(digest.end())]);
 }
 
-/** Yields the entries with what a backup contains. */
+/** Yields the entries with the contents of a backup. */
 async function* partsOf(
   client: pg.Client,
   linked: LinkedFile[],
@@ -161,7 +161,7 @@ async function* partsOf(
   yield* workspaceEntries(workspaces, apps, summary.failures, signal);
 }
 
-/** Tables with data of the service. The applied migrations are those of the restoring version. */
+/** Tables with data of the service. The applied migrations are left out: the restoring version has its own. */
 export const TABLES = `select relname as name
   from pg_catalog.pg_class
   where relnamespace = 'dws'::regnamespace and relkind = 'r' and relname <> 'migration'
@@ -216,7 +216,7 @@ async function* rowsOf(client: pg.Client, table: string): AsyncGenerator<TarEntr
 
 function bytesEntry(name: string, lines: string[]): TarEntry {
   const content = Buffer.from(lines.join('\n'));
-  // What a restore would refuse.
+  // A restore would refuse such a row.
   if (content.length > MAX_ROWS_BYTES) throw new Error(`A row is too large for a backup: see ${name}`);
   return { name, size: content.length, content: [content] };
 }

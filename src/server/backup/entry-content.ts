@@ -34,7 +34,7 @@ export const STATE = z.object({
 /** The form of the part of an app that could not be read. */
 export const FAILED = z.object({ reason: z.string() });
 
-/** Returns the beginning of a name from an archive in quotes, with escapes for what terminals obey. */
+/** Returns the beginning of a name from an archive in quotes, with control characters of terminals escaped. */
 export function quoteName(name: string): string {
   const start = name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name;
   return JSON.stringify(start).replaceAll(
@@ -54,7 +54,7 @@ export async function readBytes({ name, size, content }: TarEntry, maxBytes: num
   return buffer(Readable.from(content));
 }
 
-/** Returns the value of a part in JSON; undefined if it is none. Throws like `readBytes`. */
+/** Returns the value of a part in JSON; undefined if it is not JSON. Throws like `readBytes`. */
 export async function readJson(entry: TarEntry): Promise<unknown> {
   const text = (await readBytes(entry, MAX_JSON_BYTES)).toString();
   try {

@@ -5,7 +5,7 @@ import { INCOMPLETE, type TarEntry } from './tar.ts';
 /** Name of the last entry of an archive, with which a restore finds that parts are missing. */
 export const END_NAME = 'end.json';
 
-/** What the last entry of an archive says about those before it. */
+/** The statement of the last entry of an archive about the entries before it. */
 export interface BackupEnd {
   /** Number of entries between the manifest and the last one. */
   entries: number;
@@ -38,7 +38,7 @@ export class EntryDigest {
   }
 }
 
-/** Yields entries up to the last one. Throws if it is missing, or if they are not what it says. */
+/** Yields entries up to the last one. Throws if it is missing, or if it does not describe them. */
 export async function* checkEnd(entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
   const digest = new EntryDigest();
   let hasEnd = false;

@@ -21,7 +21,7 @@ export async function removeLinksFolder(links: string): Promise<void> {
   await rmdir(dirname(links)).catch(() => undefined);
 }
 
-/** Creates the folder of this backup, and removes those of backups that were killed. */
+/** Creates the folder of this backup, and removes the folders of backups that were killed. */
 export async function createLinksFolder(dataDir: string): Promise<string> {
   if (!existsSync(dataDir)) throw new Error(`DATA_DIR ${dataDir} does not exist: set it to the folder of the service`);
   removeOldBackupLinks(dataDir);

@@ -44,7 +44,7 @@ export async function openBackup(file: string): Promise<Backup> {
 /**
  * Restores a backup into the empty database at `url` and the empty `DATA_DIR`. Throws if they are not empty. If a restore
  * fails or `signal` is aborted, both are empty again; after a killed one the next restore empties them. See
- * docs/contract.md#backups.
+ * docs/contract/running.md#backups.
  */
 export async function restoreBackup(
   url: string,
@@ -83,7 +83,10 @@ function newClient(url: string): pg.Client {
   return client.on('error', () => undefined);
 }
 
-/** Removes what a failed restore has written. Throws the cause of the failure if the database cannot be emptied now. */
+/**
+ * Removes the data that a failed restore has written. Throws the cause of the failure if the database cannot be emptied
+ * now.
+ */
 async function removeRestored(url: string, dataDir: string, { message }: Error): Promise<void> {
   await removeRestoredFiles(dataDir);
   const client = newClient(url);
@@ -110,7 +113,7 @@ async function readManifest(entries: AsyncGenerator<TarEntry>): Promise<BackupMa
   if (entry?.name !== 'backup.json') throw new Error(NO_BACKUP);
   const value = await readJson(entry);
   if (typeof value !== 'object' || value === null) throw new Error(NO_BACKUP);
-  // That of a newer version may have another form.
+  // The manifest of a newer version may have another form.
   const { format, migration } = value as Partial<BackupManifest>;
   if (format !== 1 || !MIGRATIONS.includes(migration ?? ''))
     throw new Error('The backup is of a newer version of the service: restore it with that version');
@@ -177,7 +180,9 @@ async function insertRows(client: pg.Client, table: string, entry: TarEntry): Pr
   }
 }
 
-/** Empties all tables and suspends what would refuse or change their rows. `restore` sets it up again. */
+/**
+ * Empties all tables and suspends the rules that would refuse or change their rows. `restore` enables them again.
+ */
 async function suspendRules(client: pg.Client): Promise<{ tables: Set<string>; restore(): Promise<void> }> {
   const { rows: tables } = await client.query<{ name: string }>(TABLES);
   const { rows: forced } = await client.query<{ name: string }>(`select relname as name

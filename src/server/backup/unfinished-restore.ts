@@ -22,7 +22,7 @@ export async function checkDatabaseFinished(client: Database): Promise<void> {
   if (isMark(await readComment(client))) throw new Error(UNFINISHED);
 }
 
-/** Marks database and folder until `unmark`, so that a start refuses what a killed restore leaves. */
+/** Marks database and folder until `unmark`, so that a start refuses the remains of a killed restore. */
 export async function mark(client: Database, dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await writeFile(join(dataDir, RESTORE_MARKER), `${UNFINISHED}.\n`, { mode: 0o600 });
@@ -31,7 +31,7 @@ export async function mark(client: Database, dataDir: string): Promise<void> {
 }
 
 /**
- * Removes the marks of a restore that has finished. That of the database is the last, so a restore that is killed here
+ * Removes the marks of a restore that has finished. It unmarks the database last, so a restore that is killed here
  * leaves a marked database that names its folder.
  */
 export async function unmark(client: Database, dataDir: string): Promise<void> {
@@ -40,7 +40,7 @@ export async function unmark(client: Database, dataDir: string): Promise<void> {
 }
 
 /**
- * Removes what a restore that did not finish has written to database and folder. An unmarked folder is emptied only if
+ * Removes the data that an unfinished restore has written to database and folder. An unmarked folder is emptied only if
  * the mark of the database names it, and no folder if the database has an installation that is not marked.
  */
 export async function removeUnfinished(client: Database, dataDir: string): Promise<void> {
@@ -57,7 +57,7 @@ export async function removeRestoredFiles(dataDir: string): Promise<void> {
     await rm(join(dataDir, name), { recursive: true, force: true });
 }
 
-/** Removes what a restore that did not finish has written to the database. */
+/** Removes the data that an unfinished restore has written to the database. */
 export async function removeRestoredRows(client: Database): Promise<void> {
   if (isMark(await readComment(client))) await client.query('drop schema dws cascade');
 }

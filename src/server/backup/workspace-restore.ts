@@ -31,7 +31,7 @@ const asyncIteratorOf = async function* (content: TarEntry['content']): AsyncGen
   yield* content;
 };
 
-/** Restores workspaces from the entries of an archive, in which those of one app follow each other. */
+/** Restores workspaces from the entries of an archive. The entries of one app follow each other. */
 export class WorkspaceRestore {
   readonly #client: pg.Client;
   readonly #open: () => ReturnType<typeof openWorkspaces>;
@@ -51,7 +51,7 @@ export class WorkspaceRestore {
     this.#signal = signal;
   }
 
-  /** Restores an entry. Returns false if it is none of a workspace. */
+  /** Restores an entry. Returns false if it does not belong to a workspace. */
   async read(entry: TarEntry): Promise<boolean> {
     const [, tenantId, appId, kind, index] = NAME.exec(entry.name) ?? [];
     if (!tenantId || !appId) return false;
@@ -116,7 +116,9 @@ export class WorkspaceRestore {
       }));
   }
 
-  /** Does what concerns the current app only. If it fails, the app gets no workspace, and the others are restored. */
+  /**
+   * Runs a step that concerns only the current app. If it fails, the app gets no workspace, and the others are restored.
+   */
   async #attempt(work: (current: CurrentApp) => Promise<void>): Promise<void> {
     const current = this.#current!;
     try {

@@ -10,6 +10,18 @@ import { reasonOf } from '../start-checks.ts';
 import { MAX_JSON_BYTES } from './entry-content.ts';
 import type { TarEntry } from './tar.ts';
 
+/** Returns whether a start, or `dws migrate`, has created tables of the service in a database. */
+export async function hasTables(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(`select to_regclass('dws.setting') is not null as found`);
+  return rows[0]!.found;
+}
+
+/** Returns the id of the installation, '' before it is stored. */
+async function installationOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ value: string }>(`select value from dws.setting where name = 'installation'`);
+  return rows[0]?.value ?? '';
+}
+
 /** Opens the workspaces of apps for a backup or a restore, while `client` has a transaction in the service's database. */
 export async function openWorkspaces(
   client: pg.Client,
@@ -17,7 +29,7 @@ export async function openWorkspaces(
   config: Config,
 ): Promise<{ workspaces: AppWorkspaces; close(): Promise<void> }> {
   const system = new SystemPool(url, 1);
-  const { rows } = await client.query<{ value: string }>(`select value from dws.setting where name = 'installation'`);
+  const installationId = (await hasTables(client)) ? await installationOf(client) : '';
   // Without the key, the roles get other passwords: the service sets them again.
   const secrets = existingSecretBox(config) ?? createSecretBox(randomBytes(32).toString('hex'));
   const workspaces = openAppWorkspaces({
@@ -25,8 +37,8 @@ export async function openWorkspaces(
     appsDatabaseUrl: config.APPS_DATABASE_URL,
     system,
     secrets,
-    installationId: rows[0]?.value ?? '',
-    // What was in the backup is restored, whatever its size.
+    installationId,
+    // The contents of the backup are restored, whatever their size.
     limitOf: async () => ({ quota: Infinity, others: 0, refusal: null }),
     memoryBytes: config.APPS_MEMORY_BYTES,
   });
@@ -104,7 +116,7 @@ async function* entriesOfApp(
   const { state, rowsOf, close } = await workspaces.dump(key, signal);
   try {
     const content = Buffer.from(JSON.stringify(state));
-    // What a restore would refuse.
+    // A restore would refuse such a file.
     if (content.length > MAX_JSON_BYTES) throw new Error('It has too many tables and columns for a backup');
     yield entryOf(`${folderOf(key)}/state.json`, content);
     for (const [index, table] of state.tables.entries()) {

@@ -7,7 +7,7 @@ const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
 
 /**
  * Runs the command line `dws`, `serve` without a command. A failure prints one line to standard error and sets exit
- * code 1. See docs/contract.md#running-it.
+ * code 1. See docs/contract/running.md#running-it.
  */
 export async function runCommand(argv: string[]): Promise<void> {
   // Inherited by the commands: errors of usage are thrown once they are printed.

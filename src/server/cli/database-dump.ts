@@ -111,9 +111,9 @@ const FUNCTIONS = `
 const FOREIGN_TABLES = new Set(['migration']);
 
 /**
- * Returns what the migrations created, as SQL: tables with columns, constraints, indexes, policies, triggers and
- * grants, then functions. The text is for reading and comparing: it is sorted, columns by name, so that equal databases
- * have equal texts.
+ * Returns the objects that the migrations created, as SQL: tables with columns, constraints, indexes, policies,
+ * triggers and grants, then functions. The text is for reading and comparing: it is sorted, columns by name, so that
+ * equal databases have equal texts.
  */
 export async function dumpDatabase(client: pg.Client): Promise<string> {
   await client.query(`set search_path = pg_catalog`);

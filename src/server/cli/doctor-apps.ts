@@ -6,7 +6,7 @@ import { openWorkspaces } from '../backup/workspaces.ts';
 
 /**
  * Checks the database of the apps: that it responds, that the login may create workspaces, that every app with a
- * workspace has its schema, and what apps can read of each other.
+ * workspace has its schema, and which definitions apps can read of each other.
  */
 export async function checkApps(client: pg.Client, url: string, config: Config): Promise<string> {
   const { workspaces, close } = await openWorkspaces(client, url, config);
@@ -25,8 +25,10 @@ export async function checkApps(client: pg.Client, url: string, config: Config):
     const missing = rows.filter(({ schema, isUsed }) => isUsed && !present.has(schema));
     if (missing.length > 0)
       throw new Error(
-        `the schemas of ${missing.length} apps are missing in "${found.database}", e.g. ${missing[0]!.schema}; ` +
-          'run the migrations of these apps',
+        missing.length === 1
+          ? `the schema ${missing[0]!.schema} of an app is missing in "${found.database}"; run the migrations of this app`
+          : `the schemas of ${missing.length} apps are missing in "${found.database}", e.g. ${missing[0]!.schema}; ` +
+              'run the migrations of these apps',
       );
     const leftovers = found.schemas.filter((schema) => !rows.some((row) => row.schema === schema)).length;
     return [...describe(found, leftovers), ...warnings].join('; ');
@@ -45,18 +47,18 @@ function checkRights({ exists, database, login }: WorkspaceInspection): void {
 }
 
 function describe({ database, schemas, openParts, login }: WorkspaceInspection, leftovers: number): string[] {
-  const parts = [`"${database}" responds, ${schemas.length} ${schemas.length === 1 ? 'workspace' : 'workspaces'}`];
+  const parts = [`"${database}" responds, ${countOf(schemas.length, 'workspace')}`];
   if (leftovers > 0) parts.push(`${leftovers} of no app, which a worker deletes`);
   // The first migration after a start hides them.
   if (openParts.length > 0)
     parts.push(
-      `apps can read definitions of each other in ${openParts.length} parts of the catalog, not rows` +
-        (login.isSuperuser ? ' until the next migration' : `, as the login "${login.name}" is no superuser`),
+      `apps can read definitions of each other in ${countOf(openParts.length, 'part')} of the catalog, not rows` +
+        (login.isSuperuser ? ' until the next migration' : `, as the login "${login.name}" is not a superuser`),
     );
   return parts;
 }
 
-/** Returns what the service cannot limit of the statements of apps. */
+/** Returns the limits that the service cannot apply to the statements of apps. */
 function warningsOf({ isShared, login }: WorkspaceInspection, { DATABASE_URL }: Config): string[] {
   const warnings: string[] = [];
   if (!login.mayLimitTempFiles)
@@ -71,3 +73,6 @@ function warningsOf({ isShared, login }: WorkspaceInspection, { DATABASE_URL }: 
     );
   return warnings;
 }
+
+/** Formats a number of things, e.g. `1 workspace`. */
+const countOf = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`;

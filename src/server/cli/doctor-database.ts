@@ -55,7 +55,7 @@ export async function checkQueue(client: pg.Client): Promise<string> {
   } = await client.query(
     `select to_regclass('dws_jobs.job') is not null and to_regclass('dws_jobs.queue') is not null as installed`,
   );
-  if (!found.installed) throw new Error('the schema dws_jobs is missing; the first start creates it');
+  if (!found.installed) return 'not there yet; the first start creates it';
   const {
     rows: [open],
   } = await client.query(`select count(*)::int as count from dws.operation where finished_at is null`);
@@ -64,7 +64,7 @@ export async function checkQueue(client: pg.Client): Promise<string> {
 
 /** Counts the connections of libraries and toolkits by their status, and the libraries whose last sync failed. */
 export async function countConnections(client: pg.Client): Promise<string> {
-  // Row-level security hides the rows from a login that is no superuser.
+  // Row-level security hides the rows from a login that is not a superuser.
   await client.query('begin; set local role dws_system');
   try {
     const {

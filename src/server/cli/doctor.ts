@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { freeBytesOf } from '../../adapters/files/file-store.ts';
 import { readConfig, type Config } from '../../core/config.ts';
 import { queueLimitsOf } from '../../operations/queue-limits.ts';
+import { hasTables } from '../backup/workspaces.ts';
 import { openDataDir, wrongModes } from '../data-dir.ts';
 import { reasonOf } from '../start-checks.ts';
+import { missingStatements } from './administrator-sql.ts';
 import { checkApps } from './doctor-apps.ts';
 import {
   checkCreditSync,
@@ -17,24 +19,24 @@ import {
   countConnections,
 } from './doctor-database.ts';
 import { checkKeys } from './key-status.ts';
-import { withDatabase } from './operator-database.ts';
+import { withClient } from './operator-database.ts';
 
 /** Minimum free disk space for refreshes and Postgres. */
 const MIN_FREE_BYTES = 1_000_000_000;
 
-/** Outcome of one check. `detail` is what was found, or the reason of the failure. */
+/** Outcome of one check. `detail` is the finding, or the reason of the failure. */
 export interface CheckResult {
   name: string;
   passed: boolean;
   detail: string;
 }
 
-/** Returns the line of a check: `ok` or `FAIL`, name, and what was found. */
+/** Returns the line of a check: `ok` or `FAIL`, name, and finding. */
 export const formatCheck = ({ name, passed, detail }: CheckResult): string =>
   `${passed ? 'ok  ' : 'FAIL'}  ${name.padEnd(12)}${detail}`;
 
 /**
- * Runs one check and reports its outcome. Returns whether it passed. `check` returns what was found, or throws an error
+ * Runs one check and reports its outcome. Returns whether it passed. `check` returns the finding, or throws an error
  * with the reason.
  */
 type RunCheck = (name: string, check: () => string | Promise<string>) => Promise<boolean>;
@@ -70,25 +72,24 @@ export async function doctor(report: (check: CheckResult) => void): Promise<bool
 
 async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> {
   try {
-    await withDatabase(config, async ({ url, ownStart }) => {
-      const client = new pg.Client({ connectionString: url, application_name: 'dws doctor' });
-      await client.connect();
-      try {
-        await runCheck(
-          'postgres',
-          async () => `${await checkPostgresVersion(client)}${ownStart ? ', started for this check' : ''}`,
-        );
-        await runCheck('migrations', () => checkMigrations(client));
-        await runCheck('roles', () => checkRowSecurity(client));
-        await runCheck('queue', () => checkQueue(client));
-        await runCheck('key ring', () => checkKeys(client, config));
-        await runCheck('index', () => checkIndex(client, config));
-        await runCheck('apps', () => checkApps(client, url, config));
-        await runCheck('credits', () => checkCreditSync(client, config));
-        await runCheck('connections', () => countConnections(client));
-      } finally {
-        await client.end();
+    await withClient(config, 'dws doctor', async (client, { url, ownStart }) => {
+      await runCheck(
+        'postgres',
+        async () => `${await checkPostgresVersion(client)}${ownStart ? ', started for this check' : ''}`,
+      );
+      if (!(await hasTables(client))) {
+        await runCheck('migrations', () => 'none ran yet; the first start creates the tables');
+        await runCheck('roles', () => checkRights(client, url, config));
+        return;
       }
+      await runCheck('migrations', () => checkMigrations(client));
+      await runCheck('roles', () => checkRowSecurity(client));
+      await runCheck('queue', () => checkQueue(client));
+      await runCheck('key ring', () => checkKeys(client, config));
+      await runCheck('index', () => checkIndex(client, config));
+      await runCheck('apps', () => checkApps(client, url, config));
+      await runCheck('credits', () => checkCreditSync(client, config));
+      await runCheck('connections', () => countConnections(client));
     });
   } catch (error) {
     await runCheck('postgres', () => {
@@ -97,9 +98,17 @@ async function checkDatabase(config: Config, runCheck: RunCheck): Promise<void> 
   }
 }
 
+/** Checks that the login may create the objects of the first start. */
+async function checkRights(client: pg.Client, url: string, config: Config): Promise<string> {
+  const missing = await missingStatements(client, url, config);
+  if (missing.length > 0)
+    throw new Error('the login lacks rights for the first start: an administrator runs what `dws doctor --sql` prints');
+  return 'the login may create what the first start creates';
+}
+
 /**
- * Says with which role the service runs, that users wait for one another where a tenant has one place, and that all callers
- * share the limits of one address where the addresses that a proxy states do not count.
+ * Describes the role of the service. Warns if users wait for one another because a tenant has one place, and if all
+ * callers share the limits of one address because the addresses that a proxy states do not count.
  */
 const describeConfig = (config: Config): string => {
   const { ROLE, WORKER_CONCURRENCY, PUBLIC_URL } = config;
@@ -119,7 +128,7 @@ const describeConfig = (config: Config): string => {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/;
 
-/** Returns whether `PUBLIC_URL` can only lead to the service by a proxy, of which the service does not know. */
+/** Returns whether `PUBLIC_URL` can lead to the service only through a proxy that is not configured. */
 function isBehindUnknownProxy({ HOST, PORT, PUBLIC_URL, TRUST_PROXY }: Config): boolean {
   if (PUBLIC_URL === undefined || TRUST_PROXY.length > 0) return false;
   const { protocol, hostname, port } = new URL(PUBLIC_URL);
@@ -137,10 +146,11 @@ function checkNode(): string {
 function checkFolder({ DATA_DIR, DATABASE_URL }: Config): string {
   const folder = openDataDir(DATA_DIR, !DATABASE_URL);
   const [wrong, ...others] = wrongModes(folder, !DATABASE_URL);
+  const also = others.length === 1 ? ', and on one other' : `, and on ${others.length} others`;
   if (wrong)
     throw new Error(
       `${wrong.path} has mode ${wrong.mode.toString(8)}, so other users have access; ` +
-        `run chmod ${wrong.intended.toString(8)} on it${others.length ? `, and on ${others.length} others` : ''}` +
+        `run chmod ${wrong.intended.toString(8)} on it${others.length ? also : ''}` +
         ', or start the service as its owner',
     );
   return `${folder}, closed to other users`;

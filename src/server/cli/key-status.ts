@@ -4,7 +4,7 @@ import type { Query } from '../../core/database.ts';
 import { countSealed, formatUse, readLostKeys, type KeyUse } from '../../services/secrets/sealed-values.ts';
 import { existingSecretBox, secretFile } from '../app-secret.ts';
 
-/** A key and what is encrypted with it. */
+/** A key and the values that are encrypted with it. */
 interface KeyStatus extends KeyUse {
   /** `newest`; `former`: another one of `APP_SECRET`; `missing` there; `lost`: missing, and the operator has said so. */
   state: 'newest' | 'former' | 'missing' | 'lost';
@@ -14,7 +14,7 @@ interface KeyStatus extends KeyUse {
 export interface KeyReport {
   /** The key ring, newest first, then other keys with stored values. */
   keys: KeyStatus[];
-  /** Number of values that are not encrypted with the newest key, without those of lost keys. 0: no former key is needed. */
+  /** Number of values that are encrypted with former keys that are not lost. 0: no former key is needed. */
   left: number;
 }
 
@@ -24,7 +24,7 @@ const queryOf =
   async ({ text, values }) =>
     (await client.query(text, values)).rows as never;
 
-/** Counts what is encrypted with each key. Changes nothing, and generates no key. */
+/** Counts the values that are encrypted with each key. Changes nothing, and generates no key. */
 export async function readKeyReport(client: pg.Client, config: Config): Promise<KeyReport> {
   const secrets = existingSecretBox(config);
   // Row-level security hides the rows from a login that is not a superuser.
@@ -49,8 +49,8 @@ export async function readKeyReport(client: pg.Client, config: Config): Promise<
 }
 
 /**
- * Checks that the key ring has every key that stored values need. Returns how many values are encrypted with which. Throws a
- * sentence that names what is missing.
+ * Checks that the key ring has every key that stored values need. Returns the number of values encrypted with each key.
+ * Throws an error that names the missing keys.
  */
 export async function checkKeys(client: pg.Client, config: Config): Promise<string> {
   const { APP_SECRET, DATA_DIR } = config;

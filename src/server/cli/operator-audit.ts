@@ -34,7 +34,7 @@ export function withAuditedSystem<T>(change: OperatorAction, work: (system: Syst
   );
 }
 
-/** Returns the id of what was changed. */
+/** Returns the id of the changed resource. */
 async function findResource(system: SystemDatabase, { kind, tenant, name }: OperatorAction): Promise<string> {
   if (kind === 'token') return name;
   return kind === 'tenant' ? findTenant(system, name) : (await findUser(system, tenant, name)).id;

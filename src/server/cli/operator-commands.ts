@@ -16,6 +16,7 @@ import { writeBackup } from '../backup/backup.ts';
 import { neededKeys, openBackup, restoreBackup } from '../backup/restore.ts';
 import type { AppFailure } from '../backup/workspaces.ts';
 import { migrate } from '../migrate.ts';
+import { administratorSql } from './administrator-sql.ts';
 import { doctor, formatCheck, type CheckResult } from './doctor.ts';
 import { withAuditedSystem } from './operator-audit.ts';
 import { withDatabase, withSystem } from './operator-database.ts';
@@ -26,7 +27,9 @@ interface UserOptions {
   superuser?: boolean;
 }
 
-/** Adds the commands of operators: migrations, tenants, users, tokens, checks. See docs/contract.md#running-it. */
+/**
+ * Adds the commands of operators: migrations, tenants, users, tokens, checks. See docs/contract/running.md#running-it.
+ */
 export function addOperatorCommands(program: Command): void {
   program
     .command('migrate')
@@ -39,7 +42,16 @@ export function addOperatorCommands(program: Command): void {
     .command('doctor')
     .description('check everything that the service needs, one line each')
     .option('--json', 'print one JSON object: isHealthy, and name, passed and detail of each check')
-    .action(async ({ json = false }: { json?: boolean }) => {
+    .option(
+      '--sql',
+      'print the SQL that an administrator of an own Postgres runs before the first start, and check nothing',
+    )
+    .action(async ({ json = false, sql = false }: { json?: boolean; sql?: boolean }) => {
+      if (sql) {
+        const statements = await administratorSql();
+        console.log(statements.length > 0 ? statements.join('\n') : '-- Nothing is missing.');
+        return;
+      }
       const checks: CheckResult[] = [];
       const isHealthy = await doctor((check) => {
         checks.push(check);
@@ -204,7 +216,7 @@ function tokenCommands(token: Command): void {
     });
   token
     .command('revoke <id>')
-    .description('delete the token with this id; it is invalid at once')
+    .description('delete the token with this id, which becomes invalid immediately')
     .option('--tenant <slug>', 'tenant of the token', 'default')
     .action(async (id: string, { tenant }: { tenant: string }) => {
       await withAuditedSystem({ action: 'deleteToken', tenant, kind: 'token', name: id }, (system) =>

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { SystemPool } from '../../adapters/database/system-pool.ts';
 import { startEmbeddedPostgres, runningEmbeddedPostgres } from '../../adapters/embedded-postgres/embedded-postgres.ts';
 import { readConfig, type Config } from '../../core/config.ts';
@@ -26,6 +27,23 @@ export async function withDatabase<T>(config: Config, work: (database: OperatorD
   } finally {
     await postgres.close();
   }
+}
+
+/** Runs `work` with a connection to the service's database, as the login of its URL. `name` is shown by Postgres. */
+export function withClient<T>(
+  config: Config,
+  name: string,
+  work: (client: pg.Client, database: OperatorDatabase) => Promise<T>,
+): Promise<T> {
+  return withDatabase(config, async (database) => {
+    const client = new pg.Client({ connectionString: database.url, application_name: name });
+    await client.connect();
+    try {
+      return await work(client, database);
+    } finally {
+      await client.end();
+    }
+  });
 }
 
 /**

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import pg from 'pg';
 import { readConfig } from '../../core/config.ts';
 import { forgetKey, formatUse } from '../../services/secrets/sealed-values.ts';
 import { readKeyReport, type KeyReport } from './key-status.ts';
-import { withDatabase, withSystem } from './operator-database.ts';
+import { withClient, withSystem } from './operator-database.ts';
 
-/** Adds the commands about the keys of `APP_SECRET`. See docs/contract.md#keys. */
+/** Adds the commands about the keys of `APP_SECRET`. See docs/contract/running.md#keys. */
 export function addSecretsCommands(program: Command): void {
   const secrets = program.command('secrets').description('manage the keys of APP_SECRET');
   secrets
@@ -23,7 +22,7 @@ export function addSecretsCommands(program: Command): void {
       const { keys } = await readReport();
       const key = keys.find((one) => one.fingerprint === fingerprint);
       if (key?.state !== 'missing')
-        throw new Error(`${fingerprint} is no key that is missing; \`dws secrets status\` lists the keys`);
+        throw new Error(`${fingerprint} is not a missing key; \`dws secrets status\` lists the keys`);
       await withSystem((system) => forgetKey((statement) => system.query(statement), fingerprint));
       console.log(`The service starts without the key. Unreadable until it is back: ${formatUse(key)}.`);
     });
@@ -31,15 +30,7 @@ export function addSecretsCommands(program: Command): void {
 
 const readReport = (): Promise<KeyReport> => {
   const config = readConfig();
-  return withDatabase(config, async ({ url }) => {
-    const client = new pg.Client({ connectionString: url, application_name: 'dws secrets' });
-    await client.connect();
-    try {
-      return await readKeyReport(client, config);
-    } finally {
-      await client.end();
-    }
-  });
+  return withClient(config, 'dws secrets', (client) => readKeyReport(client, config));
 };
 
 /** Returns one line for each key, and how many values are left under former keys. */

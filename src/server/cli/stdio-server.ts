@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describeServer, introduce } from '../../adapters/mcp/describe-server.ts';
+import { readServerMessages } from '../../adapters/mcp/server-messages.ts';
 import type { McpDescription } from '../../core/mcp.ts';
 import { VERSION } from '../package-root.ts';
 
@@ -18,9 +19,9 @@ export interface ServerCommand {
 }
 
 /**
- * Starts an MCP server in a child process of this one, and returns what it offers. The process has ended when this
- * returns. Its messages go to standard error. Only the command line may use this: the service starts no process for a
- * toolkit (.dependency-cruiser.cjs).
+ * Starts an MCP server in a child process of this one, and returns its description with the tools. The process has
+ * ended when this returns. Its messages go to standard error. Only the command line may use this: the service starts no
+ * process for a toolkit (.dependency-cruiser.cjs).
  */
 export async function describeProcess({ command, args, env }: ServerCommand): Promise<McpDescription> {
   console.error(`Starting ${[command, ...args].map(quote).join(' ')}`);
@@ -33,9 +34,10 @@ export async function describeProcess({ command, args, env }: ServerCommand): Pr
     maxBufferSize: MAX_MESSAGE_BYTES,
   });
   const timeout = { timeout: RESPONSE_TIMEOUT_MS };
+  const notes = readServerMessages(transport);
   try {
     await client.connect(transport, timeout);
-    return await describeServer(client, command, timeout);
+    return await describeServer(client, command, notes, timeout);
   } catch (error) {
     throw new Error(`The MCP server did not send its tools: ${(error as Error).message}`, { cause: error });
   } finally {

@@ -13,7 +13,7 @@ export function addToolkitCommands(program: Command): void {
     .requiredOption('--url <base>', 'URL of the service, e.g. http://127.0.0.1:4000')
     .option(
       '--env <NAME=value>',
-      'variable of the server, repeatable; default: that of this shell, but for DWS_*',
+      'variable of the server, repeatable; default: its value in this shell, except for DWS_*',
       addVariable,
       {},
     )
@@ -21,10 +21,11 @@ export function addToolkitCommands(program: Command): void {
       const { discoverStdioToolkit } = await import('./toolkit-discovery.ts');
       const token = readVariable('DWS_TOKEN');
       if (!token) throw new Error('Set DWS_TOKEN to a token of the API with the scopes read and write');
-      const { serverInfo, tools, diff, waiting } = await discoverStdioToolkit({ id, url, token, env });
+      const { serverInfo, tools, diff, notes, waiting } = await discoverStdioToolkit({ id, url, token, env });
       console.log(
         `Found ${tools} ${tools === 1 ? 'tool' : 'tools'} of ${serverInfo.name} ${serverInfo.version}`.trimEnd(),
       );
+      for (const note of notes) console.log(note);
       for (const [change, names] of Object.entries(diff)) for (const name of names) console.log(`${change}\t${name}`);
       if (waiting.length > 0)
         console.log(`${waiting.length} wait for approval: POST /api/toolkits/${id}/tools/_approve`);

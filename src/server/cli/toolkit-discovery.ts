@@ -2,7 +2,12 @@ import { MASK } from '../../core/mask.ts';
 import type { McpDescription, McpTool } from '../../core/mcp.ts';
 import { quoteUpstream } from '../../core/outbound.ts';
 import { readVariable } from '../../core/process-environment.ts';
-import { applyDiscovery, type ApprovableTool, type ToolDiff } from '../../services/toolkit/tool-list.ts';
+import {
+  applyDiscovery,
+  selectStorable,
+  type ApprovableTool,
+  type ToolDiff,
+} from '../../services/toolkit/tool-list.ts';
 import { describeProcess, type ServerCommand } from './stdio-server.ts';
 
 interface DiscoveryOptions {
@@ -10,7 +15,7 @@ interface DiscoveryOptions {
   /** Base URL of the service. */
   url: string;
   token: string;
-  /** Variables of the server, before those of this process. */
+  /** Variables of the server, which override the variables of this process. */
   env: Readonly<Record<string, string>>;
 }
 
@@ -19,6 +24,8 @@ interface DiscoveryReport {
   /** Number of the tools. */
   tools: number;
   diff: ToolDiff;
+  /** Which tools are left out, and why. */
+  notes: string[];
   /** Names of the tools that wait for approval. */
   waiting: string[];
 }
@@ -49,16 +56,20 @@ export async function discoverStdioToolkit({ id, url, token, env }: DiscoveryOpt
   // Nor could they be stored: and it would be another command, whose arguments are masked.
   if (!toolkit.permissions.write) throw new Error(`You lack the permission toolkit:write on "${toolkit.name}"`);
   const former = await listTools(call, path);
-  const { serverInfo, tools } = await describeProcess(commandOf(toolkit, env));
+  const { serverInfo, tools: described, notes } = await describeProcess(commandOf(toolkit, env));
+  const tools = selectStorable(described, notes);
+  if (tools.length === 0 && notes.length > 0)
+    throw new Error(`The MCP server has no tool that can be used. ${notes[0]}`);
   await call('PUT', path, { tools, serverInfo }, { 'if-match': etag });
   const { diff } = applyDiscovery(former, tools, toolkit.discoveredAt === null);
   const waiting = (await listTools(call, path)).filter(({ approved }) => !approved).map(({ name }) => name);
-  return { serverInfo, tools: tools.length, diff, waiting };
+  return { serverInfo, tools: tools.length, diff, notes, waiting };
 }
 
 /**
- * Returns the command of a toolkit, with variables in place of masks. Those of this service, such as the token of the
- * API, are not taken from the shell: others may have named them in the toolkit. Throws naming those that are missing.
+ * Returns the command of a toolkit, with variables in place of masks. Variables of this service, such as the API token,
+ * are not taken from the shell, because other users may have named them in the toolkit. Throws an error that names
+ * missing variables.
  */
 function commandOf({ name, config }: ToolkitRecord, given: Readonly<Record<string, string>>): ServerCommand {
   const { command, args, env = {} } = config;

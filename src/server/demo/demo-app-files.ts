@@ -43,7 +43,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value !
 const isItem = (item: Item | null): boolean =>
   isText(item?.sku) && Number.isInteger(item.quantity) && item.quantity > 0 && Number.isFinite(item.price) && item.price >= 0;
 
-/** Returns the order of a request; null if it is none. */
+/** Returns the order of a request; null if the body is not an order. */
 export function readOrder(body: any): Order | null {
   const isOrder = isText(body?.id) && isText(body.customer) && Array.isArray(body.items) && body.items.every(isItem);
   return isOrder ? body : null;
@@ -62,7 +62,7 @@ export async function post({ request, env, crypto, respond, transaction, emit, l
   if (!crypto.verifyHmac('sha256', env.ORDER_SECRET, request.rawBody, signature))
     return respond(401, { error: 'The signature is wrong' });
   const order = readOrder(request.body);
-  if (!order) return respond(400, { error: 'The body is no order' });
+  if (!order) return respond(400, { error: 'The body is not an order' });
 
   const isNew = await transaction(async ({ query }) => {
     const [added] = await query(

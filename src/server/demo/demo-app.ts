@@ -16,7 +16,7 @@ export const DEMO_APP = {
   slug: 'order-inbox',
   description:
     'Receives orders by a signed webhook and lists them. Set the secret of the signatures, `ORDER_SECRET` in its ' +
-    'environment, before you send some: that of the demo is random.',
+    'environment, before you send some: the demo has a random one.',
 } as const;
 
 /** The dataset on the tables of the app. */

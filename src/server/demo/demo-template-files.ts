@@ -8,7 +8,7 @@ const MARK = `
   <rect x="25" y="10" width="5" height="20" rx="1.5" fill="#f2b84b"/>`;
 
 /** Attributes of texts in the pictures. */
-const TEXT = `font-family="Helvetica, Arial, 'Open Sans', sans-serif"`;
+const TEXT = `font-family="'Noto Sans', Helvetica, Arial, sans-serif"`;
 
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 220 40" width="220" height="40" role="img" aria-label="Demo shop">
   ${MARK}
@@ -30,7 +30,7 @@ const LETTERHEAD = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 210 297
 `;
 
 const STYLE = `* { box-sizing: border-box; }
-body { margin: 0; color: #17302e; font: 10pt/1.45 'Helvetica Neue', Helvetica, Arial, 'Open Sans', sans-serif; }
+body { margin: 0; color: #17302e; font: 10pt/1.45 'Noto Sans', 'Helvetica Neue', Helvetica, Arial, sans-serif; }
 h1 { margin: 0 0 1mm; font-size: 20pt; line-height: 1.2; letter-spacing: -0.01em; }
 h2 { margin: 7mm 0 2mm; font-size: 12pt; break-after: avoid; }
 .lead { margin: 0 0 6mm; color: #5a6b69; }

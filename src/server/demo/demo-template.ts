@@ -71,7 +71,7 @@ const inputsAt = (now: number): TemplateInputInput[] => [
   },
 ];
 
-/** Returns what the template reads. `chartId` is the visual of all countries. */
+/** Returns the data sources of the template. `chartId` is the visual of all countries. */
 function processorsOf(datasetId: string, chartId: string): TemplateProcessorInput[] {
   const filter = { country: { $input: 'country' }, ordered_at: { $gte: { $input: 'since' } } };
   const fields = ['id', 'ordered_at', 'customer', 'city', 'channel', 'status', 'total'];

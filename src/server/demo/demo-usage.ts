@@ -15,7 +15,7 @@ const PEOPLE = [
   { username: 'omar', displayName: 'Omar of the demo' },
 ] as const;
 
-/** The ids of what the usage is charged to. */
+/** Ids of the resources that usage is charged to. */
 interface ChargedIds {
   jobId: string;
   appId: string;

@@ -23,14 +23,14 @@ import { createDemoUsage } from './demo-usage.ts';
 
 const DEMO_DATASOURCE_SLUG = 'demo-shop';
 
-/** Name of the setting that marks the demo as complete. What users delete afterwards stays deleted. */
+/** Name of the setting that marks the demo as complete. Parts that users delete afterwards stay deleted. */
 const DEMO_SETTING = 'demo';
 
 /**
  * Creates the demo in tenant `default`, owned by its first superuser: a datasource on the demo shop, saved queries,
  * datasets with rows, a report, a template, an app, a library, a toolkit, an assistant, a job that has run, and four weeks of
  * usage. It is created once; the next start completes one that was interrupted. Never throws: errors, and the reason of an
- * aborted `signal`, are printed. See docs/contract.md#running-it.
+ * aborted `signal`, are printed. See docs/contract/running.md#running-it.
  */
 export async function seedDemo(
   platform: Platform,

@@ -10,7 +10,15 @@ import {
   ApolloServerPluginInlineTraceDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from '@apollo/server/plugin/disabled';
-import { BREAK, visit, type DocumentNode, type ExecutionResult, type GraphQLError, type GraphQLSchema } from 'graphql';
+import {
+  BREAK,
+  GraphQLError,
+  visit,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import { checkOrigin } from '../../core/check-origin.ts';
 import type { PublicContext } from '../../core/context.ts';
@@ -20,16 +28,41 @@ import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
+import type { DocumentThread } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
-import { checkVariables } from './variables.ts';
+import { requiresCredentials } from './required-credentials.ts';
+import type { SchemaResponses } from './schema-responses.ts';
+import { describeRefusedValues } from './value-issues.ts';
+import { checkValues } from './variables.ts';
 
-/** Statuses that apply to the whole request, even when parts of it ran. */
+/** The readers of documents and of the schema. */
+export interface SchemaReaders {
+  thread: DocumentThread;
+  responses: SchemaResponses;
+}
+
+/** The errors of a document that is not valid, as the one error that a plugin can throw. */
+class InvalidDocument extends GraphQLError {
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super(errors[0]!.message);
+    // As of the errors that Apollo finds itself. Another package declares `http` as a plain object.
+    const http: HTTPGraphQLHead = { status: 400, headers: new HeaderMap() };
+    const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', http: http as object };
+    this.errors = errors.map(
+      ({ message, nodes, source, positions }) => new GraphQLError(message, { nodes, source, positions, extensions }),
+    );
+  }
+}
+
+/** Statuses of a document that ran and whose data is null. */
 const REQUEST_STATUSES = new Set([401, 429]);
 
 /**
  * Creates the plugin with the rules of this service. It is a single plugin, because each plugin costs a promise for
  * each hook.
- * - Before a document runs: the origin of mutations, the limits, and credentials for introspection without
+ * - Before a document runs: whether it is valid, the origin of mutations, the limits, and credentials, for introspection too without
  *   `PUBLIC_SCHEMA`.
  * - Compiled documents run on graphql-jit instead of Apollo's executor.
  * - Unexpected errors are logged, the HTTP status is set, and the cost is returned in `extensions`.
@@ -37,6 +70,7 @@ const REQUEST_STATUSES = new Set([401, 429]);
 const createRequestPlugin = (
   schema: GraphQLSchema,
   publicSchema: boolean,
+  { thread, responses }: SchemaReaders,
   runCompiled = createCompiledRunner(schema),
 ): ApolloServerPlugin<PublicContext> => ({
   async requestDidStart() {
@@ -45,26 +79,44 @@ const createRequestPlugin = (
       async didResolveOperation({ document, request, operation, operationName, contextValue }) {
         const described = operation && { name: operationName, type: operation.operation };
         if (described) contextValue.request.setOperation({ ...described, mayBeLabel: false });
+        const invalid = await thread.validate(document, contextValue);
+        if (invalid.length > 0) throw new InvalidDocument(invalid);
         if (operation?.operation === 'mutation') checkOrigin(contextValue.request);
         if (operation?.operation === 'subscription')
           throw badInput('Subscriptions require a WebSocket connection to this URL');
-        checkVariables(request.variables);
+        checkValues(document, operation, request.variables);
         cost = checkLimits(document, schema, request.variables ?? {}, operationName ?? undefined).cost;
-        if (!publicSchema && !contextValue.viewer && readsSchema(document)) throw unauthenticated();
+        if (!contextValue.viewer) {
+          const variables = request.variables ?? {};
+          const isPrivate = operation && requiresCredentials(schema, { document, operation, variables });
+          if (isPrivate || (!publicSchema && readsSchema(document)))
+            throw unauthenticated(contextValue.request.cookieRefusal);
+        }
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
       },
-      async responseForOperation({ document, request, contextValue }) {
-        const result = await runCompiled(document, contextValue, request.variables ?? {});
+      async responseForOperation({ document, operation, request, contextValue }) {
+        // An unknown name of an operation: Apollo responds with the error.
+        if (!(operation as OperationDefinitionNode | undefined)) return null;
+        const variables = request.variables ?? {};
+        const result =
+          (await responses.run({ document, operation, variables }, contextValue)) ??
+          (await runCompiled(document, contextValue, variables));
         return result ? toApolloResponse(result, contextValue) : null;
       },
-      async didEncounterErrors({ errors, contextValue }) {
+      async didEncounterErrors({ errors, document, request, operationName, contextValue }) {
+        // Apollo sends the errors of this list.
+        const sent = errors as GraphQLError[];
+        const [refused] = sent;
+        if (refused instanceof InvalidDocument) sent.splice(0, 1, ...refused.errors);
+        const variables = request.variables ?? {};
+        if (document)
+          sent.splice(0, sent.length, ...describeRefusedValues(errors, { schema, document, operationName, variables }));
         logUnexpectedErrors(errors, contextValue);
       },
       async willSendResponse({ response, errors }) {
-        const ran = response.body.kind !== 'single' || response.body.singleResult.data !== undefined;
         if (errors?.length) {
           failCurrentSpan(spanCode(errors[0]));
-          setStatus(response.http, errors, ran);
+          setStatus(response.http, errors, response.body.kind === 'single' ? response.body.singleResult.data : {});
         }
         if (response.body.kind === 'single' && cost > 0)
           response.body.singleResult.extensions = { ...response.body.singleResult.extensions, cost };
@@ -82,7 +134,7 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
   if (errors) {
     logUnexpectedErrors(errors, context);
     failCurrentSpan(spanCode(errors[0]));
-    setStatus(http, errors, true);
+    setStatus(http, errors, data);
   }
   return {
     http,
@@ -94,19 +146,21 @@ function toApolloResponse({ data, errors }: ExecutionResult, context: PublicCont
 }
 
 /**
- * Sets the HTTP status of a response with errors: 401 and 429 for the whole request, the status of its error for a
- * document that did not run (e.g. 400 for limits), otherwise 200. See docs/contract.md#graphql.
+ * Sets the HTTP status of a response with errors. A document that did not run has the status of its error (e.g. 400 for
+ * limits), a response whose data is null 401 or 429, any other 200. See docs/contract/apis.md#errors.
  */
-function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], ran: boolean): void {
+function setStatus(http: HTTPGraphQLHead, errors: readonly GraphQLError[], data: object | null | undefined): void {
   const apiErrors = errors.map((error) => toApiError(error));
-  const decisive = apiErrors.find((error) => error && (!ran || REQUEST_STATUSES.has(error.status)));
+  const decisive = data
+    ? undefined
+    : apiErrors.find((error) => error && (data === undefined || REQUEST_STATUSES.has(error.status)));
   if (decisive) http.status = decisive.status;
   if (http.status === 401) http.headers.set('www-authenticate', 'Bearer');
   for (const error of apiErrors)
     for (const [name, value] of Object.entries(error?.headers ?? {})) http.headers.set(name, value);
 }
 
-/** Logs the errors of which clients receive only a general message. */
+/** Logs unexpected errors. Clients receive only a general message. */
 function logUnexpectedErrors(errors: readonly GraphQLError[], { platform, request }: PublicContext): void {
   for (const error of errors)
     if (isUnexpected(error))
@@ -137,10 +191,14 @@ function readsSchema(document: DocumentNode): boolean {
 export function createApollo(
   schema: GraphQLSchema,
   { config, log }: Pick<Platform, 'config' | 'log'>,
+  readers: SchemaReaders,
 ): ApolloServer<PublicContext> {
   return new ApolloServer<PublicContext>({
     schema,
     introspection: true,
+    // The plugin validates documents.
+    dangerouslyDisableValidation: true,
+    stringifyResult: (result) => readers.responses.print(result),
     formatError,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: MAX_TOKENS },
@@ -150,7 +208,7 @@ export function createApollo(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
-      createRequestPlugin(schema, config.PUBLIC_SCHEMA),
+      createRequestPlugin(schema, config.PUBLIC_SCHEMA, readers),
     ],
   });
 }

@@ -28,8 +28,8 @@ type ReadParameter = (
 ) => unknown;
 
 /**
- * Replaces resolvers by direct calls, without TypeGraphQL's instances, promises and sorting of parameters: those of
- * fields, queries and mutations whose parameters TypeGraphQL does not convert. Changes and returns the schema.
+ * Replaces resolvers of fields, queries and mutations by direct calls, unless TypeGraphQL converts their parameters.
+ * Direct calls avoid TypeGraphQL's instances, promises and sorting of parameters. Changes and returns the schema.
  */
 export function callResolversDirectly(schema: GraphQLSchema): GraphQLSchema {
   resolveTypesDirectly(schema);
@@ -60,7 +60,7 @@ function callDirectly(
 
 /**
  * Replaces the type resolvers of interfaces, which are asynchronous in TypeGraphQL: compiled documents require the name
- * of the type at once.
+ * of the type synchronously.
  */
 function resolveTypesDirectly(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()))

@@ -20,7 +20,7 @@ const MAX_REPRESENTATIONS = 1000;
 /**
  * Adds the fields that a federation 2 router requires: `_service` and, when there are entities, `_entities`. A
  * reference is resolved by the root field of its type, so permissions, tenant and access apply. A reference that the
- * caller cannot see is null. See docs/contract.md#federation.
+ * caller cannot see is null. See docs/contract/apis.md#federation.
  */
 export function withFederation(schema: GraphQLSchema): GraphQLSchema {
   const sdl = subgraphOf(schema);

@@ -6,7 +6,7 @@ import { shortenMessage } from '../../core/shorten-message.ts';
 
 /**
  * Formats an error for GraphQL: the message of REST, and `extensions: {code, status, validation?}`. See
- * docs/contract.md#errors.
+ * docs/contract/apis.md#errors.
  */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const { message, locations, path } = formatted;

@@ -1,7 +1,7 @@
-import type { ApolloServer } from '@apollo/server';
+import { type ApolloServer, type HTTPGraphQLHead, HeaderMap } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RouteHandlerMethod } from 'fastify';
-import type { GraphQLSchema } from 'graphql';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, preParsingHookHandler } from 'fastify';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { logFailure } from '../../core/log-failure.ts';
@@ -11,10 +11,10 @@ import { prefersHtml } from '../pages/html.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
 import { traceGraphql } from '../tracing.ts';
-import { toRequestError } from './request-error.ts';
+import type { SchemaReaders } from './apollo.ts';
 import { createSocketHandler } from './websocket.ts';
 
-export interface GraphqlOptions {
+export interface GraphqlOptions extends SchemaReaders {
   schema: GraphQLSchema;
   apollo: ApolloServer<PublicContext>;
   platform: Platform;
@@ -33,7 +33,8 @@ declare module 'fastify' {
 }
 
 /**
- * Registers `/graphql`: POST, GET and WebSocket on one path. Browsers that open it are sent to GraphiQL. See docs/contract.md#graphql.
+ * Registers `/graphql`: POST, GET and WebSocket on one path. Browsers that open it are sent to GraphiQL. See
+ * docs/contract/apis.md#graphql.
  */
 export async function registerGraphqlRoutes(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   app.decorateRequest('graphqlContext', null);
@@ -51,9 +52,13 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
   const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (
     ...parameters: Parameters<RouteHandlerMethod>
   ) => Promise<unknown>;
-  const handler: RouteHandlerMethod = (request, reply) => traceGraphql(request, () => apolloHandler(request, reply));
+  const handler: RouteHandlerMethod = async (request, reply) => {
+    const text = await traceGraphql(request, () => apolloHandler(request, reply));
+    const stored = typeof text === 'string' ? options.responses.find(text) : undefined;
+    return stored ? stored.send(request, reply) : text;
+  };
   const handleGet: RouteHandlerMethod = function (request, reply) {
-    // A query may read what no cache stores, as the REST routes of `NOT_STORED`.
+    // A query may read data that no cache may store, like the REST routes of `NOT_STORED`.
     void reply.header('cache-control', 'no-store');
     if (!prefersHtml(request)) return handler.call(this, request, reply);
     // A browser that opens this address.
@@ -72,5 +77,22 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     },
     preParsing: options.limitBody,
     handler,
+  });
+}
+
+/**
+ * Converts the error of a request that is refused before its document runs. Apollo responds with the status and headers
+ * of the `ApiError`.
+ */
+function toRequestError(error: unknown): GraphQLError {
+  const apiError = toApiError(error);
+  const head: HTTPGraphQLHead = {
+    status: apiError?.status ?? 500,
+    headers: new HeaderMap(Object.entries(apiError?.headers ?? {})),
+  };
+  // Another package declares `extensions.http` as a plain object; Apollo expects its own type.
+  return new GraphQLError(apiError?.message ?? 'Internal error', {
+    originalError: error as Error,
+    extensions: { http: head as object },
   });
 }

@@ -2,6 +2,7 @@ import {
   getNullableType,
   isInputObjectType,
   isListType,
+  isNonNullType,
   isObjectType,
   type GraphQLArgument,
   type GraphQLField,
@@ -22,7 +23,7 @@ type Resolve = GraphQLFieldResolver<unknown, PublicContext>;
 
 /**
  * Copies the rules that `@Rule` declares to the arguments and input fields of a schema, and wraps the resolvers of the
- * fields that have them: a call with a value that violates a rule is BAD_USER_INPUT. Changes and returns the schema.
+ * fields that have them. A call with a value that violates a rule is BAD_USER_INPUT. Changes and returns the schema.
  */
 export function withInputRules(schema: GraphQLSchema): GraphQLSchema {
   declareFieldRules(schema);
@@ -37,6 +38,18 @@ export function withInputRules(schema: GraphQLSchema): GraphQLSchema {
       if (field.subscribe) field.subscribe = withCheck(check, field.subscribe as Resolve);
     }
   }
+  return schema;
+}
+
+/** Replaces the type of an argument with a default, where it is not null, by a rule: a null then has its path in the error. */
+export function relaxDefaults(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type) && !type.name.startsWith('__'))
+      for (const argument of Object.values(type.getFields()).flatMap(({ args }) => args))
+        if (argument.defaultValue !== undefined && isNonNullType(argument.type)) {
+          argument.type = argument.type.ofType;
+          setRule(argument, { ...ruleOf(argument), notNull: true });
+        }
   return schema;
 }
 
@@ -91,7 +104,7 @@ const withCheck =
     return resolve(source, args, context, info);
   };
 
-/** Creates the check of a field's arguments. The argument `input` is no part of paths: REST has its keys in the body. */
+/** Creates the check of a field's arguments. Paths leave out the argument `input`: REST has its keys in the body. */
 function createArgumentsCheck(
   { args }: GraphQLField<unknown, unknown>,
   known: Map<GraphQLInputType, Check | undefined>,

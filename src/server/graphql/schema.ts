@@ -1,7 +1,15 @@
 import { readdirSync } from 'node:fs';
 import 'reflect-metadata';
 import { createPubSub } from '@graphql-yoga/subscription';
-import type { GraphQLSchema } from 'graphql';
+import {
+  GraphQLList,
+  GraphQLNonNull,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+} from 'graphql';
 import { buildSchema, getMetadataStorage, type NonEmptyArray } from 'type-graphql';
 import { guard, rootTypes } from '../../../resolvers/support/guard.ts';
 import { limitSubscriptions } from '../../../resolvers/support/limit-subscriptions.ts';
@@ -9,15 +17,14 @@ import { ERROR_CODE_LIST } from '../../core/errors.ts';
 import { DateTime } from '../../core/scalars.ts';
 import { callResolversDirectly, readPlainFieldsDirectly } from './direct-resolvers.ts';
 import { withFederation } from './federation.ts';
-import { withInputRules } from './input-rules.ts';
+import { relaxDefaults, withInputRules } from './input-rules.ts';
+import { markUuidColumns } from './uuid-fields.ts';
 
 const FOLDER = new URL('../../../resolvers/', import.meta.url);
 
 /** Imports all modules below resolvers/. Returns the classes that they declare with `@Resolver`. */
 async function importResolvers(): Promise<NonEmptyArray<NewableFunction>> {
-  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    /[\w-]+\.[jt]s$/.test(name),
-  );
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
   for (const name of files.toSorted()) await import(new URL(name, FOLDER).href);
   const [first, ...others] = getMetadataStorage().resolverClasses.map(({ target }) => target as NewableFunction);
   return [first!, ...others];
@@ -39,6 +46,22 @@ function describeRootTypes(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
+/** Returns a type whose inner lists are not nullable, which TypeGraphQL gives the nullability of their items. */
+function withInnerLists(type: GraphQLOutputType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(withInnerLists(type.ofType as never) as never);
+  if (!isListType(type)) return type;
+  const item = withInnerLists(type.ofType as GraphQLOutputType);
+  return new GraphQLList(isListType(item) ? new GraphQLNonNull(item) : item);
+}
+
+/** Gives all fields types with required inner lists. Changes and returns the schema. */
+function requireInnerLists(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type))
+      for (const field of Object.values(type.getFields())) field.type = withInnerLists(field.type);
+  return schema;
+}
+
 /** Creates the schema. Every root field checks its permission, then its arguments, before its resolver runs. */
 export async function createSchema(): Promise<GraphQLSchema> {
   readPlainFieldsDirectly();
@@ -49,5 +72,13 @@ export async function createSchema(): Promise<GraphQLSchema> {
     skipCheck: false,
     pubSub: UNUSED_PUB_SUB,
   });
-  return guard(limitSubscriptions(withInputRules(withFederation(describeRootTypes(callResolversDirectly(schema))))));
+  return guard(
+    limitSubscriptions(
+      withInputRules(
+        withFederation(
+          relaxDefaults(describeRootTypes(requireInnerLists(markUuidColumns(callResolversDirectly(schema))))),
+        ),
+      ),
+    ),
+  );
 }

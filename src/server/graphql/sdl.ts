@@ -60,7 +60,7 @@ const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3
 
 /**
  * Returns the SDL of the federation 2 subgraph: every type that can be found by id is an entity. See
- * docs/contract.md#federation.
+ * docs/contract/apis.md#federation.
  */
 export function subgraphOf(schema: GraphQLSchema): string {
   const entities = entityFinders(schema);
@@ -88,10 +88,10 @@ export const openapiOf = (endpoints: readonly Endpoint[]) =>
   });
 
 /**
- * Returns a look-up of the permissions of root fields by their coordinates, e.g. `Query.me`. That of a field which
- * requires a session in addition ends with `, session`; without a further permission it is `session`.
+ * Returns a look-up of the permissions of root fields by their coordinates, e.g. `Query.me`. If a field also requires a
+ * session, the permission ends with `, session`; without a further permission it is `session`.
  */
-export function permissionNames(schema: GraphQLSchema): (coordinate: string) => string | undefined {
+function permissionNames(schema: GraphQLSchema): (coordinate: string) => string | undefined {
   const names = new Map(
     rootTypes(schema).flatMap(([, type]) =>
       Object.values(type!.getFields()).map((field): [string, string | undefined] => [

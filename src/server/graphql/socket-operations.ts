@@ -19,7 +19,7 @@ interface RunningOperation {
   payload: SubscribePayload;
   abort: AbortController;
 }
-/** What the service knows of a socket. The caller is absent until it is authenticated. */
+/** State of a socket. The caller is absent until it is authenticated. */
 export type SocketExtra = { socket: WebSocket; request: FastifyRequest; caller?: SocketCaller };
 
 /** Ends the work of all operations of a closed socket. */

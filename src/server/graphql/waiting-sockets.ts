@@ -23,7 +23,7 @@ export class WaitingSockets {
     return true;
   }
 
-  /** Ends what is counted to the address: the caller is authenticated. */
+  /** Stops counting the socket to the address: the caller is authenticated. */
   authenticated(socket: WebSocket): void {
     this.#ends.get(socket)?.();
   }

@@ -4,7 +4,6 @@ import {
   getOperationAST,
   GraphQLError,
   subscribe,
-  validate,
   type DocumentNode,
   type ExecutionArgs,
   type GraphQLFormattedError,
@@ -14,6 +13,7 @@ import { makeHandler } from 'graphql-ws/use/@fastify/websocket';
 import { LRUCache } from 'lru-cache';
 import type { WebSocket } from 'ws';
 import { addressRange } from '../../core/address-range.ts';
+import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
 import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
@@ -29,7 +29,8 @@ import type { GraphqlOptions } from './graphql.ts';
 import { ignoreUnsentMessages } from './quiet-send.ts';
 import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
-import { checkVariables } from './variables.ts';
+import { describeRefusedValues } from './value-issues.ts';
+import { checkValues } from './variables.ts';
 import { TOO_MANY, WaitingSockets } from './waiting-sockets.ts';
 
 type Socket = SocketContext<Record<string, unknown>, SocketExtra>;
@@ -44,15 +45,21 @@ const MAX_SOCKETS = 50;
 /** Maximum number of open operations of one socket. */
 const MAX_OPEN_OPERATIONS = 100;
 
-type SocketOptions = Pick<GraphqlOptions, 'schema' | 'platform' | 'authenticator' | 'limiter'>;
+type SocketOptions = Pick<GraphqlOptions, 'schema' | 'thread' | 'responses' | 'platform' | 'authenticator' | 'limiter'>;
 
 /**
  * Creates the handler of GraphQL over WebSocket (`graphql-transport-ws`). Credentials are `connectionParams:
  * {authorization}`, or the session cookie of an upgrade that comes from the same origin or from `CORS_ORIGINS`, as over
  * HTTP. The socket is closed with 4403 without valid credentials, and when the user is disabled or the credential ends;
- * with 4429 above a limit of open sockets. See docs/contract.md#graphql.
+ * with 4429 above a limit of open sockets. See docs/contract/apis.md#graphql.
  */
 export function createSocketHandler(options: SocketOptions) {
+  const { schema, responses } = options;
+  const readSchema = async ({ document, operationName, variableValues, contextValue }: ExecutionArgs) =>
+    responses.run(
+      { document, operation: getOperationAST(document, operationName)!, variables: variableValues ?? {} },
+      contextValue as PublicContext,
+    );
   const sockets = new PerUserLimit(MAX_SOCKETS);
   const waiting = new WaitingSockets();
   const unread = new UnreadMessages();
@@ -79,11 +86,15 @@ export function createSocketHandler(options: SocketOptions) {
       if (Array.isArray(prepared)) endOperation(socket.extra as SocketExtra, id, payload);
       return prepared;
     },
-    execute: (args: ExecutionArgs) => traceSocketOperation(args, execute),
+    execute: (args: ExecutionArgs) => traceSocketOperation(args, async () => (await readSchema(args)) ?? execute(args)),
     subscribe: (args: ExecutionArgs) => traceSocketOperation(args, subscribe),
-    onNext: ({ extra }, _id, _payload, _args, result) => {
+    onNext: ({ extra }, _id, _payload, args, result) => {
       unread.limit(extra.caller!.viewer.userId);
-      return result.errors ? ({ ...result, errors: formatErrors(extra, result.errors) } as never) : undefined;
+      if (!result.errors) return undefined;
+      const { document, operationName, variableValues } = args;
+      const request = { schema, document, operationName, variables: variableValues ?? {} };
+      const errors = describeRefusedValues(result.errors as GraphQLError[], request);
+      return { ...result, errors: formatErrors(extra, errors) } as never;
     },
     onComplete: ({ extra }, id, payload) => endOperation(extra as SocketExtra, id, payload),
     onError: ({ extra }, _id, _payload, errors) => formatErrors(extra as SocketExtra, errors) as never,
@@ -147,16 +158,16 @@ async function acceptConnection(
   return true;
 }
 
-/** Checks the caller and the document of an operation. Returns what to execute, or the validation errors. */
+/** Checks the caller and the document of an operation. Returns the arguments of the execution, or the validation errors. */
 async function prepareOperation(
-  { schema, platform, authenticator, limiter, documents }: SocketOptions & { documents: ValidDocuments },
+  { schema, thread, platform, authenticator, limiter, documents }: SocketOptions & { documents: ValidDocuments },
   { extra, subscriptions }: Socket,
   id: string,
   payload: SubscribePayload,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
   const { query, variables, operationName } = payload;
   const caller = extra.caller!;
-  // Before the first `await`: a client may complete the operation at once.
+  // Before the first `await`: a client may complete the operation immediately.
   const request = startOperation(extra, id, payload);
   const current = await authenticator.authenticate(caller.credential);
   if (!current) {
@@ -170,9 +181,13 @@ async function prepareOperation(
   let document = documents.get(query);
   if (!document) {
     document = parseLimited(query);
-    const errors = validate(schema, document);
-    // Without the original error of a scalar: the document is invalid, this is no unexpected exception.
-    if (errors.length) return errors.map(({ message, nodes }) => new GraphQLError(message, { nodes }));
+    const errors = await thread.validate(document, { viewer, request });
+    // Without the original error of a scalar: the document is invalid, and the error is expected.
+    if (errors.length)
+      return describeRefusedValues(
+        errors.map(({ message, nodes, source, positions }) => new GraphQLError(message, { nodes, source, positions })),
+        { schema, document, operationName, variables: variables ?? {} },
+      );
     documents.set(query, document);
   }
   const operation = getOperationAST(document, operationName);
@@ -182,7 +197,7 @@ async function prepareOperation(
     { requestId: request.id, operation: described.name, type: described.type },
     'Operation started',
   );
-  checkVariables(variables);
+  checkValues(document, operation, variables ?? {});
   checkLimits(document, schema, variables ?? {}, operationName ?? undefined);
   countSocketOperation({ ...described, mayBeLabel: true });
   return {

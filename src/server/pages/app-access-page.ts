@@ -31,7 +31,7 @@ const scopeLine = (scope: AppScope, { required, hosts }: DeclaredAccess, granted
       <strong>${scope}</strong>: ${APP_SCOPES[scope]}${names}${note}</label>`;
 };
 
-/** Returns the page on which a user grants an app what it declares. */
+/** Returns the page on which a user grants an app the rights that it declares. */
 function grantPage({ app, access, ownerName }: ViewedApp, granted: GrantedAccess, returnTo: string): string {
   const lines = access.scopes.map((scope) => scopeLine(scope, access, granted)).join('\n    ');
   const owner = ownerName === null ? '' : ` of <strong>${escapeHtml(ownerName)}</strong>`;
@@ -84,7 +84,7 @@ document.getElementById('refuse').addEventListener('click', () => void send('DEL
 
 /**
  * Registers the page on which a user grants an app access, the page of all grants of a user, and their scripts. See
- * docs/contract.md#grants-to-apps.
+ * docs/contract/handlers.md#grants-to-apps.
  */
 export function registerAppAccessPage(app: FastifyInstance, createContext: CreateContext): void {
   app.get('/app-access', async (request, reply) => {

@@ -1,6 +1,6 @@
 import { htmlPage } from './html.ts';
 
-/** The page on which a user sees and withdraws what apps may do with their rights. */
+/** The page on which a user sees and withdraws the rights of apps. */
 export const GRANTS_PAGE = htmlPage(
   'Access of apps',
   `<main>

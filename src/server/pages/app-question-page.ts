@@ -24,7 +24,9 @@ function isNavigation(request: FastifyRequest): boolean {
   return mode === undefined ? prefersHtml(request) : mode === 'navigate' && destination === 'document';
 }
 
-/** Sends the question that an app has for a browser as a page of the service. Returns false for what is none. */
+/**
+ * Sends the question of an app to a browser as a page of the service. Returns false for an error that is not a question.
+ */
 export function sendAppQuestionPage(request: FastifyRequest, reply: FastifyReply, error: Error): boolean {
   if (!isNavigation(request)) return false;
   if (error instanceof ConsentRequired) {

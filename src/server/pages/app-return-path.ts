@@ -3,7 +3,7 @@ import type { Viewer } from '../../core/viewer.ts';
 import { resourceKey } from '../../services/resource/load-resource.ts';
 
 const ORIGIN = 'http://service.invalid';
-/** A route of an app: the key of the app, and what follows `view`. */
+/** A route of an app: the key of the app, and the path after `view`. */
 const VIEW = /^\/api\/apps\/([^/]+)\/view(?:\/(.*))?$/s;
 /** Segments that lead elsewhere where a proxy decodes the path. */
 const LEADS_UP = /(?:^|[/\\])\.\.?(?:[/\\]|$)/;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What the scripts of a page may do: the sources of `script-src` and `worker-src`. */
+/** Sources that the scripts of a page may use: `script-src` and `worker-src`. */
 export interface ScriptPolicy {
   scripts: string;
   workers: string;
@@ -59,19 +59,24 @@ export const CARDS = {
 };
 
 /**
- * Sends a page. Browsers do not store it: the page at `/` differs with the session, also when a person goes back. Its scripts
- * are the only ones that run, because the responses of apps have the same origin; so without a `policy` of its own each gets
- * a nonce, and the page must contain no markup of others.
+ * Sends a page. Browsers do not store it: the page at `/` differs with the session, even when a person goes back. Only its
+ * scripts run, because the responses of apps have the same origin; so each gets a nonce, and the page must
+ * contain no markup of others.
  */
-export function sendHtml(reply: FastifyReply, page: string, policy?: ScriptPolicy): FastifyReply {
+export function sendHtml(reply: FastifyReply, page: string): FastifyReply {
   const nonce = randomBytes(16).toString('base64url');
-  const own = page.includes('<script') ? `'nonce-${nonce}' 'strict-dynamic'` : `'none'`;
-  return reply
-    .header('content-type', 'text/html; charset=utf-8')
-    .header('content-security-policy', securityPolicy(policy ?? { scripts: own, workers: `'none'` }))
-    .header('cache-control', 'no-store')
-    .send(policy ? page : page.replaceAll('<script', `<script nonce="${nonce}"`));
+  const scripts = page.includes('<script') ? `'nonce-${nonce}' 'strict-dynamic'` : `'none'`;
+  return withHtmlHeaders(reply, { scripts, workers: `'none'` }).send(
+    page.replaceAll('<script', `<script nonce="${nonce}"`),
+  );
 }
+
+/** Sets the headers of a page, and returns the reply. */
+export const withHtmlHeaders = (reply: FastifyReply, policy: ScriptPolicy): FastifyReply =>
+  reply
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('content-security-policy', securityPolicy(policy))
+    .header('cache-control', 'no-store');
 
 /** Returns whether the client is a browser that opens a page: it accepts HTML and does not name JSON. */
 export const prefersHtml = ({ headers: { accept = '' } }: FastifyRequest): boolean =>

@@ -75,7 +75,7 @@ nav a {
 }
 nav a:hover { border-color: var(--accent); }
 nav span { display: block; font-size: .85rem; opacity: .75; }
-/* Beside the workspace the links are one line each. */
+/* Next to the workspace, each link has its own line. */
 main:has(#workspace:not([hidden])) nav { gap: 0; }
 main:has(#workspace:not([hidden])) nav a { border: 0; padding: .25rem 0; }
 main:has(#workspace:not([hidden])) nav span { display: none; }

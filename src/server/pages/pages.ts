@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
@@ -10,10 +11,11 @@ import { isLinkOpen } from '../../services/identity/password-reset.ts';
 import { contractOf, openapiOf, subgraphOf } from '../graphql/sdl.ts';
 import type { CreateContext } from '../request-context.ts';
 import { SESSION_COOKIE } from '../request.ts';
+import { SentOften } from '../sent-often.ts';
 import { registerAppAccessPage } from './app-access-page.ts';
 import { homePage } from './home-page.ts';
 import { HOME_SCRIPT } from './home-script.ts';
-import { sendHtml, type ScriptPolicy } from './html.ts';
+import { sendHtml, withHtmlHeaders, type ScriptPolicy } from './html.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { LINK_GONE_PAGE, PASSWORD_RESET_PAGE, PASSWORD_RESET_SCRIPT } from './password-reset-page.ts';
 import { requireSchemaAccess } from './schema-access.ts';
@@ -21,7 +23,7 @@ import { WORKED_OPERATIONS } from './worked-operations.ts';
 
 interface PageOptions {
   schema: GraphQLSchema;
-  endpoints: Endpoint[];
+  endpoints: readonly Endpoint[];
   platform: Platform;
   createContext: CreateContext;
 }
@@ -42,14 +44,18 @@ const inlineScriptHashes = (page: string): string =>
 
 /**
  * Registers `/`, `/password-reset/{token}`, `/app-access`, `/app-access/{id}`, `/graphiql`, the SDL, the subgraph,
- * `/api/openapi.json` and `/api/docs`. The pages load nothing from other origins. See docs/contract.md#running-it.
+ * `/api/openapi.json` and `/api/docs`. The pages load nothing from other origins. See
+ * docs/contract/running.md#running-it.
  */
 export async function registerPages(app: FastifyInstance, options: PageOptions): Promise<void> {
   registerHome(app, options);
   registerPasswordReset(app, options);
   registerAppAccessPage(app, options.createContext);
   let graphiql: ReturnType<typeof renderGraphiqlPage> | undefined;
-  app.get('/graphiql', async (_request, reply) => sendHtml(reply, ...(await (graphiql ??= renderGraphiqlPage()))));
+  app.get('/graphiql', async (request, reply) => {
+    const [page, policy] = await (graphiql ??= renderGraphiqlPage());
+    return page.send(request, withHtmlHeaders(reply, policy));
+  });
   registerSchemaDocuments(app, options);
   await registerRestReference(app);
   // Where people look for them first.
@@ -87,13 +93,10 @@ function registerPasswordReset(app: FastifyInstance, { platform, createContext }
  */
 function registerSchemaDocuments(app: FastifyInstance, { schema, endpoints, ...options }: PageOptions): void {
   const registerDocument = (url: string, type: string, build: () => string) => {
-    let document: { text: string; etag: string } | undefined;
+    let document: SentOften | undefined;
     app.get(url, async (request, reply) => {
       await requireSchemaAccess(options, request, reply);
-      const { text, etag } = (document ??= withEtag(build()));
-      reply.header('etag', etag).header('cache-control', 'no-cache');
-      if (request.headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.code(304).send();
-      return reply.header('content-type', type).send(text);
+      return (document ??= new SentOften(build())).sendTagged(request, reply.header('content-type', type));
     });
   };
   registerDocument('/graphql/schema.graphql', 'text/plain; charset=utf-8', () => contractOf(schema));
@@ -101,24 +104,33 @@ function registerSchemaDocuments(app: FastifyInstance, { schema, endpoints, ...o
   registerDocument('/api/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(openapiOf(endpoints)));
 }
 
-const withEtag = (text: string) => ({
-  text,
-  etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
-});
-
 async function registerRestReference(app: FastifyInstance): Promise<void> {
   app.get('/api/docs', async (_request, reply) => sendHtml(reply, DOCS));
   app.get('/api/docs/start.js', async (_request, reply) => sendScript(reply, DOCS_SCRIPT));
+  for (const [name, type] of SWAGGER_FILES) {
+    let file: Promise<SentOften> | undefined;
+    app.get(`/api/docs/${name}`, async (request, reply) =>
+      (await (file ??= readSwagger(name))).sendTagged(request, reply.header('content-type', type)),
+    );
+  }
   await app.register(fastifyStatic, {
     root: SWAGGER,
     prefix: '/api/docs/',
     index: false,
-    allowedPath: (path) => /^\/swagger-ui(-bundle)?\.(css|js)$|^\/favicon-\d+x\d+\.png$/.test(path),
+    allowedPath: (path) => /^\/favicon-\d+x\d+\.png$/.test(path),
   });
 }
 
+/** The large files of the page. */
+const SWAGGER_FILES = [
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+] as const;
+
+const readSwagger = async (name: string): Promise<SentOften> => new SentOften(await readFile(join(SWAGGER, name)));
+
 /** Renders the GraphiQL page. Returns it with its policy. Call it on demand: the module takes 46 MiB. */
-async function renderGraphiqlPage(): Promise<[page: string, policy: ScriptPolicy]> {
+async function renderGraphiqlPage(): Promise<[page: SentOften, policy: ScriptPolicy]> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const page = renderGraphiQL({
     title: 'GraphiQL',
@@ -127,7 +139,7 @@ async function renderGraphiqlPage(): Promise<[page: string, policy: ScriptPolicy
     defaultQuery: WORKED_OPERATIONS,
   });
   const scripts = `'self' 'unsafe-eval'${inlineScriptHashes(page)}`;
-  return [page, { scripts, workers: `'self' blob:` }];
+  return [new SentOften(page), { scripts, workers: `'self' blob:` }];
 }
 
 /** Icon with three chart bars. Browsers request `/favicon.ico` from every page. */

@@ -25,11 +25,11 @@ export const PASSWORD_RESET_PAGE = htmlPage(
   { head: '<meta name="robots" content="noindex">' },
 );
 
-/** The page of a link that does not work any more. */
+/** The page of a link that no longer works. */
 export const LINK_GONE_PAGE = htmlPage(
   'Link expired',
   `<main>
-  <h1>This link does not work any more</h1>
+  <h1>This link no longer works</h1>
   <p class="lead">It was already used, has expired or never existed. A link works once, within an hour.</p>
   <nav>${CARDS.login}</nav>
 </main>`,

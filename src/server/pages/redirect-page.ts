@@ -18,7 +18,7 @@ export type SendRedirectPage = (
 /**
  * Creates the function that asks before a browser follows a redirect of an app to another site: otherwise links to this
  * service would lead anywhere. Targets of the same app, `PUBLIC_URL`, `CORS_ORIGINS` and `REDIRECT_HOSTS` need no question,
- * unless the address may contain what the app has read with the rights of its caller.
+ * unless the address may contain data that the app has read with the rights of its caller.
  */
 export function createRedirectPage({ config, publicUrl }: Pick<Platform, 'config' | 'publicUrl'>): SendRedirectPage {
   const origins = new Set([new URL(publicUrl).origin, ...config.CORS_ORIGINS]);

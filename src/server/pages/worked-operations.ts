@@ -1,4 +1,7 @@
-/** The operations with which GraphiQL opens. On the demo they run in this order. See docs/contract.md#running-it. */
+/**
+ * The operations with which GraphiQL opens. On the demo they run in this order. See
+ * docs/contract/running.md#running-it.
+ */
 export const WORKED_OPERATIONS = `# Worked operations on the demo.
 # Log in at / first. Then press Ctrl+Enter in one,
 # or choose it from the menu of the Execute button.

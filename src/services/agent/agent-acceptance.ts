@@ -6,11 +6,11 @@ import type { Transaction } from '../../core/platform.ts';
 import { ownershipLevel } from '../resource/access-level.ts';
 
 /*
- * An agent has the rights of its owner. So what another user changes in it, or in its assistant, has no effect before the
- * owner accepts the agent: by running or enabling it (docs/contract.md#agents).
+ * An agent has the rights of its owner. So changes of another user to it, or to its assistant, have no effect
+ * before the owner accepts the agent: by running or enabling it (docs/contract/agents.md#agents).
  */
 
-/** Why an agent does not run that its owner has not accepted. */
+/** Why an agent does not run: its owner has not accepted it. */
 export const NOT_ACCEPTED = 'The owner has not accepted the agent yet';
 
 /** Returns whether the viewer decides for the owner of an agent: the owner, or a superuser, who has all rights anyway. */
@@ -27,8 +27,8 @@ export function requireAccepted(ctx: Pick<Context, 'viewer'>, { accepted, ownerI
 }
 
 /**
- * Marks the agents of an assistant as not accepted, because the viewer has changed what they do, except the viewer's own
- * and, for a superuser, all. A handler of an app accepts nothing for its caller.
+ * Marks the agents of an assistant as not accepted, because the viewer has changed their behaviour. The viewer's own
+ * agents, and for a superuser all, stay accepted. A handler of an app accepts nothing for its caller.
  */
 export function withdrawAcceptance({ viewer }: Pick<Context, 'viewer'>, tx: Transaction, assistantId: string): void {
   const isApp = viewer.authMethod === 'app';

@@ -1,15 +1,15 @@
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 
-/** Maximum number of runs in a chain: an event of the last one starts none. */
-export const MAX_CHAIN = 3;
+/** Maximum depth of a chain. An event of a run at this depth starts no run. */
+export const MAX_CHAIN_DEPTH = 3;
 
 /** Header with the depth of the run that sends a request to an app of this service. */
 export const CHAIN_HEADER = 'dws-agent-chain';
 
 /**
  * Returns the headers by which an app of this service knows that a run calls it, so that its events continue the chain.
- * Other hosts get none. Only this service can create them; one that is sent again counts again.
+ * Other hosts get none. Only this service can create them, and a header that is sent again counts again.
  */
 export function chainHeaders(
   { publicUrl, secrets }: Pick<Platform, 'publicUrl' | 'secrets'>,
@@ -21,7 +21,7 @@ export function chainHeaders(
   return { [CHAIN_HEADER]: `${value}.${digestOf(secrets, value)}` };
 }
 
-/** Returns the depth that such a header states; 0 for a request without one, or with one that is not ours. */
+/** Returns the depth that such a header states; 0 for a request without one, or with one of another origin. */
 export function readChain({ secrets }: Pick<Platform, 'secrets'>, header: string | undefined): number {
   const [, value, depth, digest] = /^((\d)\.[\da-f-]{36})\.([\w-]+)$/.exec(header ?? '') ?? [];
   return value !== undefined && digest === digestOf(secrets, value) ? Number(depth) : 0;

@@ -5,7 +5,7 @@ import type { Platform } from '../../core/platform.ts';
 import { createJobContext } from '../job/job-context.ts';
 import { accessLevel } from '../resource/access-level.ts';
 
-/** What a run is requested for. */
+/** The request of a run. */
 export interface RunSubject {
   tenantId: string;
   agentId: string;
@@ -13,7 +13,7 @@ export interface RunSubject {
   ownerId: string;
 }
 
-/** An agent with what its assistant gives it. */
+/** An agent with the model and tools of its assistant. */
 export interface RunningAgent {
   id: string;
   instructions: string | null;
@@ -36,8 +36,8 @@ export interface OwnedRun {
 }
 
 /**
- * Returns an agent, and a context that acts as its owner, which ends with `signal`. Throws FORBIDDEN with a sentence if the
- * owner was disabled, may not run the assistant any more, or is not the owner any more.
+ * Returns an agent, and a context that acts as its owner and ends with `signal`. Throws FORBIDDEN with a sentence if
+ * the owner was disabled, may no longer run the assistant, or no longer owns the agent.
  */
 export async function openOwnedRun(platform: Platform, subject: RunSubject, signal: AbortSignal): Promise<OwnedRun> {
   const { tenantId, agentId, ownerId } = subject;
@@ -54,6 +54,6 @@ export async function openOwnedRun(platform: Platform, subject: RunSubject, sign
   });
   if (!agent) throw refused('The agent was deleted or got another owner after the run was requested');
   if (!levelAllows(await accessLevel(ctx, agent.assistant), 'assistant:run'))
-    throw refused('The owner may not run the assistant any more');
+    throw refused('The owner may no longer run the assistant');
   return { ctx, agent };
 }

@@ -3,7 +3,7 @@ import type { Transaction } from '../../core/platform.ts';
 import { creditsOf } from '../../core/usage.ts';
 import { reserveCredits } from '../usage/credit-reservation.ts';
 
-/** What a run reserves at its start; null for a provider of the owner, whose use is not metered. */
+/** The reservation of a run at its start; null for a provider of the owner, whose use is not metered. */
 export type RunPrice = { credits: string; tier: ModelTier } | null;
 
 /** The credits of a run itself. */

@@ -18,26 +18,27 @@ import { excerpt } from './tools/tool-result.ts';
 const MAX_STEPS = 10;
 /** Maximum number of calls of tools in one step. */
 const MAX_CALLS = 16;
-/** Results of all tools of a run. What is more does not fit a model. */
+/** Results of all tools of a run. A model cannot take more. */
 const MAX_RESULT_BYTES_OF_RUN = 1024 * 1024;
 /** Arguments and results of all tools in the record of a run: a list has the records of many runs. */
 const MAX_RECORD_BYTES = 64 * 1024;
 /** Characters of a text in the record of a run past its maximum size. */
 const MIN_EXCERPT = 64;
 
-/** What executes a run. */
+/** The execution of a run. */
 export interface AgentWork {
   platform: Platform;
   run: BegunRun;
   ownerId: string;
   signal: AbortSignal;
-  /** Takes the number of the steps that have ended. */
+  /** Called with the number of steps that have ended. */
   progress(steps: number): void;
 }
 
 /**
- * Executes a run: the model is called, then the tools that it asks for, until it asks for none. Returns its last text. Throws
- * CONFLICT after too many steps, and what ended a call of the model, e.g. that it refused. A tool that fails ends nothing.
+ * Executes a run: calls the model and the tools that it requests until it requests none. Returns its last text. Throws
+ * CONFLICT after too many steps, and the error that ended a call of the model, e.g. a refusal. A tool that fails does
+ * not end the run.
  */
 export async function runLoop(work: AgentWork): Promise<string> {
   const { platform, run, signal } = work;
@@ -54,7 +55,7 @@ export async function runLoop(work: AgentWork): Promise<string> {
     const output = await conversation.next(ctx);
     work.progress(step);
     if (output !== null) return output;
-    // The rights of the owner are those of each step.
+    // Each step uses the current rights of the owner.
     ({ ctx } = await openOwnedRun(platform, subject, signal));
   }
   throw conflict(`The run ended after ${MAX_STEPS} steps without a final response`);
@@ -67,7 +68,7 @@ class Conversation {
   readonly #box: ToolBox;
   readonly #messages: ChatMessage[];
   readonly #steps: AgentStep[] = [];
-  /** Which tools the run lacks, and what the responses of the model lack. */
+  /** The tools that the run lacks, and what is missing from the responses of the model. */
   readonly #notes: string[];
   #resultBytes = 0;
   #recordBytes = 0;
@@ -97,7 +98,7 @@ class Conversation {
     for (const [index, call] of toolCalls.entries()) {
       const { text, record } = await this.#callTool(ctx, call, index);
       this.#messages.push({ role: 'tool', toolCallId: call.id, content: text });
-      // Of those past the maximum, the first shows that they were refused.
+      // Of the calls past the maximum, the first one records that they were refused.
       if (index <= MAX_CALLS) recorded.push(record);
     }
     await this.save();
@@ -115,7 +116,7 @@ class Conversation {
     const startedAt = performance.now();
     const { text, error = null } = await this.#callWithinLimits(ctx, call, index);
     this.#resultBytes += Buffer.byteLength(text);
-    const duration = performance.now() - startedAt;
+    const duration = Math.round(performance.now() - startedAt);
     const record = {
       name: this.#excerpt(call.name),
       arguments: this.#excerpt(call.arguments),

@@ -22,7 +22,9 @@ import { excerpt } from './tools/tool-result.ts';
 /** Maximum number of tokens of one response. */
 const MAX_TOKENS = 4096;
 
-/** Returns the chat model of an agent: that of its assistant, else the first one. The context is that of the owner. */
+/**
+ * Returns the chat model of an agent: the model of its assistant, else the first one. The context acts as the owner.
+ */
 export const chooseAgentModel = (ctx: Context, { assistant }: RunningAgent): Promise<ChosenModel> =>
   chooseModel(ctx, { kind: 'chat', model: assistant.model, isStored: true, userId: ctx.viewer.userId });
 
@@ -37,7 +39,7 @@ export const requestOf = (
 export const startPrice = ({ provider, model }: ChosenModel, request: ChatRequest): RunPrice =>
   provider.isOwn ? null : { credits: addCredits(RUN_CREDITS, estimateChat(model, request).credits), tier: model.tier };
 
-/** What a step is called with. */
+/** Input of a step. */
 interface StepInput {
   messages: readonly ChatMessage[];
   tools: readonly ChatTool[];
@@ -61,16 +63,17 @@ interface ModelCall {
 
 const ESTIMATED = 'The provider of the model states no tokens: they are estimated';
 
-/** What a call adds to the record of its run. */
+/** Additions of a call to the record of its run. */
 interface Recorded {
   content: string | null;
   notes: readonly string[];
 }
 
 /**
- * Calls the model for the next step of a run, and adds the step to `steps` and what its response lacks to `notes`. Its
- * credits, with the first step those of the run, are reserved before; once it is sent it is charged, however it ends. Throws
- * what ended the call, and CANCELLED if the run has ended meanwhile.
+ * Calls the model for the next step of a run. Adds the step to `steps`, and whatever its response lacks to `notes`. Its
+ * credits are reserved before the call, together with the credits of the run in the first step. Once the call is sent
+ * it is charged, however it ends. Throws the error that ended the call, and CANCELLED if the run has ended during the
+ * call.
  */
 export async function callModel(
   ctx: Context,
@@ -168,8 +171,8 @@ async function send(
 }
 
 /**
- * Ends a call, and saves and adds its step and notes. Returns false if there is nothing to save the step in, because the run has ended:
- * the call is charged even so. Does nothing if the call was ended before.
+ * Ends a call, and saves and adds its step and notes. Returns false if the run has ended, so that the step cannot be
+ * saved: the call is still charged. Does nothing if the call was ended before.
  */
 async function record(
   { platform, request: { signal } }: Context,

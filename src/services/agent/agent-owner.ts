@@ -1,12 +1,12 @@
-import type { Transaction } from '../../core/platform.ts';
+import type { TransferBelongings } from '../../core/user-belongings.ts';
 import { idOfPrincipal } from '../../core/viewer.ts';
 import { stopRuns } from './stop-runs.ts';
 
 /**
- * Gives the agents of a user who is deleted to another user, who has to accept them, and cancels their runs. If a team
- * takes over, the agents are deleted with the user, because a team has no agents.
+ * Transfers the agents of a deleted user to another user, who must accept them, and cancels their runs. If a team takes
+ * over, the agents are deleted with the user, because a team has no agents.
  */
-export function transferAgents(tx: Transaction, tenantId: string, from: string, to: string): void {
+export const transferAgents: TransferBelongings = (tx, tenantId, from, to) => {
   if (!from.startsWith('user:')) return;
   const ownerId = idOfPrincipal(from);
   stopRuns(tx, tenantId, { ownerId });
@@ -19,4 +19,4 @@ export function transferAgents(tx: Transaction, tenantId: string, from: string, 
       )`,
     values: [tenantId, ownerId, idOfPrincipal(to)],
   });
-}
+};

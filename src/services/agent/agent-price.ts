@@ -7,7 +7,7 @@ import { firstMessages } from './agent-messages.ts';
 import { chooseAgentModel, requestOf, startPrice } from './agent-model-call.ts';
 import { createToolBox } from './tools/tool-box.ts';
 
-/** What a run is started with. */
+/** Input of the start of a run. */
 export interface RunStart {
   eventName: string | null;
   payload: unknown;
@@ -15,8 +15,8 @@ export interface RunStart {
 }
 
 /**
- * Returns what a run of an agent reserves at its start. Throws CONFLICT if its owner cannot run it, or there is no AI
- * provider with a chat model.
+ * Returns the reservation of a run of an agent at its start. Throws CONFLICT if its owner cannot run it, or no AI
+ * provider has a chat model.
  */
 export async function priceRun(
   platform: Platform,

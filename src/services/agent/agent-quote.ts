@@ -7,12 +7,12 @@ import { priceRun } from './agent-price.ts';
 import { loadAgent } from './agent.ts';
 
 /**
- * Returns what a run of an agent with an empty payload reserves at its start, and for whom. Throws like a run: NOT_FOUND,
- * FORBIDDEN without `agent:run`, CONFLICT if its owner cannot run it, or has not accepted it.
+ * Returns the reservation of a run of an agent with an empty payload at its start, and the user who pays. Throws like a
+ * run: NOT_FOUND, FORBIDDEN without `agent:run`, CONFLICT if its owner cannot run it or has not accepted it.
  */
 export async function quoteAgentRun(ctx: Context, agentId: string): Promise<{ spender: Spender; price: RunPrice }> {
   const agent: Agent = await ctx.transaction((tx) => loadAgent(ctx, tx, agentId, 'agent:run'));
-  // The models of the owner's own providers are named by what is wrong with another one.
+  // Errors about another user's model would name that owner's own providers.
   requireAccepted(ctx, agent);
   const start = { eventName: null, payload: null, depth: 1 };
   return {

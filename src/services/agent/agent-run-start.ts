@@ -4,15 +4,15 @@ import type { Context } from '../../core/context.ts';
 import { conflict, tooMany, unavailable } from '../../core/errors.ts';
 import { checkJsonBounds } from '../../core/input-checks.ts';
 import { MAX_JSON_DEPTH } from '../../core/json-depth.ts';
+import { lockKey } from '../../core/locks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { actingUserId } from '../../core/viewer.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { lockKey } from '../resource/lock-key.ts';
 import { actsForOwner, requireAccepted } from './agent-acceptance.ts';
-import { MAX_CHAIN } from './agent-chain.ts';
+import { MAX_CHAIN_DEPTH } from './agent-chain.ts';
 import { reserveRun, type RunPrice } from './agent-credits.ts';
 import { priceRun } from './agent-price.ts';
 import { loadAgent } from './agent.ts';
@@ -20,7 +20,7 @@ import { acceptApps } from './event-bindings.ts';
 
 /** Maximum number of runs of one agent in an hour. */
 export const MAX_RUNS_PER_HOUR = 60;
-/** Maximum number of runs of all agents of one owner in an hour, deleted ones included. */
+/** Maximum number of runs of all agents of one owner in an hour, including deleted agents. */
 export const MAX_RUNS_OF_OWNER = 4 * MAX_RUNS_PER_HOUR;
 
 const PAYLOAD_BOUNDS = { maxBytes: 65_536, maxDepth: MAX_JSON_DEPTH };
@@ -40,8 +40,9 @@ export async function run(
 ): Promise<OperationRecord> {
   checkJsonBounds({ payload }, 'payload', PAYLOAD_BOUNDS);
   const depth = 1 + (ctx.request.appDepth ?? 0);
-  if (depth > MAX_CHAIN) throw unavailable(`Agents and handlers of apps start each other at most ${MAX_CHAIN} deep`);
-  // Before the transaction, because it reads what the owner can read, by other connections.
+  if (depth > MAX_CHAIN_DEPTH)
+    throw unavailable(`Agents and handlers of apps start each other at most ${MAX_CHAIN_DEPTH} deep`);
+  // Before the transaction, because it reads the owner's data through other connections.
   const loaded = await ctx.platform.database.transaction(ctx.viewer.tenantId, (tx) => loadForRun(ctx, tx, id));
   const price = await priceRun(ctx.platform, loaded, { eventName: null, payload, depth }, ctx.request.signal);
   return startInTransaction(ctx, waits, async (tx) => {

@@ -3,7 +3,7 @@ import type { Platform, Transaction } from '../../core/platform.ts';
 
 /** A run that is executed. */
 export interface BegunRun extends Record<string, unknown> {
-  /** That of its operation. */
+  /** Id of the run's operation. */
   workId: string;
   id: string;
   tenantId: string;

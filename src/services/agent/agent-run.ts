@@ -5,7 +5,10 @@ import { isUuid } from '../../core/id.ts';
 import { cancelById } from '../operation/operation.ts';
 import { loadAgent } from './agent.ts';
 
-/** Cancels a run of an agent, also one of another user or an event. Returns its id. Throws CONFLICT if it has ended. */
+/**
+ * Cancels a run of an agent, including a run of another user or an event. Returns its id. Throws CONFLICT if it has
+ * ended.
+ */
 export async function cancel(ctx: Context, agentId: string, runId: string): Promise<string> {
   const { id, operationId } = await ctx.transaction(async (tx) => {
     const agent = await loadAgent(ctx, tx, agentId, 'agent:run');
@@ -13,7 +16,7 @@ export async function cancel(ctx: Context, agentId: string, runId: string): Prom
     if (!run) throw notFound({ what: 'run of the agent', id: runId });
     return run;
   });
-  // One that stands for refused events has none.
+  // A run that stands for refused events has none.
   if (!operationId) throw conflict('The run has already ended');
   await cancelById(ctx, operationId);
   return id;

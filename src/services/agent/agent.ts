@@ -50,7 +50,9 @@ export async function create(
   });
 }
 
-/** Updates an agent. What another user than its owner changes is not run before the owner accepts it. Returns its id. */
+/**
+ * Updates an agent. Changes by a user other than its owner do not run before the owner accepts them. Returns its id.
+ */
 export async function update(
   ctx: Context,
   id: string,
@@ -77,7 +79,7 @@ export async function update(
   });
 }
 
-/** Returns what the owner of an agent accepts. */
+/** Returns the settings that the owner of an agent accepts. */
 const whatItDoes = ({ events, instructions }: Agent): string =>
   JSON.stringify([events.map(printEvent), instructions ?? null]);
 

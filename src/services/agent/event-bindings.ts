@@ -9,10 +9,10 @@ import { loadUsedResource } from '../resource/load-resource.ts';
 
 /*
  * An agent runs on events of single apps, because every app may emit any name. It accepts the owner that an app has when its
- * own owner binds it: another owner of the app suspends the binding (docs/contract.md#events-of-agents).
+ * own owner binds it: another owner of the app suspends the binding (docs/contract/agents.md#events-of-agents).
  */
 
-/** SQL of the events of the agent `agent`: its own, or those of its assistant. */
+/** SQL of the events of the agent `agent`: its own events, or the events of its assistant. */
 export const eventsOf = (agent: string): string => `
   case when ${agent}.events = '[]' then (
     select s.events from dws.assistant s where s.tenant_id = ${agent}.tenant_id and s.id = ${agent}.assistant_id
@@ -55,8 +55,8 @@ export const BOUND_APPS_OF_ASSISTANT = boundApps('p.events', 'null');
 export const printEvent = ({ appId, name }: AppEvent): string => `${appId} ${name}`;
 
 /**
- * Returns events without duplicates, with the ids of their apps. Throws NOT_FOUND for an app that the caller cannot read.
- * `former` events stay, also of apps that the caller cannot read or that were deleted.
+ * Returns events without duplicates, with the ids of their apps. Throws NOT_FOUND for an app that the caller cannot
+ * read. `former` events stay even if the caller cannot read their apps or the apps were deleted.
  */
 export async function resolveEvents(
   ctx: Context,
@@ -84,8 +84,8 @@ export function acceptApps(tx: Transaction, { tenantId, id }: Pick<Agent, 'tenan
 }
 
 /**
- * Accepts the present owners of the apps of an assistant, for its agents for which the viewer decides: the viewer's own, for
- * a superuser all. A handler of an app accepts nothing for its caller.
+ * Accepts the present owners of the apps of an assistant, for the agents that the viewer decides on: the viewer's own
+ * agents, for a superuser all. A handler of an app accepts nothing for its caller.
  */
 export function acceptInheritedApps({ viewer }: Context, tx: Transaction, assistantId: string): void {
   if (viewer.authMethod === 'app') return;

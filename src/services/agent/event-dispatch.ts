@@ -1,7 +1,8 @@
 import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
-import { MAX_CHAIN } from './agent-chain.ts';
+import { queueOperations } from '../operation/insert-operations.ts';
+import { MAX_CHAIN_DEPTH } from './agent-chain.ts';
 import { MAX_RUNS_OF_OWNER, MAX_RUNS_PER_HOUR, rateKeyOf } from './agent-run-start.ts';
 import { findSubscribers, type Subscriber, type WaitingEvent } from './event-subscribers.ts';
 
@@ -20,17 +21,17 @@ interface EventRun extends Subscriber {
 /**
  * Starts the agents that wait for events of apps, of all tenants and owners of apps in turn, at most `MAX_EVENTS` events.
  * One transaction marks the events and queues the runs, so that several processes, and one that dies, start each agent
- * once for an event. Returns the number of events. See docs/contract.md#events-of-agents.
+ * once for an event. Returns the number of events. See docs/contract/agents.md#events-of-agents.
  */
 export function dispatchEvents(platform: Platform): Promise<number> {
   return platform.system.transaction(async (query) => {
     const events = await takeEvents(query);
     if (events.length === 0) return 0;
-    const deep = events.filter(({ depth }) => depth >= MAX_CHAIN);
+    const deep = events.filter(({ depth }) => depth >= MAX_CHAIN_DEPTH);
     for (const { id, name } of deep) platform.log.info({ event: id, name }, 'An event ends a chain of agents');
     const subscribers = await findSubscribers(
       query,
-      events.filter(({ depth }) => depth < MAX_CHAIN),
+      events.filter(({ depth }) => depth < MAX_CHAIN_DEPTH),
     );
     const { started, refused } = await applyRate(query, subscribers);
     if (started.length > 0) await startRuns(platform, query, started);
@@ -43,7 +44,8 @@ export function dispatchEvents(platform: Platform): Promise<number> {
 async function takeEvents(query: Query): Promise<WaitingEvent[]> {
   const events = await query<WaitingEvent & Record<string, unknown>>({
     text: `
-      select e.id, e.tenant_id as "tenantId", e.name, e.depth, a.id as "appId", a.owner_id as "appOwnerId"
+      select e.id, e.tenant_id as "tenantId", e.name, e.depth, a.id as "appId", a.owner_id as "appOwnerId",
+        e.traceparent
       from dws.app_event e
       join dws.app a on a.id = e.app_id
       where e.dispatched_at is null and e.id in (
@@ -78,8 +80,8 @@ interface RefusedRun extends Subscriber {
 }
 
 /**
- * Locks the agents, then their owners. Returns those whose run is within the rates of the agent and its owner as `started`,
- * and others as `refused`.
+ * Locks the agents, then their owners. Returns the events whose runs are within the rates of the agent and its owner as
+ * `started`, and the others as `refused`.
  */
 async function applyRate(
   query: Query,
@@ -117,7 +119,10 @@ async function applyRate(
   return { started, refused };
 }
 
-/** Locks the owners of agents in one order, and counts the runs of each in the last hour, also of agents that were deleted. */
+/**
+ * Locks the owners of agents in one order, and counts the runs of each in the last hour, including runs of deleted
+ * agents.
+ */
 async function countRunsOfOwners(
   query: Query,
   subscribers: readonly Subscriber[],
@@ -168,29 +173,17 @@ async function startRuns({ queue }: Platform, query: Query, subscribers: readonl
       runs.map(({ operationId }) => operationId),
     ],
   });
-  await query({
-    text: `
-      insert into dws.operation (
-        id, work_id, tenant_id, user_id, operation, resource_kind, resource_id, input, status, unit
-      )
-      select n.id, n.id, n.tenant_id, n.owner_id, 'agent.run', 'agent', n.agent_id,
-        jsonb_build_object('agentRunId', n.run_id, 'ownerId', n.owner_id), 'queued', 'steps'
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[]) n (id, tenant_id, owner_id, agent_id, run_id)`,
-    values: [
-      runs.map(({ operationId }) => operationId),
-      runs.map(({ tenantId }) => tenantId),
-      runs.map(({ ownerId }) => ownerId),
-      runs.map(({ agentId }) => agentId),
-      runs.map(({ id }) => id),
-    ],
-  });
-  const work = runs.map(({ operationId, tenantId, ownerId }) => ({
-    workId: operationId,
+  const operations = runs.map(({ id, operationId, tenantId, ownerId, agentId, traceparent }) => ({
+    id: operationId,
     tenantId,
     userId: ownerId,
     operation: 'agent.run' as const,
+    resource: { kind: 'agent', id: agentId },
+    input: { agentRunId: id, ownerId },
+    unit: 'steps',
+    traceparent,
   }));
-  await queue.send(work, { query });
+  await queueOperations(queue, query, operations);
 }
 
 /** Records that events were left out: one failed run in an hour for each agent, which stands for all of them. */

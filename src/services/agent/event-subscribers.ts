@@ -13,6 +13,8 @@ export interface WaitingEvent {
   depth: number;
   appId: string;
   appOwnerId: string;
+  /** Trace of the handler that emitted it. */
+  traceparent: string | null;
 }
 
 /** Agents of one owner that an event starts: a pass starts all of them in one transaction. */
@@ -27,6 +29,7 @@ export interface Subscriber {
   appId: string;
   agentId: string;
   ownerId: string;
+  traceparent: string | null;
   /** Number of events on which the agent runs, and of their apps. */
   eventCount: number;
   appCount: number;
@@ -38,19 +41,19 @@ interface Candidate extends Subscriber, Record<string, unknown> {
 }
 
 /**
- * Returns the agents that wait for events: enabled and accepted ones, whose owner is enabled and not locked, may read the
- * app and may run the assistant. An agent waits for its own events, or for those of its assistant if it has none, and only
- * while the app has the owner that the agent has accepted. Of the agents of an owner that wait for an event, only the oldest
- * are returned.
+ * Returns the agents that wait for events. They are enabled and accepted, and their owner is enabled, not locked, may
+ * read the app and may run the assistant. An agent waits for its own events, or for its assistant's events if it has
+ * none. It does so only while the app has the owner that the agent has accepted. Of the agents of an owner that wait
+ * for an event, only the oldest are returned.
  */
 export async function findSubscribers(query: Query, events: readonly WaitingEvent[]): Promise<Subscriber[]> {
   const candidates = await query<Candidate>({
     text: `
-      select "tenantId", "eventId", name, "appId", "agentId", "ownerId", "assistantId", "assistantOwnerId",
+      select "tenantId", "eventId", name, "appId", traceparent, "agentId", "ownerId", "assistantId", "assistantOwnerId",
         jsonb_array_length(events) as "eventCount",
         (select count(distinct w.e ->> 'appId')::int from jsonb_array_elements(events) w (e)) as "appCount"
       from (
-        select e.tenant_id as "tenantId", e.id as "eventId", e.name, e.app_id as "appId", a.id as "agentId",
+        select e.tenant_id as "tenantId", e.id as "eventId", e.name, e.app_id as "appId", e.traceparent, a.id as "agentId",
           a.owner_id as "ownerId", s.id as "assistantId", s.owner_id as "assistantOwnerId", b.events,
           row_number() over (partition by e.id, a.owner_id order by a.id) as place
         from dws.app_event e

@@ -2,15 +2,15 @@ import type { AiModel, ChatRequest } from '../../core/ai.ts';
 import { formatDecimalUnits, parseDecimalUnits } from '../../core/decimal.ts';
 import { creditsOf } from '../../core/usage.ts';
 
-/** Decimals of dollars: those of quantities in the usage ledger. */
+/** Decimals of dollars, as many as quantities in the usage ledger have. */
 const DOLLAR_DECIMALS = 9;
-/** Prices of chat models are those of so many tokens. */
+/** Number of tokens to which the price of a chat model refers. */
 const TOKENS_OF_PRICE = 1_000_000n;
 /** Upper bounds of the tokens that a provider adds to a request, and to each of its messages. */
 const REQUEST_TOKENS = 64;
 const MESSAGE_TOKENS = 16;
 
-/** What a call costs. */
+/** The price of a call. */
 export interface AiPrice {
   /** A decimal with up to 9 places: the quantity of the usage ledger. */
   dollars: string;

@@ -15,8 +15,8 @@ import { parseModels } from './parse-models.ts';
 const PROVIDER_NOUN = 'AI provider';
 
 /**
- * Creates an AI provider. Returns its id. Throws FORBIDDEN for one of the tenant if the caller is no superuser, and
- * BAD_USER_INPUT for an address that outgoing calls may not reach.
+ * Creates an AI provider. Returns its id. Throws FORBIDDEN for a provider of the tenant unless the caller is a
+ * superuser, and BAD_USER_INPUT for an address that outgoing calls may not reach.
  */
 export async function create(
   ctx: Context,
@@ -36,7 +36,9 @@ export async function create(
   return ctx.transaction(async (tx) => tx.insert(newRow(AiProvider, content)).id);
 }
 
-/** Updates an AI provider. Returns its id. Another address requires the key again, which it must not get otherwise. */
+/**
+ * Updates an AI provider. Returns its id. A new address requires the key again: the stored key must not be sent there.
+ */
 export async function update(
   ctx: Context,
   id: string,
@@ -60,7 +62,7 @@ export async function update(
   });
 }
 
-/** Deletes an AI provider. Calls of it that run go on. */
+/** Deletes an AI provider. Its running calls continue. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => tx.remove(await loadProvider(ctx, tx, id)));
 }
@@ -69,7 +71,10 @@ export async function remove(ctx: Context, id: string): Promise<void> {
 export const isEditable = ({ viewer }: { viewer: Viewer }, { ownerId }: Pick<AiProvider, 'ownerId'>): boolean =>
   ownerId ? ownerId === viewer.userId : viewer.superuser;
 
-/** Loads a provider for a change. Throws NOT_FOUND for that of another user, FORBIDDEN for the tenant's to its users. */
+/**
+ * Loads a provider for a change. Throws NOT_FOUND for another user's provider, and FORBIDDEN for a provider of the
+ * tenant if the caller is not a superuser.
+ */
 async function loadProvider(ctx: Context, tx: Transaction, id: string): Promise<AiProvider> {
   const provider = isUuid(id) ? await tx.findOne(AiProvider, { id: id.toLowerCase() }, { lock: 'update' }) : null;
   const isHidden = provider?.ownerId && provider.ownerId !== ctx.viewer.userId;
@@ -80,7 +85,7 @@ async function loadProvider(ctx: Context, tx: Transaction, id: string): Promise<
   return provider;
 }
 
-const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, '');
 
 /** Returns the URL without a slash at its end. Throws BAD_USER_INPUT for one that outgoing calls refuse at any time. */
 async function checkBaseUrl({ platform }: Context, url: string): Promise<string> {
@@ -89,7 +94,7 @@ async function checkBaseUrl({ platform }: Context, url: string): Promise<string>
   return withoutSlash(url);
 }
 
-/** Throws BAD_USER_INPUT if there is a stored key, which another address must not get. */
+/** Throws BAD_USER_INPUT if there is a stored key: it must not be sent to another address. */
 async function requireNoKey({ viewer }: Context, tx: Transaction, id: string): Promise<void> {
   const rows = await tx.query({
     text: `select id from dws.ai_provider where tenant_id = $1 and id = $2 and sealed_api_key is not null`,

@@ -4,21 +4,24 @@ import { conflict } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { SecretBox } from '../../core/platform.ts';
 
-/** Where models are chosen: a context, or one whose `query` is that of a transaction. */
+/** The source of models: a context, or one whose `query` belongs to a transaction. */
 export interface ModelSource {
   query: Query;
   viewer: { tenantId: string };
   platform: { secrets: Pick<SecretBox, 'open'> };
 }
 
-/** What a call needs. */
+/** Requirements of a call. */
 export interface ModelRequest {
   kind: ModelKind;
   /** Null: the first one. */
   model?: string | null;
   /** Null: the first one of the model. */
   size?: string | null;
-  /** Whether the model is one that an assistant names, and not the request: then an unknown one is no mistake in the input. */
+  /**
+   * Whether the model is named by an assistant and not by the request: an unknown model is then not a mistake in the
+   * input.
+   */
   isStored?: boolean;
   /** The user whose own providers come first. */
   userId: string;
@@ -48,7 +51,9 @@ interface ProviderRow extends Record<string, unknown> {
   isOwn: boolean;
 }
 
-/** Enabled providers that a user may use: the user's own ones first, then those of the tenant, the oldest first. */
+/**
+ * Enabled providers that a user may use: the user's own ones first, then the providers of the tenant, the oldest first.
+ */
 const PROVIDERS = `
   select id, name, base_url as "baseUrl", sealed_api_key as "sealedApiKey", models, owner_id is not null as "isOwn"
   from dws.ai_provider
@@ -77,8 +82,8 @@ export async function chooseModel(source: ModelSource, request: ModelRequest): P
 }
 
 /**
- * Returns a model that was chosen before, with the provider as it is now. Throws CONFLICT if the provider was deleted or
- * disabled, or has the model no longer.
+ * Returns a model that was chosen before, with the provider as it is now. Throws CONFLICT if the provider was deleted
+ * or disabled, or no longer has the model.
  */
 export async function findChosenModel(
   source: ModelSource,

@@ -39,8 +39,8 @@ function parsePrice(price: number | null | undefined, path: string, isRequired: 
   }
   if (!isRequired) throw invalid(path, `must not be set for a model of the kind ${kind}`);
   const text = price.toFixed(PRICE_DECIMALS);
-  // The shortest decimal of a number is what the client sent: it must not have more decimals than are kept.
+  // The client sent the shortest decimal of a number: it must not have more decimals than are kept.
   if (price < 0 || price > MAX_PRICE || Number(text) !== price)
     throw invalid(path, `must be a number from 0 to ${MAX_PRICE} with at most ${PRICE_DECIMALS} decimals`);
-  return text.replace(/\.?0+$/, '');
+  return text.replace(/\.0+$|(?<!0)0+$/, '');
 }

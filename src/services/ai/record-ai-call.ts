@@ -10,7 +10,7 @@ import type { ChosenModel } from './choose-model.ts';
 /** Longer prompts are cut in the audit. */
 const MAX_PROMPT_CHARACTERS = 100_000;
 
-/** How a call ended, and what it is charged; null for nothing. */
+/** How a call ended, and its charge; null for none. */
 export interface AiCallOutcome {
   status: AiCallStatus;
   /** Why it did not succeed; null for a success. */
@@ -28,7 +28,7 @@ export interface AiCallRecord {
   /** The user who called, or who owns the agent, and who pays. */
   userId: string;
   action: ModelKind;
-  /** What the call is charged to. */
+  /** The entity to which the call is charged. */
   entity: { type: UsageEntityType; id: string };
   provider: ChosenModel['provider'];
   /** Id of the model. */
@@ -36,7 +36,7 @@ export interface AiCallRecord {
   size: string | null;
   /** Milliseconds. */
   duration: number;
-  /** Of `sealPrompt`. */
+  /** The result of `sealPrompt`. */
   sealedPrompt: string;
 }
 

@@ -9,11 +9,11 @@ import { recordAiCall, type AiCallRecord } from './record-ai-call.ts';
 /** A call of an AI provider that is about to be sent: all that its charge and its record in the audit require. */
 export interface SentCall {
   record: Omit<AiCallRecord, 'duration'>;
-  /** What is reserved for it, and charged unless the provider states less. */
+  /** The reserved price, which is charged unless the provider states less. */
   price: AiPrice;
   /** Charged with it. */
   furtherUsage: Usage[];
-  /** The run of an agent that states what it is charged; null for none. */
+  /** The run of an agent that states its charge; null for none. */
   agentRunId: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface SentCallEnd {
   /** Why it did not succeed; null for a success. */
   error: OperationFailure | null;
   state: AiCallTrace['state'];
-  /** The price of what the provider has stated; null if it has stated nothing. */
+  /** The price of the usage that the provider has stated; null if it has stated none. */
   stated: AiPrice | null;
   tokens: AiCallTrace['tokens'];
 }
@@ -38,9 +38,9 @@ const LOST: SentCallEnd = {
 };
 
 /**
- * Marks a call as sent. Call it in the transaction that reserves its credits, right before the first byte of the request
- * (`BeforeSend`): whatever happens then, `endCall` or the janitor charges it. `workId` is that of the operation that sends it. A call of a
- * user's own provider, for which nothing is reserved, is recorded by the same rules.
+ * Marks a call as sent. Call it in the transaction that reserves its credits, right before the first byte of the
+ * request (`BeforeSend`): whatever happens then, `endCall` or the janitor charges it. `workId` is the id of the
+ * operation that sends it. A call of a user's own provider reserves nothing, and is recorded by the same rules.
  */
 export const sendCall = (
   tx: Pick<Transaction, 'execute'>,
@@ -58,9 +58,9 @@ export const sendCall = (
   });
 
 /**
- * Ends a sent call: charges it, unless the provider has not got it or has refused it, and records it in the audit. Returns
- * its credits without those of `furtherUsage`, null if nothing is charged; undefined if it was not sent, or was ended before,
- * which changes nothing. A transaction ends one call.
+ * Ends a sent call: charges it, unless the provider has not received it or has refused it, and records it in the audit.
+ * Returns its credits without the credits of `furtherUsage`, or null if nothing is charged. Returns undefined, and
+ * changes nothing, if it was not sent or was ended before. A transaction ends one call.
  */
 export async function endCall(
   tx: Pick<Transaction, 'query' | 'execute'>,
@@ -86,7 +86,7 @@ export async function endCall(
   return charged.credits;
 }
 
-/** Adds credits to a run, also to one that has ended. Does nothing if it was deleted. */
+/** Adds credits to a run, even if it has ended. Does nothing if it was deleted. */
 const addRunCredits = (
   tx: Pick<Transaction, 'execute'>,
   { tenantId }: { tenantId: string },
@@ -101,10 +101,10 @@ const addRunCredits = (
   });
 
 /**
- * Ends the calls whose operation has ended without them, as their worker died, or is gone, e.g. in a restored backup or with
- * its user. They are charged what was reserved: the provider may have done what was asked.
+ * Ends the calls whose operation has ended without them: their worker died, or the operation is gone, e.g. in a
+ * restored backup or with its user. They are charged in full as reserved, because the provider may have done the work.
  */
-export async function endLostCalls({ system, database, log }: Platform): Promise<void> {
+export async function endLostCalls({ system, database, log }: Platform, signal?: AbortSignal): Promise<void> {
   const lost = await system.query<{ tenantId: string; id: string }>({
     text: `
       select tenant_id as "tenantId", id
@@ -115,8 +115,10 @@ export async function endLostCalls({ system, database, log }: Platform): Promise
           where o.tenant_id = r.tenant_id and o.work_id = r.work_id and o.finished_at is null
         )`,
   });
-  for (const call of lost)
+  for (const call of lost) {
+    signal?.throwIfAborted();
     await database
       .transaction(call.tenantId, async (tx) => void (await endCall(tx, call, call.id, LOST)))
       .catch((error: unknown) => log.error({ err: error, call: call.id }, 'Could not end a lost call'));
+  }
 }

@@ -19,20 +19,20 @@ interface Entry {
   bytes: number;
 }
 
-/** The code of releases by their id, the one that was used last as the last. A release never changes. */
+/** The code of releases by a key, the one that was used last as the last. A release never changes. */
 class ReleaseCache {
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
   /** Returns the code of a release. Loads it once, however many ask for it. */
-  get(releaseId: string, load: () => Promise<ReleaseCode>): Promise<ReleaseCode> {
-    const entry = this.#entries.get(releaseId) ?? this.#load(releaseId, load);
-    this.#entries.delete(releaseId);
-    this.#entries.set(releaseId, entry);
+  get(key: string, load: () => Promise<ReleaseCode>): Promise<ReleaseCode> {
+    const entry = this.#entries.get(key) ?? this.#load(key, load);
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
     return entry.loading;
   }
 
-  #load(releaseId: string, load: () => Promise<ReleaseCode>): Entry {
+  #load(key: string, load: () => Promise<ReleaseCode>): Entry {
     const entry: Entry = { loading: load(), bytes: 0 };
     const loaded = (code: ReleaseCode): void => {
       for (const [path, module] of code) entry.bytes += 2 * (path.length + module.code.length);
@@ -44,18 +44,29 @@ class ReleaseCache {
         this.#bytes -= oldest.bytes;
       }
     };
-    entry.loading.then(loaded, () => this.#entries.delete(releaseId));
+    entry.loading.then(loaded, () => this.#entries.delete(key));
     return entry;
   }
 }
 
 const cacheOf = perPlatform(() => new ReleaseCache());
+/** Code by user and release. */
+const userCacheOf = perPlatform(() => new ReleaseCache());
 
-/** Returns the modules of the active release of an app. Throws NOT_FOUND for a release that was deleted. */
-export const loadReleaseCode = (platform: Platform, app: RunningApp): Promise<ReleaseCode> =>
-  cacheOf(platform).get(app.releaseId, () => loadCode(platform, app));
+/**
+ * Returns the modules of the active release of an app, of a cache of one user if one is given: others would see by the time of
+ * their calls that the code was loaded. Throws NOT_FOUND for a release that was deleted.
+ */
+export function loadReleaseCode(platform: Platform, app: RunningApp, userId?: string): Promise<ReleaseCode> {
+  if (userId === undefined) return cacheOf(platform).get(app.releaseId, () => loadCode(platform, app, app.id));
+  return userCacheOf(platform).get(`${userId} ${app.releaseId}`, () => loadCode(platform, app, userId));
+}
 
-async function loadCode(platform: Platform, { id, tenantId, releaseId }: RunningApp): Promise<ReleaseCode> {
+async function loadCode(
+  platform: Platform,
+  { tenantId, releaseId }: RunningApp,
+  callerId: string,
+): Promise<ReleaseCode> {
   const files = await platform.database.query<{ path: string; fileId: string }>(tenantId, {
     text: `select path, file_id as "fileId" from dws.app_release_file where tenant_id = $1 and release_id = $2`,
     values: [tenantId, releaseId],
@@ -67,7 +78,7 @@ async function loadCode(platform: Platform, { id, tenantId, releaseId }: Running
     texts.set(path, new TextDecoder().decode(content));
   }
   // Several requests may wait for it: none of them ends it.
-  const parsed = await parseModules(texts, { tenantId, userId: id }, new AbortController().signal);
+  const parsed = await parseModules(texts, { tenantId, userId: callerId }, new AbortController().signal);
   const code = new Map<string, { code: string; imports: readonly string[] }>();
   for (const [path, module] of parsed)
     if ('code' in module) code.set(path, { code: module.code, imports: module.imports ?? [] });
@@ -79,7 +90,7 @@ export const HANDLER_ENTRY = 'handler';
 export const MARKDOWN_MODULE = 'markdown-it.js';
 
 let markdownModule: string | undefined;
-/** The modules of handlers by method and path. Their texts are those of the release. */
+/** The modules of handlers by method and path. They share their texts with the release. */
 const programs = new WeakMap<ReleaseCode, Map<string, Record<string, string>>>();
 
 /**

@@ -31,3 +31,10 @@ export function codeError(mistakes: readonly CodeMistake[]): ApiError {
       .map(({ path, ...mistake }) => ({ ...mistake, path: [path], code: 'CODE' })),
   });
 }
+
+/** Returns the line and column of a position in a text, from 1. */
+export function placeOf(text: string, position: number): Pick<CodeMistake, 'line' | 'column'> {
+  if (position < 0) return { line: null, column: null };
+  const before = text.slice(0, position).split('\n');
+  return { line: before.length, column: before.at(-1)!.length + 1 };
+}

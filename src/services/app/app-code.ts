@@ -3,7 +3,7 @@ import type { AppRoute } from '../../../entities/app-release.ts';
 import { parseModules, type ParsedModule } from '../../adapters/app-code/parse-modules.ts';
 import type { Caller } from '../../core/fair-gate.ts';
 import type { Sandbox } from '../../core/sandbox.ts';
-import { codeError, MAX_MISTAKES, mistakeIn, type CodeMistake } from './app-code-mistake.ts';
+import { codeError, MAX_MISTAKES, mistakeIn, placeOf, type CodeMistake } from './app-code-mistake.ts';
 import { byCodePoints } from './app-migration-path.ts';
 import { loadExports, type LinkedModules, type ModuleExports } from './app-module-exports.ts';
 import { configProblems } from './app-route-config.ts';
@@ -86,7 +86,7 @@ function findRoutePaths(modules: readonly string[], mistakes: CodeMistake[]): Ma
     }
     const key = `${folder} ${shapeOf(route.path)}`;
     const owner = owners.get(key);
-    if (owner !== undefined) mistakes.push(mistakeIn(module, `The route ${route.path} is that of ${owner}, too`));
+    if (owner !== undefined) mistakes.push(mistakeIn(module, `The route ${route.path} also belongs to ${owner}`));
     owners.set(key, owner ?? module);
     paths.set(module, route.path);
   }
@@ -137,13 +137,6 @@ function resolveImports(path: string, specifiers: readonly string[], texts: Read
   return { imports, mistakes };
 }
 
-/** Returns the line and column of a position in a text, from 1. */
-function placeOf(text: string, position: number): Pick<CodeMistake, 'line' | 'column'> {
-  if (position < 0) return { line: null, column: null };
-  const before = text.slice(0, position).split('\n');
-  return { line: before.length, column: before.at(-1)!.length + 1 };
-}
-
 /** Returns whether a module and everything that it imports can be evaluated. */
 function isComplete(modules: LinkedModules, path: string): boolean {
   const found = new Set([path]);
@@ -168,7 +161,7 @@ function readModule(
   for (const { name, isFunction } of methods) {
     const method = name.toLowerCase();
     if (!known.includes(method)) mistakes.push(mistakeIn(path, `${folder} have no method ${name.slice(0, 20)}`));
-    else if (!isFunction) mistakes.push(mistakeIn(path, `The export ${name} is no function`));
+    else if (!isFunction) mistakes.push(mistakeIn(path, `The export ${name} is not a function`));
     else if (found.has(method)) mistakes.push(mistakeIn(path, `The method ${method} is exported twice`));
     found.add(method);
   }

@@ -1,9 +1,9 @@
 import type { App } from '../../../entities/app.ts';
 import type { Context } from '../../core/context.ts';
 import { tooLarge } from '../../core/errors.ts';
+import { lockKey } from '../../core/locks.ts';
 import { extensionOf } from '../../core/media-types.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { lockKey } from '../resource/lock-key.ts';
 import { checkQuota, loadBytesLeft } from '../resource/quota.ts';
 import { migrationOf } from './app-migration-path.ts';
 
@@ -37,8 +37,8 @@ async function loadUsage(tx: Transaction, { tenantId, id }: App, exceptPath: str
 }
 
 /**
- * Returns the bytes that the file at a path may have, for a limit while it is received. `replaced` is the size of the
- * file that it replaces. Throws 413 if there is no space at all, or if the sender announces more (`minSize`).
+ * Returns the maximum size in bytes of the file at a path while it is received. `replaced` is the size of the file that
+ * it replaces. Throws 413 if there is no space left, or if the sender announces more (`minSize`).
  */
 export async function maxFileBytes(
   ctx: Context,
@@ -65,8 +65,9 @@ export async function checkUsage(ctx: Context, tx: Transaction, app: App): Promi
   const { files, bytes } = await loadUsage(tx, app, null);
   if (files > MAX_FILES) throw tooMany();
   if (bytes > MAX_APP_BYTES) throw tooManyBytes();
-  // Two files that are saved at once see each other. Last of all locks, so that no transaction waits in a circle.
+  // Files that are saved concurrently see each other. This is the last of all locks, so that no transaction waits in a
+  // circle.
   lockKey(tx, `quota:${app.tenantId}`);
-  // The new file is counted already, the replaced one no more.
+  // The new file is already counted, and the replaced one no longer.
   await checkQuota(tx, app.tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
 }

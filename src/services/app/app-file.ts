@@ -5,7 +5,7 @@ import { APP } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { downloadOf } from '../../core/downloads.ts';
 import { conflict, notFound, preconditionFailed } from '../../core/errors.ts';
-import { checkFilePath } from '../../core/file-path.ts';
+import { checkFilePath, storedPathOf } from '../../core/file-path.ts';
 import { cleanFilename } from '../../core/files.ts';
 import { DEFAULT_MEDIA_TYPE, isMediaType, mediaTypeOf } from '../../core/media-types.ts';
 import { newRow } from '../../core/new-row.ts';
@@ -27,9 +27,8 @@ export async function findFile(
   path: string,
   source: SelectionSource,
 ): Promise<ReadRow<AppFile>> {
-  // Postgres has no text with a NUL, and no lone surrogates.
-  const isText = path.isWellFormed() && !path.includes('\u0000');
-  const file = isText ? await ctx.read.find(AppFile, { appId, path: path.normalize('NFC') }, source) : null;
+  const stored = storedPathOf(path);
+  const file = stored === undefined ? null : await ctx.read.find(AppFile, { appId, path: stored }, source);
   if (!file) throw noFile(path);
   return { ...file, ...(await sendFileContents(ctx, appId, file)) };
 }

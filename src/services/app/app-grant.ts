@@ -24,8 +24,8 @@ const NONE: GrantedAccess = { scopes: [], hosts: [] };
 const NEW_USER: ReadonlySet<string> = new Set(NEW_USER_PERMISSIONS);
 
 /**
- * Replaces what the viewer lets an app do. Returns the id of the grant. Throws BAD_USER_INPUT for what the active release does
- * not declare, and CONFLICT if it is not the release that the viewer names.
+ * Replaces the permissions that the viewer grants to an app. Returns the id of the grant. Throws BAD_USER_INPUT for
+ * permissions that the active release does not declare, and CONFLICT if it is not the release that the viewer names.
  */
 export async function set(ctx: Context, appKey: string, { scopes, hosts, releaseId }: AppGrantInput): Promise<string> {
   const userId = requireUser(ctx.viewer);
@@ -34,7 +34,7 @@ export async function set(ctx: Context, appKey: string, { scopes, hosts, release
   return ctx.transaction(async (tx) => {
     const release = await lockRelease(tx, app);
     if (releaseId != null && releaseId.toLowerCase() !== release.id)
-      throw conflict('The app has another release now: look at what it declares, and choose again');
+      throw conflict('The app has another release now: read its declaration, and choose again');
     const granted = checkGrant(release.access, scopes, hosts ?? []);
     const content = { ...granted, ownerId: app.ownerId, releaseId: release.id };
     const former = await tx.findOne(AppGrant, { userId, appId: app.id });
@@ -44,8 +44,8 @@ export async function set(ctx: Context, appKey: string, { scopes, hosts, release
 }
 
 /**
- * Locks an app and returns its active release, which then stays. A user who grants twice at the same time has one grant, and
- * an app that is deleted meanwhile none. Throws CONFLICT if the app was deleted or has another owner.
+ * Locks an app and returns its active release, which then stays. A user who grants twice concurrently has one grant,
+ * and an app that is deleted during the call has none. Throws CONFLICT if the app was deleted or has another owner.
  */
 async function lockRelease(
   tx: Transaction,
@@ -55,23 +55,26 @@ async function lockRelease(
     text: `select from dws.app where tenant_id = $1 and id = $2 and owner_id = $3 for update`,
     values: [tenantId, id, ownerId],
   });
-  // A statement of its own: one that waits for the lock sees the release of the time before.
+  // A separate statement: after waiting for the lock, the first one still sees the release from before.
   const [release] = found
     ? await tx.query<{ id: string; access: DeclaredAccess }>({
         text: `select id, access from dws.app_release where tenant_id = $1 and app_id = $2 and active`,
         values: [tenantId, id],
       })
     : [];
-  if (!release) throw conflict('The app was changed meanwhile: look at it again');
+  if (!release) throw conflict('The app was changed during the request: look at it again');
   return release;
 }
 
-/** Ends what the viewer lets an app do. It has an effect on the next call of the app. Throws NOT_FOUND without a grant. */
+/**
+ * Deletes the viewer's grant to an app. This takes effect on the next call of the app. Throws NOT_FOUND without a
+ * grant.
+ */
 export async function remove(ctx: Context, appKey: string): Promise<void> {
   const userId = requireUser(ctx.viewer);
   const { id, slug } = resourceKey(ctx.viewer, appKey);
   await ctx.transaction(async (tx) => {
-    // Also an app that the user may not read any more.
+    // Includes apps that the user may no longer read.
     const [app] = await tx.query<{ id: string }>({
       text: `select id from dws.app where tenant_id = $1 and (id = $2 or slug = $3)`,
       values: [ctx.viewer.tenantId, id, slug],
@@ -103,11 +106,11 @@ function checkGrant(declared: DeclaredAccess, scopes: readonly AppScope[], hosts
 const grantUrl = ({ publicUrl }: Pick<Platform, 'publicUrl'>, appId: string): string =>
   `${publicUrl}/app-access/${appId}`;
 
-/** What a user has granted, in the columns of its row. */
+/** A user's grant, in the columns of its row. */
 interface GrantRow extends GrantedAccess, Record<string, unknown> {
   id: string;
   releaseId: string;
-  /** Whether the last use is to be noted again. */
+  /** Whether the last use must be recorded again. */
   isStale: boolean;
 }
 
@@ -129,8 +132,8 @@ export const findGrant = async (ctx: Context, app: RunningApp): Promise<GrantedA
   (await loadGrant(ctx, app)) ?? NONE;
 
 /**
- * Returns what limits an app that the viewer calls: what they have granted, as far as the grant still holds. Null for the
- * user or the team that owns the app and has accepted it. Notes the use of a grant.
+ * Returns the limit of an app that the viewer calls: the viewer's grant, as far as it still holds. Null for the user or
+ * the team that owns the app and has accepted it. Records the use of a grant.
  */
 export async function loadLimit(ctx: Context, app: RunningApp, declared: DeclaredAccess): Promise<AppLimit | null> {
   if (isOwnApp(ctx.viewer, app)) return null;
@@ -148,8 +151,8 @@ export async function loadLimit(ctx: Context, app: RunningApp, declared: Declare
 }
 
 /**
- * Returns a limit with what its user still grants: no more than when the run began, and nothing after the grant has ended or
- * the app got another owner.
+ * Returns a limit reduced to what its user still grants: never more than when the run began, and nothing after the
+ * grant has ended or the app got another owner.
  */
 export async function currentLimit({ database }: Pick<Platform, 'database'>, limit: AppLimit): Promise<AppLimit> {
   const { tenantId, grantId, declared, granted } = limit;
@@ -165,7 +168,10 @@ export async function currentLimit({ database }: Pick<Platform, 'database'>, lim
   return { ...limit, granted: effectiveAccess({ ...declared, ...granted }, grant ?? NONE) };
 }
 
-/** Returns whether an app acts with all rights of the viewer: one that was given away does not until its owner accepts it. */
+/**
+ * Returns whether an app acts with all rights of the viewer. An app that was given away does not until its new owner
+ * accepts it.
+ */
 const isOwnApp = (viewer: Viewer, { accepted, ownerId }: RunningApp): boolean =>
   accepted && ownerId === actingPrincipal(viewer);
 

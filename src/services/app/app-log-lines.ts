@@ -6,14 +6,14 @@ import { storedError } from './app-record-text.ts';
 export const MAX_LOG_BYTES = 65_536;
 const MAX_LINES = 1000;
 
-/** Status from which on a failure is that of the app or the service. */
+/** The lowest status of failures that the app or the service caused. */
 const FIRST_SERVER_ERROR = 500;
 
 const CUT = { level: 'warn', message: '… The rest of the log was left out.' } as const;
 
 /**
- * Returns the lines that are stored of a run: what it logged, up to the limits, and its failure. A call that its caller
- * got wrong, and that no handler got, is not logged: unknown callers could fill the log.
+ * Returns the lines of a run that are stored: what it logged, up to the limits, and its failure. A call that fails
+ * because of its caller before it reaches a handler is not logged: unknown callers could fill the log.
  */
 export function runLines({ logs, error, ...run }: EndedRun): { level: AppLogLevel; message: string }[] {
   const lines: { level: AppLogLevel; message: string }[] = [];

@@ -1,13 +1,13 @@
 import { upstreamFailed } from '../../core/errors.ts';
 import { SandboxFailure, type Sandbox, type SandboxTask } from '../../core/sandbox.ts';
-import { mistakeIn, type CodeMistake } from './app-code-mistake.ts';
+import { mistakeIn, placeOf, type CodeMistake } from './app-code-mistake.ts';
 import type { Job } from './app-code.ts';
 
-/** What a module exports, as far as routes are concerned. Modules can forge it. */
+/** The exports of a module, as far as routes are concerned. Modules can forge them. */
 export interface ModuleExports {
   /** Names of exports that are a method in either case, and whether they are functions. */
   methods: { name: string; isFunction: boolean }[];
-  /** The value of `config` as JSON, in which null stands for what is none; undefined without the export. */
+  /** The value of `config` as JSON, with null for anything that is not JSON; undefined without the export. */
   config: unknown;
 }
 
@@ -45,8 +45,8 @@ export const main = () => ({ modules: modules.map(inspect) });
 export type LinkedModules = ReadonlyMap<string, { code: string; imports: readonly string[] }>;
 
 /**
- * Evaluates modules in the sandbox and returns their exports by path, or all mistakes that show. If evaluating all at once
- * fails, they are evaluated one by one.
+ * Evaluates modules in the sandbox and returns their exports by path, or all mistakes found. If evaluating them
+ * together fails, they are evaluated one by one.
  */
 export async function loadExports(
   sandbox: Sandbox,
@@ -68,7 +68,7 @@ export async function loadExports(
     else for (const [name, found] of one.exports) exports.set(name, found);
     if (left <= 0 || ('mistake' in one && one.isTimeout)) break;
   }
-  // Together they may exceed what each one alone does not.
+  // Together they may exceed a limit that each of them alone does not.
   return { exports, mistakes: mistakes.length > 0 ? mistakes : [all.mistake] };
 }
 
@@ -97,7 +97,8 @@ async function evaluate(
     return { exports: readExports(output, paths) };
   } catch (error) {
     if (!(error instanceof SandboxFailure)) throw error;
-    return { mistake: mistakeOf(error, paths[0]!), isTimeout: error.reason === 'timeout' };
+    const mistake = findMissingExport(error, modules, paths) ?? mistakeOf(error, paths[0]!);
+    return { mistake, isTimeout: error.reason === 'timeout' };
   }
 }
 
@@ -106,6 +107,40 @@ function closureOf(modules: LinkedModules, paths: readonly string[]): Record<str
   const found = new Set(paths);
   for (const path of found) for (const imported of modules.get(path)?.imports ?? []) found.add(imported);
   return Object.fromEntries([...found].map((path) => [path, modules.get(path)!.code]));
+}
+
+/** The message of a module that imports a name which another one does not export. */
+const MISSING_EXPORT = /^SyntaxError: The requested module '([^']+)' does not provide an export named '([^']+)'/;
+/** The beginning of a statement that may import names, the place before its specifier, and what ends a statement. */
+const STATEMENT_PART = /\b(?:import|export)\b|\bfrom\s*(?=['"])|[;'"]/g;
+
+/** Returns the mistake of an import of a missing name at its statement; undefined for any other failure. */
+function findMissingExport(
+  { message }: SandboxFailure,
+  modules: LinkedModules,
+  paths: readonly string[],
+): CodeMistake | undefined {
+  const [, specifier, name = ''] = MISSING_EXPORT.exec(message) ?? [];
+  if (specifier === undefined) return undefined;
+  for (const [path, code] of Object.entries(closureOf(modules, paths)))
+    for (const { names, at } of importsOf(code, specifier)) {
+      const isNamed = names.split(/[^\p{ID_Continue}$]+/u).includes(name);
+      const isDefault = name === 'default' && /^\s*[^\s{*]/.test(names);
+      if (isNamed || isDefault) return { path, message, ...placeOf(code, at) };
+    }
+  return undefined;
+}
+
+/** Yields the imported names of the statements that import a specifier, with the place of the specifier. */
+function* importsOf(code: string, specifier: string): Generator<{ names: string; at: number }> {
+  let start = -1;
+  for (const { 0: part, index } of code.matchAll(STATEMENT_PART)) {
+    const end = index + part.length;
+    if (part === 'import' || part === 'export') start = end;
+    else if (!part.startsWith('from')) start = -1;
+    else if (start >= 0 && code.startsWith(specifier, end + 1) && code[end] === code[end + 1 + specifier.length])
+      yield { names: code.slice(start, index), at: end };
+  }
 }
 
 function mistakeOf(failure: SandboxFailure, path: string): CodeMistake {

@@ -3,14 +3,14 @@ import type { TenantDatabase } from '../../core/platform.ts';
 import type { RunRecord } from './app-run-rows.ts';
 
 /**
- * Calls and lines that are kept of each app, and the bytes of lines and of calls: with their requests, beyond which only
- * requests are deleted, and without.
+ * Maximum number of calls, lines and bytes of each app. The bytes bound its lines, its calls without requests, and its
+ * calls with requests; past the last bound only requests are deleted.
  */
 const MAX_CALLS = 10_000;
 const MAX_LINES = 50_000;
 const MAX_BYTES = 100_000_000;
 
-/** An app is pruned after so many new records of it in one process, and with its first ones. */
+/** An app is pruned after this number of new records in one process, and with its first ones. */
 const CALLS_PER_PRUNE = 500;
 const LINES_PER_PRUNE = 5000;
 /** Maximum number of apps that are counted. A forgotten app is pruned with its next record. */
@@ -46,7 +46,7 @@ const PRUNE_LINES = `
     where number > ${MAX_LINES} or bytes > ${MAX_BYTES}
   )`;
 
-/** Deletes the oldest records of apps beyond what is kept. Records that are too old are deleted by the janitor. */
+/** Deletes the oldest records of apps beyond the limits. The janitor deletes records that are too old. */
 export class AppRecordPruner {
   readonly #calls = new PruneCounter(CALLS_PER_PRUNE);
   readonly #lines = new PruneCounter(LINES_PER_PRUNE);
@@ -79,7 +79,7 @@ class PruneCounter {
     this.#counts.set(appId, (this.#counts.get(appId) ?? this.#limit) + records);
   }
 
-  /** Returns whether an app has enough new records to be pruned, and counts from zero then. */
+  /** Returns whether an app has enough new records to be pruned, and if so counts from zero again. */
   isDue(appId: string): boolean {
     if ((this.#counts.get(appId) ?? 0) < this.#limit) return false;
     if (this.#counts.size > MAX_COUNTED) this.#counts.clear();

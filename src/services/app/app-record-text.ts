@@ -15,5 +15,5 @@ export const storedPath = (path: string): string => withoutControls(storedText(p
 /** Returns an error of a call as its record contains it. It may quote its caller. Lines and tabs stay. */
 export const storedError = (error: string): string => withoutControls(storedText(error), /[^\P{Cc}\n\t]/gu);
 
-/** Returns a text with a visible character in place of those that terminals obey. */
+/** Returns a text with a visible character in place of control characters, which terminals obey. */
 const withoutControls = (text: string, controls = /\p{Cc}/gu): string => text.replace(controls, '\u{fffd}');

@@ -9,10 +9,10 @@ import type { Transaction } from '../../core/platform.ts';
 import type { AppRoutes } from './app-code.ts';
 import { loadForMigrations } from './app-part.ts';
 
-/** Releases of an app that are kept. */
+/** Number of releases of an app that are kept. */
 const MAX_RELEASES = 10;
 
-/** A file of an app with what a release contains of it. */
+/** A file of an app, as a release contains it. */
 export interface ReleaseFile {
   path: string;
   contentType: string;
@@ -79,7 +79,7 @@ export async function createRelease(
   return { release, formerFiles: await deleteOldest(tx, app) };
 }
 
-/** Marks an app as accepted that its owner deploys, or returns to a release. */
+/** Marks an app as accepted when its owner deploys it or returns to a release. */
 function acceptBy(app: App, userId: string): void {
   app.accepted ||= app.ownerId === `user:${userId}`;
 }

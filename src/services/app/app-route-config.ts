@@ -59,7 +59,7 @@ function problemsIn(shape: Shape, value: unknown, path: string): string[] {
   for (const [key, inner] of Object.entries(value)) {
     const rule = Object.hasOwn(shape, key) ? shape[key]! : undefined;
     const name = `${path}.${key.slice(0, 50)}`;
-    if (rule === undefined) problems.push(`${name} is no setting: there are ${Object.keys(shape).join(', ')}`);
+    if (rule === undefined) problems.push(`${name} is not a setting: there are ${Object.keys(shape).join(', ')}`);
     else if (typeof rule !== 'function') problems.push(...problemsIn(rule, inner, name));
     else {
       const problem = rule(inner);

@@ -14,6 +14,8 @@ export interface RouteMatch {
 /** Decodes what `AppRequest.path` encodes within a segment. */
 const decode = (segment: string): string => segment.replaceAll('%2F', '/').replaceAll('%25', '%');
 
+const segmentsOf = (path: string): string[] => path.split('/').slice(1).map(decode);
+
 /** Returns the parameters of a route in the segments of a path; null if it does not match. */
 function paramsOf(route: HandlerRoute, segments: readonly string[]): Record<string, string> | null {
   const parts = route.path.split('/').slice(1);
@@ -35,7 +37,7 @@ export const noRouteFor = ({ method, path }: Head) => noRoute({ method: method.t
  * NOT_FOUND, or METHOD_NOT_ALLOWED with `Allow` if routes with other methods match.
  */
 export function matchRoute(routes: readonly HandlerRoute[], { method, path }: Head): RouteMatch {
-  const segments = path.split('/').slice(1).map(decode);
+  const segments = segmentsOf(path);
   const others = new Set<string>();
   for (const route of routes) {
     const params = paramsOf(route, segments);
@@ -45,6 +47,19 @@ export function matchRoute(routes: readonly HandlerRoute[], { method, path }: He
   if (others.size === 0) throw noRouteFor({ method, path });
   const allow = [...others, 'OPTIONS'].join(', ');
   throw methodNotAllowed({ method: method.toUpperCase(), path }, { headers: { allow } });
+}
+
+/** Beginning of a path below `view` that may precede the path of a route. */
+const SERVER_PREFIX = /^\/api\/_server(?=\/|$)/;
+
+/**
+ * Returns the path of a request below `view`. `/api/_server` is left out if the app has no such path but has the rest
+ * as a path.
+ */
+export function viewPathOf(routes: readonly HandlerRoute[], path: string): string {
+  const rest = path.replace(SERVER_PREFIX, '') || '/';
+  const isPath = (one: string) => routes.some((route) => paramsOf(route, segmentsOf(one)));
+  return rest !== path && !isPath(path) && isPath(rest) ? rest : path;
 }
 
 /** Returns how a call comes to a webhook that has the hook token or not: a signature is proof, too, as soon as it is checked. */

@@ -16,12 +16,14 @@ interface WaitingRecord {
   recorded: (isRecorded: boolean) => void;
 }
 
-/** The records of a process. Those of a tenant that arrive while a transaction writes share the next one. */
+/**
+ * The records of a process. Records of one tenant that arrive while a transaction writes share the next transaction.
+ */
 class RunRecorder {
   readonly #platform: Platform;
   readonly #charger = new ComputeCharger();
   readonly #pruner = new AppRecordPruner();
-  /** The records that wait, by the tenants for which a transaction writes. */
+  /** The waiting records of the tenants that a transaction writes for. */
   readonly #waiting = new Map<string, WaitingRecord[]>();
   readonly #writes = new Set<Promise<void>>();
 
@@ -91,9 +93,9 @@ function batchLength(waiting: readonly WaitingRecord[]): number {
 const recorderOf = perPlatform((platform) => new RunRecorder(platform));
 
 /**
- * Records what a run of an app did: its log, the call of a webhook and the compute time. Resolves when the records are
- * committed with true, and with false when they cannot be, which is logged. Nothing but the compute time is recorded for an app that was
- * deleted meanwhile.
+ * Records a run of an app: its log, the call of a webhook and the compute time. Resolves to true when the records are
+ * committed, and to false when they cannot be, which is logged. If the app was deleted during the run, only the compute
+ * time is recorded.
  */
 export const recordRun = (platform: Platform, run: EndedRun): Promise<boolean> => recorderOf(platform).add(run);
 

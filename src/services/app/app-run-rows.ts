@@ -32,20 +32,20 @@ export interface RunRecord {
   error: string | null;
   lines: readonly { level: AppLogLevel; message: string }[];
   call: StoredCall | null;
-  /** About how many bytes a transaction sends for it. */
+  /** Approximate number of bytes that a transaction sends for it. */
   bytes: number;
 }
 
-/** About how many bytes the other columns of a row take. */
+/** Approximate number of bytes of the other columns of a row. */
 const LINE_BYTES = 300;
 
-/** Status from which on a call counts as an error. */
+/** The lowest status of a call that counts as an error. */
 const FIRST_ERROR_STATUS = 400;
 
 /** Rounds milliseconds. */
 const toMicroseconds = (ms: number): number => Math.max(0, Math.round(ms * 1000) / 1000);
 
-/** Returns what is stored of a run that ends now. */
+/** Returns the stored form of a run that ends now. */
 export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
   const { call } = run;
   const lines = runLines(run);
@@ -79,7 +79,7 @@ export function toRecord(secrets: SecretBox, run: EndedRun): RunRecord {
   };
 }
 
-/** Returns a record of an app whose storage is used up: that it ran and what it cost, without log and request. */
+/** Returns a record of an app whose storage is exhausted: that it ran and its cost, without log and request. */
 export const withoutContent = (record: RunRecord): RunRecord => ({
   ...record,
   lines: [],
@@ -138,7 +138,18 @@ export function insertRecords(tx: Pick<Transaction, 'execute'>, tenantId: string
     const ids = column('id');
     tx.execute({
       text: INSERT_CALLS,
-      values: [tenantId, apps, ids, times, methods, column('path'), routes, statuses, durations, ...details],
+      values: [
+        tenantId,
+        apps,
+        ids,
+        times,
+        methods,
+        column('path'),
+        routes,
+        statuses,
+        durations.map(Math.round),
+        ...details,
+      ],
     });
     tx.execute({ text: COUNT_CALLS, values: [tenantId, apps, times, methods, routes, statuses, durations] });
   }

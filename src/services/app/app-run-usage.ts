@@ -8,7 +8,7 @@ const MAX_KNOWN_USERS = 10_000;
 
 /** Charges the compute time of apps to users. */
 export class ComputeCharger {
-  /** Ids of users. An id of a user is never that of a team. */
+  /** Ids of users. A user and a team never have the same id. */
   readonly #users = new LRUCache<string, true>({ max: MAX_KNOWN_USERS });
 
   /** Returns the usage of the runs that started a handler. */

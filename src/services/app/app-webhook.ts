@@ -1,6 +1,6 @@
 import { addressRange } from '../../core/address-range.ts';
 import { toApiError } from '../../core/api-error.ts';
-import type { AppRequest, AppResponse, EndedRun, HandlerOutcome, HandlerRoute } from '../../core/app-run.ts';
+import type { AppRequest, EndedRun, HandlerOutcome, HandlerRoute, SendResponse } from '../../core/app-run.ts';
 import { authorityOf } from '../../core/authority.ts';
 import type { RequestInfo } from '../../core/context.ts';
 import { defineError, unavailable, upstreamFailed, type ApiError } from '../../core/errors.ts';
@@ -10,7 +10,7 @@ import { idOfPrincipal } from '../../core/viewer.ts';
 import { entranceOf, matchRoute, type RouteMatch } from './app-route-match.ts';
 import { recordRun } from './app-run-record.ts';
 import { openEnv, type WebhookApp } from './find-running-app.ts';
-import { disconnected } from './handler-failure.ts';
+import { disconnected, failureOf } from './handler-failure.ts';
 import { runRoute, withoutDetails } from './handler-route.ts';
 import { runOnce, type IdempotencyConfig } from './webhook-idempotency.ts';
 import { createWebhookContext } from './webhook-owner.ts';
@@ -39,12 +39,14 @@ export interface WebhookGate {
 export interface WebhookCall {
   app: WebhookApp;
   request: AppRequest;
-  /** What limits the call; null for a call that is repeated, whose `request` has the body. */
+  /** The limits of the call; null for a call that is repeated, whose `request` has the body. */
   gate: WebhookGate | null;
   /** Id of the call that is repeated; null for a call from outside. Signature and idempotency key do not count then. */
   replayOf: string | null;
   /** The request by which the call came. Its signal ends the run. */
   info: RequestInfo;
+  /** Sends a response before the run has ended. Default: it is sent at the end. */
+  send?: SendResponse;
 }
 
 const wrongSignature = defineError(401, 'UNAUTHENTICATED', () => 'The signature is wrong');
@@ -57,11 +59,11 @@ const RATE_LIMITED = 429;
 /** The record of a call. Each step of the call adds what it knows. */
 type CallRecord = Omit<EndedRun, 'call'> & {
   call: NonNullable<EndedRun['call']>;
-  /** What the call has reached; null when its app has accepted it. */
+  /** The last step of the call; null when its app has accepted it. */
   step: WebhookStep | null;
 };
 
-/** What a caller of a webhook gets: its failure has no details. */
+/** The response to a caller of a webhook: its failure has no details. */
 interface WebhookResult {
   result: HandlerOutcome['result'];
   /** Id of the recorded call; null if it could not be recorded, or was above a limit. */
@@ -69,7 +71,7 @@ interface WebhookResult {
 }
 
 /**
- * Runs a webhook of an app as its owner, and records the call before it returns. The message for authors of a failure is
+ * Runs a webhook of an app as its owner up to its end, and records the call before it returns. The message for authors of a failure is
  * in the record. Calls above a limit are only counted: a record of each would be the load that the limit prevents.
  */
 export async function callWebhook(platform: Platform, call: WebhookCall): Promise<WebhookResult> {
@@ -109,7 +111,7 @@ function statusOf(result: HandlerOutcome['result']): number {
   return result.failure.code === 'CANCELLED' ? CLIENT_CLOSED_REQUEST : result.failure.status;
 }
 
-/** Returns the failure of a call that threw, and notes it in the record. Throws what is unexpected. */
+/** Returns the failure of a call that threw, and adds it to the record. Throws unexpected errors. */
 function failed(error: unknown, record: CallRecord, { signal }: RequestInfo): { failure: ApiError } {
   const failure = toApiError(signal.aborted ? signal.reason : error) ?? (signal.aborted ? disconnected() : null);
   if (!failure) throw error;
@@ -141,11 +143,11 @@ async function takeSteps(platform: Platform, call: WebhookCall, record: CallReco
   gate?.accept();
   record.step = null;
   record.call.request = request;
-  const run = () => runAsOwner(platform, { ...call, request }, match, record);
+  const run = (send = call.send) => runAsOwner(platform, { ...call, request }, match, record, send);
   if (!idempotency || !gate) return run();
   const { route } = match;
   const isProven = entranceOf(route, gate.hasToken) === 'proven';
-  return runOnce(platform, { app: found.app, route, request, header: idempotency.header, isProven }, run);
+  return runOnce(platform, { app: found.app, route, request, header: idempotency.header, isProven }, run, call.send);
 }
 
 /** Throws UNAUTHENTICATED unless a request has the signature that the config of its route requires. */
@@ -175,7 +177,8 @@ async function runAsOwner(
   { app: { app, owner }, request, info, gate }: WebhookCall,
   { route, params }: RouteMatch,
   record: CallRecord,
-): Promise<{ response: AppResponse } | { failure: ApiError }> {
+  send: SendResponse | undefined,
+): Promise<HandlerOutcome['result']> {
   if (!owner || !app.accepted) throw noOwner();
   const ctx = await createWebhookContext(platform, app, info).catch((error: unknown) => {
     throw toApiError(error)?.code === 'FORBIDDEN' ? noOwner() : error;
@@ -186,7 +189,7 @@ async function runAsOwner(
     params,
     request,
     ctx,
-    // A handler that calls it passes on no more than its own authority.
+    // A handler that calls it passes on only its own authority.
     authority: info.authority ?? authorityOf(ctx.viewer, request.method),
     user: owner,
     roles: [],
@@ -194,8 +197,9 @@ async function runAsOwner(
     // A call that is repeated has an author who asked for it.
     entrance: entranceOf(route, gate?.hasToken ?? true),
     visitorId: gate ? senderOf(app.id, route, gate.hasToken, info.address) : undefined,
+    send,
   });
   const { result, logs, memoryBytes, durationMs: computeMs } = outcome;
-  Object.assign(record, { logs, memoryBytes, computeMs, error: 'failure' in result ? result.failure.message : null });
+  Object.assign(record, { logs, memoryBytes, computeMs, error: failureOf(result)?.message ?? null });
   return 'response' in result ? result : { failure: withoutDetails(result.failure) };
 }

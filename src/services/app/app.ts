@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { AppAccess, type AppAccessInput } from '../../../entities/app-access.ts';
 import type { CreateAppInput, UpdateAppInput } from '../../../entities/app-input.ts';
 import type { App } from '../../../entities/app.ts';
 import { APP } from '../../../entities/owned-kinds.ts';
@@ -15,10 +16,13 @@ import { checkUnused } from '../resource/references.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { deleteUnreferenced } from '../resource/stored-file.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
-import { readAccess } from './app-access.ts';
 import { concurrencyKeyOf, loadForMigrations } from './app-part.ts';
 import { openEnv } from './find-running-app.ts';
 import { insertHookToken } from './hook-token.ts';
+
+const MAX_HOSTS = 20;
+/** A host name with an optional port, as URLs have it. */
+const HOST = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*(?::[1-9]\d{0,4})?$/;
 
 type Env = ReadonlyMap<string, string>;
 
@@ -60,7 +64,7 @@ export async function update(
 }
 
 /**
- * Deletes an app with its files, its datasource and its workspace, and ends what runs there. Throws CONFLICT listing the
+ * Deletes an app with its files, its datasource and its workspace, and ends its runs. Throws CONFLICT listing the
  * datasets and queries that read its datasource. The janitor deletes a workspace that cannot be deleted now.
  */
 export async function remove(ctx: Context, id: string): Promise<void> {
@@ -132,3 +136,16 @@ const sealEnv = ({ platform }: Context, env: Env): Pick<App, 'env' | 'envNames'>
   env: env.size > 0 ? platform.secrets.seal(JSON.stringify([...env])) : null,
   envNames: [...env.keys()].toSorted(),
 });
+
+/** Returns the declaration of an app. Throws BAD_USER_INPUT for an invalid one. */
+function readAccess(input: AppAccessInput | null): AppAccess {
+  const scopes = [...new Set(input?.scopes ?? [])];
+  const required = [...new Set(input?.required ?? [])];
+  const hosts = [...new Set((input?.hosts ?? []).map((host) => host.toLowerCase()))];
+  if (required.some((scope) => !scopes.includes(scope))) throw invalid('access.required', 'must be among the scopes');
+  if (hosts.length > MAX_HOSTS) throw invalid('access.hosts', `must have at most ${MAX_HOSTS} items`);
+  const other = hosts.find((host) => !HOST.test(host));
+  if (other !== undefined) throw invalid('access.hosts', `contains ${JSON.stringify(other)}, which is not a host`);
+  if (hosts.length > 0 && !scopes.includes('send')) throw invalid('access.hosts', 'requires the scope send');
+  return Object.assign(new AppAccess(), { scopes, required, hosts });
+}

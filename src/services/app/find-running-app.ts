@@ -4,7 +4,8 @@ import type { Context } from '../../core/context.ts';
 import { isUuid } from '../../core/id.ts';
 import { LEVEL, type Level } from '../../core/permissions.ts';
 import type { SecretBox, SystemDatabase } from '../../core/platform.ts';
-import { digest } from '../identity/credential.ts';
+import { digest } from '../../core/secret.ts';
+import { printPrincipal } from '../../core/viewer.ts';
 import { accessLevel } from '../resource/access-level.ts';
 import { isActive } from '../resource/active-user.ts';
 import { resourceKey } from '../resource/load-resource.ts';
@@ -15,10 +16,12 @@ export interface ViewedApp {
   routes: HandlerRoute[];
   /** Level of the caller, at least View. */
   level: Level;
-  /** Name of the owner; null if it cannot act. */
+  /** Username of the owner, or name of the team; null if it cannot act. */
   ownerName: string | null;
-  /** What the active release declares. */
+  /** The access that the active release declares. */
   access: DeclaredAccess;
+  /** Display name of the caller; null for a team, and without one. */
+  displayName: string | null;
 }
 
 /** An app that is deployed, with the webhooks of its active release. */
@@ -59,17 +62,18 @@ const OWNER_NAME = `
 export async function findViewedApp(ctx: Context, key: string): Promise<ViewedApp | null> {
   const { id, slug } = resourceKey(ctx.viewer, key);
   if (slug !== undefined && !APP_SLUG.test(slug)) return null;
-  const [row] = await ctx.query<AppRow & Pick<ViewedApp, 'routes' | 'ownerName' | 'access'>>({
+  const [row] = await ctx.query<AppRow & Pick<ViewedApp, 'routes' | 'ownerName' | 'access' | 'displayName'>>({
     text: `
-      select ${COLUMNS}, r.routes, r.access, ${OWNER_NAME} as "ownerName"
+      select ${COLUMNS}, r.routes, r.access, ${OWNER_NAME} as "ownerName",
+        (select display_name from dws.app_user where tenant_id = $1 and id = $3) as "displayName"
       from ${DEPLOYED}
       where a.tenant_id = $1 and a.${id ? 'id' : 'slug'} = $2`,
-    values: [ctx.viewer.tenantId, id ?? slug],
+    values: [ctx.viewer.tenantId, id ?? slug, ctx.viewer.userId],
   });
   if (!row) return null;
-  const { routes, ownerName, access, ...app } = row;
+  const { routes, ownerName, access, displayName, ...app } = row;
   const level = await accessLevel(ctx, app);
-  return level === LEVEL.none ? null : { app, routes, level, ownerName, access };
+  return level === LEVEL.none ? null : { app, routes, level, ownerName, access, displayName };
 }
 
 /** Returns an app of any tenant by its id or natural id. Null if it is not deployed. */
@@ -90,17 +94,37 @@ export const findAppByToken = (system: SystemDatabase, token: string): Promise<W
   );
 
 async function findDeployed(system: SystemDatabase, where: string, values: unknown[]): Promise<WebhookApp | null> {
-  const [row] = await system.query<AppRow & { webhooks: HandlerRoute[]; ownerName: string | null }>({
+  const [row] = await system.query<
+    AppRow & { webhooks: HandlerRoute[]; ownerName: string | null; displayName: string | null }
+  >({
     text: `
-      select ${COLUMNS}, r.webhooks, ${OWNER_NAME} as "ownerName"
+      select ${COLUMNS}, r.webhooks, ${OWNER_NAME} as "ownerName",
+        (
+          select display_name from dws.app_user
+          where tenant_id = a.tenant_id and id = split_part(a.owner_id, ':', 2)::uuid
+        ) as "displayName"
       from ${DEPLOYED}
       where ${where}`,
     values,
   });
   if (!row) return null;
-  const { webhooks, ownerName, ...app } = row;
-  const [type, id] = app.ownerId.split(':') as [HandlerUser['type'], string];
-  return { app, webhooks, owner: ownerName === null ? null : { id, name: ownerName, type } };
+  const { webhooks, ownerName, displayName, ...app } = row;
+  const owner = ownerName === null ? null : handlerUserOf(app.ownerId, { username: ownerName, displayName });
+  return { app, webhooks, owner };
+}
+
+/** Returns a user or team as handlers get it. `username` is the name of a team. */
+export function handlerUserOf(
+  principal: string,
+  { username, displayName }: { username: string; displayName: string | null },
+): HandlerUser {
+  const isTeam = principal.startsWith('team:');
+  return {
+    id: printPrincipal(principal),
+    name: displayName ?? username,
+    type: isTeam ? 'team' : 'user',
+    username: isTeam ? null : username,
+  };
 }
 
 /** Returns the environment of an app by the names of its variables. */

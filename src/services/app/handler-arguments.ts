@@ -1,7 +1,7 @@
 import { invalid } from '../../core/input-checks.ts';
 import { violation, type InputRule } from '../../core/input-rules.ts';
 
-/* What handlers pass is JSON of any kind: these functions turn it into values, or throw BAD_USER_INPUT naming it. */
+/* Handlers pass JSON of any kind: these functions turn it into values, or throw BAD_USER_INPUT naming it. */
 
 /** Returns the properties of an object. */
 export function readObject(value: unknown, path: string): Readonly<Record<string, unknown>> {
@@ -20,7 +20,7 @@ export function readText(value: unknown, path: string, rule: InputRule): string 
 /** Returns 1 to `maxItems` different texts of a list, or a single text. */
 export function readTexts(value: unknown, path: string, maxItems: number, rule: InputRule): string[] {
   if (!Array.isArray(value)) return [readText(value, path, rule)];
-  if (value.length === 0) throw invalid(path, 'is required');
+  if (value.length === 0) throw invalid(path, 'must not be empty');
   if (value.length > maxItems) throw invalid(path, `must have at most ${maxItems} items`);
   return [...new Set(value.map((item, index) => readText(item, `${path}.${index}`, rule)))];
 }

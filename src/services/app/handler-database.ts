@@ -6,7 +6,7 @@ import {
   type WorkspaceQuery,
   type WorkspaceRow,
 } from '../../core/app-workspace.ts';
-import { beforeReceiving, keepingIssue, readOnlyReason } from '../../core/authority.ts';
+import { beforeReceiving, hasReceived, keepingIssue, readOnlyReason } from '../../core/authority.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { HostCall } from '../../core/sandbox.ts';
 import { withCurrentRights } from './handler-rights.ts';
@@ -16,7 +16,7 @@ import { withCurrentRights } from './handler-rights.ts';
  * connections in their transactions, and wait for others, would wait for each other.
  */
 const MAX_NESTED_WAIT_MS = 2000;
-/** Transactions of one handler that are open at once. */
+/** Maximum number of transactions of one handler that are open at the same time. */
 const MAX_TRANSACTIONS = 5;
 
 interface OpenTransaction {
@@ -30,7 +30,7 @@ interface OpenTransaction {
 /** Why a transaction is undone that the handler ends with an error. */
 class RolledBack extends Error {}
 
-/** What is needed of the task of a run. */
+/** The part of a run's task that the database needs. */
 type DatabaseTask = Pick<HandlerTask, 'ctx' | 'authority'>;
 
 /** The use of the database in one run of a handler, which ends before the run reads what the app may not keep. */
@@ -63,7 +63,7 @@ class HandlerDatabase {
   begin(signal: AbortSignal): Promise<number> {
     return this.#run(async () => {
       if (this.#count >= MAX_TRANSACTIONS)
-        throw new SqlFailure('53300', `More than ${MAX_TRANSACTIONS} transactions at once`);
+        throw new SqlFailure('53300', `More than ${MAX_TRANSACTIONS} open transactions`);
       const begun = beginTransaction(this.#workspaces, this.#key, signal, this.#options());
       this.#count += 1;
       const transaction = await begun.catch((error: unknown) => {
@@ -103,22 +103,27 @@ class HandlerDatabase {
   }
 
   /** Does something with the database, unless the run may not keep what it has read, or its caller can no longer act. */
-  async #run<T>(work: () => Promise<T>): Promise<T> {
-    const { authority } = await withCurrentRights(this.#task);
-    const issue = keepingIssue(authority);
-    if (issue)
-      throw new SqlFailure('42501', `${issue.message}. Without keep, a run uses its tables before it calls the API`);
-    const running = work();
+  #run<T>(work: () => Promise<T>): Promise<T> {
+    // Calls before a read cannot depend on its data: the read waits for them.
+    const hasRead = hasReceived(this.#task.authority);
+    const running = this.#checkUse(hasRead).then(work);
     this.#running.add(running);
     return running.finally(() => this.#running.delete(running));
   }
 
+  async #checkUse(hasRead: boolean): Promise<void> {
+    const { authority } = await withCurrentRights(this.#task);
+    const issue = hasRead ? keepingIssue(authority) : undefined;
+    if (issue)
+      throw new SqlFailure('42501', `${issue.message}. Without keep, a run uses its tables before it calls the API`);
+  }
+
   /**
-   * Waits for what runs, and undoes what is open. Other runs see whether a transaction was committed, and statements that run:
-   * both could depend on what was read.
+   * Waits for running statements, and undoes open transactions. Other runs see whether a transaction was committed, and
+   * which statements run: both could depend on the data that was read.
    */
   async #close(): Promise<void> {
-    // A statement may wait for a transaction that is undone, and a transaction may have begun meanwhile.
+    // A statement may wait for a transaction that is undone, and a transaction may have begun during the wait.
     while (this.#running.size > 0 || this.#open.size > 0) {
       const undone = [...this.#open.keys()].map((id) => this.#end(id, new RolledBack()));
       await Promise.allSettled([...this.#running, ...undone]);

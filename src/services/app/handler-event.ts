@@ -4,8 +4,9 @@ import { newId } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { EVENT_NAME_RULE } from '../../core/input-rules.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../core/json-depth.ts';
+import { lockKey } from '../../core/locks.ts';
+import { currentTraceparent } from '../../core/tracing.ts';
 import { actingPrincipal } from '../../core/viewer.ts';
-import { lockKey } from '../resource/lock-key.ts';
 import { readText } from './handler-arguments.ts';
 
 const MAX_PAYLOAD_BYTES = 65_536;
@@ -15,8 +16,7 @@ const MAX_EVENTS_OF_OWNER = 2000;
 
 /**
  * Stores an event of an app, for the agents that wait for it. Throws BAD_USER_INPUT for a name or payload that is not
- * valid, RATE_LIMITED for too many events of the app, or of all
- * apps of its owner.
+ * valid, RATE_LIMITED for too many events of the app, or of all apps of its owner.
  */
 export async function emitEvent(
   { app, ctx, depth }: Pick<HandlerTask, 'app' | 'ctx' | 'depth'>,
@@ -43,9 +43,18 @@ export async function emitEvent(
       throw tooMany(`The apps of an owner emit at most ${MAX_EVENTS_OF_OWNER} events in an hour`);
     await tx.query({
       text: `
-        insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth)
-        values ($3, $1, $2, $4, $5, $6, $7)`,
-      values: [app.tenantId, app.id, newId(), checkedName, json, actingPrincipal(ctx.viewer), depth],
+        insert into dws.app_event (id, tenant_id, app_id, name, payload, principal, depth, traceparent)
+        values ($3, $1, $2, $4, $5, $6, $7, $8)`,
+      values: [
+        app.tenantId,
+        app.id,
+        newId(),
+        checkedName,
+        json,
+        actingPrincipal(ctx.viewer),
+        depth,
+        currentTraceparent(),
+      ],
     });
   });
 }

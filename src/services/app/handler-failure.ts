@@ -1,9 +1,14 @@
+import type { HandlerOutcome } from '../../core/app-run.ts';
 import { ApiError, timedOut, upstreamFailed } from '../../core/errors.ts';
 import type { SandboxFailure } from '../../core/sandbox.ts';
 import { HANDLER_ENTRY, MARKDOWN_MODULE } from './app-code-cache.ts';
 
 /** Returns the error of a handler whose caller gets no response. */
 export const disconnected = (): ApiError => new ApiError(409, 'CANCELLED', 'The caller disconnected');
+
+/** Returns how a handler failed, even after its response; undefined if it did not. */
+export const failureOf = (result: HandlerOutcome['result']): ApiError | undefined =>
+  'failure' in result ? result.failure : result.lateFailure;
 
 /** Returns the error of a handler that failed, with its message for authors: the file and line, and what was thrown. */
 export function failureError(

@@ -4,8 +4,8 @@ import {
   ConsentRequired,
   limitViewer,
   markReceived,
-  outsideIssue,
   requestIssue,
+  sendOutside,
 } from '../../core/authority.ts';
 import { badInput, unavailable, type ApiError } from '../../core/errors.ts';
 import { headerIssue, isOfConnection } from '../../core/http-headers.ts';
@@ -37,18 +37,17 @@ export async function fetchForHandler(
   }
   const sent = Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfConnection(name.toLowerCase())));
   if (SCHEME.test(url)) {
-    const outside = outsideIssue(authority, url);
-    if (outside) throw outside;
     const call = {
       method,
       headers: sent,
       body,
-      signal,
       maxBytes: MAX_FETCHED_BYTES,
       // A redirect leads to a host that was not checked: the handler asks for it itself.
       followsRedirects: followsRedirects && authority.limits.length === 0,
     };
-    return receive(await platform.outbound.fetch(url, call));
+    return sendOutside(authority, { url, signal }, async (ending) =>
+      receive(await platform.outbound.fetch(url, { ...call, signal: ending })),
+    );
   }
   if (!platform.internalApi) throw unavailable('This process of the service has no API');
   const path = toApiPath(url);
@@ -66,7 +65,7 @@ export async function fetchForHandler(
   });
 }
 
-/** Returns the response of the API to what the authority of a run does not allow. */
+/** Returns the API's response to a request that the authority of a run does not allow. */
 function refusalOf(error: ApiError): AppResponse {
   const { status, code, message } = error;
   const consent = error instanceof ConsentRequired ? { consent: error.consent } : {};

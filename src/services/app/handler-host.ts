@@ -5,8 +5,11 @@ import type { Platform } from '../../core/platform.ts';
 import { HostCallError, type HostCall } from '../../core/sandbox.ts';
 import { databaseCalls } from './handler-database.ts';
 import { workspaceKeyOf } from './handler-places.ts';
+import { readResponse } from './handler-response.ts';
 import { createHandlerServices } from './handler-services.ts';
 
+/** Maximum size of the response of a handler. */
+export const MAX_OUTPUT_BYTES = 6_000_000;
 const LENGTH_BYTES = 4;
 const MAX_HEAD_BYTES = 64 * 1024;
 
@@ -22,6 +25,11 @@ export function createHostCalls(platform: Platform, task: HandlerTask): Record<s
     emit: async (argument) => services.emit(...pairOf(argument)),
     notify: async (argument) => services.notify(...pairOf(argument)),
     email: async (argument) => services.email(argument),
+    respond: async (argument) => {
+      const frame = splitFrame(argument);
+      if (frame.body.length > MAX_OUTPUT_BYTES) throw badInput(`The response has more than ${MAX_OUTPUT_BYTES} bytes`);
+      await task.send?.(readResponse(frame));
+    },
   };
   const translate =
     (call: HostCall): HostCall =>
@@ -32,7 +40,7 @@ export function createHostCalls(platform: Platform, task: HandlerTask): Record<s
   return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, translate(call)]));
 }
 
-/** Returns the error that a handler sees. That of an unexpected failure has no details. */
+/** Returns the error that a handler sees. An unexpected failure has no details. */
 function hostErrorOf({ log }: Platform, error: unknown, signal: AbortSignal): HostCallError {
   if (error instanceof SqlFailure || error instanceof ApiError) return new HostCallError(error.code, error.message);
   if (!signal.aborted) log.error({ err: error }, 'A function of handlers failed');

@@ -56,7 +56,7 @@ export async function sendMail({ app, ctx }: Pick<HandlerTask, 'app' | 'ctx'>, m
   });
 }
 
-/** Returns the text of a mail, by default that of its HTML. */
+/** Returns the text of a mail, by default taken from its HTML. */
 function readBody({ text, html }: Readonly<Record<string, unknown>>): Body {
   const isAbsent = (value: unknown) => value === undefined || value === null;
   if (isAbsent(text) && isAbsent(html)) throw invalid('text', 'is required, or html');

@@ -43,7 +43,10 @@ export async function notifyReaders(
   });
 }
 
-/** Throws BAD_USER_INPUT naming the principals that cannot read an app. `names` are as the handler wrote them. */
+/**
+ * Throws BAD_USER_INPUT naming the principals that cannot read an app. `names` are the names in the form that the
+ * handler used.
+ */
 async function checkReaders(
   tx: Transaction,
   app: RunningApp,

@@ -15,8 +15,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 const EMPTY = new Set([204, 205, 304]);
 
 /**
- * Reads what a handler returned. Its code may have changed it to anything, so that nothing of its shape is trusted. Throws
- * UPSTREAM_FAILED for what cannot be a response.
+ * Reads the return value of a handler. The code of the app may have changed it to anything, so its shape is not
+ * trusted. Throws UPSTREAM_FAILED for a value that cannot be a response.
  */
 export function readResponse(output: unknown): AppResponse {
   const { head, body } = propertiesOf(output);
@@ -28,7 +28,13 @@ export function readResponse(output: unknown): AppResponse {
   if (EMPTY.has(status) || !(body instanceof Uint8Array) || kind === 'none')
     return { status, headers: given, body: new Uint8Array() };
   const type = MEDIA_TYPES[String(kind)] ?? MEDIA_TYPES['bytes']!;
-  return { status, headers: { 'content-type': type, ...given }, body };
+  return { status, headers: { 'content-type': type, ...given, ...charsetOf(kind, given) }, body };
+}
+
+/** Returns the media type of a text with its charset, which browsers would guess otherwise. */
+function charsetOf(kind: unknown, { 'content-type': type }: Readonly<Record<string, string>>): Record<string, string> {
+  if (kind !== 'text' || type === undefined || !/^text\/[^;]*$/i.test(type)) return {};
+  return { 'content-type': `${type.trim()}; charset=utf-8` };
 }
 
 function readHeaders(headers: unknown): Record<string, string> {

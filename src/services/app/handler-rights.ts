@@ -8,8 +8,8 @@ import { currentLimit } from './app-grant.ts';
 type Acting = Pick<HandlerTask, 'ctx' | 'authority'>;
 
 /**
- * Returns a task with the rights that its caller still has and grants, never more than when the run began. Asked before each
- * host call of a run. Throws FORBIDDEN with a sentence if the caller can no longer act.
+ * Returns a task with the rights that its caller still has and grants, never more than when the run began. Called
+ * before each host call of a run. Throws FORBIDDEN with a sentence if the caller can no longer act.
  */
 export async function withCurrentRights<T extends Acting>(task: T): Promise<T> {
   const { platform, request } = task.ctx;
@@ -20,7 +20,7 @@ export async function withCurrentRights<T extends Acting>(task: T): Promise<T> {
   return { ...task, ctx: createViewerContext(platform, request, viewer), authority };
 }
 
-/** Returns the authority of a run with what users still grant. */
+/** Returns the authority of a run, reduced to what users still grant. */
 export async function currentAuthority({ ctx: { platform }, authority }: Acting): Promise<Authority> {
   const limits = await Promise.all(authority.limits.map((limit) => currentLimit(platform, limit)));
   return { ...authority, limits };

@@ -5,7 +5,7 @@ import type { Platform } from '../../core/platform.ts';
 import { noRouteFor } from './app-route-match.ts';
 import { runHandler } from './handler-run.ts';
 
-/** Runs the handler of a route like `runHandler`. An app that is deleted meanwhile has no route any more. */
+/** Runs the handler of a route like `runHandler`. An app that is deleted during the run no longer has the route. */
 export async function runRoute(platform: Platform, task: HandlerTask): Promise<HandlerOutcome> {
   const isDeleted = (error: unknown): boolean => toApiError(error)?.code === 'NOT_FOUND';
   const outcome = await runHandler(platform, task).catch((error: unknown) => {
@@ -17,7 +17,7 @@ export async function runRoute(platform: Platform, task: HandlerTask): Promise<H
     : outcome;
 }
 
-/** Returns a failure as those see it who may not see the code of the app. */
+/** Returns a failure as shown to callers who may not see the code of the app. */
 export const withoutDetails = (failure: ApiError): ApiError =>
   failure.code === 'NOT_FOUND'
     ? failure

@@ -9,8 +9,8 @@ import { notifyReaders } from './handler-notify.ts';
 import { withCurrentRights } from './handler-rights.ts';
 
 /**
- * Returns what the handler of a task can do outside of its app, as far as its authority allows. See
- * docs/contract.md#services-of-handlers.
+ * Returns the services outside of its app that the handler of a task can use, as far as its authority allows. See
+ * docs/contract/handlers.md#services-of-handlers.
  */
 export const createHandlerServices = (task: ServicesTask): HandlerServices => ({
   fetch: (request, signal) => act(task, (now) => fetchForHandler(now, request, signal)),
@@ -21,7 +21,7 @@ export const createHandlerServices = (task: ServicesTask): HandlerServices => ({
 
 type ServicesTask = Pick<HandlerTask, 'app' | 'ctx' | 'authority' | 'depth'>;
 
-/** Sends something. Throws 403 if the run has no authority to do so, and 413 if the storage of the app is used up. */
+/** Sends something. Throws 403 if the run has no authority to do so, and 413 if the storage of the app is exhausted. */
 const send = <T>(
   task: ServicesTask,
   service: 'emit' | 'notify' | 'email',
@@ -35,8 +35,8 @@ const send = <T>(
   });
 
 /**
- * Does something with the rights that the caller of a handler still has. Throws 403 if that one can no longer act, and the
- * error that callers may see for one of the database or the disk.
+ * Does something with the rights that the caller of a handler still has. Throws 403 if that caller can no longer act,
+ * and the public error for an error of the database or the disk.
  */
 async function act<T>(task: ServicesTask, work: (now: ServicesTask) => Promise<T>): Promise<T> {
   try {

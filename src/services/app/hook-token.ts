@@ -5,12 +5,12 @@ import type { Context } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { invalid } from '../../core/input-checks.ts';
 import type { Platform, SecretBox, Transaction } from '../../core/platform.ts';
-import { digest } from '../identity/credential.ts';
+import { digest } from '../../core/secret.ts';
 import { loadResource } from '../resource/load-resource.ts';
 
-/** Longest time for which the former token of an app stays valid, in seconds. */
+/** Longest time that the former token of an app stays valid, in seconds. */
 const MAX_KEEP_SECONDS = 604_800;
-/** Apps that get a token in one pass. */
+/** Number of apps that get a token in one pass. */
 const MAX_FILLED = 1000;
 
 interface StoredToken extends Record<string, unknown> {
@@ -29,7 +29,7 @@ function newToken(secrets: SecretBox): { sealed: string; digest: string } {
   return { sealed: secrets.seal(token), digest: digest(token) };
 }
 
-/** Returns the statement that gives a new app its hook token. */
+/** Returns the statement that sets the hook token of a new app. */
 export function insertHookToken(secrets: SecretBox, tx: Transaction, { id, tenantId }: AppKey): void {
   const token = newToken(secrets);
   tx.execute({
@@ -38,7 +38,7 @@ export function insertHookToken(secrets: SecretBox, tx: Transaction, { id, tenan
   });
 }
 
-/** Gives hook tokens to apps that have none: those that were created before there were tokens. */
+/** Sets hook tokens of apps that have none, because they were created before hook tokens existed. */
 export async function fillHookTokens(query: Query, secrets: SecretBox): Promise<void> {
   const apps = await query<AppKey & Record<string, unknown>>({
     text: `
@@ -65,8 +65,8 @@ export async function fillHookTokens(query: Query, secrets: SecretBox): Promise<
 }
 
 /**
- * Returns the hook token of an app that the caller may write. Null for callers who could use more of it than they may do
- * themselves: tokens without the scope `write`, and handlers of apps. Null also for an app that has none yet.
+ * Returns the hook token of an app that the caller may write. Null for callers who could do more with it than they may
+ * do themselves: tokens without the scope `write`, and handlers of apps. Null also for an app that has no token yet.
  */
 export async function loadHookToken(
   { query, viewer, platform }: Context,

@@ -7,7 +7,7 @@ const MAX_BODY_BYTES = 262_144;
 /** A request as it is encrypted: the body in Base64. */
 type StoredRequest = Omit<AppRequest, 'body'> & { body: string };
 
-/** Returns the encrypted request of a call, with which it can be replayed; null if its body is too large to be kept. */
+/** Returns the encrypted request of a call for a later replay; null if its body is too large to be kept. */
 export function sealRequest(secrets: SecretBox, { body, ...request }: AppRequest): string | null {
   if (body.byteLength > MAX_BODY_BYTES) return null;
   const stored: StoredRequest = { ...request, body: Buffer.from(body).toString('base64') };

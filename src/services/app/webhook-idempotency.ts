@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AppRequest, AppResponse, HandlerRoute, RunningApp } from '../../core/app-run.ts';
+import type { AppRequest, AppResponse, HandlerRoute, RunningApp, SendResponse } from '../../core/app-run.ts';
 import { badInput, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
@@ -20,7 +20,7 @@ const MAX_RUN = '3 minutes';
 const MAX_BODY_BYTES = 1_000_000;
 /** Bytes of the responses that are kept of the proven calls of an app, and of its other calls. */
 const MAX_KEPT_BYTES = 50_000_000;
-/** Longest delay of an attempt to note that a call has run. Each is twice as long as the one before. */
+/** Longest delay of an attempt to record that a call has run. Each is twice as long as the one before. */
 const MAX_NOTE_DELAY_MS = 128_000;
 /** Maximum number of attempts to claim a key. */
 const MAX_TRIES = 3;
@@ -50,20 +50,21 @@ const digestOf = (...parts: (string | Uint8Array)[]): string =>
 
 /**
  * Runs a webhook once for each value of its idempotency header, and returns the response of the first run for 24 hours.
- * Proven calls and others have keys of their own. The request is a part of the key of a call without proof, so that no
- * caller can take the key of another request. Responses from 500 on are not kept. Throws CONFLICT while the first run
- * lasts: a call that waits for it would occupy the connection of a public caller, and runs of other processes cannot be
- * awaited. Throws BAD_USER_INPUT for another request with the same key of proven calls, and NOT_FOUND for an app that was
- * deleted meanwhile.
+ * Proven calls and others have separate keys. The key of a call without proof includes the request, so that no caller
+ * can take the key of another request. Responses from 500 on are not kept. A response that the run sends before its end
+ * is kept immediately. Throws CONFLICT while the first run lasts: a waiting call would occupy the connection of a
+ * public caller, and runs of other processes cannot be awaited. Throws BAD_USER_INPUT for another request with the same
+ * key of proven calls, and NOT_FOUND for an app that is deleted during the call.
  */
 export async function runOnce<T extends { response: AppResponse } | { failure: { status: number } }>(
   platform: Platform,
   { app, route, request, header, isProven }: KeyedCall,
-  run: () => Promise<T>,
+  run: (send: SendResponse) => Promise<T>,
+  send: SendResponse = async () => {},
 ): Promise<T | { response: AppResponse }> {
   const { database, secrets, log } = platform;
   const value = request.headers[header.toLowerCase()];
-  if (!value) return run();
+  if (!value) return run(send);
   const query: Platform['system']['query'] = (statement) => database.query(app.tenantId, statement);
   const { method, path, body } = request;
   const digest = digestOf(`${method} ${path}\n${JSON.stringify(request.query)}\n`, body);
@@ -80,16 +81,7 @@ export async function runOnce<T extends { response: AppResponse } | { failure: {
       text: `delete from dws.webhook_reply where tenant_id = $1 and app_id = $2 and key = $3 and run_id = $4`,
       values: own,
     }).catch((error: unknown) => log.error({ err: error }, 'Could not release an idempotency key'));
-  const result = await run().catch(async (error: unknown) => {
-    await release();
-    throw error;
-  });
-  if (!('response' in result) || result.response.status >= 500) {
-    await release();
-    return result;
-  }
-  // The handler has run: if the sizes cannot be read, the key is kept without its response, so that it does not run again.
-  const isFull = await storageIssue(platform, app.tenantId, app.id).then(Boolean, () => true);
+  let isKept = false;
   const keep = (response: Buffer) =>
     query({
       text: `
@@ -98,21 +90,40 @@ export async function runOnce<T extends { response: AppResponse } | { failure: {
         where tenant_id = $1 and app_id = $2 and key = $3 and run_id = $4`,
       values: [...own, response, isProven, MAX_KEPT_BYTES],
     });
-  await keep(isFull ? NOT_KEPT : toStored(result.response, secrets)).catch((error: unknown) => {
-    log.error({ err: error }, 'Could not keep the response of a webhook');
-    void noteRun(() => keep(NOT_KEPT), log);
+  const keepResponse = async (response: AppResponse) => {
+    isKept = true;
+    // If the sizes cannot be read, the key is kept without its response, so that the handler does not run again.
+    const isFull = await storageIssue(platform, app.tenantId, app.id).then(Boolean, () => true);
+    await keep(isFull ? NOT_KEPT : toStored(response, secrets)).catch((error: unknown) => {
+      log.error({ err: error }, 'Could not keep the response of a webhook');
+      void noteRun(() => keep(NOT_KEPT), log);
+    });
+  };
+  const sendKept = async (response: AppResponse) => {
+    if (response.status < 500) await keepResponse(response);
+    await send(response);
+  };
+  const result = await run(sendKept).catch(async (error: unknown) => {
+    if (!isKept) await release();
+    throw error;
   });
+  if (isKept) return result;
+  if ('response' in result && result.response.status < 500) await keepResponse(result.response);
+  else await release();
   return result;
 }
 
 /** Stands for a response that is not kept. */
 const NOT_KEPT = Buffer.alloc(0);
 
-/** SQL for the bytes of the kept responses of an app, of proven calls or of others. An index has all that it reads. */
+/**
+ * SQL for the bytes of the kept responses of an app, of proven calls or of others. An index contains all columns that
+ * it reads.
+ */
 export const KEPT_BYTES = `
   select coalesce(sum(bytes), 0) from dws.webhook_reply where tenant_id = $1 and app_id = $2 and proven = $6`;
 
-/** Notes that a call has run, so that it does not run again, as soon as the database is available. */
+/** Records that a call has run, so that it does not run again, as soon as the database is available. */
 async function noteRun(note: () => Promise<unknown>, log: Platform['log']): Promise<void> {
   for (let delayMs = 1000; ; delayMs *= 2)
     try {
@@ -171,7 +182,7 @@ async function take(
 const stillRuns = () =>
   conflict('A call with the same idempotency key is running', { headers: { 'retry-after': '1' } });
 
-/** Returns the response of another run. Throws CONFLICT if there is none. */
+/** Returns the response of another run. Throws CONFLICT without one. */
 function responseOf(
   { request, response }: Claim,
   digest: string,

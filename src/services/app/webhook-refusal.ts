@@ -33,7 +33,7 @@ const FLUSH_MS = 1000;
 /** Path that stands for calls without a route. Paths of routes begin with a slash. */
 const NO_ROUTE = '*';
 
-/** Refused calls by tenant, then by what they are counted by. */
+/** Refused calls by tenant, then by the fields that distinguish counts. */
 type RefusalCounts = Map<string, Map<string, { day: string; refusal: Refusal; calls: number }>>;
 
 /** The refused calls of a process that are not stored yet, by tenant. */
@@ -59,7 +59,7 @@ class RefusalCounter {
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Stores what was counted. A count that cannot be stored is logged and lost. */
+  /** Stores the counts. A count that cannot be stored is logged and lost. */
   flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;

@@ -6,7 +6,7 @@ export interface VerifyConfig {
   scheme: 'hmac' | 'github' | 'stripe' | 'standard-webhooks';
   /** Name of the environment variable with the secret. */
   secret: string;
-  /** Name of the header with the signature. Default: that of the scheme. */
+  /** Name of the header with the signature. Default: the header of the scheme. */
   header?: string;
   /** Of the scheme `hmac`. Default `sha256`. */
   algorithm?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
@@ -26,10 +26,11 @@ const DEFAULT_TOLERANCE_SECONDS = 300;
 /** More signatures than a sender has secrets are not compared. */
 const MAX_SIGNATURES = 10;
 
-/** Returns whether the signature of a request is that of its body with this secret. `now` is in milliseconds. */
+/** Returns whether the signature of a request matches its body and this secret. `now` is in milliseconds. */
 export function isSigned(config: VerifyConfig, secret: string, request: SignedRequest, now = Date.now()): boolean {
-  const signature = request.headers[(config.header ?? DEFAULT_HEADERS[config.scheme]).toLowerCase()];
-  // An empty secret is no secret.
+  const name = headerOf(config, request);
+  const signature = request.headers[name];
+  // An empty secret does not count.
   if (signature === undefined || secret === '') return false;
   const isCurrent = (time: string): boolean =>
     /^\d{1,12}$/.test(time) &&
@@ -42,8 +43,27 @@ export function isSigned(config: VerifyConfig, secret: string, request: SignedRe
     case 'stripe':
       return isStripe(signature, secret, request, isCurrent);
     case 'standard-webhooks':
-      return isStandard(signature, secret, request, isCurrent);
+      return isStandard(signature, secret, request, isCurrent, prefixOf(name, request));
   }
+}
+
+/**
+ * Returns the name of the header with the signature. Svix, which most senders of standard webhooks use, has its own
+ * names.
+ */
+function headerOf({ header, scheme }: VerifyConfig, { headers }: SignedRequest): string {
+  const name = (header ?? DEFAULT_HEADERS[scheme]).toLowerCase();
+  const isSvix = scheme === 'standard-webhooks' && header === undefined && headers[name] === undefined;
+  return isSvix ? 'svix-signature' : name;
+}
+
+/**
+ * Returns the prefix of the headers with id and time that accompany a header `<prefix>-signature`; `webhook` if it has
+ * none.
+ */
+function prefixOf(name: string, { headers }: SignedRequest): string {
+  const prefix = name.replace(/-signature$/, '');
+  return headers[`${prefix}-id`] === undefined ? 'webhook' : prefix;
 }
 
 const digestOf = (algorithm: string, key: string | Buffer, ...parts: (string | Uint8Array)[]): Buffer =>
@@ -91,11 +111,12 @@ function isStandard(
   secret: string,
   { headers, body }: SignedRequest,
   isCurrent: (time: string) => boolean,
+  prefix: string,
 ): boolean {
-  const { 'webhook-id': id, 'webhook-timestamp': time } = headers;
+  const { [`${prefix}-id`]: id, [`${prefix}-timestamp`]: time } = headers;
   if (id === undefined || time === undefined || !isCurrent(time)) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  // Text that is no Base64 decodes to nothing, and an empty key is known to all.
+  // Text that is not Base64 decodes to nothing, and anybody knows an empty key.
   if (key.length === 0) return false;
   const expected = digestOf('sha256', key, `${id}.${time}.`, body);
   return signature

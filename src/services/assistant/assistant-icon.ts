@@ -11,10 +11,12 @@ import { checkQuota } from '../resource/quota.ts';
 import { deleteStoredBytes, insertStoredFile, type LabelledFile } from '../resource/stored-file.ts';
 import { FAVICON_DRAWING, FAVICON_TYPE } from './default-icon.ts';
 
-/** What is drawn of an uploaded icon. */
+/** The pictures that are drawn from an uploaded icon. */
 const ICON_DRAWINGS = { icon: { as: 'whole', maxSize: 512 }, ...FAVICON_DRAWING } as const;
 
-/** Returns the path of an assistant's icon. It differs for each icon, also for the default ones of different names. */
+/**
+ * Returns the path of an assistant's icon. It differs for each icon, including the default icons of different names.
+ */
 export const iconUrlOf = (assistant: {
   id: string;
   uploadedIconId?: string | null;
@@ -29,8 +31,9 @@ export const iconFilesOf = ({ uploadedIconId, faviconId }: Assistant): string[] 
   [uploadedIconId, faviconId].filter((id) => id != null);
 
 /**
- * Sets the icon of an assistant. Returns the id of the assistant. Throws BAD_USER_INPUT for what is no harmless picture,
- * PAYLOAD_TOO_LARGE for one past 5 MB or the quota. The former icon then stays. See docs/contract.md#icons.
+ * Sets the icon of an assistant. Returns the id of the assistant. Throws BAD_USER_INPUT for a file that is not a
+ * harmless picture, and PAYLOAD_TOO_LARGE for a file past 5 MB or the quota. The former icon then stays. See
+ * docs/contract/agents.md#icons.
  */
 export async function setIcon(ctx: Context, key: string, { file }: SetAssistantIconInput): Promise<string> {
   // The access is checked before the file is received, and again after.
@@ -65,7 +68,7 @@ async function replaceIcon(
   insertStoredFile(tx, assistant.tenantId, favicon);
   Object.assign(assistant, { uploadedIconId: icon.id, faviconId: favicon.id });
   tx.flush();
-  // The new files are counted already, the replaced ones no more.
+  // The new files are already counted, and the replaced ones no longer.
   await checkQuota(tx, assistant.tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
   return former;
 }

@@ -11,7 +11,7 @@ import { defineOwnedModel } from '../resource/owned-model.ts';
 const inList = (column: string): string =>
   `r.id = any (array(select e::uuid from jsonb_array_elements_text(p.${column}) e))`;
 
-/** SQL of what responses need of the stored file of a picture of the assistant `p`; null without one. */
+/** SQL of the columns of the stored file of a picture of the assistant `p` that responses need; null without one. */
 const storedPicture = (column: string): string => `(
   select json_build_object('id', f.id, 'contentType', f.content_type, 'sha256', f.sha256, 'size', f.size)
   from dws.stored_file f

@@ -63,7 +63,7 @@ export async function update(
   });
 }
 
-/** Returns what the owners of its agents accept. */
+/** Returns the settings that the owners of its agents accept. */
 const whatItDoes = ({ instructions, model, toolkitIds, datasetIds, events }: Assistant): string =>
   JSON.stringify([instructions ?? null, model ?? null, toolkitIds, datasetIds, events.map(printEvent)]);
 
@@ -80,8 +80,8 @@ export async function remove(ctx: Context, id: string): Promise<void> {
 }
 
 /**
- * Returns the ids of used resources without duplicates. Those that the assistant has already stay, also if the caller
- * cannot read them.
+ * Returns the ids of used resources without duplicates. Resources that the assistant already has stay, even if the
+ * caller cannot read them.
  */
 async function resolveUsed<T extends OwnedRow>(
   ctx: Context,

@@ -7,7 +7,7 @@ import { pictureOf, type PictureFile } from '../resource/picture-file.ts';
 import { ICON_SIDE, shapeOf, type IconShape } from './icon-shape.ts';
 import { GLYPHS } from './lucide-glyphs.ts';
 
-/** An assistant as its default icon shows it. */
+/** An assistant, as far as its default icon depends on it. */
 export interface IconOwner {
   id: string;
   name: string;
@@ -31,15 +31,15 @@ export const ICON_COLORS = [
   '#475569',
 ] as const;
 
-/** Width and height of a default icon in pixels, as far as it is not scaled. */
+/** Width and height of a default icon in pixelsbefore scaling. */
 const PIXELS = 512;
 /** Side of a glyph's square, which has 24 units. */
 const GLYPH_SIDE = 42;
-/** Type of a favicon, and what is drawn of an icon for it. */
+/** Type of a favicon, and the picture that is drawn from an icon for it. */
 export const FAVICON_TYPE = 'image/x-icon';
 export const FAVICON_DRAWING = { favicon: { as: 'ico', sizes: [16, 32, 48] } } as const;
 
-/** The pictures that were drawn last, by what they show: 2 KB an icon, 3 KB a favicon. */
+/** The pictures that were drawn last, by their content: 2 KB for an icon, 3 KB for a favicon. */
 const MAX_CACHED = 500;
 const favicons = new LRUCache<string, Promise<PictureFile>>({ max: MAX_CACHED });
 
@@ -61,7 +61,7 @@ export async function defaultFavicon(owner: IconOwner, caller: Caller): Promise<
 }
 
 async function drawFavicon(svg: string, caller: Caller): Promise<PictureFile> {
-  // Other requests wait for the same picture, so it does not end with the request that comes first.
+  // Other requests wait for the same picture, so it does not end with the first request.
   const { signal } = new AbortController();
   const { drawn } = await preparePicture(Buffer.from(svg), FAVICON_DRAWING, caller, signal);
   return pictureOf(FAVICON_TYPE, drawn.favicon);

@@ -1,4 +1,4 @@
-/** Emoji and the glyphs that show the same. The font has few others: the faces, and symbols such as the hot beverage. */
+/** Emoji and the equivalent glyphs. The font has few others: the faces, and symbols such as the hot beverage. */
 const TABLE = `
   🤖 bot  ✨ sparkles  🧠 brain  💬 message-circle  🗨 message-square  🔍 search  🔎 search  📊 chart-column  📈 chart-line
   📉 chart-line  🚀 rocket  💡 lightbulb  ⭐ star  🌟 star  ❤ heart  💙 heart  💚 heart  ⚡ zap  🔔 bell  📅 calendar  📆 calendar

@@ -1,14 +1,15 @@
 import { outlineOf } from '../../adapters/pictures/letter-outline.ts';
+import { normalizeText } from '../../core/normalize-text.ts';
 import { EMOJI_GLYPHS } from './emoji-glyphs.ts';
 import { GLYPHS } from './lucide-glyphs.ts';
 
-/** What a default icon shows: a glyph by its name, or a character by its outline, the data of a path. */
+/** The shape on a default icon: a glyph by its name, or a character by its outline, the data of a path. */
 export type IconShape = { glyph: string } | { outline: string };
 
 /** Side of the square of a default icon, in units. */
 export const ICON_SIDE = 64;
 
-/** The glyph of assistants, for what the font lacks. */
+/** The glyph of assistants, for characters that the font lacks. */
 const ASSISTANT: IconShape = { glyph: 'bot' };
 
 /** The first character of an emoji: a picture, a part of a flag, or the character of a key. */
@@ -18,8 +19,8 @@ const LETTER = /[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/u;
 const SYMBOL = /[\p{P}\p{S}]/u;
 
 /**
- * Returns what an assistant's default icon shows: the glyph or the emoji of `icon`, else the initial of the name. That is
- * its first letter or number, in upper case; of a name without any, the first symbol.
+ * Returns the shape on an assistant's default icon: the glyph or the emoji of `icon`, else the initial of the name. The
+ * initial is the first letter or number, in upper case. A name without any has its first symbol.
  */
 export async function shapeOf({ icon, name }: { icon?: string | null; name: string }): Promise<IconShape> {
   const stated = (icon ?? '').trim();
@@ -28,7 +29,7 @@ export async function shapeOf({ icon, name }: { icon?: string | null; name: stri
   const emoji = EMOJI.exec(stated)?.[0];
   if (emoji) return symbolShape(emoji);
   // Composed, without styles: an e with an accent is one character, and a letter in a circle is that letter.
-  const letter = LETTER.exec(name.normalize('NFKC'))?.[0];
+  const letter = LETTER.exec(normalizeText(name, 'NFKC'))?.[0];
   if (letter) return letterShape(letter);
   const symbol = SYMBOL.exec(name)?.[0];
   return symbol ? symbolShape(symbol) : ASSISTANT;

@@ -3,13 +3,28 @@ import type { OAuthClient } from '../../core/connection.ts';
 import type { Context } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
 import { badInput, refused } from '../../core/errors.ts';
-import { digest } from '../identity/credential.ts';
+import type { Platform } from '../../core/platform.ts';
+import { digest } from '../../core/secret.ts';
 import type { TargetKey } from './connection-target.ts';
 
 /** Time from the start of an authorization to its callback. */
 export const AUTHORIZATION_LIFETIME_MS = 600_000;
 
-/** What an authorization remembers until its callback. */
+/**
+ * Returns the part of a redirect URI that names the authorization server of a client; null for the client of an
+ * integration, whose providers administrators choose. Each server that users name has a redirect URI of its own, so that
+ * it never gets the code of another one (RFC 9700, 4.4.2.2).
+ */
+export const issuerDigestOf = ({ issuer }: Pick<OAuthClient, 'issuer'>): string | null =>
+  issuer == null ? null : digest(issuer);
+
+/** Returns the redirect URI of a client, with which it is registered at its authorization server. */
+export function redirectUriOf({ publicUrl }: Pick<Platform, 'publicUrl'>, client: Pick<OAuthClient, 'issuer'>): string {
+  const issuerDigest = issuerDigestOf(client);
+  return `${publicUrl}/api/oauth/callback${issuerDigest === null ? '' : `/${issuerDigest}`}`;
+}
+
+/** The state of an authorization until its callback. */
 export interface PendingAuthorization extends AuthorizationChecks {
   target: TargetKey;
   configDigest: string;
@@ -36,7 +51,7 @@ export async function storeAuthorization(ctx: Context, pending: PendingAuthoriza
 
 /**
  * Takes the authorization of a state, which works once. Throws FORBIDDEN if another user started it, who can still
- * complete it, and BAD_USER_INPUT if there is none.
+ * complete it, and BAD_USER_INPUT for an unknown state.
  */
 export async function takeAuthorization(ctx: Context, state: string): Promise<PendingAuthorization> {
   const values = [ctx.viewer.tenantId, digest(state)];

@@ -1,8 +1,8 @@
 import type { OAuthClient } from '../../core/connection.ts';
 import type { Platform } from '../../core/platform.ts';
-import { oauthClientOf, type StoredIntegration } from '../library/library-client.ts';
+import { oauthClientOf, type StoredIntegration } from './integration-client.ts';
 
-/** Returns the client of a stored connection: that of its integration, or that with which a toolkit was authorized. */
+/** Returns the client of a stored connection: the client of its integration, or the one that authorized a toolkit. */
 export const clientOf = (
   platform: Pick<Platform, 'drives' | 'secrets'>,
   { integration, sealedClient }: { integration: StoredIntegration | null; sealedClient: string | null },

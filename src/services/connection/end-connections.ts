@@ -1,19 +1,22 @@
 import type { Context } from '../../core/context.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
-import { INTEGRATION_JSON, type StoredIntegration } from '../library/library-client.ts';
 import { storeActivities } from '../resource/activity.ts';
 import { notify } from '../resource/notification.ts';
+import { INTEGRATION_JSON, type StoredIntegration } from './integration-client.ts';
 import { revokeConnection } from './revoke-connection.ts';
 
-/** Which connections end: that of a library or toolkit, all of an integration, or all that a user has authorized. */
+/**
+ * Which connections end: the connection of a library or toolkit, all of an integration, or all that a user has
+ * authorized.
+ */
 type ConnectionKey = { libraryId: string } | { toolkitId: string } | { integrationId: string } | { ownerId: string };
 
-/** Revocations of one change that run at once. */
+/** Maximum number of concurrent revocations of one change. */
 const MAX_REVOCATIONS = 8;
 /** Time for all revocations of one change. The caller waits for them. */
 const REVOCATIONS_TIMEOUT_MS = 15_000;
 
-/** A connection that has ended, with what its revocation needs. */
+/** A connection that has ended, with the data that its revocation needs. */
 export interface EndedConnection extends Record<string, unknown> {
   id: string;
   tenantId: string;
@@ -35,10 +38,10 @@ const COLUMNS = {
 };
 
 /**
- * Ends connections in the transaction of the change that causes it, records it in the activity, and notifies the owner
- * of the library or toolkit if it ends because of who authorized it. Returns their number and the function that revokes
- * the tokens at the providers: call it after the commit; it never fails. Call this before the integration is changed: its
- * former addresses get the tokens. A connection of a toolkit has its own client, with the addresses.
+ * Ends connections in the transaction of the change that causes it, and records it in the activity. Notifies the owner
+ * of the library or toolkit if another user's authorization ends. Returns their number and the function that revokes
+ * the tokens at the providers: call it after the commit; it never fails. Call this before the integration is changed:
+ * its former addresses get the tokens. A connection of a toolkit has its own client, with the addresses.
  */
 export async function endConnections(
   { platform, viewer }: Pick<Context, 'platform' | 'viewer'>,

@@ -9,8 +9,8 @@ const open = ({ secrets }: Pick<Platform, 'secrets'>, sealed: string, { name }: 
   JSON.parse(secrets.open(sealed, `the registered client of toolkit "${name}"`)) as RegisteredClient;
 
 /**
- * Returns the client that is registered for a toolkit; null without one. One with which an authorization was started and
- * none was completed in time does not count: the authorization server may not know it any more.
+ * Returns the client that is registered for a toolkit; null without one. A client does not count if an authorization
+ * was started with it and none was completed in time: the authorization server may no longer know it.
  */
 export async function loadRegistration(
   platform: Pick<Platform, 'database' | 'secrets'>,
@@ -27,7 +27,7 @@ export async function loadRegistration(
   return row ? open(platform, row.sealed, toolkit) : null;
 }
 
-/** Stores the client with which an authorization of a toolkit starts. `isKnown` says that it is the one that is stored. */
+/** Stores the client that starts an authorization of a toolkit. `isKnown` means that it is already stored. */
 export async function storeRegistration(
   { database, secrets }: Pick<Platform, 'database' | 'secrets'>,
   { tenantId, id }: ToolkitKey,
@@ -66,7 +66,7 @@ export async function confirmRegistration(
   });
 }
 
-/** Forgets the client of a toolkit, with the authorization server to which it is bound. */
+/** Deletes the client of a toolkit, with the authorization server to which it is bound. */
 export function forgetRegistration(tx: Transaction, { tenantId, id }: ToolkitKey): void {
   tx.execute({
     text: `delete from dws.oauth_registration where tenant_id = $1 and toolkit_id = $2`,

@@ -1,15 +1,15 @@
 import type { ConnectionTokens, OAuthClient } from '../../core/connection.ts';
 import type { Platform } from '../../core/platform.ts';
-import { driveOf } from '../library/library-client.ts';
 import { clientOf } from './connection-client.ts';
 import type { EndedConnection } from './end-connections.ts';
+import { driveOf } from './integration-client.ts';
 
 /** Time for the revocation of one connection. */
 const REVOKE_TIMEOUT_MS = 10_000;
 
 /**
  * Revokes the tokens of a connection that was deleted, at its provider, unless another connection needs them. Never
- * fails: failures are logged, and so are those that `signal` ends.
+ * fails: failures are logged, and so are revocations that `signal` ends.
  */
 export async function revokeConnection(
   platform: Platform,
@@ -35,8 +35,8 @@ export async function revokeConnection(
 }
 
 /**
- * Returns whether another connection has the same client and account, also by another integration: Google revokes all of
- * their tokens with one.
+ * Returns whether another connection has the same client and account, even by another integration: Google revokes all
+ * of their tokens with one.
  */
 async function isShared(
   { database }: Platform,
@@ -67,7 +67,7 @@ async function revoke(
     return;
   }
   const { apiUri, contentUri } = integration!;
-  // The drive takes an access token only, which may have ended.
+  // The drive accepts only an access token, which may have ended.
   const hasEnded = tokens.expiresAt !== null && tokens.expiresAt <= Date.now();
   const { accessToken } =
     hasEnded && tokens.refreshToken !== null ? await refreshTokens(outbound, client, tokens, signal) : tokens;

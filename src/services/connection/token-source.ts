@@ -7,10 +7,11 @@ import { conflict } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import { perPlatform } from '../../core/per-platform.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
-import { INTEGRATION_JSON, type StoredIntegration } from '../library/library-client.ts';
+import { NEVER_ABORTED } from '../../core/with-timeout.ts';
 import { isActive } from '../resource/active-user.ts';
 import { notify } from '../resource/notification.ts';
 import { clientOf } from './connection-client.ts';
+import { INTEGRATION_JSON, type StoredIntegration } from './integration-client.ts';
 
 /** A connection, and the library or toolkit that it connects, for errors: `the library "Reports"`. */
 type ConnectionKey = Pick<Connection, 'id' | 'tenantId'> & { target: string };
@@ -19,10 +20,8 @@ type ConnectionKey = Pick<Connection, 'id' | 'tenantId'> & { target: string };
 const REFRESH_BEFORE_MS = 60_000;
 /** Time for the call of the provider. */
 const REFRESH_TIMEOUT_MS = 30_000;
-/** The signal of refreshes in the gate. They are not bound to a caller, since several can wait for one. */
-const NEVER_ABORTED = new AbortController().signal;
 
-/** Refreshes that run at once. Each has a database connection during the call of the provider. */
+/** Concurrent refreshes. Each has a database connection during the call of the provider. */
 const REFRESH_GATE = FairGate.shared({
   places: 4,
   maxPerTenant: 2,
@@ -82,7 +81,7 @@ const hasExpired = (target: string) => conflict(`The connection of ${target} has
 const openTokens = ({ secrets }: Platform, { kind, name, sealedTokens }: StoredConnection): ConnectionTokens =>
   JSON.parse(secrets.open(sealedTokens, `the connection of the ${kind} "${name}"`)) as ConnectionTokens;
 
-/** Returns whether a token need not be refreshed. One that cannot be is used until its end. */
+/** Returns whether a token need not be refreshed. A token that cannot be refreshed is used until its end. */
 function isUsable({ accessToken, refreshToken, expiresAt }: ConnectionTokens, refusedToken?: string): boolean {
   const reserve = refreshToken === null ? 0 : REFRESH_BEFORE_MS;
   return accessToken !== refusedToken && (expiresAt === null || expiresAt - reserve > Date.now());
@@ -97,6 +96,7 @@ async function refreshOnce(platform: Platform, key: ConnectionKey, refusedToken:
     return token === refusedToken ? refreshOnce(platform, key, refusedToken) : token;
   }
   const caller = { tenantId: key.tenantId, userId: key.id };
+  // A refresh is not bound to a caller, since several can wait for one.
   const refresh = REFRESH_GATE.run(caller, NEVER_ABORTED, () =>
     refreshInTransaction(platform, key, refusedToken, AbortSignal.timeout(REFRESH_TIMEOUT_MS)),
   ).finally(() => refreshes.delete(key.id));

@@ -16,7 +16,7 @@ import { printPrincipal } from '../../core/viewer.ts';
 import { findGrantee, accessLevelInTransaction, accessLevel, type Grantee } from '../resource/access-level.ts';
 import { loadNames } from '../resource/activity.ts';
 import { resolvePrincipal } from '../resource/resolve-ids.ts';
-import { loadRestrictions } from './dataset-restriction.ts';
+import { loadRestrictions } from '../resource/restriction.ts';
 import { withoutHiddenFields, type ViewedDataset } from './dataset-view.ts';
 
 interface AccessPrincipal {

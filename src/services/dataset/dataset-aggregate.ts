@@ -1,7 +1,7 @@
 import type { GroupInput, MeasureInput } from '../../../entities/dataset-aggregate-input.ts';
 import type { Context } from '../../core/context.ts';
 import type { Aggregation, AggregateResult } from '../../core/dataset-index.ts';
-import { invalid } from '../../core/input-checks.ts';
+import { at, invalid } from '../../core/input-checks.ts';
 import { isTimezone } from '../../core/time-zone.ts';
 import { auditRows } from '../resource/audit-read.ts';
 import { visibleField, parseRowFilter, type RowQuery } from './dataset-data.ts';
@@ -42,12 +42,12 @@ export function parseAggregation(
   view: Pick<DatasetView, 'fields'>,
   { groupBy, measures, sort, limit }: AggregateQuery,
 ): Pick<Aggregation, 'groupBy' | 'measures' | 'sort' | 'limit'> {
-  const groups = (groupBy ?? []).map((group) => parseGroup(view, group));
+  const groups = (groupBy ?? []).map((group, index) => parseGroup(view, group, index));
   if (measures.length === 0 && groups.length === 0)
     throw invalid('measures', 'must not be empty when groupBy is empty');
   if (groups.length + measures.length > MAX_COLUMNS)
     throw invalid('measures', `and groupBy must not have more than ${MAX_COLUMNS} columns together`);
-  const checked = measures.map((measure) => parseMeasure(view, measure));
+  const checked = measures.map((measure, index) => parseMeasure(view, measure, index));
   const columns = [...groups.map(({ field }) => field), ...checked.map(({ as }) => as)];
   const repeated = columns.find((name, i) => columns.indexOf(name) !== i);
   if (repeated !== undefined) throw invalid('measures', `must not repeat the column name ${JSON.stringify(repeated)}`);
@@ -60,8 +60,9 @@ export function parseAggregation(
 function parseGroup(
   view: Pick<DatasetView, 'fields'>,
   { field, interval, timezone }: GroupInput,
+  index: number,
 ): Aggregation['groupBy'][number] {
-  const { type } = visibleField(view, field);
+  const { type } = at(['groupBy', index, 'field'], () => visibleField(view, field));
   if (type === 'json') throw invalid('groupBy', `must not name ${JSON.stringify(field)}, which is of type json`);
   if (interval && type !== 'date' && type !== 'datetime')
     throw invalid('groupBy', `must not set an interval for ${JSON.stringify(field)}, which is not a date`);
@@ -75,13 +76,14 @@ const NUMERIC_FUNCTIONS: readonly string[] = ['sum', 'avg'];
 function parseMeasure(
   view: Pick<DatasetView, 'fields'>,
   { fn, field, as }: MeasureInput,
+  index: number,
 ): Aggregation['measures'][number] {
   if (!as.trim() || as.length > 200) throw invalid('measures', 'must have an `as` of 1 to 200 characters');
   if (!field) {
     if (fn !== 'count') throw invalid('measures', `must name a field for ${fn}`);
     return { fn, as };
   }
-  const { type } = visibleField(view, field);
+  const { type } = at(['measures', index, 'field'], () => visibleField(view, field));
   if (NUMERIC_FUNCTIONS.includes(fn) && type !== 'integer' && type !== 'number')
     throw invalid('measures', `cannot apply ${fn} to ${JSON.stringify(field)}, which is not a number`);
   if (type === 'json' && fn !== 'count')

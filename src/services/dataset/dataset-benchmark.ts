@@ -56,8 +56,8 @@ export async function benchmarkInternal(
 }
 
 /**
- * Checks the request and starts the benchmark. It has no concurrency key, because it changes nothing: it runs beside
- * refreshes of the dataset.
+ * Checks the request and starts the benchmark. It has no concurrency key, because it changes nothing: it runs
+ * concurrently with refreshes of the dataset.
  */
 async function startBenchmark(
   ctx: Context,

@@ -14,7 +14,7 @@ type RowOrigin = QuerySource & Pick<Dataset, 'flow'>;
 const ROWS_ONLY: RowOrigin = { queryId: null, datasourceId: null, query: null, params: [], flow: [] };
 
 /**
- * Returns the source and flow of the viewer's copy of a dataset. See docs/contract.md#copies-and-snapshots.
+ * Returns the source and flow of the viewer's copy of a dataset. See docs/contract/datasets.md#copies-and-snapshots.
  *
  * - For a viewer who cannot read the datasource, the copy has rows but no query.
  * - A link to a saved query stays a link for a viewer who can read that query, unless the copy is `frozen`.

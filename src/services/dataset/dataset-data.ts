@@ -5,8 +5,9 @@ import type { FieldProfile, Generation, Row, RowSearch, Search } from '../../cor
 import { badInput } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import { isUuid } from '../../core/id.ts';
-import { invalid } from '../../core/input-checks.ts';
+import { at, invalid } from '../../core/input-checks.ts';
 import { parseSearchWords } from '../../core/search-words.ts';
+import { unknownName } from '../../core/unknown-name.ts';
 import { auditRows } from '../resource/audit-read.ts';
 import { parseSortTerms } from './dataset-sort.ts';
 import { viewOf, type DatasetView, type ViewedDataset } from './dataset-view.ts';
@@ -101,8 +102,8 @@ export async function countMatching(ctx: Context, search: Search & Pick<RowSearc
 }
 
 /**
- * Returns whether the client has these rows. `state` is all that decides which rows and fields this viewer gets. The
- * digest is the viewer's own, so that equal ones do not reveal what others see.
+ * Returns whether the client has these rows. `state` contains everything that decides which rows and fields this viewer
+ * gets. The digest is the viewer's own, so that equal digests do not reveal what others see.
  */
 const isUnchanged = ({ platform, viewer, revalidate }: Context, state: object): boolean =>
   revalidate !== undefined && revalidate(platform.secrets.digest(JSON.stringify([viewer.userId, state])));
@@ -159,30 +160,34 @@ export const parseColumns = (
 async function parseFilter(ctx: Context, view: DatasetView, filter: unknown, isStored = false): Promise<CriteriaNode> {
   if (filter === undefined || filter === null || filter === '') return ALL;
   const saved = typeof filter === 'string' && !filter.trimStart().startsWith('{');
-  // Before the first refresh there are no fields, so every condition names an unknown field.
+  // Before the first refresh a dataset has no fields, so every condition names an unknown field.
   if (saved) return (await loadSavedFilter(ctx, view, filter)).node;
   const fields = isStored ? view.fields.filter(({ vanished }) => !vanished) : view.fields;
-  return parseCriteria(typeof filter === 'string' ? parseJson(filter) : filter, fields);
+  return at(['filter'], () => parseCriteria(typeof filter === 'string' ? parseJson(filter) : filter, fields));
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid('filter', 'is not well-formed JSON');
+    throw badInput('filter is not well-formed JSON');
   }
 }
 
 function selectFields(view: Pick<DatasetView, 'fields'>, names: readonly string[] | null | undefined): Field[] {
   if (!names?.length) return view.fields;
-  return [...new Set(names)].map((name) => visibleField(view, name));
+  return [...new Set(names)].map((name) => at(['fields', names.indexOf(name)], () => visibleField(view, name)));
 }
 
 /** Returns a field by its name. Throws 400 for an unknown field; a hidden one is unknown too. */
 export function visibleField(view: Pick<DatasetView, 'fields'>, name: string): Field {
   const field = view.fields.find((candidate) => candidate.name === name);
-  if (!field) throw badInput(`Unknown field ${JSON.stringify(name.slice(0, 100))}`);
-  return field;
+  if (field) return field;
+  throw unknownName(
+    'field',
+    name,
+    view.fields.map((known) => known.name),
+  );
 }
 
 function parseSort(view: Pick<DatasetView, 'fields'>, sort: string | null | undefined): RowSearch['sort'] {
@@ -191,7 +196,7 @@ function parseSort(view: Pick<DatasetView, 'fields'>, sort: string | null | unde
     view.fields.map(({ name }) => name),
   );
   return terms.map((term) => {
-    const { name, type } = visibleField(view, term.name);
+    const { name, type } = at(['sort'], () => visibleField(view, term.name));
     if (type === 'json') throw invalid('sort', `names ${JSON.stringify(name)}, which is of type json and has no order`);
     return { field: name, descending: term.descending };
   });

@@ -34,7 +34,7 @@ export async function exportRows(
 /** Number of rows from which the size of an export is estimated. */
 const SAMPLE_ROWS = 1000;
 
-/** How large an export would be. */
+/** The size of an export before it runs. */
 export interface ExportSize {
   rows: number;
   /** Size of the file in bytes. */
@@ -43,7 +43,7 @@ export interface ExportSize {
   isEstimate: boolean;
 }
 
-/** Returns how large the export of the rows that the viewer sees and the query selects would be. Throws as it would. */
+/** Returns the size of an export of the rows that the viewer sees and the query selects. Throws like the export. */
 export async function measureExport(
   ctx: Context,
   dataset: ViewedDataset & { name: string },

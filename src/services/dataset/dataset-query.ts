@@ -32,8 +32,8 @@ export interface EffectiveQuery {
 }
 
 /**
- * Returns the query of a dataset: that of the saved query it follows, with the dataset's own definitions of parameters,
- * or its own. Null for a dataset that has only rows.
+ * Returns the query of a dataset: its own, or the query of the saved query it follows with the dataset's own
+ * definitions of parameters. Null for a dataset that has only rows.
  */
 export function effectiveQuery(
   { datasourceId, query, params }: QuerySource,
@@ -53,7 +53,7 @@ export const snapshotConflict = (): Error => conflict('A snapshot keeps its rows
 
 /**
  * Returns the query of a dataset that is about to run. Throws FORBIDDEN if the dataset's owner has no access to the
- * datasource, CONFLICT for a snapshot and for a dataset without a query. See docs/contract.md#access.
+ * datasource, CONFLICT for a snapshot and for a dataset without a query. See docs/contract/access.md#access.
  */
 export async function runnableQuery(
   tx: Transaction,
@@ -85,7 +85,8 @@ export async function resolveNewSource(
 
 /**
  * Returns the source of a dataset after an update; null if the input does not change it. A value that equals the
- * current one is no change, so that clients can send back a dataset with, for instance, the text of its saved query.
+ * current one does not count as a change, so that clients can send back a dataset with, for instance, the text of its
+ * saved query.
  */
 export async function resolveChangedSource(
   ctx: Context,

@@ -26,7 +26,7 @@ export interface RefreshOptions {
 }
 
 /**
- * Replaces a dataset's rows with those of its query, with the access of its owner to the datasource. Returns the
+ * Replaces a dataset's rows with the result of its query, with the access of its owner to the datasource. Returns the
  * operation; with `wait` after it ended.
  */
 export const refresh = (ctx: Context, id: string, options: RefreshOptions, wait: boolean): Promise<OperationRecord> =>

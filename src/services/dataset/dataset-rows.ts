@@ -21,7 +21,7 @@ const MAX_PAGE = 1000;
 
 /**
  * Returns the first rows that the viewer sees and the query selects, in any number. Many are read in batches. Each row
- * goes to `onRow`, which may throw to stop. Throws like `search`.
+ * is passed to `onRow`, which may throw to stop. Throws like `search`.
  */
 export async function readFirstRows(
   ctx: Context,

@@ -17,7 +17,7 @@ import { restrictionOn } from './dataset-view.ts';
 
 /**
  * Grants or updates a share of a dataset. Absent keys are unchanged. Returns the share's id. Throws CONFLICT for a
- * draft or snapshot, FORBIDDEN above the caller's own level. See docs/contract.md#restricted-shares.
+ * draft or snapshot, FORBIDDEN above the caller's own level. See docs/contract/access.md#restricted-shares.
  */
 export const setShare = (ctx: Context, id: string, principalId: string, input: DatasetShareInput): Promise<string> =>
   shares.set(ctx, DATASET, id, principalId, input, async (tx, dataset, share) => {
@@ -27,7 +27,8 @@ export const setShare = (ctx: Context, id: string, principalId: string, input: D
   });
 
 /**
- * Sets the filter of a share. Throws NOT_FOUND for one that the caller cannot read: the share shows its rows to others.
+ * Sets the filter of a share. Throws NOT_FOUND for a filter that the caller cannot read: the share shows its rows to
+ * others.
  */
 async function restrictRows(
   ctx: Context,

@@ -9,15 +9,29 @@ interface SortTerm {
 }
 
 /**
- * Parses a comma-separated sort of rows or groups (docs/contract.md#data). A word is first taken as a name exactly as
- * it is written, because a name may begin with `-` and have blanks at its ends, then as `-` and a name, then both
- * without the blanks around the word. Words that are a name together, with the commas between them, are that name: of
- * several the longest. A name that is repeated counts where it comes first. Throws BAD_USER_INPUT for too many names.
+ * Parses a comma-separated sort of rows or groups (docs/contract/datasets.md#data). A name may begin with `-` and have
+ * blanks at its ends. A word is therefore first taken as a name exactly as it is written, then as `-` and a name, then
+ * as both without the blanks around the word. Several words that form a name with the commas between them are that
+ * name; the longest one counts. A repeated name counts where it comes first. Throws BAD_USER_INPUT for too many names.
  */
-export function parseSortTerms(sort: string | null | undefined, names: readonly string[]): SortTerm[] {
-  const known = new Set(names);
+export const parseSortTerms = (sort: string | null | undefined, names: readonly string[]): SortTerm[] =>
+  parseTermsOf(sort, sortNames(names));
+
+/** Names in a sort, and the greatest number of words that one of them has. */
+export interface SortNames {
+  known: Pick<ReadonlySet<string>, 'has'>;
+  maxWords: number;
+}
+
+/** Returns names for `parseTermsOf`. */
+export const sortNames = (names: readonly string[]): SortNames => ({
+  known: new Set(names),
+  maxWords: names.reduce((most, name) => Math.max(most, name.split(',').length), 1),
+});
+
+/** Parses a sort like `parseSortTerms`, with names that are prepared once for many sorts. */
+export function parseTermsOf(sort: string | null | undefined, { known, maxWords }: SortNames): SortTerm[] {
   const words = sort?.split(',') ?? [];
-  const maxWords = Math.max(1, ...names.map((name) => name.split(',').length));
   const terms = new Map<string, SortTerm>();
   let count = 0;
   for (let at = 0; at < words.length;) {
@@ -36,7 +50,7 @@ function termAt(
   words: readonly string[],
   at: number,
   maxWords: number,
-  known: ReadonlySet<string>,
+  known: SortNames['known'],
 ): { term?: SortTerm; length: number } {
   for (let length = Math.min(maxWords, words.length - at); length > 0; length--) {
     const term = readingsOf(words.slice(at, at + length).join(',')).find(({ name }) => known.has(name));

@@ -30,8 +30,8 @@ interface Watch {
 const watches = new WeakMap<Platform['notifications'], Map<string, Watch>>();
 
 /**
- * Watches a dataset. Yields an update at once and again each time its rows are replaced, until it is deleted. Throws
- * NOT_FOUND unless the viewer can read it.
+ * Watches a dataset. Yields an update immediately, and again each time its rows are replaced, until it is deleted.
+ * Throws NOT_FOUND unless the viewer can read it.
  */
 export async function watchDataset(ctx: Context, key: string): Promise<AsyncIterable<DatasetUpdate>> {
   const { id } = await ctx.read.one(Dataset, key, ['id']);
@@ -39,7 +39,7 @@ export async function watchDataset(ctx: Context, key: string): Promise<AsyncIter
     let isSending = false;
     let missed: DatasetUpdate | undefined;
     const publish = (update: DatasetUpdate) => {
-      // While an update is sent, only the latest of those that follow is retained.
+      // While an update is sent, only the latest of the following updates is retained.
       missed = isSending ? update : undefined;
       if (isSending) return;
       isSending = true;

@@ -1,3 +1,4 @@
+import type { OperationEnd } from '../../core/operation-ends.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { deleteStoredFiles } from '../resource/stored-file.ts';
 
@@ -37,7 +38,7 @@ export async function dropEmbeddedUpload(
 }
 
 /** Deletes an uploaded dataset whose rows were never loaded, with its datasource. One that has rows is not deleted. */
-export async function discardUpload(tx: Queryable, tenantId: string, datasetId: string): Promise<void> {
+async function discardUpload(tx: Queryable, tenantId: string, datasetId: string): Promise<void> {
   const [deleted] = await tx.query<{ datasourceId: string | null; ownerId: string }>({
     text: `
       delete from dws.dataset
@@ -47,3 +48,10 @@ export async function discardUpload(tx: Queryable, tenantId: string, datasetId: 
   });
   if (deleted?.datasourceId) await dropEmbeddedUpload(tx, tenantId, deleted.datasourceId, deleted.ownerId);
 }
+
+/** Ends an upload whose refresh was cancelled. */
+export const refreshEnd: OperationEnd<'dataset.refresh'> = {
+  async cancelled(tx, { tenantId, resourceId, input }) {
+    if (input.upload) await discardUpload(tx, tenantId, resourceId);
+  },
+};

@@ -14,7 +14,7 @@ import { chooseQuery } from './dataset-upload.ts';
 const MAX_ROWS = 50;
 const LINE_ERROR = /^Line (\d+) of the file(?:, column ("(?:[^"\\]|\\.)*"))?:? (.*)$/s;
 
-/** How a file would be uploaded, and its first rows. */
+/** Settings of a file's upload, and its first rows. */
 export interface UploadPreview extends Pick<QueryResult, 'fields' | 'rows'> {
   config: Record<string, unknown>;
   problems: FileProblem[];

@@ -28,7 +28,7 @@ interface DatasetUploadInput extends UploadDatasetInput {
 export interface DatasetUpload {
   datasetId: string;
   operation: OperationRecord;
-  /** What is doubtful about the file. */
+  /** Doubtful points of the file. */
   problems: FileProblem[];
 }
 

@@ -1,5 +1,6 @@
 import type { Context, Restriction } from '../../core/context.ts';
 import { or } from '../../core/criteria/build.ts';
+import { onlyDecided } from '../../core/criteria/decided.ts';
 import { parseCriteria } from '../../core/criteria/parse.ts';
 import { ALL, NONE, type CriteriaNode } from '../../core/criteria/tree.ts';
 import type { Generation, GenerationId } from '../../core/dataset-index.ts';
@@ -30,7 +31,7 @@ export interface DatasetView {
   partial: boolean;
 }
 
-/** How long a replaced generation stays readable for cursors. See docs/contract.md#data. */
+/** How long a replaced generation stays readable for cursors. See docs/contract/datasets.md#data. */
 const CURSOR_LIFETIME = '10 minutes';
 
 /** Returns the id of the dataset that has the filters and shares of a dataset, draft or snapshot. */
@@ -53,7 +54,8 @@ export const visibleFields = async (
 
 /**
  * Returns the viewer's view of a dataset: the only place that decides which rows and fields a viewer sees.
- * `generationId` is that of a cursor, by default the current one. Throws GONE if the generation is no longer readable.
+ * `generationId` is the generation of a cursor, by default the current one. Throws GONE if the generation is no longer
+ * readable.
  */
 export async function viewOf(
   ctx: Context,
@@ -63,7 +65,7 @@ export async function viewOf(
   const restriction = await restrictionOn(ctx, dataset);
   const generation = generationId === null ? null : await loadGeneration(ctx, dataset, generationId);
   const stored = new Map(generation?.fields.map((field) => [field.name, field]));
-  // Type and format are those of the stored rows. A field without stored values appears with the next refresh.
+  // Type and format come from the stored rows. A field without stored values appears with the next refresh.
   const fields = dataset.fields.flatMap(({ format: _format, vanished: _vanished, ...field }) => {
     const { type, format, vanished } = stored.get(field.name) ?? {};
     return type ? [{ ...field, type, ...(format && { format }), ...(vanished && { vanished }) }] : [];
@@ -83,29 +85,37 @@ const visibleRowCriteria = (restriction: Restriction | null, fields: Field[]): C
 
 /**
  * Returns the criteria of a share, or criteria that match no rows if a field no longer exists or has another type. See
- * docs/contract.md#restricted-shares.
+ * docs/contract/access.md#restricted-shares.
  */
 function shareCriteria(criteria: Record<string, unknown>, fields: readonly Field[]): CriteriaNode {
-  const parsed = parseStoredCriteria(criteria, fields);
-  return parsed instanceof ApiError ? NONE : parsed;
+  const parsed = parseStoredCriteria(criteria, fields, false);
+  return parsed instanceof ApiError ? NONE : onlyDecided(parsed);
 }
 
 /**
- * Parses stored criteria over the fields that the source still has. Returns the error if they do not fit.
+ * Parses stored criteria over the fields that the source still has. Returns the error if they do not fit; without `hints`
+ * it names no similar field.
  */
 export function parseStoredCriteria(
   criteria: Record<string, unknown>,
   fields: readonly Field[],
+  hints = true,
 ): CriteriaNode | ApiError {
   try {
-    return parseCriteria(
-      criteria,
-      fields.filter(({ vanished }) => !vanished),
-    );
+    return parseCriteria(criteria, keptFields(fields), hints);
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
   }
+}
+
+/** The fields of lists that the source still has: all blocks of a report are checked with the same list. */
+const KEPT = new WeakMap<readonly Field[], readonly Field[]>();
+
+function keptFields(fields: readonly Field[]): readonly Field[] {
+  let kept = KEPT.get(fields);
+  if (!kept) KEPT.set(fields, (kept = fields.filter(({ vanished }) => !vanished)));
+  return kept;
 }
 
 async function loadGeneration(

@@ -30,7 +30,7 @@ export const DRAFT_STALE: { sql: string; type: ColumnType } = {
   type: 'boolean',
 };
 
-/** Returns the current state of a dataset, with which its draft is compared later. */
+/** Returns the current state of a dataset. Its draft is compared with it later. */
 export async function loadDraftBase(tx: Transaction, tenantId: string, datasetId: string): Promise<DraftBase> {
   const [base] = await tx.query<DraftBase & Record<string, unknown>>({
     text: `

@@ -32,7 +32,7 @@ export async function collectDraftChanges(
   return Object.fromEntries(keys.map((key) => [key, proposed[key] ?? null]));
 }
 
-/** Returns name and description if they were changed in the draft. Otherwise those of the dataset stay. */
+/** Returns name and description if they were changed in the draft. Otherwise the dataset keeps its own. */
 function changedNames({ name, description, draftBase }: Dataset): Partial<CommittedColumns> {
   return {
     ...(name !== draftBase!.name && { name }),

@@ -22,8 +22,8 @@ import { insertGeneration } from './generation.ts';
 import { notifyBrokenFilters } from './saved-filter-notice.ts';
 
 /**
- * Returns the id of the caller's draft of a dataset. Creates the draft as a copy of the dataset if there is none.
- * Of two concurrent calls, the second returns the draft of the first.
+ * Returns the id of the caller's draft of a dataset. Without one, creates the draft as a copy of the dataset. Of two
+ * concurrent calls, the second returns the draft of the first.
  */
 export function edit(ctx: Context, id: string): Promise<string> {
   return ctx.transaction(async (tx) => {
@@ -50,7 +50,7 @@ export function replace(
   });
 }
 
-/** Deletes the caller's draft of a dataset. Throws NOT_FOUND when there is none. */
+/** Deletes the caller's draft of a dataset. Throws NOT_FOUND without one. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const draft = await loadDraft(ctx, tx, await loadParent(ctx, tx, id, 'dataset:read'));
@@ -70,7 +70,7 @@ export function commit(ctx: Context, id: string, clearAllUserSettings: boolean):
     const draft = await loadDraft(ctx, tx, parent);
     const changes = await collectDraftChanges(ctx, tx, parent, draft);
     await notifyBrokenFilters(tx, parent.tenantId, parent.id, parent.fields, changes.fields ?? parent.fields);
-    // Not as a change of the unit of work, which would record an update beside `draft.committed`.
+    // Not as a change of the unit of work, which would record an update in addition to `draft.committed`.
     tx.writeUnrecorded(parent, { ...changes, updatedAt: new Date() });
     if (clearAllUserSettings)
       tx.execute({

@@ -76,7 +76,7 @@ async function loadFilters(
   }));
 }
 
-/** Returns whether the viewer may read a filter. The rule is that of FILTER_ACCESS in `saved-filter-model.ts`. */
+/** Returns whether the viewer may read a filter, by the rule of FILTER_ACCESS in `saved-filter-model.ts`. */
 const canReadFilter = (viewer: Grantee, level: Level, ownerId: string, used: boolean): boolean =>
   ownershipLevel(viewer, ownerId) > LEVEL.none || (used && levelAllows(level, 'dataset:share'));
 

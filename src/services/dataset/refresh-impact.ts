@@ -5,9 +5,9 @@ import type { Field } from '../../core/fields.ts';
 import type { VisualComponent } from '../../core/visual/component.ts';
 import type { VisualConfig } from '../../core/visual/config.ts';
 import { planVisual } from '../../core/visual/plan.ts';
-import { referenceCriteria } from '../report/dataset-reference-checks.ts';
 import { parseAggregation } from './dataset-aggregate.ts';
 import { parseColumns } from './dataset-data.ts';
+import { referenceCriteria } from './reference-criteria.ts';
 import { criteriaProblem } from './saved-filter-criteria.ts';
 
 /** An object that uses fields of a dataset by name. */
@@ -18,7 +18,7 @@ export interface Dependent extends Omit<RefreshBreak, 'problem'> {
   hidden?: boolean;
 }
 
-/** Returns the dependents that work with the fields `before`, but not with those `after`. */
+/** Returns the dependents that work with the fields `before`, but not with the fields `after`. */
 export function findBreaks(
   dependents: readonly Dependent[],
   before: readonly Field[],

@@ -51,10 +51,10 @@ export function criteriaProblem(
   fields: readonly Field[],
   partial: boolean,
 ): string | null {
-  const fitted = parseStoredCriteria(criteria, fields);
+  const fitted = parseStoredCriteria(criteria, fields, !partial);
   return fitted instanceof ApiError ? publicMessage(fitted, partial) : null;
 }
 
-/** In a `partial` view the message has no names, since they may be those of hidden fields. */
+/** In a `partial` view the message has no names, since they may belong to hidden fields. */
 const publicMessage = ({ message }: ApiError, partial: boolean): string =>
   partial ? 'It names a field that does not exist or has another type' : message;

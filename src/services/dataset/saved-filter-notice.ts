@@ -12,7 +12,7 @@ interface UsedFilter extends Record<string, unknown> {
 
 /**
  * Notifies the owner of a dataset about filters that no longer fit its fields after a change of the fields. Shares
- * with such a filter show no rows (docs/contract.md#restricted-shares).
+ * with such a filter show no rows (docs/contract/access.md#restricted-shares).
  */
 export async function notifyBrokenFilters(
   tx: Transaction,

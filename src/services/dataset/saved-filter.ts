@@ -6,7 +6,7 @@ import type { Context } from '../../core/context.ts';
 import { parseCriteria } from '../../core/criteria/parse.ts';
 import { conflict, forbidden, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { at, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import { LEVEL, levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -82,7 +82,7 @@ export const canShareDataset = async (ctx: Context, dataset: AccessColumns): Pro
 
 /**
  * Loads a filter for an update. Throws FORBIDDEN when a share uses it and the caller may not share the dataset
- * (docs/contract.md#restricted-shares).
+ * (docs/contract/access.md#restricted-shares).
  */
 async function loadForUpdate(
   ctx: Context,
@@ -141,6 +141,7 @@ async function checkCriteria(
   if (criteria === null) throw invalid('criteria', 'is required');
   if (Buffer.byteLength(JSON.stringify(criteria)) > MAX_CRITERIA_BYTES)
     throw invalid('criteria', 'must have at most 1 MB as JSON');
-  parseCriteria(criteria, await visibleFields(ctx, dataset));
+  const fields = await visibleFields(ctx, dataset);
+  at(['criteria'], () => parseCriteria(criteria, fields));
   return criteria;
 }

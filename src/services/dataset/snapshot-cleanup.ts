@@ -27,8 +27,8 @@ interface FoundSnapshot extends Record<string, unknown> {
 }
 
 /**
- * Returns the snapshots of a dataset, the latest first, and what a cleanup that keeps the latest `keep` of them would do
- * with each. Snapshots are those of all users. Throws NOT_FOUND for a dataset that the viewer may not read.
+ * Returns the snapshots of a dataset, the latest first, and what a cleanup that keeps the latest `keep` of them would
+ * do with each. Snapshots of all users are included. Throws NOT_FOUND for a dataset that the viewer may not read.
  */
 export async function planCleanup(ctx: Context, datasetId: string, keep: number): Promise<CleanedSnapshot[]> {
   const dataset = await ctx.read.one(Dataset, datasetId, ['ownerId']);
@@ -52,9 +52,9 @@ export async function planCleanup(ctx: Context, datasetId: string, keep: number)
 }
 
 /**
- * Deletes the oldest snapshots of a dataset so that the latest `keep` remain. Those that something uses, or that the
- * viewer may not delete, remain too. `onEnd` gets each of the older ones after its end. Throws FORBIDDEN if there are
- * older ones and the viewer may delete none of them.
+ * Deletes the oldest snapshots of a dataset so that the latest `keep` remain. Older snapshots also remain if something
+ * uses them or the viewer may not delete them. `onEnd` is called for each of the older ones after its end. Throws
+ * FORBIDDEN if there are older ones and the viewer may delete none of them.
  */
 export async function cleanSnapshots(
   ctx: Context,
@@ -71,7 +71,10 @@ export async function cleanSnapshots(
   }
 }
 
-/** Deletes a snapshot unless it is now used, or may not be deleted any more. Returns why it stays, null if it is gone. */
+/**
+ * Deletes a snapshot unless it is now used, or may no longer be deleted. Returns the reason why it stays, or null if it
+ * is gone.
+ */
 async function removeUnless(ctx: Context, datasetId: string, id: string): Promise<Reason | null> {
   try {
     await remove(ctx, datasetId, id, { ifUnnamed: true });
@@ -80,7 +83,7 @@ async function removeUnless(ctx: Context, datasetId: string, id: string): Promis
     const { code } = error instanceof ApiError ? error : { code: undefined };
     if (code === 'CONFLICT') return 'used';
     if (code === 'FORBIDDEN') return 'notAllowed';
-    // It was deleted meanwhile, or the dataset was.
+    // The snapshot or its dataset was deleted during the cleanup.
     if (code === 'NOT_FOUND') return null;
     throw error;
   }

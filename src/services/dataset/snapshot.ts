@@ -136,8 +136,8 @@ export async function promote(
 }
 
 /**
- * Loads a snapshot and its dataset for an update. Throws FORBIDDEN without the permission on the snapshot. When there
- * is no such snapshot, throws FORBIDDEN without the permission on the dataset, otherwise NOT_FOUND.
+ * Loads a snapshot and its dataset for an update. Throws FORBIDDEN without the permission on the snapshot. If the
+ * snapshot does not exist, throws FORBIDDEN without the permission on the dataset, otherwise NOT_FOUND.
  */
 async function loadSnapshot(
   ctx: Context,

@@ -15,7 +15,9 @@ const MAX_SETTINGS_BYTES = 100_000;
 /** A user's settings are visible to that user only, not even to superusers. */
 export const USER_SETTING_ACCESS: AccessFilter = ({ userId }) => ({ sql: 'r.user_id = ?', params: [userId] });
 
-/** Returns the relation from a dataset to the viewer's settings. A draft or snapshot has those of its dataset. */
+/**
+ * Returns the relation from a dataset to the viewer's settings. A draft or snapshot has the settings of its dataset.
+ */
 export const viewerSettings = (model: () => Model): Relation => ({
   kind: 'one',
   model,

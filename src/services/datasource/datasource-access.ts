@@ -31,7 +31,7 @@ export const dialectOf = (type: string): SqlDialect => (type === 'mysql' ? 'mysq
 
 /**
  * Throws FORBIDDEN unless the owner of a dataset or query has the permission on its datasource. Datasets and queries
- * run with the permissions of their owner (docs/contract.md#access).
+ * run with the permissions of their owner (docs/contract/access.md#access).
  */
 export async function checkOwnerMayUse(
   tx: Transaction,

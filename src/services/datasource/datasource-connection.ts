@@ -6,7 +6,7 @@ import type { SourceConnection } from '../../core/row-source.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import { driverOf } from './datasource-config.ts';
 
-/** What is required to open a datasource. The secrets are still encrypted. */
+/** Data required to open a datasource. The secrets are still encrypted. */
 export interface SealedSource extends Record<string, unknown> {
   name: string;
   type: string;
@@ -16,7 +16,7 @@ export interface SealedSource extends Record<string, unknown> {
   fileId: string | null;
 }
 
-/** Loads what is required to open a datasource. The caller has checked permissions before. */
+/** Loads the data required to open a datasource. The caller has checked permissions before. */
 export async function loadSource(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<SealedSource> {
   const [source] = await tx.query<SealedSource>({
     text: `
@@ -87,7 +87,7 @@ function gateOf({ fileId }: SealedSource, { timeoutMs }: SourceLimits): FairGate
 
 /**
  * Converts BAD_USER_INPUT from a source, or from a dataset's flow, during a run into UPSTREAM_FAILED: the run failed,
- * not the request (docs/contract.md#errors). Returns other errors as they are.
+ * not the request (docs/contract/apis.md#errors). Returns other errors as they are.
  */
 export const toRunError = (error: unknown): unknown =>
   error instanceof ApiError && error.status === 400 ? upstreamFailed(error.message, { cause: error }) : error;

@@ -8,8 +8,8 @@ import { withSource, type SealedSource } from './datasource-connection.ts';
 const MAX_DIFFERENCES = 100;
 
 /**
- * Compares a file with the one that it would replace. Returns the tables and columns that are missing, and the columns whose
- * values would be fields of another type. Tables and columns that only the new file has are no difference.
+ * Compares a file with the one that it would replace. Returns the tables and columns that are missing, and the columns
+ * whose values would be fields of another type. Tables and columns that only the new file has do not count.
  */
 export async function findDifferences(
   ctx: Context,
@@ -61,7 +61,7 @@ async function compareTables(
 const typesOf = ([, { columns }]: TableOfSource): Map<string, string> =>
   new Map(columns.map(({ name, type }) => [name, type]));
 
-/** Returns the types of the fields of a dataset that these columns would be. */
+/** Returns the types that the fields of a dataset of these columns would have. */
 async function fieldTypes(
   ctx: Context,
   [source, { name }]: TableOfSource,

@@ -49,7 +49,7 @@ export async function update(
   });
 }
 
-/** Absent secrets stay as they are, null clears them. */
+/** Absent secrets stay unchanged, null clears them. */
 async function updateConnection(
   ctx: Context,
   tx: Transaction,

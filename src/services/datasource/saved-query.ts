@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { SAVED_QUERY } from '../../../entities/owned-kinds.ts';
 import type { CreateSavedQueryInput, UpdateSavedQueryInput } from '../../../entities/saved-query-input.ts';
 import type { SavedQuery } from '../../../entities/saved-query.ts';
+import { connectingIssue, keepingIssue } from '../../core/authority.ts';
 import type { Context } from '../../core/context.ts';
 import { ApiError } from '../../core/errors.ts';
 import { distinctNames, type Field } from '../../core/fields.ts';
@@ -89,17 +90,20 @@ const DESCRIBE_TIMEOUT_MS = 5000;
 
 /**
  * Returns the fields of the result of a saved query, and saves them, so that reading them again requires no connection.
- * They are empty if the source refuses the query. They are empty, too, but not saved, if it does not respond in time and
- * for a caller who may not run the query.
+ * They are empty if the source refuses the query. They are empty, but not saved, if it does not respond in time, and
+ * for a caller who may not run the query. They are also empty, without a connection, for a handler that may not send
+ * and keep what it has read: the connection and the saved fields would show authors which queries it reads.
  */
 export async function describe(ctx: Context, id: string): Promise<Field[]> {
+  const { authority } = ctx.request;
+  if (authority && (connectingIssue(authority) ?? keepingIssue(authority))) return [];
   if (recentFailures.has(id)) return [];
   try {
     const run = await prepareRun(ctx, id, (definitions) =>
       bindParameters(definitions.map((definition) => ({ ...definition, required: false }))),
     );
     const fields = await describeResult(ctx, run).catch(ignoreRefusal);
-    // Not if the query has changed meanwhile.
+    // Not saved if the query has changed since it was read.
     await ctx.query({
       text: `update dws.saved_query set fields = $3 where tenant_id = $1 and id = $2 and version = $4`,
       values: [ctx.viewer.tenantId, id, JSON.stringify(fields), run.version],
@@ -126,7 +130,7 @@ async function describeResult(ctx: Context, { source, text, parameters }: Prepar
   return columns.map(({ type }, i) => ({ name: names[i]!, label: names[i]!, type }));
 }
 
-/** Returns no fields for a query that the source refuses. Other errors may be gone the next time. */
+/** Returns no fields for a query that the source refuses. Other errors may disappear by the next call. */
 function ignoreRefusal(error: unknown): Field[] {
   if (error instanceof ApiError && error.code === 'BAD_USER_INPUT') return [];
   throw error;

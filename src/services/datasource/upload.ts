@@ -27,20 +27,20 @@ export interface ReceivedFile {
   sha256: string;
   driver: FileDriver;
   config: Record<string, unknown>;
-  /** What the user should decide. */
+  /** Questions that the user should decide. */
   problems: FileProblem[];
 }
 
 /** Detecting the type of a file can require reading all of it, so only a few files are processed at a time. */
 const DETECTION_GATE = FairGate.shared({ places: 4, maxWaiting: 100, taskNoun: 'uploads' });
 
-/** How the file was read that an uploaded one replaces. */
+/** The driver and settings of the file that an uploaded one replaces. */
 type FormerSettings = Pick<Datasource, 'type' | 'config'>;
 
 /**
- * Stores an uploaded file, detects its driver and passes it to `work`. On failure the stored file is deleted. A file that
- * replaces another is read as the `former` one, where that is possible.
- * Throws PAYLOAD_TOO_LARGE past `MAX_UPLOAD_BYTES` or the tenant's quota, BAD_USER_INPUT for an unsupported file.
+ * Stores an uploaded file, detects its driver and passes it to `work`. On failure the stored file is deleted. A
+ * replacement is read with the settings of the `former` file where possible. Throws PAYLOAD_TOO_LARGE past
+ * `MAX_UPLOAD_BYTES` or the tenant's quota, BAD_USER_INPUT for an unsupported file.
  */
 export async function receiveFile<I extends UploadInput, T>(
   ctx: Context,
@@ -77,8 +77,8 @@ export async function maxBytesFor({ platform: { config }, viewer, query }: Conte
 }
 
 /**
- * Finds the driver that can read the file, and its settings, some of which may be given. Throws BAD_USER_INPUT if there
- * is none, or if the driver does not accept what is given.
+ * Finds the driver that can read the file, and its settings. The caller may give some of them. Throws BAD_USER_INPUT
+ * if no driver can, or if the driver does not accept the given settings.
  */
 async function detectDriver(
   { platform, request, viewer }: Context,
@@ -99,7 +99,7 @@ async function detectDriver(
       DETECTION_GATE.run(viewer, stop, async () => {
         hasStarted = true;
         for (const driver of drivers) {
-          // What the driver does not accept is an error only if the file is of its type.
+          // Settings that the driver does not accept are an error only if the file is of its type.
           const accepted = isValidConfig(driver, given) ? given : {};
           const like = former?.type === driver.id ? former.config : undefined;
           const found = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted, like);

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { CHANNELS } from '../../core/operations.ts';
 import type { Platform } from '../../core/platform.ts';
+import { digest } from '../../core/secret.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import {
-  digest,
   findViewer,
   SESSION_ABSOLUTE_MS,
   SESSION_SLIDING_MS,
@@ -32,7 +32,7 @@ export class Authenticator {
   readonly #platform: Pick<Platform, 'system' | 'notifications' | 'log'>;
   readonly #cache = new LRUCache<string, AuthenticatedViewer>({ max: MAX_CACHED_VIEWERS, ttl: MINUTE_MS });
   readonly #recheckers = new Map<string, Set<() => void>>();
-  /** Number of changes notified. A lookup that was under way during a change is not cached. */
+  /** Number of notified changes. A look-up that ran during a change is not cached. */
   #changes = 0;
 
   constructor(platform: Pick<Platform, 'system' | 'notifications' | 'log'>) {

@@ -2,7 +2,7 @@ import type { User } from '../../../entities/user.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { deleteSelectedFiles, deleteStoredFiles } from '../resource/stored-file.ts';
 
-/** Deletes the rows of the files of a user's avatar, to which no user refers any more. Returns their ids. */
+/** Deletes the rows of the files of a user's avatar that no user refers to. Returns their ids. */
 export function deleteAvatarFiles(
   tx: Pick<Transaction, 'execute'>,
   { tenantId, avatarId, avatarOriginalId }: Pick<User, 'tenantId' | 'avatarId' | 'avatarOriginalId'>,

@@ -15,9 +15,9 @@ import { defaultAvatar } from './default-avatar.ts';
 import { IS_USER, userKeyValues } from './user-lookup.ts';
 
 /**
- * Returns the avatar of a user, or the default one. A user is found by id in any tenant, otherwise by name in the tenant
- * of the caller, or in `tenant` for callers without credentials. It is immutable if `t` is that of its address. See
- * docs/contract.md#avatars.
+ * Returns the avatar of a user, or the default one. A user is found by id in any tenant, otherwise by name in the
+ * tenant of the caller, or in `tenant` for callers without credentials. The response is immutable if `t` matches the
+ * address of the avatar. See docs/contract/people.md#avatars.
  */
 export async function readAvatar(
   ctx: PublicContext,
@@ -65,8 +65,8 @@ async function findAvatar(
 }
 
 /**
- * Returns the picture that a user's avatar was drawn from: the uploaded bytes, of an SVG the sanitised ones. Null for a user
- * without avatar. One document returns one, because they are large.
+ * Returns the picture of a user's avatar before drawing: the uploaded bytes, for an SVG the sanitised ones. Null for a
+ * user without avatar. One document returns one, because they are large.
  */
 export async function readOriginal(ctx: Context, key: string): Promise<PictureContents | null> {
   checkReadOnce(ctx, 'originalAvatar');

@@ -3,12 +3,12 @@ import type { Transaction } from '../../core/platform.ts';
 import type { UploadedPicture } from '../resource/picture-upload.ts';
 import { deleteSelectedFiles, insertStoredFile } from '../resource/stored-file.ts';
 
-/** Unfinished uploads of one user. The oldest further ones are deleted. */
+/** Maximum number of unfinished uploads of one user. The oldest further ones are deleted. */
 const MAX_UPLOADS = 20;
 
 /** A part that was received. */
 export interface NewPart {
-  /** The user whose avatar it is. */
+  /** The user of the avatar. */
   userId: string;
   uploadId: string;
   /** From 0. */
@@ -28,8 +28,8 @@ export interface StoredPart extends Record<string, unknown> {
 const OF_UPLOAD = 'p.tenant_id = $1 and p.uploader_id = $2 and p.upload_id = $3 and p.user_id = $4';
 
 /**
- * Replaces one part, in the round trip of the statements before. Returns all parts of the upload in order, and the ids of
- * files whose rows were deleted. Inserts nothing if the user does not exist.
+ * Replaces one part, in the round trip of the previous statements. Returns all parts of the upload in order, and the
+ * ids of files whose rows were deleted. Inserts nothing if the user does not exist.
  */
 export async function replacePart(
   { viewer }: Context,
@@ -65,9 +65,7 @@ export async function replacePart(
   return { stored: results[0], replaced: [...results[1], ...results[2]] };
 }
 
-/**
- * Deletes the unfinished uploads of a user, except the 20 that received a part last. Returns the ids of their files.
- */
+/** Deletes the unfinished uploads of a user, except the 20 with the latest parts. Returns the ids of their files. */
 const deleteOldestUploads = (tx: Transaction, tenantId: string, uploaderId: string): Promise<string[]> =>
   deleteSelectedFiles(
     tx,

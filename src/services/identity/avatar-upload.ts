@@ -12,7 +12,7 @@ import { AVATAR_NAME, avatarUrlOf, checkAvatarEdit, storeAvatar } from './avatar
 import { loadUser } from './user-lookup.ts';
 import { requireUserEdit } from './user.ts';
 
-/** So that the files of a user stay few, although each of them may be small. */
+/** Keeps the number of a user's files low, although each of them may be small. */
 const MAX_PARTS = 100;
 
 /** State of an upload in parts. */
@@ -26,7 +26,7 @@ export interface AvatarUploadState {
   avatarUrl: string | null;
 }
 
-/** Which part of how many an input is, and the names by which the client knows these numbers. */
+/** The number of a part and of all parts of an input, and the client's names of these numbers. */
 interface PartPosition {
   /** From 0. */
   part: number;
@@ -37,7 +37,7 @@ interface PartPosition {
 /**
  * Stores a part of an avatar. With the last one the avatar is set as by `set`. Uploader, user and `uploadId` identify an
  * upload. Parts may come in any order; one that comes again replaces the former. Throws BAD_USER_INPUT for numbers that
- * do not fit, PAYLOAD_TOO_LARGE if the parts exceed 5 MB. See docs/contract.md#avatars.
+ * do not fit, PAYLOAD_TOO_LARGE if the parts exceed 5 MB. See docs/contract/people.md#avatars.
  */
 export async function addPart(
   ctx: Context,
@@ -64,6 +64,8 @@ function positionOf({ chunk, chunks, flowChunkNumber, flowTotalChunks }: AvatarP
   const keys = isFlow
     ? { part: 'flowChunkNumber', partCount: 'flowTotalChunks' }
     : { part: 'chunk', partCount: 'chunks' };
+  // Without numbers, a part is the only one.
+  if (!isFlow && chunk == null && chunks == null) return { part: 0, partCount: 1, keys };
   const [first, number, partCount] = isFlow ? [1, flowChunkNumber, flowTotalChunks] : [0, chunk, chunks];
   if (number == null) throw invalid(keys.part, 'is required');
   if (partCount == null) throw invalid(keys.partCount, 'is required');
@@ -83,7 +85,7 @@ async function storePart(ctx: Context, part: NewPart & PartPosition): Promise<St
       const [user, parts] = await Promise.all([
         loadUser(ctx, tx, part.userId),
         replacePart(ctx, tx, part),
-        // The part is counted already, the replaced one no more.
+        // The part is already counted, and the replaced one no longer.
         checkQuota(tx, ctx.viewer.tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0),
       ]);
       requireUserEdit(ctx, user);

@@ -13,7 +13,7 @@ import { deleteAvatarFiles } from './avatar-file.ts';
 import { IS_USER, loadUser, userKeyValues } from './user-lookup.ts';
 import { requireUserEdit } from './user.ts';
 
-/** What is drawn of a picture. */
+/** The picture that is drawn from an uploaded one. */
 export const AVATAR_DRAWING = { avatar: { as: 'square', size: 256 } } as const;
 export const AVATAR_TYPE = 'image/webp';
 /** Name of an uploaded file without one. */
@@ -24,9 +24,9 @@ export const avatarUrlOf = (user: { id: string; avatarId?: string | null }): str
   `/api/users/${user.id}/avatar${user.avatarId ? `?t=${creationTimeOf(user.avatarId)}` : ''}`;
 
 /**
- * Sets the avatar of a user. Returns the id of the user. Users set their own one; other users require `users:edit`. Throws
- * BAD_USER_INPUT for what is no harmless picture, PAYLOAD_TOO_LARGE for one past 5 MB or the quota. The former avatar then
- * stays. See docs/contract.md#avatars.
+ * Sets the avatar of a user. Returns the id of the user. Users set their own one; other users require `users:edit`.
+ * Throws BAD_USER_INPUT for a file that is not a harmless picture, and PAYLOAD_TOO_LARGE for a file past 5 MB or the
+ * quota. The former avatar then stays. See docs/contract/people.md#avatars.
  */
 export async function set(ctx: Context, key: string, { file }: SetAvatarInput): Promise<string> {
   const userId = await checkAvatarEdit(ctx, key);
@@ -120,7 +120,7 @@ async function replaceAvatar(
   const former = { ...user };
   Object.assign(user, { avatarId: avatar.id, avatarOriginalId: original.id });
   const replaced = [...deleteAvatarFiles(tx, former), ...alsoDelete(tx)];
-  // The new files are counted already, the replaced ones no more.
+  // The new files are already counted, and the replaced ones no longer.
   await checkQuota(tx, tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
   return { owner: { id: user.id, avatarId: avatar.id }, replaced };
 }

@@ -117,7 +117,7 @@ async function createFirstSuperuser(
   }
 }
 
-/** Returns the stored login if its password is still that of the user. */
+/** Returns the stored login if the user still has its password. */
 async function findUnshownLogin(system: SystemDatabase, secrets: SecretBox): Promise<FirstLogin | null> {
   const [stored] = await system.query<{ value: string }>({
     text: `select value from dws.setting where name = $1`,

@@ -1,5 +1,4 @@
 import type { Query } from '../../core/database.ts';
-import type { SystemDatabase } from '../../core/platform.ts';
 
 const STATEMENTS = [
   `delete from dws.session where expires_at < now()`,
@@ -12,8 +11,8 @@ const STATEMENTS = [
 
 /** Deletes expired sessions and tokens, and the outdated records of login attempts, used logins, call
  * counts and known addresses. */
-export async function deleteExpiredCredentials(system: SystemDatabase): Promise<void> {
-  for (const text of STATEMENTS) await system.query({ text });
+export async function deleteExpiredCredentials(query: Query): Promise<void> {
+  for (const text of STATEMENTS) await query({ text });
 }
 
 /**

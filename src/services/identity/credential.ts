@@ -1,23 +1,17 @@
-import { hash, randomBytes } from 'node:crypto';
 import type { TokenScope } from '../../../entities/api-token.ts';
 import type { GlobalPermission, TeamRole } from '../../core/permissions.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
+import { digest } from '../../core/secret.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { isActive } from '../resource/active-user.ts';
 
-/** Minutes for which failed logins lock a user. */
+/** Minutes that failed logins lock a user for. */
 export const LOGIN_LOCK_MINUTES = 15;
 
-/** Lifetime of a session after its last use. See docs/contract.md#sessions. */
+/** Lifetime of a session after its last use. See docs/contract/access.md#sessions. */
 export const SESSION_SLIDING_MS = 12 * 3_600_000;
 /** Lifetime of a session after the login. */
 export const SESSION_ABSOLUTE_MS = 30 * 86_400_000;
-
-/** Returns the SHA-256 of a secret in base64url: the form in which secrets are stored and looked up. */
-export const digest = (secret: string): string => hash('sha256', secret, 'base64url');
-
-/** Generates a random secret of 256 bits: 43 characters of base64url. */
-export const generateSecret = (): string => randomBytes(32).toString('base64url');
 
 /** The credential of a request: the value of the session cookie or of `Authorization: Bearer`. */
 export interface Credential {
@@ -33,7 +27,7 @@ interface CredentialRow extends UserRow {
   scopes: TokenScope[];
 }
 
-/** A user with what determines their rights. */
+/** A user with the columns that determine their rights. */
 export interface UserRow extends Record<string, unknown> {
   user_id: string;
   username: string;
@@ -108,7 +102,7 @@ export async function findViewer(
   };
 }
 
-/** Returns the viewer of a user with a credential, or of one who acts without. */
+/** Returns the viewer of a user with a credential, or of a user who acts without one. */
 export function viewerOf(
   row: UserRow,
   credential: Pick<Viewer, 'authMethod' | 'scopes' | 'credentialId' | 'expiresAt'>,

@@ -21,7 +21,7 @@ export function defaultAvatar(): Promise<PictureFile> {
 }
 
 async function draw(): Promise<PictureFile> {
-  // Other requests wait for the same picture, so it does not end with the request that comes first.
+  // Other requests wait for the same picture, so it does not end with the first request.
   const { signal } = new AbortController();
   const { drawn } = await preparePicture(Buffer.from(SOURCE), AVATAR_DRAWING, callerAt(''), signal);
   return pictureOf(AVATAR_TYPE, drawn.avatar);

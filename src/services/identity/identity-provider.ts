@@ -9,10 +9,10 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { assignPresent, checkText, invalid } from '../../core/input-checks.ts';
 import { OUTBOUND_URL_RULE } from '../../core/input-rules.ts';
+import { lockKey } from '../../core/locks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion } from '../resource/load-resource.ts';
-import { lockKey } from '../resource/lock-key.ts';
 import { canSuperuserLogIn } from './user-permissions.ts';
 
 const PROVIDER_NOUN = 'identity provider';
@@ -106,7 +106,7 @@ async function requireTeams({ viewer }: Context, tx: Transaction, ids: readonly 
   if (missing !== undefined) throw notFound({ what: 'team', id: missing });
 }
 
-/** Throws CONFLICT if the provider is enabled and the domain has another enabled one. */
+/** Throws CONFLICT if the provider is enabled and the domain already has another enabled one. */
 async function requireFreeDomain(
   { viewer }: Context,
   tx: Transaction,
@@ -124,7 +124,9 @@ async function requireFreeDomain(
   if (taken.length) throw conflict(`The domain "${provider.domain}" already has an enabled identity provider`);
 }
 
-/** Throws CONFLICT if the provider is enabled and no superuser could log in any more, since it never logs one in. */
+/**
+ * Throws CONFLICT if the provider is enabled and would leave no superuser who can log in, since it never logs one in.
+ */
 async function requireSuperuser(
   ctx: Context,
   tx: Transaction,
@@ -134,7 +136,7 @@ async function requireSuperuser(
     throw conflict(`The domain "${domain}" has the last superuser who can log in with a password`);
 }
 
-/** Throws BAD_USER_INPUT if there is a stored secret, which another issuer must not get. */
+/** Throws BAD_USER_INPUT if there is a stored secret: it must not be sent to another issuer. */
 async function requireNoSecret({ viewer }: Context, tx: Transaction, id: string): Promise<void> {
   const rows = await tx.query({
     text: `

@@ -3,14 +3,15 @@ import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { rateLimited, refused, wrongCredentials } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
+import { digest } from '../../core/secret.ts';
 import { isSlug, tenantOrDefault } from '../../core/slug.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { isActive } from '../resource/active-user.ts';
-import { digest, findViewer, LOGIN_LOCK_MINUTES } from './credential.ts';
+import { findViewer, LOGIN_LOCK_MINUTES } from './credential.ts';
 import { verifyPassword } from './password.ts';
 import { openSession, type SessionUser } from './session-opening.ts';
 
-/** Consecutive failed logins that lock a user. See docs/contract.md#credentials. */
+/** Consecutive failed logins that lock a user. See docs/contract/access.md#credentials. */
 const MAX_FAILED_LOGINS = 10;
 
 interface LoginInput {
@@ -74,7 +75,7 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
 /** Sets the audit actor of a failed login to the name that was used, whether such a user exists or not. */
 function recordFailedLogin({ request: { mutation } }: PublicContext, tenant: string, username: string): void {
   if (!mutation) return;
-  mutation.refused = true;
+  mutation.isDenied = true;
   // A malformed name may be a password that was typed into the wrong field, so it is not recorded.
   const name = isAccountName(username) ? username : '';
   Object.assign(mutation, { key: name, actor: { tenant: { slug: tenant }, userId: null, username: name } });

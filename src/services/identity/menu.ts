@@ -18,7 +18,10 @@ const entry = (id: string, icon: string, label = capitalize(id), field = id): Me
 
 const AI_PROVIDERS = entry('ai-providers', 'sparkles', 'AI providers', 'aiProviders');
 
-/** The menus of front-ends with all their entries (docs/contract.md#menus). A kind with owners is in them by itself. */
+/**
+ * The menus of front-ends with all their entries (docs/contract/people.md#menus). A kind with owners is included
+ * automatically.
+ */
 export const MENUS: readonly { id: string; name: string; items: readonly MenuEntry[] }[] = [
   {
     id: 'content',

@@ -3,10 +3,11 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/id.ts';
 import { checkText } from '../../core/input-checks.ts';
 import type { SystemDatabase } from '../../core/platform.ts';
+import { digest, generateSecret } from '../../core/secret.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { isActive } from '../resource/active-user.ts';
 import { findTenant } from './bootstrap.ts';
-import { digest, generateSecret, LOGIN_LOCK_MINUTES, USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
+import { LOGIN_LOCK_MINUTES, USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
 import { endResetLinks } from './password-reset.ts';
 import { hashPassword } from './password.ts';
 
@@ -28,7 +29,7 @@ interface ListedUser extends Record<string, unknown> {
   state: 'enabled' | 'disabled' | 'locked';
 }
 
-/** Returns the users of a tenant by username. Throws NOT_FOUND if there is no such tenant. */
+/** Returns the users of a tenant by username. Throws NOT_FOUND if the tenant does not exist. */
 export async function listUsers(system: SystemDatabase, tenant: string): Promise<ListedUser[]> {
   const tenantId = await findTenant(system, tenant);
   return system.query<ListedUser>({
@@ -46,7 +47,10 @@ export async function listUsers(system: SystemDatabase, tenant: string): Promise
   });
 }
 
-/** Unlocks a user, whether an administrator or failed logins have locked them. Throws NOT_FOUND if there is no such user. */
+/**
+ * Unlocks a user, whether an administrator or failed logins have locked them. Throws NOT_FOUND if the user does not
+ * exist.
+ */
 export async function unlockUser(system: SystemDatabase, tenant: string, username: string): Promise<void> {
   const { id } = await findUser(system, tenant, username);
   await system.query({
@@ -59,8 +63,8 @@ export async function unlockUser(system: SystemDatabase, tenant: string, usernam
 }
 
 /**
- * Sets a generated password, forgets failed logins and ends sessions and password links of the user. API tokens stay valid,
- * and so does the lock by an administrator. Returns the password, of which only the hash is stored.
+ * Sets a generated password, resets failed logins and ends sessions and password links of the user. API tokens stay
+ * valid, and so does the lock by an administrator. Returns the password; only its hash is stored.
  */
 export async function resetPassword(system: SystemDatabase, tenant: string, username: string): Promise<string> {
   const { id, tenantId } = await findUser(system, tenant, username);
@@ -82,8 +86,8 @@ export async function resetPassword(system: SystemDatabase, tenant: string, user
 }
 
 /**
- * Creates an API token of a user with both scopes and no expiry. Returns the secret, of which only the hash is stored.
- * Throws CONFLICT if the user is disabled or locked by an administrator.
+ * Creates an API token of a user with both scopes and no expiry. Returns the secret; only its hash is stored. Throws
+ * CONFLICT if the user is disabled or locked by an administrator.
  */
 export async function createToken(
   system: SystemDatabase,
@@ -134,7 +138,7 @@ export async function listTokens(system: SystemDatabase, tenant: string, usernam
   });
 }
 
-/** Deletes an API token of a tenant. It is invalid at once. Throws NOT_FOUND. */
+/** Deletes an API token of a tenant, which is invalid immediately. Throws NOT_FOUND. */
 export async function revokeToken(system: SystemDatabase, tenant: string, id: string): Promise<void> {
   const tenantId = await findTenant(system, tenant);
   const deleted = isUuid(id)

@@ -8,20 +8,23 @@ import type { Query } from '../../core/database.ts';
 import { gone } from '../../core/errors.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
+import { digest, generateSecret } from '../../core/secret.ts';
 import { isSlug, tenantOrDefault } from '../../core/slug.ts';
 import { isActive } from '../resource/active-user.ts';
 import { recordAuditInTransaction } from '../resource/audit.ts';
 import { queueMail } from '../resource/mail.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
-import { digest, generateSecret } from './credential.ts';
 import { countLoginAttempt } from './login.ts';
 import { checkPassword, hashPassword } from './password.ts';
 
-/** Lifetime of a link. See docs/contract.md#passwords. */
+/** Lifetime of a link. See docs/contract/access.md#passwords. */
 const RESET_LINK_LIFETIME_MS = 3_600_000;
 /** Links mailed to one user in an hour. The limit keeps third parties from flooding the mailbox. */
 const MAX_LINKS_PER_HOUR = 10;
-/** Shortest duration of a request. It exceeds the work, so that the response time does not reveal which users exist. */
+/**
+ * Shortest duration of a request. It exceeds the time of the work, so that the response time does not reveal which
+ * users exist.
+ */
 const MIN_RESPONSE_MS = 200;
 
 const linkGone = () => gone('This link was already used, has expired or never existed');
@@ -109,7 +112,7 @@ export async function reset(ctx: PublicContext, secret: string, password: string
   const passwordHash = await hashPassword(password, ctx.request.address);
 
   await platform.database.transaction(tenantId, async (tx) => {
-    // The row of the user is locked before those of the links, so that two links of one user do not deadlock.
+    // The row of the user is locked before the rows of the links, so that two links of one user do not deadlock.
     const [updated] = await tx.query({
       text: `
         update dws.app_user u set
@@ -177,7 +180,7 @@ type LinkCriteria = Pick<User, 'email' | 'domain' | 'enabled' | 'adminLockedAt'>
 /**
  * Updates the links of a user who has changed; `former` is the user before the change. Ends links mailed to a former
  * address and links of accounts that were disabled, locked or moved. Records whether the new address may get links. Mails a link
- * to a user who moved to the domain `local`, since they have no password here. See docs/contract.md#passwords.
+ * to a user who moved to the domain `local`, since they have no password here. See docs/contract/access.md#passwords.
  */
 export async function updateResetLinks(
   { platform, viewer }: Context,

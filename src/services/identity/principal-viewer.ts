@@ -6,7 +6,7 @@ import { actingTeam } from '../resource/access-level.ts';
 import { isActive } from '../resource/active-user.ts';
 import { USER_COLUMNS, viewerOf, type UserRow } from './credential.ts';
 
-/** What these viewers have in common. Like a token, they may do nothing that requires a session. */
+/** The common part of these viewers. Like a token, they may do nothing that requires a session. */
 const JOB_CREDENTIAL = {
   authMethod: 'job',
   scopes: new Set(['read', 'write'] as const),
@@ -15,17 +15,17 @@ const JOB_CREDENTIAL = {
 } as const;
 
 /**
- * Returns the viewer who does the scheduled work of a user or a team. A team has its own rights and those that shares
- * grant it, but none of its members; its `userId` is the id of the team. Throws FORBIDDEN with a sentence for a deleted
- * principal and for a user who is disabled or locked by an administrator.
+ * Returns the viewer who does the scheduled work of a user or a team. A team has its own rights and the rights that
+ * shares grant it, but none of its members' rights; its `userId` is the id of the team. Throws FORBIDDEN with a
+ * sentence for a deleted principal and for a user who is disabled or locked by an administrator.
  */
 export const loadPrincipalViewer = (system: SystemDatabase, tenantId: string, principal: string): Promise<Viewer> =>
   (principal.startsWith('team:') ? loadTeamViewer : loadUserViewer)(system, tenantId, idOfPrincipal(principal));
 
 /**
- * Returns a viewer whose work is under way with the rights that they still have: never more than before. Throws FORBIDDEN with
- * a sentence if they can no longer act: the user or team was deleted, the user was disabled or locked by an administrator, or
- * the session or token with which the work began has ended.
+ * Returns the viewer of running work with the rights that they still have: never more than before. Throws FORBIDDEN
+ * with a sentence if they can no longer act. This is so if the user or team was deleted, the user was disabled or
+ * locked by an administrator, or the session or token that started the work has ended.
  */
 export async function currentViewer(
   system: SystemDatabase,
@@ -46,7 +46,7 @@ export async function currentViewer(
   };
 }
 
-/** Returns whether a session or token has ended, also because its user can no longer act. */
+/** Returns whether a session or token has ended, which includes that its user can no longer act. */
 async function hasEnded(
   system: SystemDatabase,
   { authMethod, credentialId }: Authority['credential'],
@@ -63,7 +63,7 @@ async function hasEnded(
   return found.length === 0;
 }
 
-/** Returns the principal of an id that is of a user or a team, as operations have it of who requested them. */
+/** Returns the principal of the id of a user or a team, as operations record who requested them. */
 export async function principalOf(system: SystemDatabase, tenantId: string, id: string): Promise<string> {
   const teams = await system.query({
     text: `select from dws.team where tenant_id = $1 and id = $2`,

@@ -2,7 +2,7 @@ import type { LoginChecks } from '../../adapters/oidc/oidc-client.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, defineError } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
-import { digest } from './credential.ts';
+import { digest } from '../../core/secret.ts';
 
 /** Time from the start of a login at an identity provider to its callback. */
 export const LOGIN_LIFETIME_MS = 600_000;
@@ -13,11 +13,11 @@ const loginGone = defineError(
   () => 'This login was not started in this browser, took more than ten minutes or was already used. Start it again',
 );
 
-/** What the browser stores between the start of a login at an identity provider and its callback, encrypted. */
+/** State of a login at an identity provider between its start and its callback, stored encrypted in the browser. */
 export interface LoginState extends LoginChecks {
   purpose: 'login';
   providerId: string;
-  /** The issuer at the start. Another one must not get the code. */
+  /** The issuer at the start. No other issuer may get the code. */
   issuer: string;
   tenantId: string;
   tenant: string;
@@ -41,7 +41,7 @@ export async function takeLoginState({ platform, request }: PublicContext, param
   request.loginCookie?.set(null);
   const state = sealed === undefined ? null : open(platform, sealed);
   if (!state || state.startedAt + LOGIN_LIFETIME_MS < Date.now()) throw loginGone();
-  // The URL proves that the provider responds to this login, and not to one of an attacker.
+  // The URL proves that the provider responds to this login, and not to an attacker's login.
   if (new URLSearchParams(parameters).get('state') !== state.state) throw loginGone();
   const used = await platform.system.query({
     text: `insert into dws.used_login (state_hash) values ($1) on conflict do nothing returning state_hash`,
@@ -63,7 +63,7 @@ function open({ secrets }: Pick<PublicContext['platform'], 'secrets'>, sealed: s
 
 /**
  * Returns the path of this service to which a login returns. Throws BAD_USER_INPUT for anything that a browser could
- * take for the address of another site, and for what a header cannot contain.
+ * take for the address of another site, and for characters that a header cannot contain.
  */
 export function checkReturnPath(path: string): string {
   const base = 'http://service.invalid';

@@ -1,12 +1,13 @@
 import { TeamMember } from '../../../entities/team-member.ts';
 import { User } from '../../../entities/user.ts';
-import { isAccountName, isEmailAddress, usernameIssue } from '../../core/account-rules.ts';
+import { numberedUsernames } from '../../core/account-rules.ts';
+import { lockKey } from '../../core/locks.ts';
 import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { isActive } from '../resource/active-user.ts';
-import { lockKey } from '../resource/lock-key.ts';
 import { deleteCredentials } from './credential-cleanup.ts';
+import type { ExternalUser } from './provider-claims.ts';
 import { lockOf } from './user-lock.ts';
 import { findUsernameOwner } from './user-lookup.ts';
 
@@ -21,18 +22,6 @@ export interface ProviderSettings extends Record<string, unknown> {
   createUsers: boolean;
   emailDomains: string[];
   teamIds: string[];
-}
-
-/** A user as the provider describes them. */
-export interface ExternalUser {
-  subject: string;
-  /** Null if the provider sends no valid username. */
-  username: string | null;
-  /** Null unless the provider has verified the address. */
-  email: string | null;
-  displayName: string | null;
-  givenName: string | null;
-  familyName: string | null;
 }
 
 /** The user who logs in, or why the login is refused, with the id of the user concerned. */
@@ -57,9 +46,9 @@ const KNOWN_USER = `
   from dws.app_user u`;
 
 /**
- * Finds the user of an account at the provider: the one who is linked with it, else an unlinked user of this name in
- * the domain of the provider, who is linked, else a new user if the provider may create users. Never a superuser or a
- * user of another domain. See docs/contract.md#identity-providers.
+ * Finds the user of an account at the provider: the user who is linked with it, else an unlinked user of this name in
+ * the domain of the provider, who is then linked. If neither exists, creates a user if the provider may. Never returns
+ * a superuser or a user of another domain. See docs/contract/access.md#identity-providers.
  */
 export function findLoginUser(
   platform: Platform,
@@ -69,7 +58,7 @@ export function findLoginUser(
   return platform.database.transaction(provider.tenantId, async (tx) => {
     // Concurrent logins create one user for an account, and link a user with one account.
     lockKey(tx, `login:${provider.id}`);
-    // The calls to the provider took their time. From here on it stays as it is.
+    // The provider may have changed during the calls to it. From here on its row stays as it is.
     const unchanged = await tx.query({
       text: `select id from dws.identity_provider where tenant_id = $1 and id = $2 and version = $3 for key share`,
       values: [provider.tenantId, provider.id, provider.version],
@@ -82,9 +71,10 @@ export function findLoginUser(
       values: [provider.tenantId, provider.id, external.subject],
     });
     if (linked) return checkUser(provider, linked);
-    if (external.username === null)
-      return { refusal: `The claim ${provider.usernameClaim} is no valid username`, id: null };
-    return (await findByName(tx, provider, external)) ?? createUser(tx, provider, external);
+    if (external.username === null) return { refusal: `The claim ${provider.usernameClaim} has no username`, id: null };
+    // Two names of the provider can become one username, so that only exact ones identify a user.
+    const named = external.isExactName ? await findByName(tx, provider, external) : undefined;
+    return named ?? createUser(tx, provider, external);
   });
 }
 
@@ -104,7 +94,7 @@ function refusalOf({ domain }: ProviderSettings, user: KnownUser): string | unde
 
 /**
  * Returns the user of this name in any domain, whose account is then linked, or why the login is refused. Returns
- * undefined if there is none.
+ * undefined for an unknown name.
  */
 async function findByName(
   tx: Transaction,
@@ -129,8 +119,8 @@ async function findByName(
 }
 
 /**
- * Ends the password, sessions and tokens of a user whose account is linked, since their holder need not be that of the
- * account. Returns false if the user may no longer be linked.
+ * Ends the password, sessions and tokens of a user whose account is linked, since their holder may be another person
+ * than the holder of the account. Returns false if the user may no longer be linked.
  */
 async function endFormerAccess(tx: Transaction, { tenantId, id, domain }: KnownUser): Promise<boolean> {
   const found = await tx.query({
@@ -157,19 +147,21 @@ async function createUser(tx: Transaction, provider: ProviderSettings, external:
 async function insertUser(tx: Transaction, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
   const { tenantId, domain, teamIds } = provider;
   // The name may have been taken since it was looked up.
-  const taken = await findUsernameOwner(tx, tenantId, external.username!);
-  if (taken !== undefined) return { refusal: 'Another user has the name', id: taken };
+  const owner = await findUsernameOwner(tx, tenantId, external.username!);
+  if (owner !== undefined && external.isExactName) return { refusal: 'Another user has the name', id: owner };
+  const username = owner === undefined ? external.username! : await findFreeName(tx, tenantId, external.username!);
+  if (username === undefined) return { refusal: 'All usernames for the name are taken', id: null };
   const teams = await tx.query<{ id: string }>({
     text: `select id from dws.team where tenant_id = $1 and id = any($2) for key share`,
     values: [tenantId, teamIds],
   });
-  const { subject: _subject, username, ...profile } = external;
+  const { subject: _subject, username: _name, isExactName: _isExact, ...profile } = external;
   const user = tx.insert(
     newRow(User, {
       ...profile,
       tenantId,
       domain,
-      username: username!,
+      username,
       enabled: true,
       permissions: [...NEW_USER_PERMISSIONS],
     }),
@@ -180,46 +172,19 @@ async function insertUser(tx: Transaction, provider: ProviderSettings, external:
   return { id: user.id, tenantId, username: user.username };
 }
 
+/** Returns the first username with a number that is free. The caller has locked the names (`findUsernameOwner`). */
+async function findFreeName(tx: Transaction, tenantId: string, name: string): Promise<string | undefined> {
+  const candidates = numberedUsernames(name);
+  const taken = await tx.query<{ name: string }>({
+    text: `select lower(username) as name from dws.app_user where tenant_id = $1 and lower(username) = any($2)`,
+    values: [tenantId, candidates.map((candidate) => candidate.toLowerCase())],
+  });
+  const names = new Set(taken.map((row) => row.name));
+  return candidates.find((candidate) => !names.has(candidate.toLowerCase()));
+}
+
 const link = (tx: Transaction, provider: ProviderSettings, { subject }: ExternalUser, userId: string): void =>
   tx.execute({
     text: `insert into dws.user_identity (tenant_id, provider_id, subject, user_id) values ($1, $2, $3, $4)`,
     values: [provider.tenantId, provider.id, subject, userId],
   });
-
-const MAX_EMAIL_CHARACTERS = 320;
-
-/** Reads the description of a user from the claims of an ID token and of the user info. */
-export function readClaims(
-  { usernameClaim }: ProviderSettings,
-  claims: Readonly<Record<string, unknown>> & { sub: string },
-): ExternalUser {
-  const address = isTrue(claims['email_verified']) ? claims['email'] : null;
-  // The beginning of a longer address could have another domain.
-  const email =
-    typeof address === 'string' && address.length <= MAX_EMAIL_CHARACTERS
-      ? textOf(address, MAX_EMAIL_CHARACTERS)
-      : null;
-  const username = usernameClaim === 'email' ? email : claims[usernameClaim];
-  return {
-    subject: claims.sub,
-    username: typeof username === 'string' && isUsername(username) ? username : null,
-    email: email !== null && isEmailAddress(email) ? email : null,
-    displayName: textOf(claims['name'], 255),
-    givenName: textOf(claims['given_name'], 255),
-    familyName: textOf(claims['family_name'], 255),
-  };
-}
-
-const isUsername = (text: string): boolean => isAccountName(text) && usernameIssue(text) === undefined;
-
-/** Some providers send booleans as texts. */
-const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
-
-/** Returns a claim as one line of text; null for anything else and for an empty text. */
-const textOf = (claim: unknown, maxLength: number): string | null =>
-  typeof claim === 'string'
-    ? claim
-        .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-        .trim()
-        .slice(0, maxLength) || null
-    : null;

@@ -8,14 +8,18 @@ import type { Platform } from '../../core/platform.ts';
 import { DEFAULT_TENANT, isSlug, tenantOrDefault } from '../../core/slug.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { countLoginAttempt } from './login.ts';
+import { readClaims } from './provider-claims.ts';
 import { checkReturnPath, storeLoginState, takeLoginState } from './provider-login-state.ts';
-import { findLoginUser, readClaims, type ProviderSettings } from './provider-login-user.ts';
+import { findLoginUser, type ProviderSettings } from './provider-login-user.ts';
 import { openSession } from './session-opening.ts';
 
-/** Logins that call an identity provider at once. Callers without credentials share it by tenants and their addresses. */
+/**
+ * Logins that call an identity provider concurrently. Callers without credentials share it by tenants and their
+ * addresses.
+ */
 const PROVIDER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'logins' });
 
-/** Starts that an address has for each attempt that a user has, because many people can share it. */
+/** Number of starts of an address for each attempt of a user, because many people can share an address. */
 const STARTS_PER_ATTEMPT = 10;
 
 const accountRefused = defineError(
@@ -107,9 +111,9 @@ export async function startLogin(
 }
 
 /**
- * Ends a login at an identity provider: opens a session and sets its cookie. `parameters` is the query string with which
- * the provider sent the browser back. Returns the path to which the browser goes. Throws UNAUTHENTICATED unless the
- * provider proves that its user may log in, in this browser, within ten minutes, once.
+ * Ends a login at an identity provider: opens a session and sets its cookie. `parameters` is the query string of the
+ * redirect from the provider. Returns the path to which the browser goes. Throws UNAUTHENTICATED unless the provider
+ * proves that its user may log in, in this browser, within ten minutes, once.
  */
 export async function finishLogin(
   ctx: PublicContext,
@@ -128,16 +132,25 @@ export async function finishLogin(
   });
   if (!provider) throw recordRefusal(ctx, state.tenantId, 'The provider was changed or deleted during the login');
   if (provider.domain.toLowerCase() !== domain.toLowerCase() || provider.tenant !== tenantOrDefault(tenant))
-    throw recordRefusal(ctx, state.tenantId, 'The callback is that of another domain or tenant');
+    throw recordRefusal(ctx, state.tenantId, 'The callback belongs to another domain or tenant');
   const { redeemCode } = await import('../../adapters/oidc/oidc-client.ts');
   const registration = registrationOf(platform, provider);
-  const claims = await callProvider(ctx, provider, (signal) =>
-    redeemCode(platform.outbound, registration, parameters, state, [provider.usernameClaim, 'email'], signal),
+  const wanted = [provider.usernameClaim, 'email', 'email_verified'];
+  const { claims, userInfoError } = await callProvider(ctx, provider, (signal) =>
+    redeemCode(platform.outbound, registration, parameters, state, wanted, signal),
   ).catch((error: unknown) => {
     throw recordRefusedResponse(ctx, provider.id, error);
   });
   const external = readClaims(provider, claims);
   const user = await findLoginUser(platform, provider, external);
+  if (userInfoError) {
+    platform.log.info(
+      { requestId: request.id, providerId: provider.id, err: userInfoError },
+      'The user info of an identity provider failed',
+    );
+    // Claims that the ID token lacks may be the reason.
+    if (user.refusal !== undefined && user.id === null) throw userInfoError;
+  }
   if (user.refusal !== undefined)
     throw recordRefusal(ctx, state.tenantId, user.refusal, external.username ?? '', user.id ?? undefined);
   // A first login has ended the credentials that the user had before.
@@ -170,8 +183,8 @@ async function findProvider({ system }: Platform, tenant: string, domain: string
 }
 
 /**
- * The redirect URI comes from `PUBLIC_URL`, never from the request. Every tenant and domain has its own: a provider that
- * knows the one of a tenant sends no code to another tenant, whose provider could then redeem it.
+ * The redirect URI comes from `PUBLIC_URL`, never from the request. Every tenant and domain has its own. A provider
+ * that knows the URI of one tenant then sends no code to another tenant, whose provider could redeem it.
  */
 const registrationOf = (
   { secrets, publicUrl }: Platform,
@@ -199,7 +212,7 @@ function recordRefusedResponse({ platform, request }: PublicContext, providerId:
     { requestId: request.id, providerId, err: error },
     'The response of an identity provider was refused',
   );
-  if (request.mutation) request.mutation.refused = true;
+  if (request.mutation) request.mutation.isDenied = true;
   return error;
 }
 
@@ -214,7 +227,7 @@ function recordRefusal(
   platform.log.info({ requestId: id, userId, reason }, 'A login with an identity provider was refused');
   if (mutation)
     Object.assign(mutation, {
-      refused: true,
+      isDenied: true,
       kind: 'user',
       key: username || null,
       resourceId: userId ?? null,

@@ -1,10 +1,11 @@
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { newId } from '../../core/id.ts';
+import { digest, generateSecret } from '../../core/secret.ts';
 import { isActive } from '../resource/active-user.ts';
 import { actorOf, recordAuditInTransaction } from '../resource/audit.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
-import { digest, generateSecret, SESSION_SLIDING_MS, LOGIN_LOCK_MINUTES } from './credential.ts';
+import { SESSION_SLIDING_MS, LOGIN_LOCK_MINUTES } from './credential.ts';
 
 /** A user who has proved who they are. */
 export interface SessionUser {
@@ -18,8 +19,8 @@ export interface SessionUser {
 }
 
 /**
- * Creates a session. Returns null if the user was disabled or locked since they proved who they are, or is no longer one who may log
- * in at the provider that proved it.
+ * Creates a session. Returns null if the user was disabled or locked since they proved who they are, or may no longer
+ * log in at the provider that proved it.
  */
 export async function openSession(
   { platform, request }: PublicContext,

@@ -11,7 +11,7 @@ type TeamPermission = 'team:read' | 'team:edit' | 'team:delete' | 'team:particip
 
 /**
  * Returns whether the viewer has a permission on a team of their tenant. All users have `team:read`, members
- * `team:participate`, admins of the team and superusers all. See docs/contract.md#teams.
+ * `team:participate`, admins of the team and superusers all. See docs/contract/people.md#teams.
  */
 export function isTeamAllowed(
   { superuser, teamRoles }: Pick<Viewer, 'superuser' | 'teamRoles'>,
@@ -28,7 +28,7 @@ export function checkTeamPermission(viewer: Viewer, teamId: string, permission: 
   if (!isTeamAllowed(viewer, teamId, permission)) throw forbidden({ permission });
 }
 
-/** Filters rows with the column `team_id`: those of the teams in which the viewer participates. */
+/** Filters rows with the column `team_id`: rows of the teams in which the viewer participates. */
 export const throughParticipation: AccessFilter = ({ superuser, teamRoles }) =>
   superuser ? null : { sql: 'r.team_id = any(?)', params: [Object.keys(teamRoles)] };
 

@@ -9,7 +9,7 @@ import { HORIZON, inWindow, type NewRow } from '../resource/new-row-poller.ts';
 import { followNewRows } from '../resource/new-rows.ts';
 import { checkTeamPermission, loadTeam } from './team-access.ts';
 
-/** Filters feed items: those of the teams in which the viewer participates. */
+/** Filters feed items: items of the teams in which the viewer participates. */
 export const throughFeeds: AccessFilter = ({ superuser, principals }) =>
   superuser ? null : { sql: 'r.owner_id = any(?)', params: [principals] };
 
@@ -49,10 +49,10 @@ export function markViewed(ctx: Context, id: string, activityIds: readonly strin
   });
 }
 
-/** What a poll for the items of a feed finds. */
+/** A row of a poll for the items of a feed. */
 interface PolledRow extends Record<string, unknown> {
   exists: boolean;
-  /** Those of the polled users who may read the feed. */
+  /** The polled users who may read the feed. */
   allowed: string[];
   ids: string[];
   horizon: string;
@@ -61,7 +61,7 @@ interface PolledRow extends Record<string, unknown> {
 /**
  * Subscribes to the items of a team's feed that are created from now on, by any process. Yields each once, in order.
  * Throws NOT_FOUND for an unknown team and FORBIDDEN for others than members and superusers. Ends with the same errors
- * once the team is deleted or the viewer may not read the feed any more.
+ * once the team is deleted or the viewer may no longer read the feed.
  */
 export async function subscribe(ctx: Context, key: string): Promise<AsyncIterable<NewRow>> {
   const { tenantId } = ctx.viewer;

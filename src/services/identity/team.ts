@@ -48,7 +48,8 @@ export async function update(ctx: Context, id: string, input: UpdateTeamInput): 
 }
 
 /**
- * Deletes a team and transfers its resources to `transferTo`, by default to the viewer. See docs/contract.md#owners.
+ * Deletes a team and transfers its resources to `transferTo`, by default to the viewer. See
+ * docs/contract/resources.md#owners.
  */
 export async function remove(ctx: Context, id: string, transferTo?: string | null): Promise<void> {
   const members = await ctx.transaction(async (tx) => {

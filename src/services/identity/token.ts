@@ -1,18 +1,18 @@
-import { ApiToken, type NewApiToken } from '../../../entities/api-token.ts';
+import { ApiToken, type NewApiToken, type TokenScope } from '../../../entities/api-token.ts';
 import type { CreateTokenInput } from '../../../entities/token-input.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound, unauthenticated } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
+import { digest, generateSecret } from '../../core/secret.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
-import { digest, generateSecret } from './credential.ts';
 
-/** Creates an API token of the viewer. Returns it with its secret, of which only the hash is stored. */
+/** Creates an API token of the viewer. Returns it with its secret; only the hash of the secret is stored. */
 export async function create(ctx: Context, input: CreateTokenInput): Promise<NewApiToken> {
   const name = checkText(input.name, 'name');
   if (input.expiresAt && input.expiresAt.getTime() <= Date.now()) throw invalid('expiresAt', 'must be in the future');
-  const scopes = [...new Set(input.scopes ?? ['read', 'write'])];
+  const scopes = [...new Set<TokenScope>(input.scopes ?? ['read', 'write'])];
   if (!scopes.length) throw invalid('scopes', 'must contain read, write or both');
 
   const secret = `dws_${generateSecret()}`;
@@ -41,12 +41,12 @@ export async function create(ctx: Context, input: CreateTokenInput): Promise<New
   });
 }
 
-/** Deletes a token of the viewer. It is invalid at once. */
+/** Deletes a token of the viewer, which is invalid immediately. */
 export async function remove(ctx: Context, id: string): Promise<void> {
   await deleteCredential(ctx, 'api_token', 'token', id);
 }
 
-/** Ends a session of the viewer at once. */
+/** Ends a session of the viewer immediately. */
 export async function removeSession(ctx: Context, id: string): Promise<void> {
   await deleteCredential(ctx, 'session', 'session', id);
 }

@@ -1,13 +1,13 @@
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import type { UserContent } from '../../../entities/user-content.ts';
 import type { Context } from '../../core/context.ts';
-import { RESOURCES } from '../resource/resource-model.ts';
+import { RESOURCES } from '../resource/resource-models.ts';
 
 const NO_CONTENT: Readonly<Record<string, number>> = Object.fromEntries(OWNED_KINDS.map(({ kind }) => [kind, 0]));
 
 /**
- * Counts the resources that each user of the tenant owns, of every kind with owners and whether the viewer may read
- * them or not. Users are sorted by username, up to `limit`.
+ * Counts the resources that each user of the tenant owns, of every kind with owners, whether or not the viewer may read
+ * them. Users are sorted by username, up to `limit`.
  */
 export async function countContent({ query, viewer }: Context, limit: number): Promise<UserContent[]> {
   const users = await query<UserContent & Record<string, unknown>>({

@@ -5,7 +5,10 @@ import { LOGIN_LOCK_MINUTES } from './credential.ts';
 
 type Locks = Pick<User, 'lockedAt' | 'adminLockedAt'>;
 
-/** Returns the time of the lock in force: that by an administrator, else that after failed logins. Null without one. */
+/**
+ * Returns the time of the lock in force: the lock by an administrator, else the lock after failed logins. Null without
+ * one.
+ */
 export const lockOf = ({ lockedAt, adminLockedAt }: Locks): Date | string | null =>
   adminLockedAt ?? (isInForce(lockedAt) ? lockedAt! : null);
 
@@ -13,14 +16,14 @@ export const lockOf = ({ lockedAt, adminLockedAt }: Locks): Date | string | null
 const isInForce = (lockedAt: Date | string | null | undefined): boolean =>
   lockedAt != null && new Date(lockedAt).getTime() + LOGIN_LOCK_MINUTES * 60_000 > Date.now();
 
-/** What a change of the lock sets in the row of a user. */
+/** The columns of a user's row that a change of the lock sets. */
 type LockChange = { adminLockedAt: Date } | { adminLockedAt: null; lockedAt: null; loginAttempts: 0 };
 
 const UNLOCK: LockChange = { adminLockedAt: null, lockedAt: null, loginAttempts: 0 };
 
 /**
- * Returns what `locked` and `lockedAt` of an input change, or undefined if they are as they were read. Throws
- * BAD_USER_INPUT if they contradict each other. See docs/contract.md#locked-users.
+ * Returns the changes that `locked` and `lockedAt` of an input cause, or undefined if they are as they were read.
+ * Throws BAD_USER_INPUT if they contradict each other. See docs/contract/access.md#locked-users.
  */
 export function lockChange(
   user: Locks,
@@ -32,11 +35,15 @@ export function lockChange(
     return lockedAt ? { adminLockedAt: lockedAt } : UNLOCK;
   }
   if (locked === false && current !== null) return UNLOCK;
-  // A lock after failed logins that is sent back as it was read stays one. Without its time, `locked` is a new lock.
+  // A lock after failed logins that is sent back as it was read remains such a lock. Without its time, `locked` is a
+  // new lock.
   return locked && !user.adminLockedAt && !lockedAt ? { adminLockedAt: new Date() } : undefined;
 }
 
-/** Returns whether a time is that of the lock in force, or of the one after failed logins, which may have expired since. */
+/**
+ * Returns whether a time belongs to the lock in force, or to the lock after failed logins, which may have expired
+ * since.
+ */
 function isAsRead(user: Locks, lockedAt: Date | null): boolean {
   const current = lockOf(user);
   if (lockedAt === null) return current === null;

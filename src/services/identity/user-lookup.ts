@@ -3,9 +3,9 @@ import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
+import { lockKey } from '../../core/locks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion, type ExpectedVersion } from '../resource/load-resource.ts';
-import { lockKey } from '../resource/lock-key.ts';
 
 /**
  * Loads a user by id or username and locks the row until the transaction ends. Throws NOT_FOUND, and
@@ -28,7 +28,7 @@ export async function loadUser(
 /** SQL condition for the user with the key `$2`, `$3` (`userKeyValues`) in the tenant `$1`. `u` is the user. */
 export const IS_USER = 'u.tenant_id = $1 and (u.id = $2 or lower(u.username) = lower($3))';
 
-/** Returns a user's key as id and as username, one of which is null. */
+/** Returns a user's key as id and as username. One of them is null. */
 export const userKeyValues = (key: string): [string | null, string | null] =>
   isUuid(key) ? [key.toLowerCase(), null] : [null, key];
 

@@ -21,7 +21,7 @@ export async function changePassword(ctx: Context, currentPassword: string, pass
   recordAuditTarget(request, 'user', viewer.username, viewer.userId);
   if (!(await verifyPassword(row?.password_hash, currentPassword, request.address))) {
     // A wrong password is recorded as a refusal, although its status is 400.
-    if (request.mutation) request.mutation.refused = true;
+    if (request.mutation) request.mutation.isDenied = true;
     throw invalid('currentPassword', 'is wrong');
   }
   checkPassword(password, viewer.username);

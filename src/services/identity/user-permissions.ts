@@ -1,11 +1,11 @@
 import type { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, sessionRequired } from '../../core/errors.ts';
+import { lockKey } from '../../core/locks.ts';
 import { GLOBAL_PERMISSIONS, NEW_USER_PERMISSIONS, type GlobalPermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Viewer } from '../../core/viewer.ts';
 import { isActive } from '../resource/active-user.ts';
-import { lockKey } from '../resource/lock-key.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
 import { loadUser } from './user-lookup.ts';
 
@@ -15,7 +15,7 @@ export const permissionsOf = (user: { superuser: boolean; permissions: readonly 
 
 /**
  * Sets the global permissions of a user. Returns them as stored. Changing `tenant:superuser` requires a session. See
- * docs/contract.md#global-permissions.
+ * docs/contract/access.md#global-permissions.
  */
 export async function setPermissions(ctx: Context, key: string, permissions: string[]): Promise<string[]> {
   const requested = new Set(permissions as GlobalPermission[]);
@@ -49,8 +49,8 @@ async function changeSuperuser(ctx: Context, tx: Transaction, user: User, superu
 }
 
 /**
- * Returns a global permission of another user that the viewer lacks and that not every new user has. A viewer who could
- * log in as that user would gain it.
+ * Returns a global permission of another user that neither the viewer nor every new user has. A viewer who could log in
+ * as that user would gain it.
  */
 export const permissionToGain = (viewer: Viewer, user: User): GlobalPermission | undefined =>
   viewer.superuser || viewer.userId === user.id
@@ -59,7 +59,10 @@ export const permissionToGain = (viewer: Viewer, user: User): GlobalPermission |
 
 const isGranted = (word: GlobalPermission): boolean => !NEW_USER_PERMISSIONS.includes(word);
 
-/** Returns whether a session of the user could do more than one of a new user, also for the user of a token itself. */
+/**
+ * Returns whether a session of the user could do more than a session of a new user. This applies to the user of a token
+ * itself, too.
+ */
 export const isSessionOfValue = ({ userId }: Viewer, user: User): boolean =>
   user.id === userId || user.superuser || user.permissions.some(isGranted);
 
@@ -70,7 +73,7 @@ export function requireSession({ viewer }: Context): void {
 
 /**
  * Throws CONFLICT unless another enabled superuser of the tenant can log in. Call it before an enabled superuser is removed,
- * disabled, locked, demoted or moved. See docs/contract.md#users.
+ * disabled, locked, demoted or moved. See docs/contract/people.md#users.
  */
 export async function requireOtherSuperuser(
   ctx: Context,
@@ -84,8 +87,8 @@ export async function requireOtherSuperuser(
 }
 
 /**
- * Returns whether an enabled superuser, whom no administrator has locked, can log in with a password, which users of a
- * domain with an enabled provider cannot, even without this user or in case this domain gets a provider.
+ * Returns whether an enabled superuser, whom no administrator has locked, can log in with a password. Users of a domain
+ * with an enabled provider cannot. Checks it as if this user did not exist, or this domain got a provider.
  */
 export async function canSuperuserLogIn(
   { viewer }: Context,

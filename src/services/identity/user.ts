@@ -8,7 +8,6 @@ import { newRow } from '../../core/new-row.ts';
 import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { printPrincipal, type Viewer } from '../../core/viewer.ts';
-import { transferAgents } from '../agent/agent-owner.ts';
 import { endConnections } from '../connection/end-connections.ts';
 import { loadNames, recordActivities } from '../resource/activity.ts';
 import { checkNewOwner } from '../resource/owned-kind.ts';
@@ -90,8 +89,8 @@ export async function update(ctx: Context, key: string, input: UpdateUserInput):
     assignPresent(user, rest, NULLABLE_USER_FIELDS);
     if (lock) Object.assign(user, lock);
     if (user.adminLockedAt) await deleteSessions(tx.query, user.tenantId, user.id);
-    // Also when the user is enabled, for credentials that a version before this rule left to a disabled user.
-    // And when the user moves, because another system then decides who they are.
+    // Credentials are also deleted when the user is enabled, because older versions left them to disabled users; and
+    // when the user moves, because another system then decides who they are.
     const moved = user.domain !== domain;
     if (moved) Object.assign(user, { passwordHash: null, passwordSetAt: null });
     if (moved || user.enabled !== enabled) await deleteCredentials(tx.query, user.tenantId, user.id);
@@ -116,7 +115,8 @@ export async function setTheme(ctx: Context, key: string, theme: Theme): Promise
 }
 
 /**
- * Deletes a user and transfers their resources to `transferTo`, by default to the viewer. See docs/contract.md#owners.
+ * Deletes a user and transfers their resources to `transferTo`, by default to the viewer. See
+ * docs/contract/resources.md#owners.
  */
 export async function remove(ctx: Context, key: string, transferTo?: string | null): Promise<void> {
   const { id, files, ended } = await ctx.transaction(async (tx) => {
@@ -146,28 +146,17 @@ export async function remove(ctx: Context, key: string, transferTo?: string | nu
  * new owner is a team in which the viewer has less than the role `memberPlus`.
  */
 export async function transferContent(ctx: Context, tx: Transaction, from: string, to: string): Promise<void> {
-  const { viewer } = ctx;
+  const { platform, viewer } = ctx;
   checkNewOwner(ctx, to);
-  const values = [viewer.tenantId, from, to];
-  tx.execute({
-    text: `delete from dws.dataset where tenant_id = $1 and owner_id = $2 and is_draft`,
-    values: [viewer.tenantId, from],
-  });
-  tx.execute({
-    text: `
-      update dws.saved_filter set owner_id = $3, version = version + 1, updated_at = now()
-      where tenant_id = $1 and owner_id = $2`,
-    values,
-  });
+  for (const transferBelongings of platform.belongings) transferBelongings(tx, viewer.tenantId, from, to);
   const transfer = ({ table }: { table: string }) =>
     tx.query<{ id: string; name: string; ownerId: string }>({
       text: `
         update dws.${table} set owner_id = $3, version = version + 1, updated_at = now()
         where tenant_id = $1 and owner_id = $2
         returning id, name, owner_id as "ownerId"`,
-      values,
+      values: [viewer.tenantId, from, to],
     });
-  transferAgents(tx, viewer.tenantId, from, to);
   const [nameOf, ...transferred] = await Promise.all([
     loadNames(tx, viewer.tenantId, [to]),
     ...OWNED_KINDS.map(transfer),

@@ -7,7 +7,7 @@ import { belongsTo, defineModel, equalsFilter } from '../resource/define-model.t
 
 const readableAssistants = readableThrough('assistant', 'assistant_id');
 
-/** Filters the viewer's own images, and those of assistants that the viewer may read. */
+/** Filters the viewer's own images, and images of assistants that the viewer may read. */
 const readableImages: AccessFilter = (viewer) => {
   const ofAssistants = readableAssistants(viewer) ?? { sql: 'r.assistant_id is not null', params: [] };
   return { sql: `(r.user_id = ? or ${ofAssistants.sql})`, params: [viewer.userId, ...ofAssistants.params] };

@@ -16,7 +16,7 @@ import { loadUsedResource } from '../resource/load-resource.ts';
 import { loadBytesLeft } from '../resource/quota.ts';
 import { reserveCredits } from '../usage/credit-reservation.ts';
 
-/** What a client gets of an image, beside its prompt. */
+/** The image that a client gets, in addition to its prompt. */
 export interface ImageResult {
   id: string;
   url: string;
@@ -25,7 +25,7 @@ export interface ImageResult {
   createdAt: string;
 }
 
-/** How an image is requested, beside its input. */
+/** The options of a request for an image, in addition to its input. */
 interface ImageOptions {
   /** Id, slug or natural id of its assistant; null for none. */
   assistant: string | null;
@@ -61,14 +61,16 @@ export async function requestImage(
       price,
       sealedPrompt: platform.secrets.seal(prompt),
     };
-    await reserveImage(tx, viewer, userId, input);
     recordAuditTarget(ctx.request, 'image', null, input.imageId);
-    return operations.start(ctx, tx, {
+    const operationId = await operations.start(ctx, tx, {
       operation: 'image.create',
       resource: assistant ? { kind: 'assistant', id: assistant.id } : { kind: 'image', id: input.imageId },
       progress: progress ?? null,
       input,
     });
+    // The order of `lockKey`.
+    await reserveImage(tx, viewer, userId, input);
+    return operationId;
   });
 }
 

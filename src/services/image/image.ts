@@ -15,12 +15,12 @@ import { deleteStoredBytes, deleteStoredFiles } from '../resource/stored-file.ts
 /** Returns the path of the contents of an image. */
 export const imageUrl = (id: string): string => `/api/images/${id}/contents`;
 
-/** What is read of an image to send its contents. */
+/** The columns that sending the contents of an image requires. */
 export const CONTENT_COLUMNS = ['fileId', 'bytes', 'sha256'] as const;
 
 /**
  * Sends the contents of an image, in a request for its bytes, unless the client has them. Throws NOT_FOUND if they were
- * deleted meanwhile.
+ * deleted during the request.
  */
 export async function sendImage(
   ctx: Pick<Context, 'platform' | 'request' | 'viewer' | 'sendFile' | 'revalidate'>,
@@ -33,8 +33,8 @@ export async function sendImage(
 }
 
 /**
- * Deletes an image with its contents. Throws NOT_FOUND if the viewer may not read it, FORBIDDEN if it is that of another
- * user and the viewer may not write its assistant.
+ * Deletes an image with its contents. Throws NOT_FOUND if the viewer may not read it, FORBIDDEN if it belongs to
+ * another user and the viewer may not write its assistant.
  */
 export async function remove(ctx: Context, id: string): Promise<void> {
   const fileId = await ctx.transaction(async (tx) => {
@@ -52,7 +52,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   await deleteStoredBytes(ctx, [fileId]);
 }
 
-/** Returns the level of the viewer on an image: that of its owner on one's own, else the one on its assistant. */
+/** Returns the level of the viewer on an image: owner on one's own, else the level on its assistant. */
 async function levelOn(ctx: Context, tx: Transaction, { userId, assistantId }: Image): Promise<Level> {
   if (userId === ctx.viewer.userId) return LEVEL.owner;
   if (!assistantId) return LEVEL.none;

@@ -21,8 +21,9 @@ const CHECK = { check: { as: 'square', size: 16 } } as const;
 export type SavedImage = SavedFile & { format: PictureFormat };
 
 /**
- * Stores the bytes of an image, whose format is checked by their content. Throws PAYLOAD_TOO_LARGE past the quota of the
- * tenant, UPSTREAM_FAILED for what is no PNG, JPEG or WebP alone, is damaged, or has too many pixels.
+ * Stores the bytes of an image, whose format is checked by their content. Throws PAYLOAD_TOO_LARGE past the quota of
+ * the tenant. Throws UPSTREAM_FAILED for bytes that are not exactly one PNG, JPEG or WebP, or for an image that is
+ * damaged or has too many pixels.
  */
 export async function saveImage(ctx: Context, bytes: Buffer): Promise<SavedImage> {
   const { platform, viewer, request } = ctx;
@@ -40,7 +41,7 @@ export async function saveImage(ctx: Context, bytes: Buffer): Promise<SavedImage
   }
 }
 
-/** The caller cannot change what the provider returns, so that it is an error of the provider. */
+/** The caller cannot change the provider's response, so that it is an error of the provider. */
 const unusable = (reason: string) => upstreamFailed(`The AI provider returned an image that cannot be used: ${reason}`);
 
 /** Inserts a stored image. Throws PAYLOAD_TOO_LARGE past the quota of the tenant. */
@@ -58,7 +59,7 @@ export async function insertImage(
   const image = newRow(Image, { tenantId, id: imageId, ...content });
   tx.insert(image);
   tx.flush();
-  // The new image is counted already.
+  // The new image is already counted.
   await checkQuota(tx, tenantId, config.TENANT_QUOTA_BYTES, 0);
   return { id: imageId, url: imageUrl(imageId), model, size, createdAt: image.createdAt.toISOString() };
 }

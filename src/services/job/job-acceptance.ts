@@ -5,7 +5,7 @@ import { LEVEL } from '../../core/permissions.ts';
 import { ownershipLevel } from '../resource/access-level.ts';
 
 /**
- * Checks that a job may run: a user who got a job from another one accepts it by running or enabling it, as its actions
+ * Checks that a job may run. A user who got a job from another one accepts it by running or enabling it, as its actions
  * have their rights. The caller marks the job as accepted. Throws CONFLICT for others while it is not accepted.
  */
 export function requireAccepted({ viewer }: Pick<Context, 'viewer'>, { accepted, ownerId }: Job): void {

@@ -13,7 +13,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion } from '../resource/load-resource.ts';
 import { DATASET_PROPERTIES } from './drivers/action-schema.ts';
-import { keepHiddenSettings } from './hidden-settings.ts';
+import { keepHiddenSettings, settingsOwner } from './hidden-settings.ts';
 import { checkDatasetCriteria, datasetOf, resolveDatasetKeys } from './job-action-data.ts';
 import { checkData } from './job-data.ts';
 import { checkMayCount, loadForPart, loadJobAction } from './job-part.ts';
@@ -104,13 +104,13 @@ async function resolveData(
   type: JobActionConditionType,
   input: JobData,
   former?: JobActionCondition,
-): Promise<Pick<JobActionCondition, 'data' | 'datasetId'>> {
-  if (type !== 'criteria') return { data: checkData(NO_DATA, input), datasetId: null };
-  const data = await keepHiddenSettings(saved, input, former?.data, () => datasetOf(saved, former!));
+): Promise<Pick<JobActionCondition, 'data' | 'datasetId' | 'settingsOwnerId'>> {
+  if (type !== 'criteria') return { data: checkData(NO_DATA, input), datasetId: null, settingsOwnerId: null };
+  const data = await keepHiddenSettings(saved, input, former, () => datasetOf(saved, former!));
   const columns = await resolveDatasetKeys(saved, checkData(CRITERIA_DATA, data), former);
   if (!isDeepStrictEqual(columns.data, former?.data)) {
     await checkDatasetCriteria(saved, columns, 'criteria', former);
     await checkMayCount(saved.ctx, saved.tx, saved, await datasetOf(saved, columns));
   }
-  return columns;
+  return { ...columns, settingsOwnerId: settingsOwner(columns.data, former) };
 }

@@ -5,24 +5,26 @@ import { DATASET } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
 import { parseCriteria } from '../../core/criteria/parse.ts';
 import { isObject } from '../../core/criteria/value.ts';
-import { invalid } from '../../core/input-checks.ts';
+import { at, invalid } from '../../core/input-checks.ts';
 import type { JobData, SavedAction } from '../../core/job-drivers.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { visibleFields } from '../dataset/dataset-view.ts';
 import { loadUsedResource } from '../resource/load-resource.ts';
 import { jobActionDriverOf } from './drivers/driver-registry.ts';
-import { keepHiddenSettings } from './hidden-settings.ts';
+import { keepHiddenSettings, settingsOwner } from './hidden-settings.ts';
 import { usedDataset } from './job-alias.ts';
 import { checkData, splitSecrets, type JobSecrets } from './job-data.ts';
 import { resolveDataset } from './job-dataset.ts';
 import { checkMayUse } from './job-part.ts';
 
 /** The columns of an action that its `data` determines. */
-type DataColumns = Partial<Pick<JobAction, 'data' | 'datasetId' | 'templateId' | 'libraryId' | 'secrets'>>;
+type DataColumns = Partial<
+  Pick<JobAction, 'data' | 'settingsOwnerId' | 'datasetId' | 'templateId' | 'libraryId' | 'secrets'>
+>;
 
 /**
  * Returns the columns that store `data` of an action. Secrets are sealed apart from it. Throws BAD_USER_INPUT naming
- * the invalid key, NOT_FOUND for an id that finds nothing.
+ * the invalid key, NOT_FOUND for an unknown id.
  */
 export async function resolveActionData(
   action: SavedAction,
@@ -33,10 +35,7 @@ export async function resolveActionData(
   const { ctx, tx } = action;
   const driver = jobActionDriverOf(type);
   const stored = await loadSecrets(ctx, tx, former);
-  const checked = checkData(
-    driver,
-    await keepHiddenSettings(action, input, former?.data, () => datasetOf(action, former!)),
-  );
+  const checked = checkData(driver, await keepHiddenSettings(action, input, former, () => datasetOf(action, former!)));
   const prepared = (await driver.prepare?.(checked, action)) ?? checked;
   const changedKey = driver.secretsFor && former && prepared[driver.secretsFor] !== former.data[driver.secretsFor];
   const { data, secrets } = splitSecrets(
@@ -51,6 +50,7 @@ export async function resolveActionData(
   if (driver.criteria && 'datasetId' in columns) await checkDatasetCriteria(action, columns, driver.criteria, former);
   return {
     ...columns,
+    settingsOwnerId: settingsOwner(columns.data!, former),
     ...(driver.usesTemplate && { templateId: prepared['templateId'] as string }),
     ...(driver.usesLibrary && { libraryId: prepared['libraryId'] as string }),
     // Each encryption of equal secrets differs, which would count as a change.
@@ -68,7 +68,7 @@ function changesWork(data: JobData, former: JobData = {}): boolean {
 export const datasetOf = ({ ctx, tx, jobId }: SavedAction, columns: FormerData): Promise<string> =>
   usedDataset({ query: tx.query, viewer: ctx.viewer }, jobId, columns);
 
-/** What `data` was before a change. */
+/** `data` before a change. */
 type FormerData = Pick<JobAction, 'data' | 'datasetId'>;
 
 /**
@@ -94,7 +94,7 @@ export async function resolveDatasetKeys(
 
 /**
  * Checks the criteria in a key of `data` against the fields of the dataset that the caller can see. Throws
- * BAD_USER_INPUT naming what does not fit. Before its first refresh a dataset has no fields to compare with.
+ * BAD_USER_INPUT naming the criteria that do not fit. Before its first refresh a dataset has no fields to compare with.
  */
 export async function checkDatasetCriteria(
   action: SavedAction,
@@ -107,7 +107,9 @@ export async function checkDatasetCriteria(
   const isSame = (name: string) => isDeepStrictEqual(columns.data[name], former?.data[name]);
   if (!isObject(criteria) || [key, 'alias', 'datasetId'].every(isSame)) return;
   const dataset = await loadUsedResource(ctx, tx, DATASET, await datasetOf(action, columns), 'dataset:read');
-  if (dataset.fields.length > 0) parseCriteria(criteria, await visibleFields(ctx, dataset));
+  if (dataset.fields.length === 0) return;
+  const fields = await visibleFields(ctx, dataset);
+  at(['data', key], () => parseCriteria(criteria, fields));
 }
 
 /** Returns the secrets of an action; none for a new one. */

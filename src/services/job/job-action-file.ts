@@ -40,7 +40,7 @@ export async function setFile(
   return actionId;
 }
 
-/** Returns the id of the former file. Its row is deleted with the last action that has it, by the database. */
+/** Returns the id of the former file. The database deletes its row with the last action that refers to it. */
 function replaceFile(
   ctx: Context,
   jobId: string,
@@ -59,13 +59,13 @@ function replaceFile(
     action.fileId = saved.id;
     action.exportedDatasetId = null;
     tx.flush();
-    // The new file is counted already, the replaced one no more.
+    // The new file is already counted, and the replaced one no longer.
     await checkQuota(tx, tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
     return fileId;
   });
 }
 
-/** A part of the file of an action. Every chunk repeats what is known of the file. */
+/** A part of the file of an action. Every chunk repeats the properties of the file. */
 export interface JobFileChunk {
   text: string;
   encoding: 'base64';
@@ -122,8 +122,8 @@ export async function checkFileRows(
 }
 
 /**
- * Returns whether the caller may read the documents that a job renders: they contain what its owner may read, of any
- * dataset. Of a team, those who may write its jobs are owners.
+ * Returns whether the caller may read the documents that a job renders: they contain data of any dataset that its owner
+ * may read. The owners of a team's job are those who may write it.
  */
 export const mayReadDocuments = ({ viewer }: Pick<Context, 'viewer'>, { ownerId }: Pick<Job, 'ownerId'>): boolean =>
   levelAllows(ownershipLevel(viewer, ownerId), 'job:edit');
@@ -149,7 +149,7 @@ async function mayReadAll(ctx: Context, datasetId: string | null): Promise<boole
   return Boolean(dataset) && !isRestricted(await accessLevel(ctx, dataset as AccessColumns));
 }
 
-/** An action with what determines who may read its file. */
+/** An action with the columns that determine who may read its file. */
 export interface ActionWithFile extends Pick<JobAction, 'id' | 'jobId' | 'type'> {
   storedFile: JobActionFile | null;
   exportedDatasetId: string | null;

@@ -33,10 +33,10 @@ const FORMER_FILE = `
   where a.tenant_id = $1 and a.id = $2`;
 
 /**
- * Replaces the file of an action by an export of its dataset, or a document of its template, that its run writes. This is
- * no change of the job: it has no activity and no new version. If the run fails or is cancelled, the former file stays.
- * Throws 413 past the quota of the tenant, CONFLICT if the action names another dataset or template by now or the job has
- * another owner.
+ * Replaces the file of an action by an export of its dataset, or a document of its template, that its run writes. This
+ * does not count as a change of the job: there is no activity and no new version. If the run fails or is cancelled, the
+ * former file stays. Throws 413 past the quota of the tenant, and CONFLICT if by now the action names another dataset
+ * or template or the job has another owner.
  */
 export async function replaceOutput(run: OutputRun, { filename, contentType, content }: ActionOutput): Promise<void> {
   const { ctx, action } = run;
@@ -48,7 +48,7 @@ export async function replaceOutput(run: OutputRun, { filename, contentType, con
   await replaceBytes(ctx, saved.id, () => attach(run, { ...saved, filename: cleanFilename(filename), contentType }));
 }
 
-/** Returns the id of the former file. Its row is deleted with the last action that has it, by the database. */
+/** Returns the id of the former file. The database deletes its row with the last action that refers to it. */
 const attach = (
   { ctx: { transaction, platform, viewer }, action, datasetId, data }: OutputRun,
   file: SavedFile & Pick<ActionOutput, 'filename' | 'contentType'>,
@@ -67,7 +67,7 @@ const attach = (
       text: `update dws.job_action set file_id = $3, exported_dataset_id = $4 where tenant_id = $1 and id = $2`,
       values: [...values, file.id, datasetId || null],
     });
-    // The new file is counted already, the replaced one no more.
+    // The new file is already counted, and the replaced one no longer.
     await checkQuota(tx, tenantId, platform.config.TENANT_QUOTA_BYTES, 0);
     return former.id;
   });

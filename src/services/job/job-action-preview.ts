@@ -8,7 +8,7 @@ import { jobActionDriverOf } from './drivers/driver-registry.ts';
 import { usedDataset } from './job-alias.ts';
 
 /**
- * Returns what a run of an action would do, as far as the caller may read it. Changes and sends nothing. Throws
+ * Returns the effects of a run of an action, as far as the caller may read them. Changes and sends nothing. Throws
  * NOT_FOUND for an action of another job, and for a dataset that the caller may not read.
  */
 export async function preview(ctx: Context, jobId: string, actionId: string): Promise<JobData> {

@@ -3,34 +3,42 @@ import type { CreateJobActionInput, UpdateJobActionInput } from '../../../entiti
 import { JobAction } from '../../../entities/job-action.ts';
 import type { Job } from '../../../entities/job.ts';
 import type { Context } from '../../core/context.ts';
-import { conflict } from '../../core/errors.ts';
+import { conflict, notFound } from '../../core/errors.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { jobActionDriverOf } from './drivers/driver-registry.ts';
 import { resolveActionData } from './job-action-data.ts';
 import { loadForPart, loadJobAction } from './job-part.ts';
+import { actionTypeOf } from './job-type-alias.ts';
 import { checkMailedExports } from './mailed-exports.ts';
 
 /** Maximum number of actions of one job. */
 const MAX_ACTIONS = 100;
 
 /** Adds an action to the end of a job. Returns its id. */
-export function create(ctx: Context, jobId: string, { type, name, data }: CreateJobActionInput): Promise<string> {
-  return ctx.transaction(async (tx) => {
-    const job = await loadForPart(ctx, tx, jobId);
-    jobActionDriverOf(type);
-    const order = await tx.count(JobAction, { jobId: job.id });
-    if (order >= MAX_ACTIONS) throw conflict(`A job has at most ${MAX_ACTIONS} actions`);
-    const columns = await resolveActionData({ ctx, tx, jobId: job.id, ownerId: job.ownerId }, type, data ?? {});
-    const { tenantId } = job;
-    return tx.insert(
-      newRow(JobAction, { tenantId, jobId: job.id, type, name: checkText(name, 'name'), order, ...columns }),
-    ).id;
-  });
+export const create = (ctx: Context, jobId: string, input: CreateJobActionInput): Promise<string> =>
+  ctx.transaction(async (tx) => addAction(ctx, tx, await loadForPart(ctx, tx, jobId), input));
+
+/** Adds an action to the end of a job, which is locked or new. Returns its id. */
+export async function addAction(
+  ctx: Context,
+  tx: Transaction,
+  job: Job,
+  { type: name, data, ...input }: Pick<CreateJobActionInput, 'type' | 'name' | 'data'>,
+): Promise<string> {
+  const type = actionTypeOf(name);
+  jobActionDriverOf(type);
+  const order = await tx.count(JobAction, { jobId: job.id });
+  if (order >= MAX_ACTIONS) throw conflict(`A job has at most ${MAX_ACTIONS} actions`);
+  const columns = await resolveActionData({ ctx, tx, jobId: job.id, ownerId: job.ownerId }, type, data ?? {});
+  const { tenantId } = job;
+  return tx.insert(
+    newRow(JobAction, { tenantId, jobId: job.id, type, name: checkText(input.name, 'name'), order, ...columns }),
+  ).id;
 }
 
-/** Updates an action. Masked secrets stay as they are. Returns its id. */
+/** Updates an action. Masked secrets stay unchanged. Returns its id. */
 export function update(ctx: Context, jobId: string, id: string, { name, data }: UpdateJobActionInput): Promise<string> {
   return ctx.transaction(async (tx) => {
     const job = await loadForPart(ctx, tx, jobId);
@@ -79,24 +87,25 @@ export async function remove(ctx: Context, jobId: string, id: string): Promise<v
 const attaches = ({ attach }: Record<string, unknown>, id: string): boolean =>
   Array.isArray(attach) && attach.includes(id);
 
-/** Puts the actions of a job in another order. Throws BAD_USER_INPUT unless `ids` names each action once. */
+/**
+ * Reorders the actions of a job. Throws NOT_FOUND for an id that does not belong to an action of the job, and
+ * BAD_USER_INPUT unless `ids` names each action once.
+ */
 export async function reorder(ctx: Context, jobId: string, ids: readonly string[]): Promise<string> {
   return ctx.transaction(async (tx) => {
     const job = await loadForPart(ctx, tx, jobId);
     const actions = new Map((await tx.find(JobAction, { jobId: job.id })).map((action) => [action.id, action]));
     const wanted = ids.map((id) => id.toLowerCase());
-    if (
-      wanted.length !== actions.size ||
-      new Set(wanted).size !== actions.size ||
-      !wanted.every((id) => actions.has(id))
-    )
+    const unknown = ids.find((id) => !actions.has(id.toLowerCase()));
+    if (unknown !== undefined) throw notFound({ what: 'job action', id: unknown });
+    if (wanted.length !== actions.size || new Set(wanted).size !== actions.size)
       throw invalid('actions', 'must contain the id of every action of the job exactly once');
     setOrder(tx, job, wanted);
     return job.id;
   });
 }
 
-/** Sets the positions of all actions by one statement. Those that stay in place keep their version. */
+/** Sets the positions of all actions by one statement. Actions that stay in place keep their version. */
 function setOrder(tx: Transaction, { tenantId, id }: Job, ids: readonly string[]): void {
   tx.execute({
     text: `

@@ -29,7 +29,7 @@ export async function loadAliasUses(
   return { actions: actions.filter(uses), conditions: conditions.filter(uses) };
 }
 
-/** Returns the actions of a job that use an alias, themselves or in a run condition, in their order. */
+/** Returns the actions of a job that use an alias, directly or in a run condition, in their order. */
 export async function loadAliasUsers(tx: Transaction, jobId: string, alias: string): Promise<JobAction[]> {
   const [actions, conditions] = await loadParts(tx, jobId);
   const ids = new Set(conditions.filter((one) => one.data['alias'] === alias).map(({ jobActionId }) => jobActionId));

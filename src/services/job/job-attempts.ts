@@ -11,11 +11,11 @@ interface AttemptSettings {
   timeout?: number;
 }
 
-/** Time for an aborted attempt to end what it has started, in milliseconds. */
+/** Time for an aborted attempt to end its work, in milliseconds. */
 const CLEANUP_MS = 10_000;
 const DEFAULT_DELAY_MS = 1000;
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export interface AttemptOutcome {
   /** Number of attempts so far. */
   attempts: number;
@@ -26,9 +26,9 @@ export interface AttemptOutcome {
 }
 
 /**
- * Runs work once, for at most `data.timeout` and `limit` milliseconds. `former` is the number of attempts before. After a
- * failure another one follows as often as `data.retry` says, but none after `deadline`. `log` gets the failures before the
- * last. Throws the reason of `signal`.
+ * Runs work once, for at most `data.timeout` and `limit` milliseconds. `former` is the number of attempts before. A
+ * failure is followed by further attempts as configured in `data.retry`, but by none after `deadline`. `log` gets the
+ * failures before the last. Throws the reason of `signal`.
  */
 export async function runAttempt(
   data: JobData,

@@ -59,8 +59,8 @@ function contextFor(platform: Platform, viewer: Viewer, signal: AbortSignal): Co
 }
 
 /**
- * Waits for an operation that an action has started, and returns its finished record. Reports its percentage as that of
- * the action, and cancels it when the action is aborted. Throws the failure of the operation.
+ * Waits for an operation that an action has started, and returns its finished record. Reports its percentage as the
+ * action's, and cancels it when the action is aborted. Throws the failure of the operation.
  */
 export async function waitForOperation(
   { ctx, progress }: Pick<ActionRun, 'ctx' | 'progress'>,

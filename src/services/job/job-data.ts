@@ -15,7 +15,7 @@ export type JobSecrets = ReadonlyMap<string, string>;
 
 /**
  * Returns `data` with masked secrets, and the secrets. A masked value keeps the former secret. `changedKey` is the
- * changed key because of which secrets must be sent again, null without one.
+ * changed key that requires the secrets to be sent again, null without one.
  */
 export function splitSecrets(
   patterns: readonly string[],

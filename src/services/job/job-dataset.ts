@@ -72,7 +72,7 @@ async function addDataset(
   return row;
 }
 
-/** What a caller who does not own the job must be allowed to do with a dataset of the job, by the steps of its runs. */
+/** The permission on a dataset that each step of a run requires from a caller who does not own the job. */
 const STEP_PERMISSIONS: Record<DatasetStep, ResourcePermission> = {
   refresh: 'dataset:refresh',
   snapshot: 'dataset:copy',

@@ -1,7 +1,9 @@
+import type { JobActionCondition } from '../../../entities/job-action-condition.ts';
 import { JobAction } from '../../../entities/job-action.ts';
+import type { JobDataset } from '../../../entities/job-dataset.ts';
 import type { Job } from '../../../entities/job.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { deleteMissing, moveNew, replaceContent, type DraftPart } from '../resource/draft-parts.ts';
+import { deleteMissing, draftPart, moveNew, replaceContent } from '../resource/draft-parts.ts';
 import { usedDatasetIn } from './used-dataset.ts';
 
 /** Returns `data` of an action with other ids of attached actions. */
@@ -12,9 +14,9 @@ export const replaceAttached = (
   Array.isArray(data['attach']) ? { ...data, attach: data['attach'].map((id: string) => ids.get(id) ?? id) } : data;
 
 /**
- * Replaces the datasets, actions and run conditions of a job by those of its draft. Both are locked. Copies replace the
- * content of their originals; the draft keeps the copies, which are deleted with it. The file of an action is replaced only
- * if the draft has another one than at its creation: the job may have written a newer one since.
+ * Replaces the datasets, actions and run conditions of a job by the parts of its draft. Both are locked. Copies replace
+ * the content of their originals; the draft keeps the copies, which are deleted with it. The file of an action is
+ * replaced only if the draft's file has changed since its creation: the job may have written a newer one since.
  */
 export async function commitParts(tx: Transaction, job: Job, draft: Job): Promise<void> {
   await restoreAttached(tx, draft);
@@ -23,7 +25,7 @@ export async function commitParts(tx: Transaction, job: Job, draft: Job): Promis
     tx.execute({ text, values });
 }
 
-/** Replaces the ids of copied actions that actions of the draft attach by those of their originals. */
+/** Replaces the ids of copied actions that actions of the draft attach by the ids of their originals. */
 async function restoreAttached(tx: Transaction, draft: Job): Promise<void> {
   const actions = await tx.find(JobAction, { jobId: draft.id });
   const originals = new Map(actions.flatMap(({ id, originalId }) => (originalId ? [[id, originalId] as const] : [])));
@@ -35,20 +37,35 @@ async function restoreAttached(tx: Transaction, draft: Job): Promise<void> {
 
 /* Statements with the tenant $1, the job $2 and its draft $3. */
 
-const JOB_DATASET: DraftPart = {
+const JOB_DATASET = draftPart<JobDataset, 'jobId'>({
   table: 'job_dataset',
   parent: 'job_id',
-  columns: ['dataset_id', 'alias', 'position', 'snapshot_time'],
-};
-const JOB_ACTION: DraftPart = {
+  columns: { datasetId: 'dataset_id', alias: 'alias', position: 'position', snapshotTime: 'snapshot_time' },
+});
+/** Types do not change, and `REPLACE_FILES` replaces files. */
+export const JOB_ACTION = draftPart<JobAction, 'jobId' | 'type' | 'fileId' | 'exportedDatasetId' | 'originalFileId'>({
   table: 'job_action',
   parent: 'job_id',
-  columns: ['name', 'position', 'data', 'secrets', 'dataset_id', 'template_id', 'library_id'],
-};
+  columns: {
+    name: 'name',
+    order: 'position',
+    data: 'data',
+    settingsOwnerId: 'settings_owner_id',
+    secrets: 'secrets',
+    datasetId: 'dataset_id',
+    templateId: 'template_id',
+    libraryId: 'library_id',
+  },
+});
+export const JOB_CONDITION = draftPart<JobActionCondition, 'jobActionId'>({
+  table: 'job_action_condition',
+  parent: 'job_action_id',
+  columns: { type: 'type', data: 'data', settingsOwnerId: 'settings_owner_id', datasetId: 'dataset_id' },
+});
 
 /**
- * Gives originals the files of their copies. That of an export also if it has another dataset: its file would have the
- * rows of the former one. Runs before the datasets are replaced.
+ * Moves the files of copies to the originals. Includes the file of an export that now has another dataset: it would
+ * have the rows of the former one. Runs before the datasets are replaced.
  */
 const REPLACE_FILES = `
   update dws.job_action o
@@ -79,7 +96,7 @@ const MOVE_SNAPSHOTS = `
   join dws.job_dataset o on o.id = c.original_id and o.job_id = $2
   where c.tenant_id = $1 and c.job_id = $3 and s.reference_id = c.id`;
 
-/** Deletes the conditions that the draft has no copy of. */
+/** Deletes the conditions that have no copy in the draft. */
 const DELETE_CONDITIONS = `
   delete from dws.job_action_condition o
   using dws.job_action a
@@ -101,14 +118,13 @@ const DATASETS = [
 ];
 
 const REPLACE = [
-  replaceContent(
-    { table: 'job_action_condition', parent: 'job_action_id', columns: ['type', 'data', 'dataset_id'] },
-    { parentOf: (row) => `(select job_id from dws.job_action where id = ${row}.job_action_id)` },
-  ),
+  replaceContent(JOB_CONDITION, {
+    parentOf: (row) => `(select job_id from dws.job_action where id = ${row}.job_action_id)`,
+  }),
   replaceContent(JOB_ACTION),
 ];
 
-/** Moves the new conditions of copied actions to the originals of these. */
+/** Moves the new conditions of copied actions to the original actions. */
 const MOVE_CONDITIONS = `
   update dws.job_action_condition c
   set job_action_id = o.id

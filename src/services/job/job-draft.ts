@@ -10,30 +10,50 @@ import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { recordActivities } from '../resource/activity.ts';
 import { copyRow } from '../resource/copy-row.ts';
+import type { DraftedField } from '../resource/draft-parts.ts';
 import { findResourceId, loadResource } from '../resource/load-resource.ts';
 import { setSlug } from '../resource/resource-slug.ts';
-import { commitParts, replaceAttached } from './job-draft-commit.ts';
+import { commitParts, JOB_ACTION, JOB_CONDITION, replaceAttached } from './job-draft-commit.ts';
 import { loadConditions } from './job-part.ts';
 import { loadForRun, stopRuns } from './job-run-start.ts';
 import { reschedule } from './job-schedule.ts';
 
-/** The columns that a draft copies from its job, and a commit back. */
-const DRAFTED = [
-  'name',
-  'description',
-  'interval',
-  'intervalType',
-  'timezone',
-  'enabled',
-  'startOn',
-  'endOn',
-  'data',
-  'notes',
-] as const;
-type DraftedColumns = Pick<Job, (typeof DRAFTED)[number]>;
+/** The fields that a job and its draft have each for itself, or that both get together. */
+type OwnField =
+  | 'slug'
+  | 'tags'
+  | 'folderId'
+  | 'type'
+  | 'ownerId'
+  | 'accepted'
+  | 'nextRunAt'
+  | 'scheduledAt'
+  | 'lockedAt'
+  | 'adminLockedAt'
+  | 'heartbeat'
+  | 'source'
+  | 'sourceId'
+  | 'monthlyBudget'
+  | 'parentId';
 
-const draftedColumns = (job: Job): DraftedColumns =>
-  Object.fromEntries(DRAFTED.map((key) => [key, job[key] ?? null])) as unknown as DraftedColumns;
+/** The fields that a draft copies from its job, and a commit back. A new field is either here or an `OwnField`. */
+const DRAFTED_FIELDS: Record<DraftedField<Job, OwnField>, true> = {
+  name: true,
+  description: true,
+  interval: true,
+  intervalType: true,
+  timezone: true,
+  enabled: true,
+  startOn: true,
+  endOn: true,
+  data: true,
+  notes: true,
+};
+const DRAFTED = Object.keys(DRAFTED_FIELDS) as (keyof typeof DRAFTED_FIELDS)[];
+type DraftedFields = Pick<Job, keyof typeof DRAFTED_FIELDS>;
+
+const draftedFields = (job: Job): DraftedFields =>
+  Object.fromEntries(DRAFTED.map((key) => [key, job[key] ?? null])) as unknown as DraftedFields;
 
 /**
  * Returns the draft of a job, and whether it was created as a copy. Of two concurrent calls, the second
@@ -58,7 +78,7 @@ export function edit(
 async function createDraft(tx: Transaction, job: Job): Promise<Job> {
   const { tenantId, type, ownerId, accepted, source, sourceId, monthlyBudget } = job;
   const draft = newRow(Job, {
-    ...draftedColumns(job),
+    ...draftedFields(job),
     tenantId,
     type,
     ownerId,
@@ -90,8 +110,9 @@ function copyConditions(
 ): void {
   tx.execute({
     text: `
-      insert into dws.job_action_condition (id, tenant_id, job_action_id, type, data, dataset_id, original_id, created_at)
-      select n.id, c.tenant_id, n.action_id, c.type, c.data, c.dataset_id, c.id, c.created_at
+      insert into dws.job_action_condition
+        (id, tenant_id, job_action_id, original_id, created_at, ${JOB_CONDITION.columns.join(', ')})
+      select n.id, c.tenant_id, n.action_id, c.id, c.created_at, ${JOB_CONDITION.columns.map((name) => `c.${name}`).join(', ')}
       from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as n(id, original_id, action_id)
       join dws.job_action_condition c on c.tenant_id = $1 and c.id = n.original_id`,
     values: [
@@ -115,17 +136,20 @@ function copyDataset(tx: Transaction, dataset: JobDataset, draft: Job): void {
   });
 }
 
-/** Copies actions into a draft. Attached actions become their copies. Returns the ids of the copies by the originals'. */
+/**
+ * Copies actions into a draft. Attached actions become their copies. Returns the ids of the copies by the ids of the
+ * originals.
+ */
 function copyActions(tx: Transaction, actions: readonly JobAction[], draft: Job): Map<string, string> {
   const copies = new Map(actions.map(({ id }) => [id, newId()]));
   // By one statement, because sealed secrets are not loaded.
   tx.execute({
     text: `
       insert into dws.job_action
-        (id, tenant_id, job_id, type, name, position, data, secrets, dataset_id, template_id, library_id, file_id,
-          exported_dataset_id, original_id, original_file_id)
-      select n.id, a.tenant_id, $2, a.type, a.name, a.position, n.data, a.secrets, a.dataset_id, a.template_id,
-        a.library_id, a.file_id, a.exported_dataset_id, a.id, a.file_id
+        (id, tenant_id, job_id, type, file_id, exported_dataset_id, original_id, original_file_id,
+          ${JOB_ACTION.columns.join(', ')})
+      select n.id, a.tenant_id, $2, a.type, a.file_id, a.exported_dataset_id, a.id, a.file_id,
+        ${JOB_ACTION.columns.map((name) => (name === 'data' ? 'n.data' : `a.${name}`)).join(', ')}
       from unnest($3::uuid[], $4::uuid[], $5::jsonb[]) as n(id, original_id, data)
       join dws.job_action a on a.tenant_id = $1 and a.id = n.original_id`,
     values: [
@@ -140,9 +164,9 @@ function copyActions(tx: Transaction, actions: readonly JobAction[], draft: Job)
 }
 
 /**
- * Replaces the fields, datasets, actions and run conditions of a job by those of its draft, and deletes the draft. Kept
- * datasets, actions and conditions have the ids that they had. Returns the id of the job. Throws CONFLICT for a job that is no
- * draft.
+ * Replaces the fields, datasets, actions and run conditions of a job by the contents of its draft, and deletes the
+ * draft. Kept datasets, actions and conditions keep their ids. Returns the id of the job. Throws CONFLICT for a job
+ * that is not a draft.
  */
 export function commit(ctx: Context, id: string): Promise<string> {
   return ctx.transaction(async (tx) => {
@@ -154,7 +178,7 @@ export function commit(ctx: Context, id: string): Promise<string> {
     const changes = changedColumns(job, draft);
     // A draft that is enabled is accepted.
     const accepted = job.accepted || draft.accepted;
-    // Not as a change of the unit of work, which would record an update beside `draft.committed`.
+    // Not as a change of the unit of work, which would record an update in addition to `draft.committed`.
     tx.writeUnrecorded(job, { ...changes, accepted, updatedAt: new Date() });
     await commitParts(tx, job, draft);
     recordActivities(
@@ -172,7 +196,7 @@ export function commit(ctx: Context, id: string): Promise<string> {
   });
 }
 
-/** Returns the id of the job whose draft has this id or slug; undefined for a job that is no draft. */
+/** Returns the id of the job whose draft has this id or slug; undefined for a job that is not a draft. */
 async function findParent(ctx: Context, tx: Transaction, key: string): Promise<string | null | undefined> {
   const id = await findResourceId(ctx, tx, JOB.table, key);
   if (id === undefined) return undefined;
@@ -185,7 +209,7 @@ async function findParent(ctx: Context, tx: Transaction, key: string): Promise<s
 
 /** Returns the columns of a job that its draft changes, with the next run of a changed schedule. */
 function changedColumns(job: Job, draft: Job): Partial<Job> {
-  const [former, drafted] = [draftedColumns(job), draftedColumns(draft)];
+  const [former, drafted] = [draftedFields(job), draftedFields(draft)];
   const changed = DRAFTED.filter((key) => JSON.stringify(former[key]) !== JSON.stringify(drafted[key]));
   const changes = Object.fromEntries(changed.map((key) => [key, drafted[key]])) as Partial<Job>;
   const isRescheduled = ['interval', 'intervalType', 'timezone', 'enabled', 'startOn', 'endOn'].some(

@@ -4,7 +4,9 @@ import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
 import { missedRun, nextRun, type Schedule } from '../../core/schedule/schedule.ts';
+import { currentTraceparent, startSpan } from '../../core/tracing.ts';
 import { idOfPrincipal } from '../../core/viewer.ts';
+import { queueOperations } from '../operation/insert-operations.ts';
 import { notify } from '../resource/notification.ts';
 import { concurrencyKeyOf } from './job-run-start.ts';
 import { scheduleOf } from './job-schedule.ts';
@@ -31,8 +33,10 @@ type DueJob = Pick<
   dueAt: Date;
   now: Date;
   overlap: string | null;
+  /** Whether an administrator has locked it. */
+  isLocked: boolean;
   isRunning: boolean;
-  /** Whether a run of the schedule waits for the one that runs. */
+  /** Whether a run of the schedule waits for the running one. */
   isWaiting: boolean;
 } & Record<string, unknown>;
 
@@ -48,7 +52,7 @@ interface DueRun {
 /**
  * Starts the jobs of all tenants that are due, at most `DUE_BATCH` of them, and computes their next runs. Several
  * processes share the work: the row of a job and the unique due times of its runs keep each from being started twice.
- * `clock` replaces the clock of Postgres. Returns the number of due jobs. See docs/contract.md#runs-of-jobs.
+ * `clock` replaces the clock of Postgres. Returns the number of due jobs. See docs/contract/jobs.md#runs-of-jobs.
  */
 export async function startDueJobs(platform: Platform, clock?: Date): Promise<number> {
   const scheduled = await platform.system.transaction(async (query) => {
@@ -58,7 +62,7 @@ export async function startDueJobs(platform: Platform, clock?: Date): Promise<nu
           j.interval_type as "intervalType", j.timezone, j.start_on as "startOn", j.end_on as "endOn",
           j.scheduled_at as "scheduledAt", j.next_run_at as "dueAt", coalesce($1, now()) as now,
           j.data->>'overlap' as overlap,
-          j.locked_at is not null or exists (
+          j.admin_locked_at is not null as "isLocked", j.locked_at is not null or exists (
             select from dws.job_run r where r.job_id = j.id and r.status in ('queued', 'running')
           ) as "isRunning",
           exists (
@@ -76,7 +80,7 @@ export async function startDueJobs(platform: Platform, clock?: Date): Promise<nu
     await setNextRuns(query, parsed);
     const planned = parsed.flatMap(({ job, schedule }) => (schedule && planRun(platform, job, schedule)) ?? []);
     const runs = await insertRuns(query, planned);
-    if (runs.length > 0) await insertOperations(platform, query, runs);
+    if (runs.length > 0) await startRuns(platform, query, runs);
     return parsed;
   });
   for (const { job, schedule } of scheduled) if (!schedule) await reportInvalid(platform, job);
@@ -88,14 +92,18 @@ const reportInvalid = ({ database }: Platform, { id, tenantId, ownerId, name }: 
   database.transaction(tenantId, (tx) =>
     notify(tx, tenantId, [ownerId], {
       type: 'job.run.failed',
-      message: `The job ${name} is not run any more: its schedule is no longer valid`,
+      message: `The job ${name} no longer runs: its schedule is no longer valid`,
       resource: { kind: 'job', id },
     }),
   );
 
-/** Returns the run of a due job; null if the job still runs and does not let runs wait. Of missed times, the last counts. */
+/** Returns the run of a due job; null if the job is locked, or still runs and does not let runs wait. Of missed times, the last counts. */
 function planRun({ log }: Platform, job: DueJob, schedule: Schedule): DueRun | null {
-  const { id, dueAt, now, isRunning, isWaiting } = job;
+  const { id, dueAt, now, isLocked, isRunning, isWaiting } = job;
+  if (isLocked) {
+    log.info({ job: id, dueAt }, 'A due job is locked: this time is left out');
+    return null;
+  }
   if (isRunning && (job.overlap !== 'queue' || isWaiting)) {
     log.info({ job: id, dueAt, isWaiting }, 'A due job still runs: this time is left out');
     return null;
@@ -111,7 +119,7 @@ function tryParse({ log }: Platform, job: DueJob): Schedule | null {
   try {
     return scheduleOf(job as unknown as Job);
   } catch (error) {
-    log.error({ err: error, job: job.id }, 'The schedule of a job is not valid: it is not run any more');
+    log.error({ err: error, job: job.id }, 'The schedule of a job is not valid: it no longer runs');
     return null;
   }
 }
@@ -156,41 +164,36 @@ async function insertRuns(query: Query, runs: readonly DueRun[]): Promise<DueRun
   return runs.filter(({ id }) => ids.has(id));
 }
 
+/** Starts the trace of a run by its schedule. Returns its `traceparent`. */
+function traceRun({ id }: DueJob, trigger: JobTrigger): string | null {
+  const attributes = { 'dws.job.id': id, 'dws.job.trigger': trigger };
+  const span = startSpan({ name: 'job due', kind: 'producer', parent: null, attributes });
+  try {
+    return span.run(currentTraceparent);
+  } finally {
+    span.end();
+  }
+}
+
 /** Inserts the operations of runs, locks their jobs and sends the operations to the queue. */
-async function insertOperations({ queue }: Platform, query: Query, runs: readonly DueRun[]): Promise<void> {
-  const jobIds = runs.map(({ job }) => job.id);
-  await query({
-    text: `
-      insert into dws.operation (
-        id, work_id, tenant_id, user_id, operation, resource_kind, resource_id, input, status, unit, concurrency_key
-      )
-      select n.id, n.id, n.tenant_id, n.user_id, 'job.run', 'job', n.job_id, 
-        jsonb_build_object('runId', n.run_id, 'ownerId', n.owner_id),
-        'queued', 'tasks', n.concurrency_key
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[])
-        n (id, tenant_id, user_id, job_id, run_id, concurrency_key, owner_id)`,
-    values: [
-      runs.map(({ operationId }) => operationId),
-      runs.map(({ job }) => job.tenantId),
-      runs.map(({ job }) => idOfPrincipal(job.ownerId)),
-      jobIds,
-      runs.map(({ id }) => id),
-      jobIds.map(concurrencyKeyOf),
-      runs.map(({ job }) => job.ownerId),
-    ],
-  });
+async function startRuns({ queue }: Platform, query: Query, runs: readonly DueRun[]): Promise<void> {
+  const operations = runs.map(({ id, operationId, job, trigger }) => ({
+    id: operationId,
+    tenantId: job.tenantId,
+    userId: idOfPrincipal(job.ownerId),
+    operation: 'job.run' as const,
+    resource: { kind: 'job', id: job.id },
+    input: { runId: id, ownerId: job.ownerId },
+    unit: 'tasks',
+    concurrencyKey: concurrencyKeyOf(job.id),
+    traceparent: traceRun(job, trigger),
+  }));
+  await queueOperations(queue, query, operations);
   await query({
     text: `
       update dws.job
       set locked_at = now(), heartbeat = now()
       where id = any($1) and locked_at is null`,
-    values: [jobIds],
+    values: [runs.map(({ job }) => job.id)],
   });
-  const work = runs.map(({ operationId, job }) => ({
-    workId: operationId,
-    tenantId: job.tenantId,
-    userId: idOfPrincipal(job.ownerId),
-    operation: 'job.run' as const,
-  }));
-  await queue.send(work, { query });
 }

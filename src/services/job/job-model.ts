@@ -6,7 +6,7 @@ import { JobRun } from '../../../entities/job-run.ts';
 import { Job } from '../../../entities/job.ts';
 import { Operation } from '../../../entities/operation.ts';
 import { User } from '../../../entities/user.ts';
-import type { Relation } from '../../core/read/model.ts';
+import type { ListFilter, Relation } from '../../core/read/model.ts';
 import { snapshotIdsColumn } from '../report/dataset-reference-snapshots.ts';
 import { readableJobs } from '../resource/access-filter.ts';
 import { belongsTo, defineModel, hasMany, modelFor } from '../resource/define-model.ts';
@@ -14,9 +14,18 @@ import { throughParent } from '../resource/node-access.ts';
 import { defineOwnedModel } from '../resource/owned-model.ts';
 import { usedDatasetIn } from './used-dataset.ts';
 
+const enabledFilter: ListFilter = (value) => ({ sql: 'enabled = ?', params: [value] });
+
+const lastRunStatusFilter: ListFilter = (value) => ({
+  sql: `? = (
+    select run.status from dws.job_run run where run.job_id = r.id order by run.created_at desc, run.id desc limit 1)`,
+  params: [value],
+});
+
 export const jobModel = defineOwnedModel(Job, {
   accessFilter: readableJobs,
   sortable: ['name', 'slug', 'type', 'nextRunAt', 'createdAt', 'updatedAt'],
+  filters: { enabled: enabledFilter, lastRunStatus: lastRunStatusFilter },
   relations: {
     parent: belongsTo(Job, 'parent_id'),
     drafts: hasMany(Job, 'parent_id', 'createdAt'),

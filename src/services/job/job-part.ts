@@ -12,7 +12,7 @@ import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { checkVersion, loadResource, loadUsedResource } from '../resource/load-resource.ts';
 
 /**
- * Loads a job for a change of its datasets, actions or run conditions, and locks it, and with it all of them. Its
+ * Loads a job for a change of its datasets, actions or run conditions, and locks it together with all of them. Its
  * version changes too. `If-Match` applies to the part.
  */
 export async function loadForPart(ctx: Context, tx: Transaction, id: string): Promise<Job> {
@@ -50,13 +50,13 @@ export const loadConditions = (tx: Transaction, jobId: string): Promise<JobActio
     params: [jobId],
   });
 
-/** Returns whether the caller owns a job. They learn nothing more by its runs, which have their rights. */
+/** Returns whether the caller owns a job. Its runs have the owner's rights, so they reveal nothing new to the owner. */
 export const ownsJob = ({ viewer }: Pick<Context, 'viewer'>, { ownerId }: Pick<Job, 'ownerId'>): boolean =>
   ownerId === `user:${viewer.userId}`;
 
 /**
- * Throws FORBIDDEN with the permission for a caller who lacks one on a dataset with which a run is to do something with
- * the rights of the job's owner, NOT_FOUND for a dataset that they may not read. The owner is checked by each run.
+ * Checks the permissions of a caller on a dataset that a run will use with the rights of the job's owner. Throws
+ * FORBIDDEN naming a missing permission, and NOT_FOUND for a dataset that they may not read. Each run checks the owner.
  */
 export async function checkMayUse(
   ctx: Context,
@@ -70,8 +70,8 @@ export async function checkMayUse(
 }
 
 /**
- * Throws FORBIDDEN for a caller who may read only a part of a dataset whose rows a run is to count, as the run counts
- * what the owner of the job sees. The owner may count: they see these rows anyway.
+ * Throws FORBIDDEN for a caller who may read only a part of a dataset whose rows a run will count, as the run counts
+ * all rows that the owner of the job sees. The owner may count: they see these rows anyway.
  */
 export async function checkMayCount(
   ctx: Context,

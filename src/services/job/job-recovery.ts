@@ -2,6 +2,7 @@ import type { Job } from '../../../entities/job.ts';
 import type { Platform } from '../../core/platform.ts';
 import { nextRun } from '../../core/schedule/schedule.ts';
 import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
+import { endLostRuns, RUN_LOST } from '../operation/run-end.ts';
 import { endRun, type EndedRun } from './job-run-end.ts';
 import { concurrencyKeyOf } from './job-run-start.ts';
 import { scheduleOf } from './job-schedule.ts';
@@ -10,29 +11,24 @@ import { scheduleOf } from './job-schedule.ts';
 const LOCK_TIMEOUT = '60 seconds';
 const RESCHEDULE_BATCH = 500;
 
-/** Why a run failed whose operation is gone. */
-const RUN_LOST = 'The worker process ended before the run was done';
-
 /**
  * Records runs as failed whose operation has ended without them, e.g. in a restored backup, at their last heartbeat, and
  * frees jobs that are locked without a run.
  */
-export async function recoverJobs(platform: Platform): Promise<void> {
-  const lost = await platform.system.query<EndedRun & { endedAt: Date } & Record<string, unknown>>({
-    text: `
-      select tenant_id as "tenantId", job_id as "jobId", id as "runId",
-        (select coalesce(j.heartbeat, r.started_at, r.created_at) from dws.job j where j.id = r.job_id) as "endedAt"
-      from dws.job_run r
-      where finished_at is null
-        and coalesce((select o.finished_at is not null from dws.operation o where o.id = r.operation_id), true)`,
-  });
-  for (const run of lost)
-    await platform.database
-      .transaction(run.tenantId, async (tx) => {
-        lockConcurrencyKey(tx, concurrencyKeyOf(run.jobId));
-        await endRun(tx, run, { status: 'failed', error: RUN_LOST, endedAt: run.endedAt });
-      })
-      .catch((error: unknown) => platform.log.error({ err: error, run: run.runId }, 'Could not end a lost run'));
+export async function recoverJobs(platform: Platform, signal?: AbortSignal): Promise<void> {
+  await endLostRuns<EndedRun & { endedAt: Date }>(
+    platform,
+    {
+      table: 'job_run',
+      columns: `r.job_id as "jobId", r.id as "runId",
+        (select coalesce(j.heartbeat, r.started_at, r.created_at) from dws.job j where j.id = r.job_id) as "endedAt"`,
+    },
+    (tx, run) => {
+      lockConcurrencyKey(tx, concurrencyKeyOf(run.jobId));
+      return endRun(tx, run, { ...RUN_LOST, endedAt: run.endedAt });
+    },
+    signal,
+  );
   await platform.system.query({
     text: `
       update dws.job j
@@ -46,7 +42,7 @@ export async function recoverJobs(platform: Platform): Promise<void> {
 
 /**
  * Computes the next run of all scheduled jobs again, because the clock was set back: they would wait until it shows the
- * former time again. Does not change those that are due before.
+ * former time again. Does not change jobs that are due before.
  */
 export async function rescheduleJobs({ system, log }: Platform, now: Date): Promise<void> {
   let changed = 0;

@@ -1,18 +1,22 @@
 import type { JobHistoryEntry, JobTrigger } from '../../../entities/job-run.ts';
 import { JOB } from '../../../entities/owned-kinds.ts';
+import type { OperationEnd } from '../../core/operation-ends.ts';
 import type { OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { Usage } from '../../core/usage.ts';
 import { idOfPrincipal } from '../../core/viewer.ts';
+import {
+  formerStatusSql,
+  notifyFirstFailure,
+  pruneRuns,
+  RUN_CANCELLED,
+  type RunOutcome,
+} from '../operation/run-end.ts';
 import { recordActivities } from '../resource/activity.ts';
-import { notify } from '../resource/notification.ts';
 import { teamPayerSql } from '../usage/team-payer.ts';
 import { meter } from '../usage/usage-meter.ts';
 
-/** Number of runs that are kept of each job. */
-const MAX_RUNS = 1000;
-
-/** The milliseconds for which a run waits for the next attempt of a task; 0 for one that does not. */
+/** The milliseconds that a run waits for the next attempt of a task; 0 for a run that does not wait. */
 export const WAITED_MS = `coalesce(extract(epoch from clock_timestamp() - (pause->>'since')::timestamptz) * 1000, 0)`;
 
 /** A run that ends. */
@@ -23,18 +27,12 @@ export interface EndedRun {
 }
 
 /** How a run ended. */
-export interface RunEnd {
-  status: Extract<OperationStatus, 'succeeded' | 'failed' | 'cancelled'>;
-  /** Why it did not succeed, in one sentence; null for a success. */
-  error: string | null;
+export interface RunEnd extends RunOutcome {
   /** When it ended, if not now. */
   endedAt?: Date;
-  /** The tasks that ended and their logs. Absent if those that are stored are all. */
+  /** The tasks that ended and their logs. Absent if the stored ones are complete. */
   tasks?: { history: readonly JobHistoryEntry[]; logs: Readonly<Record<string, string>> };
 }
-
-/** The end of a run that was cancelled. */
-export const RUN_CANCELLED = { status: 'cancelled', error: 'The run was cancelled' } as const satisfies RunEnd;
 
 interface EndedRow extends Record<string, unknown> {
   name: string;
@@ -46,9 +44,11 @@ interface EndedRow extends Record<string, unknown> {
   duration: number | null;
   /** The duration in seconds, without the waits for attempts. */
   seconds: string | null;
-  /** The job, also of a draft, which does not last. */
+  /** The job; for a draft its job, because the draft is temporary. */
   chargedId: string;
-  /** The user who is the actor of the usage: for a team who started the run, else a member, else a superuser. */
+  /**
+   * The user who is the actor of the usage: for a team the user who started the run, else a member, else a superuser.
+   */
   payer: string;
   formerStatus: OperationStatus | null;
 }
@@ -76,17 +76,7 @@ async function recordEnd(tx: Transaction, run: EndedRun, end: RunEnd): Promise<E
   const ended = await updateRun(tx, run, end);
   if (!ended) return undefined;
   if (end.status === 'failed' && !ended.isDraft) await reportFailure(tx, run, ended);
-  tx.execute({
-    text: `
-      delete from dws.job_run
-      where tenant_id = $1 and id in (
-        select id from dws.job_run
-        where tenant_id = $1 and job_id = $2
-        order by created_at desc, id desc
-        offset ${MAX_RUNS}
-      )`,
-    values: [run.tenantId, run.jobId],
-  });
+  pruneRuns(tx, 'job_run', run.tenantId, run.jobId);
   return ended;
 }
 
@@ -116,7 +106,7 @@ async function updateRun(
     text: `
       update dws.job
       set (locked_at, heartbeat) = (
-        select min(now()), min(now())
+        select min(created_at), min(now())
         from dws.job_run
         where job_id = $2 and id <> $3 and status in ('queued', 'running')
       )
@@ -129,7 +119,7 @@ async function updateRun(
       with ended as (
         update dws.job_run
         set status = $4, success = $4 = 'succeeded', error = $5, finished_at = coalesce($8, clock_timestamp()),
-          duration = greatest(extract(epoch from coalesce($8, clock_timestamp()) - started_at) * 1000, 0),
+          duration = round(greatest(extract(epoch from coalesce($8, clock_timestamp()) - started_at) * 1000, 0)),
           history = coalesce($6, history), logs = coalesce($7, logs), version = version + 1, updated_at = now(),
           next_attempt_at = null, pause = null, waited = waited + ${WAITED_MS}
         where tenant_id = $1 and job_id = $2 and id = $3 and status in ('queued', 'running')
@@ -141,12 +131,7 @@ async function updateRun(
           case when j.owner_id like 'user:%' then substr(j.owner_id, 6)::uuid else e.user_id end,
           ${teamPayerSql('$1', 'substr(j.owner_id, 6)::uuid')}
         ) as payer,
-        (
-          select status from dws.job_run
-          where tenant_id = $1 and job_id = $2 and id <> $3 and status in ('succeeded', 'failed')
-          order by created_at desc, id desc
-          limit 1
-        ) as "formerStatus"
+        ${formerStatusSql('job_run', '$2', '$3')} as "formerStatus"
       from ended e
       join dws.job j on j.tenant_id = $1 and j.id = $2`,
     values: [
@@ -171,10 +156,13 @@ async function reportFailure(
 ): Promise<void> {
   const owner = { tenantId, userId: idOfPrincipal(ownerId), username: '' };
   recordActivities(owner, tx, JOB, 'run.failed', [{ id: jobId, name, ownerId }], () => `A run of ${name} failed`);
-  if (formerStatus === 'failed' || data.notifyOnFailure === false) return;
-  await notify(tx, tenantId, [ownerId], {
-    type: 'job.run.failed',
-    message: `A run of the job ${name} failed`,
-    resource: { kind: 'job', id: jobId },
-  });
+  if (data.notifyOnFailure === false) return;
+  await notifyFirstFailure(tx, 'job', { tenantId, id: jobId, name, owner: ownerId, formerStatus });
 }
+
+/** Ends a run whose operation was cancelled. */
+export const jobRunEnd: OperationEnd<'job.run'> = {
+  async cancelled(tx, { tenantId, resourceId: jobId, input: { runId } }) {
+    await endRun(tx, { tenantId, jobId, runId }, RUN_CANCELLED);
+  },
+};

@@ -7,6 +7,7 @@ import type { OperationFailure } from '../../core/operations.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { openSecrets } from './job-action-data.ts';
 import type { JobSecrets } from './job-data.ts';
+import { isLocked } from './job-lock.ts';
 import { loadConditions } from './job-part.ts';
 import { WAITED_MS } from './job-run-end.ts';
 
@@ -16,7 +17,7 @@ export interface PlannedAction extends Pick<JobAction, 'id' | 'name' | 'type' | 
   conditions: JobActionCondition[];
 }
 
-/** What a run does: the job with its datasets and actions, as they are when it starts. */
+/** The plan of a run: the job with its datasets and actions, as they are at the start of the run. */
 export interface RunPlan {
   run: JobRun;
   job: Job;
@@ -24,8 +25,10 @@ export interface RunPlan {
   actions: PlannedAction[];
   /** The run that this one continues. */
   continued: JobRun | null;
-  /** Where the run continues that waited for the next attempt of a task; null for a run that begins. */
+  /** Where a run continues that waited for the next attempt of a task; null for a run that begins. */
   paused: PausedTask | null;
+  /** Whether an administrator locked the job before the run began. */
+  isLocked: boolean;
 }
 
 /** A task between two attempts. */
@@ -40,7 +43,7 @@ interface PausedTask {
 }
 
 /**
- * What a run stores that waits for the next attempt of a task: the plan as it was when the run started, without secrets,
+ * State of a run that waits for the next attempt of a task: the plan as it was when the run started, without secrets,
  * and the task. The tasks before it are in the history of the run.
  */
 interface RunPause {
@@ -74,8 +77,8 @@ export const pauseRun = async (
 };
 
 /**
- * Marks a queued run as running, or one that waited for an attempt as continued, and returns what it does. Returns null if
- * the run or its job was deleted.
+ * Marks a queued run as running, or a run that waited for an attempt as continued, and returns its plan. Returns null
+ * if the run or its job was deleted.
  */
 export async function beginRun(
   platform: Platform,
@@ -99,7 +102,7 @@ export async function beginRun(
     values: [tenantId, runId],
   });
   tx.execute({
-    text: `update dws.job set locked_at = now(), heartbeat = now() where tenant_id = $1 and id = $2`,
+    text: `update dws.job set locked_at = coalesce(locked_at, now()), heartbeat = now() where tenant_id = $1 and id = $2`,
     values: [tenantId, jobId],
   });
   const [run, datasets, actions, conditions, secrets] = await Promise.all([
@@ -133,6 +136,7 @@ export async function beginRun(
       secrets: openSecrets(platform, { name: action.name, secrets: sealed.get(action.id) ?? null }),
     })),
     paused: pause?.task ?? null,
+    isLocked: !pause && (await isLocked(tx, job)),
     continued: run.retryOfId ? await tx.findOne(JobRun, { id: run.retryOfId }) : null,
   };
 }

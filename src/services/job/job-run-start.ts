@@ -12,9 +12,11 @@ import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
+import { RUN_CANCELLED } from '../operation/run-end.ts';
 import { findResourceId, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
 import { requireAccepted } from './job-acceptance.ts';
-import { endRuns, RUN_CANCELLED, type EndedRun } from './job-run-end.ts';
+import { requireUnlocked } from './job-lock.ts';
+import { endRuns, type EndedRun } from './job-run-end.ts';
 
 /** Name that the caller chooses for the operation, to follow it. */
 type Progress = string | number | null | undefined;
@@ -24,24 +26,24 @@ export const concurrencyKeyOf = (jobId: string): string => `job:${jobId}`;
 
 /**
  * Runs a job or a draft now, with the rights of its owner. Returns the operation; with `waits` after it ended. Throws
- * CONFLICT while the job runs.
+ * CONFLICT while the job runs or is locked.
  */
 export const run = (ctx: Context, id: string, progress: Progress, waits: boolean): Promise<OperationRecord> =>
   startInTransaction(ctx, waits, async (tx) =>
     startRun(ctx, tx, await loadForRun(ctx, tx, id, 'job:run'), { trigger: 'manual', progress }),
   );
 
-/** What starts a run. */
+/** A request for a run. */
 export interface RunRequest {
   trigger: JobTrigger;
   progress?: Progress;
-  /** The failed run to continue, and the key of the task from which on. */
+  /** The failed run to continue, and the key of the task to continue from. */
   retry?: { run: JobRun; from: string | undefined };
 }
 
 /**
- * Starts a run of a job that was loaded by `loadForRun`. Returns the id of the operation. Its owner accepts the job by
- * that, for others it is CONFLICT before.
+ * Starts a run of a job that was loaded by `loadForRun`. Returns the id of the operation. The owner of the job accepts
+ * it by starting a run. For other callers an unaccepted job is CONFLICT.
  */
 export async function startRun(
   ctx: Context,
@@ -51,6 +53,7 @@ export async function startRun(
 ): Promise<string> {
   const { tenantId, id: jobId, parentId } = job;
   requireAccepted(ctx, job);
+  await requireUnlocked(tx, job);
   const unfinished = await tx.query({
     text: `select from dws.job_run where tenant_id = $1 and job_id = $2 and status in ('queued', 'running') limit 1`,
     values: [tenantId, jobId],
@@ -73,15 +76,18 @@ export async function startRun(
     concurrencyKey: concurrencyKeyOf(jobId),
   });
   tx.insert(row);
-  lockJob(tx, job);
+  lockJob(tx, job, row.createdAt);
   return row.operationId;
 }
 
-/** Marks a job as running and accepted. This is no change of the job: it has no activity and no new version. */
-const lockJob = (tx: Transaction, { tenantId, id }: Job): void =>
+/**
+ * Marks a job as running and accepted. This does not count as a change of the job: there is no activity and no new
+ * version.
+ */
+const lockJob = (tx: Transaction, { tenantId, id }: Job, requestedAt: Date): void =>
   tx.execute({
-    text: `update dws.job set locked_at = now(), heartbeat = now(), accepted = true where tenant_id = $1 and id = $2`,
-    values: [tenantId, id],
+    text: `update dws.job set locked_at = $3, heartbeat = now(), accepted = true where tenant_id = $1 and id = $2`,
+    values: [tenantId, id, requestedAt],
   });
 
 /**
@@ -100,14 +106,15 @@ export async function loadForRun(
   return loadResource(ctx, tx, JOB, id, permission, expected);
 }
 
-/** Ends the runs of a job that is deleted, and those of its draft. The operation of a waiting run ends by itself. */
+/** Ends the runs of a deleted job and of its draft. The operation of a waiting run ends by itself. */
 export async function stopRuns(tx: Transaction, { tenantId, id }: Pick<Job, 'tenantId' | 'id'>): Promise<void> {
   const runs = await tx.query<EndedRun & Record<string, unknown>>({
     text: `
       select r.tenant_id as "tenantId", r.job_id as "jobId", r.id as "runId"
       from dws.job j
       join dws.job_run r on r.job_id = j.id and r.status in ('queued', 'running')
-      where j.tenant_id = $1 and (j.id = $2 or j.parent_id = $2)`,
+      where j.tenant_id = $1 and (j.id = $2 or j.parent_id = $2)
+      order by r.job_id`,
     values: [tenantId, id],
   });
   for (const { jobId } of runs) {

@@ -15,9 +15,9 @@ import { cancelById } from '../operation/operation.ts';
 import { loadForRun, startRun } from './job-run-start.ts';
 
 /**
- * Continues a failed or cancelled run from a task: an action id, or the key of a task; by default the first that failed,
- * else the one after the last that ended.
- * The results of the tasks before it are kept. Returns the operation of the new run; with `waits` after it ended.
+ * Continues a failed or cancelled run from a task: an action id, or the key of a task. By default this is the first
+ * task that failed, else the task after the last one that ended. The results of the tasks before it are kept. Returns
+ * the operation of the new run; with `waits` after it ended.
  */
 export function retry(
   ctx: Context,
@@ -38,8 +38,9 @@ export function retry(
 }
 
 /**
- * Returns the key of the task from which on a run is continued: that of `from`, else the first that failed; undefined
- * for the one after the last that ended. Throws BAD_USER_INPUT, without `from` CONFLICT, for one that the job does not have.
+ * Returns the key of the task that a continued run begins with: the task of `from`, else the first that failed;
+ * undefined for the task after the last one that ended. Throws BAD_USER_INPUT for a task that the job does not have;
+ * without `from` CONFLICT.
  */
 async function firstTask(
   tx: Transaction,
@@ -64,7 +65,10 @@ async function hasTask(tx: Transaction, { id: jobId }: Job, key: string): Promis
   return isUuid(name) && (await tx.count(JobAction, { jobId, id: name })) > 0;
 }
 
-/** Cancels a run of a job, also one of another user or the schedule. Returns its id. Throws CONFLICT if it has ended. */
+/**
+ * Cancels a run of a job, including a run of another user or the schedule. Returns its id. Throws CONFLICT if it has
+ * ended.
+ */
 export async function cancel(ctx: Context, jobId: string, runId: string): Promise<string> {
   const { id, operationId } = await ctx.transaction(async (tx) =>
     loadRun(tx, await loadForRun(ctx, tx, jobId, 'job:run'), runId),
@@ -86,7 +90,7 @@ export interface FollowedRun {
   status: OperationStatus;
   /** Increases with every change of the run and of its progress. */
   sequence: number;
-  /** Version of the row that the follower was sent; it may be later than the one that was read. */
+  /** Version of the row that the follower was sent; it may be later than the version that was read. */
   sentVersion: number;
   operationId: string | null;
 }
@@ -94,9 +98,9 @@ export interface FollowedRun {
 const FOLLOWED_COLUMNS = ['status', 'version', 'operationId', 'operation.sequence'];
 
 /**
- * Follows a run, by default the unfinished run of the job, else the latest one: yields it at once, then after every
+ * Follows a run, by default the unfinished run of the job, else the latest one. Yields it immediately, then after every
  * change of its state, tasks and progress, and a last time after its end. Throws NOT_FOUND for a job that has not run,
- * and for a run of a job that the viewer may not read, also when they lose the access.
+ * and for a run of a job that the viewer may not read or can no longer read.
  */
 export async function follow(
   ctx: Context,
@@ -119,7 +123,7 @@ export async function follow(
   return followChanges(ctx.platform, { read, operationOf: ({ operationId }) => operationId }, ctx.request.signal);
 }
 
-/** Records the row that a follower was sent for a change, so that they are not sent it again for the next one. */
+/** Records the row that a follower was sent for a change, so that the next change does not send it again. */
 export function recordSent(
   followed: FollowedRun,
   sent: { version: number; operation?: { sequence?: number } | null },

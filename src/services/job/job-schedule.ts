@@ -10,8 +10,8 @@ const SCHEDULE_KEYS = ['interval', 'intervalType', 'timezone', 'startOn', 'endOn
 export type ScheduleInput = Pick<UpdateJobInput, (typeof SCHEDULE_KEYS)[number]>;
 
 /**
- * Changes the schedule of a job and computes its next run. A value equal to the present one is no change, so that a job
- * whose only run is over can be edited. Throws BAD_USER_INPUT naming the invalid key.
+ * Changes the schedule of a job and computes its next run. A value equal to the present one does not count as a change,
+ * so that a job whose only run is over can be edited. Throws BAD_USER_INPUT naming the invalid key.
  */
 export function changeSchedule(job: Job, input: ScheduleInput, now = new Date()): void {
   const former = describe(job);

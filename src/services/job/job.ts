@@ -2,7 +2,7 @@ import type { CreateJobInput, UpdateJobInput } from '../../../entities/job-input
 import type { Job } from '../../../entities/job.ts';
 import { JOB } from '../../../entities/owned-kinds.ts';
 import type { Context } from '../../core/context.ts';
-import { forbidden, refused } from '../../core/errors.ts';
+import { forbidden } from '../../core/errors.ts';
 import { checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
 import { levelAllows } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -14,29 +14,37 @@ import { resolvePrincipal } from '../resource/resolve-ids.ts';
 import { setMonthlyBudget } from '../usage/monthly-budget.ts';
 import { jobDriverOf } from './drivers/driver-registry.ts';
 import { requireAccepted } from './job-acceptance.ts';
+import { addAction } from './job-action.ts';
 import { checkData } from './job-data.ts';
 import { addDatasets } from './job-dataset.ts';
+import { setLock } from './job-lock.ts';
 import { loadForRun, stopRuns } from './job-run-start.ts';
 import { changeSchedule } from './job-schedule.ts';
+import { singleActionOf } from './job-type-alias.ts';
 
 const DEFAULT_TIMEZONE = 'UTC';
 
-/** Creates a job, by default disabled. Returns its id. */
+/**
+ * Creates a job, by default disabled. Returns its id. Some types stand for a job with one action, whose settings are `data`.
+ */
 export function create(
   ctx: Context,
-  { type, data, datasets, source, sourceId, lockedAt, notes, monthlyBudget, ...input }: CreateJobInput,
+  { type: name, datasets, source, sourceId, lockedAt, notes, monthlyBudget, ...input }: CreateJobInput,
 ): Promise<string> {
   if (lockedAt) throw invalid('lockedAt', 'must be absent or null for a new job');
-  const driver = jobDriverOf(type);
+  const actionType = singleActionOf(name);
+  const type = actionType ? 'actions' : name;
+  const { data: settings, ...given } = input;
+  const data = actionType ? {} : (settings ?? {});
   const content: Partial<Job> = {
     type,
-    data: checkData(driver, data ?? {}),
+    data: checkData(jobDriverOf(type), data),
     notes: checkOptionalText(notes ?? null, 'notes'),
     source: source ? checkText(source, 'source') : null,
     sourceId: sourceId ? checkText(sourceId, 'sourceId') : null,
   };
   setMonthlyBudget(ctx, content, monthlyBudget);
-  const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
+  const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = given;
   return ctx.transaction(async (tx) => {
     const ownerId = owned.ownerId ? await resolvePrincipal(tx, ctx.viewer.tenantId, owned.ownerId) : undefined;
     content.accepted = !ownerId || !isOtherUser(ctx.viewer, ownerId);
@@ -45,6 +53,7 @@ export function create(
     changeSchedule(content as Job, { interval, intervalType, timezone: zone, startOn, endOn, enabled });
     const job = await createOwned(ctx, tx, JOB, { ...owned, ownerId }, content);
     await addDatasets(ctx, tx, job, datasets ?? []);
+    if (actionType) await addAction(ctx, tx, job, { type: actionType, name: job.name, data: settings ?? {} });
     return job.id;
   });
 }
@@ -72,7 +81,7 @@ export function update(
   const { interval, intervalType, timezone, startOn, endOn, enabled, ...owned } = input;
   return ctx.transaction(async (tx) => {
     const job = await loadResource(ctx, tx, JOB, id, 'job:edit', { ifMatch: ctx.ifMatch });
-    if (lockedAt === null && job.lockedAt) await unlock(ctx, tx, job);
+    if (lockedAt !== undefined) await setLock(ctx, tx, job, lockedAt);
     if (data !== undefined) job.data = checkData(jobDriverOf(job.type), data ?? {});
     setMonthlyBudget(ctx, job, monthlyBudget);
     if (notes !== undefined) job.notes = checkOptionalText(notes, 'notes');
@@ -87,14 +96,6 @@ export function update(
     if (enables && job.ownerId !== former && job.ownerId.startsWith('user:')) throw notEnabled();
     return job.id;
   });
-}
-
-/** Frees a locked job. Throws FORBIDDEN below the access level Admin. */
-async function unlock(ctx: Context, tx: Transaction, job: Job): Promise<void> {
-  if (!levelAllows(await accessLevelInTransaction(ctx, tx, job), 'job:changeOwner'))
-    throw refused('To free a job requires the access level Admin');
-  job.lockedAt = null;
-  job.heartbeat = null;
 }
 
 /**

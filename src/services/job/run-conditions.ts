@@ -36,7 +36,7 @@ const COMPARE = {
 
 /**
  * Returns whether an action runs: all its conditions are met, or it has none and nothing has failed. Rows are counted
- * only if the other conditions are met. Throws what a count throws, e.g. BAD_USER_INPUT for a vanished field.
+ * only if the other conditions are met. Throws the errors of a count, e.g. BAD_USER_INPUT for a vanished field.
  */
 export async function meetsConditions(conditions: readonly RunCondition[], run: ConditionedRun): Promise<boolean> {
   if (conditions.length === 0) return !run.hasFailed;

@@ -8,7 +8,7 @@ export class RunLog {
   #bytes: number;
   #isCut: boolean;
 
-  /** `text` is what the log has already. */
+  /** `text` is the text that the log already has. */
   constructor(text = '') {
     this.#text = text;
     this.#bytes = Buffer.byteLength(text);

@@ -12,10 +12,10 @@ type Uri = (typeof URIS)[number];
 export type ClientAddresses = Pick<Integration, Uri | 'scope'>;
 
 /**
- * Returns the addresses and the scope of an integration: the given ones, else those that it has, else those of its type.
- * `former` is null for a new integration. Of another type it has none: what equals the former value is not given either,
- * so that clients can send a record back with another type. Throws FORBIDDEN if an address that is neither that of the
- * type nor the former one is set by a caller who is no superuser.
+ * Returns the addresses and the scope of an integration: the given ones, else its former ones, else the defaults of its
+ * type. `former` is null for a new integration. The former values do not apply to another type, where a given value
+ * that equals the former one does not count as given either: clients can send a record back with another type. Throws
+ * FORBIDDEN if a caller who is not a superuser sets an address that is neither the type's nor the former one.
  */
 export function chooseAddresses(
   { id: type, defaults }: Drive,
@@ -32,17 +32,20 @@ export function chooseAddresses(
   for (const key of URIS) {
     const value = choose(key, checkUri(key, given[key]));
     if (!superuser && value !== defaults[key] && !(kept && value === (kept[key] ?? null)))
-      throw refused(`Only superusers may set ${key} to another address than that of the type`);
+      throw refused(`Only superusers may set ${key} to an address other than the default of the type`);
     chosen[key] = value as string;
   }
   return chosen;
 }
 
-/** Returns a URL, those to which paths are appended without slashes at the end. Throws BAD_USER_INPUT for another text. */
+/**
+ * Returns a URL. One to which paths are appended is returned without slashes at its end. Throws BAD_USER_INPUT for
+ * other texts.
+ */
 function checkUri(path: Uri, value: string | null | undefined): string | null | undefined {
   if (value == null) return value;
   if (!URL.canParse(value)) throw invalid(path, OUTBOUND_URL_RULE.patternMessage);
-  return path === 'apiUri' || path === 'contentUri' ? value.replace(/\/+$/, '') : value;
+  return path === 'apiUri' || path === 'contentUri' ? value.replace(/(?<!\/)\/+$/, '') : value;
 }
 
 /** Returns whether two integrations are the same client at the same provider, so that connections can stay. */

@@ -18,12 +18,15 @@ import { canChange, loadUnowned, type UnownedKind } from '../resource/unowned-ki
 import { chooseAddresses, isSameClient, type ClientAddresses } from './integration-addresses.ts';
 
 /**
- * Integrations are those of the tenant, or of one library. Those of the tenant are changed by their creators and
- * superusers, that of a library by all who may write the library.
+ * An integration belongs to the tenant or to one library. Its creator and superusers change an integration of the
+ * tenant; all who may write a library change its integration.
  */
 const INTEGRATION: UnownedKind<Integration> = { entity: Integration, what: 'integration' };
 
-/** Creates an integration. Returns its id. Throws FORBIDDEN for addresses that only superusers may set. */
+/**
+ * Creates an integration, and sets it for a library that has none. Returns its id. Throws FORBIDDEN for addresses that
+ * only superusers may set.
+ */
 export async function create(
   ctx: Context,
   { libraryId, clientSecret, name, type, clientId, ...addresses }: CreateIntegrationInput,
@@ -40,13 +43,15 @@ export async function create(
   return ctx.transaction(async (tx) => {
     const library = libraryId ? await loadResource(ctx, tx, LIBRARY, libraryId, 'library:write') : null;
     const own = { embedded: library !== null, ownLibraryId: library?.id ?? null, creatorId: actingUserId(ctx.viewer) };
-    return tx.insert(newRow(Integration, { ...content, ...own })).id;
+    const { id } = tx.insert(newRow(Integration, { ...content, ...own }));
+    if (library && !library.integrationId) library.integrationId = id;
+    return id;
   });
 }
 
 /**
  * Updates an integration. Returns its id. Another type, client or address ends the connections of its libraries, which
- * were authorized for the former ones.
+ * were authorized for the former one.
  */
 export async function update(
   ctx: Context,
@@ -84,8 +89,8 @@ export async function remove(ctx: Context, id: string): Promise<void> {
 }
 
 /**
- * Loads an integration for a change. Throws NOT_FOUND for one of a library that the viewer may not read, FORBIDDEN for
- * one of a library that the viewer may not write.
+ * Loads an integration for a change. Throws NOT_FOUND for an integration of a library that the viewer may not read, and
+ * FORBIDDEN for an integration of a library that the viewer may not write.
  */
 async function loadIntegration(
   ctx: Context,
@@ -108,7 +113,9 @@ async function loadIntegration(
   return loadUnowned(ctx, tx, INTEGRATION, id, permission, { ifMatch: ctx.ifMatch, isAllowed });
 }
 
-/** Returns whether the viewer may change and delete an integration. `library` is the one to which it belongs alone. */
+/**
+ * Returns whether the viewer may change and delete an integration. `library` is the only library that it belongs to.
+ */
 export async function isEditable(
   ctx: Context,
   { creatorId, library }: { creatorId?: string | null; library?: { id: string; ownerId: string } | null },
@@ -124,7 +131,7 @@ function findDrive({ platform }: Context, type: string): Drive {
   return drive;
 }
 
-/** Throws BAD_USER_INPUT if there is a stored secret, which another client or address must not get. */
+/** Throws BAD_USER_INPUT if there is a stored secret: it must not be sent to another client or address. */
 async function requireNoSecret({ viewer }: Context, tx: Transaction, id: string): Promise<void> {
   const rows = await tx.query({
     text: `select id from dws.integration where tenant_id = $1 and id = $2 and sealed_client_secret is not null`,

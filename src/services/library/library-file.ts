@@ -8,7 +8,7 @@ import { sendStoredContents } from '../resource/send-contents.ts';
 
 const FILE_NOUN = 'file of the library';
 
-/** The columns that identify contents. Those of the stored file are null if the contents are not kept. */
+/** The columns that identify contents. The columns of the stored file are null if the contents are not kept. */
 interface ContentColumns {
   storedFileId: string | null;
   storedSize: number | null;
@@ -16,8 +16,9 @@ interface ContentColumns {
 }
 
 /**
- * Returns a file of a library, and passes its contents to a request for its bytes. Throws NOT_FOUND for an unknown file,
- * and in such a request for one whose contents are not kept. The caller has checked that the viewer may read the library.
+ * Returns a file of a library, and sends its contents in response to a request for its bytes. Throws NOT_FOUND for an
+ * unknown file, and in such a request for a file whose contents are not kept. The caller has checked that the viewer
+ * may read the library.
  */
 export async function findFile(
   ctx: Context,

@@ -32,7 +32,7 @@ export const libraryModel = defineOwnedModel(Library, {
 
 const readableLibraries = readableThrough('library', 'own_library_id');
 
-/** Filters the integrations that the viewer may read: all but those that belong to a library that is not readable. */
+/** Filters the integrations that the viewer may read: all except integrations of libraries that are not readable. */
 const readableIntegrations: AccessFilter = (viewer) => {
   const filter = readableLibraries(viewer);
   return filter && { sql: `r.own_library_id is null or ${filter.sql}`, params: filter.params };
@@ -48,9 +48,9 @@ export const integrationModel = defineModel(Integration, {
   },
 });
 
-/** Filters a file with this path, or those in the folder with this path and below. */
+/** Filters a file with this path, or the files in the folder with this path and below. */
 const folderFilter: ListFilter = (value) => {
-  const path = String(value).replaceAll(/^\/+|\/+$/g, '');
+  const path = String(value).replaceAll(/^\/+|(?<!\/)\/+$/g, '');
   return path === '' ? null : { sql: '(path = ? or starts_with(path, ?))', params: [path, `${path}/`] };
 };
 

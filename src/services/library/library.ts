@@ -55,8 +55,8 @@ export async function update(
 }
 
 /**
- * Deletes a library with its files, its connection and its embedded integration. The janitor deletes the bytes. Many files
- * are deleted in parts: a library that is deleted by halves has no connection, and can be deleted again.
+ * Deletes a library with its files, its connection and its embedded integration. The janitor deletes the bytes. Many
+ * files are deleted in parts: a partly deleted library has no connection, and can be deleted again.
  */
 export async function remove(ctx: Context, id: string): Promise<void> {
   const { library, hasMore, revoke } = await ctx.transaction(async (tx) => {
@@ -71,7 +71,7 @@ export async function remove(ctx: Context, id: string): Promise<void> {
   if (hasMore) await removeLarge(ctx, library);
 }
 
-/** Deletes the other files of a library, and at last the library. */
+/** Deletes the other files of a library, and finally the library. */
 async function removeLarge(ctx: Context, { id, tenantId }: Library): Promise<void> {
   for (let hasMore = true; hasMore;)
     hasMore = await ctx.transaction(async (tx) => {
@@ -91,7 +91,7 @@ async function lockToDelete(ctx: Context, tx: Transaction, id: string, ifMatch?:
   return library;
 }
 
-/** Sets the integration of a library. Another one than before ends its connection. Returns the id of the library. */
+/** Sets the integration of a library. A different one ends its connection. Returns the id of the library. */
 export const setIntegration = (ctx: Context, id: string, integrationId: string): Promise<string> =>
   update(ctx, id, { integrationId });
 
@@ -111,7 +111,7 @@ async function assignIntegration(
 
 /**
  * Returns the id of an integration and locks it against deletion until the transaction ends. Throws NOT_FOUND for an
- * unknown one and for one that belongs to another library.
+ * unknown integration and for one that belongs to another library.
  */
 async function resolveIntegration(tx: Transaction, libraryId: string | null, id: string): Promise<string> {
   const integration = isUuid(id)

@@ -1,7 +1,7 @@
 import { conflict } from '../../core/errors.ts';
 import type { Platform } from '../../core/platform.ts';
+import { driveOf } from '../connection/integration-client.ts';
 import { tokenSource } from '../connection/token-source.ts';
-import { driveOf } from './library-client.ts';
 import type { OpenedDrive, SyncedLibrary } from './sync-run.ts';
 
 interface ConnectedDrive extends Record<string, unknown> {

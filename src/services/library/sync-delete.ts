@@ -5,13 +5,13 @@ import { MAX_LISTED, type PlannedChange, type SyncRun } from './sync-run.ts';
 import { forEachChunk, queryAll } from './sync-scan.ts';
 import type { SyncCounts } from './sync-state.ts';
 
-/** Number of files that are deleted at once without a sync. */
+/** Number of files that one statement deletes without a sync. */
 const CHUNK = 1000;
 
 /** Numbers of files that were deleted. */
 interface DeletedCounts extends Record<string, unknown> {
   rows: number;
-  /** Those with contents. */
+  /** The number of files with contents. */
   deleted: number;
   synced: number;
   skipped: number;
@@ -50,21 +50,23 @@ export async function deleteSomeFiles(
 }
 
 /**
- * Deletes the files that are gone: those that the drive reported as removed, those in folders that left the root, and
- * after a full listing those that it did not show.
+ * Deletes the files that are gone: files that the drive reported as removed, and files in folders that left the root.
+ * After a full listing it also deletes the files that the listing did not show, unless they are in folders that it
+ * could not open.
  */
 export async function deleteGone(run: SyncRun): Promise<void> {
   const { isFull, isTreeStale, rootId } = run.state;
   const isLost = isTreeStale ? `or (c.file_id is null and ${IN_FOLDER} and f.parent_id <> $4 and d.path is null)` : '';
-  // By one join: with subqueries below `or`, Postgres may scan all changes for each file. The type of `$4`, which it may
-  // have no use for, must be stated.
+  const isUnlisted = `c.file_id is null ${isTreeStale ? 'and d.is_unread is not true' : ''}`;
+  // By one join: with subqueries below `or`, Postgres may scan all changes for each file. The type of `$4` must be
+  // stated, since the query may not use it.
   const gone = `
     select f.id, f.file_id as "fileId", f.stored_file_id as "storedFileId"
     from dws.library_file f
     left join dws.library_sync_change c on c.scope_id = $2 and c.file_id = f.file_id
     ${isTreeStale ? JOIN_FOLDER : ''}
     where f.tenant_id = $1 and f.library_id = $3 and $4::text is not null and (
-      (c.file_id is not null and c.item is null) ${isFull ? 'or c.file_id is null' : ''} ${isLost}
+      (c.file_id is not null and c.item is null) ${isFull ? `or (${isUnlisted})` : ''} ${isLost}
     )`;
   const values = [...run.keys, rootId];
   if (!run.isDry) return deleteFound(run, gone, values);

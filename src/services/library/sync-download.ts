@@ -1,6 +1,7 @@
 import { DriveRefusal } from '../../adapters/drives/drive-refusal.ts';
 import { abortable } from '../../core/abortable.ts';
 import { isDiskFull, writeFailure } from '../../core/disk-full.ts';
+import { FileUnreadable } from '../../core/drive.ts';
 import { ApiError, tooLarge } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import type { SavedFile } from '../../core/files.ts';
@@ -8,7 +9,7 @@ import type { FileRow, KnownFile } from './sync-plan.ts';
 import type { SyncRun } from './sync-run.ts';
 import type { FileOutcome } from './sync-store.ts';
 
-/** Downloads of one sync at once. */
+/** Concurrent downloads of one sync. */
 export const PLACES_OF_SYNC = 4;
 
 /**
@@ -29,11 +30,11 @@ export interface Download {
   known: KnownFile | null;
   /** Id under which the contents are saved. */
   downloadId: string;
-  /** Those under which earlier attempts may have saved them. */
+  /** Ids under which earlier attempts may have saved them. */
   formerIds: readonly string[];
 }
 
-/** A failure of the drive. Other failures of a download are our own. */
+/** A failure of the drive. Other failures of a download are the service's own. */
 class DriveFailure extends Error {}
 
 /** Downloads the contents of a file. A failure of the file alone is an outcome. Throws other failures. */
@@ -50,9 +51,10 @@ export function download(run: SyncRun, file: Download, bytesLeft: number): Promi
       return { fileId, known, row: stored, saved };
     } catch (error) {
       signal.throwIfAborted();
+      const skipped = (reason: string): FileOutcome => ({ fileId, known, row: { ...row, status: 'skipped', reason } });
+      if (error instanceof DriveFailure && error.cause instanceof FileUnreadable) return skipped(error.cause.message);
       const failure = failureOf(error);
-      if (failure.code !== 'PAYLOAD_TOO_LARGE') return failed(row, known, failure);
-      return { fileId, known, row: { ...row, status: 'skipped', reason: failure.message } };
+      return failure.code === 'PAYLOAD_TOO_LARGE' ? skipped(failure.message) : failed(row, known, failure);
     }
   });
 }
@@ -108,7 +110,7 @@ function blameDrive(error: unknown): never {
   throw new DriveFailure('The download broke off', { cause: error });
 }
 
-/** Returns why the contents of one file could not be read. Throws what concerns the whole sync. */
+/** Returns why the contents of one file could not be read. Throws failures that concern the whole sync. */
 function failureOf(error: unknown): Required<FileOutcome>['error'] {
   if (!(error instanceof DriveFailure)) throw isDiskFull(error) ? writeFailure(error) : error;
   const { cause, message } = error;

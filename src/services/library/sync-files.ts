@@ -11,7 +11,7 @@ import { replacedContents, storeDownloadIds, storeOutcomes, type FileOutcome } f
 /** The phase as the `message` of the operation. */
 const FILES = 'Reading files';
 
-/** Number of reported files that are read at once. */
+/** Number of reported files that one query reads. */
 const BATCH = 500;
 
 /** Number of files in a row that a drive fails to send before the sync fails. */
@@ -20,7 +20,7 @@ const MAX_FAILURES_IN_A_ROW = 20;
 /** Number of stored bytes after which the quota is read again. */
 const MAX_UNREAD_BYTES = 100_000_000;
 
-/** Brings the files that were reported up to date. */
+/** Updates the files that were reported. */
 export async function applyFiles(run: SyncRun): Promise<void> {
   await new FileWork(run).run();
 }
@@ -31,11 +31,11 @@ class FileWork {
   #done = 0;
   /** The first reading of the quota, before the first download. */
   #readingQuota: Promise<void> | null = null;
-  /** What the quota left when it was last read. Negative past it. */
+  /** The rest of the quota when it was last read. Negative past it. */
   #bytesLeft = Infinity;
   /** Bytes that were stored since the quota was last read. */
   #unread = 0;
-  /** What the downloads that are not stored yet add. */
+  /** The bytes of downloads that are not stored yet. */
   #reserved = 0;
   #failures = 0;
   #outcomes: FileOutcome[] = [];
@@ -68,7 +68,7 @@ class FileWork {
     }
   }
 
-  /** Yields the files to download. Stores what needs no download, a batch at a time. */
+  /** Yields the files to download. Stores the others, a batch at a time. */
   async *#downloads(): AsyncGenerator<Download> {
     let last = '';
     for (;;) {
@@ -123,7 +123,7 @@ class FileWork {
     await this.#storeDownloads();
   }
 
-  /** Waits until all downloads that have ended are stored. Those that end while others are stored are stored together. */
+  /** Waits until all downloads that have ended are stored. Downloads that end during a write are stored together. */
   async #storeDownloads(): Promise<void> {
     await this.#flushing;
     const outcomes = this.#outcomes;
@@ -179,7 +179,7 @@ const freedBy = ({ known }: Pick<Download, 'known'>): number => (known?.storedFi
 /** Returns how many bytes more a library has when an outcome is stored. */
 const addedBytes = (outcome: FileOutcome): number => (outcome.saved ? outcome.saved.size - freedBy(outcome) : 0);
 
-/** Returns a reported file with what to do with it. A dry run that purges knows no files. */
+/** Returns a reported file with its plan. A dry run that purges knows no files. */
 function planned(run: SyncRun, file: StagedFile) {
   const { input, library } = run.attempt;
   const known = run.isDry && input.purge ? null : file.known;
@@ -188,8 +188,8 @@ function planned(run: SyncRun, file: StagedFile) {
 }
 
 /**
- * Returns the next reported files that are not done, after one by its id. These are found first, and the others looked up
- * by `lateral … limit 1`, each by its key: joined at once, all that are left would be read for each batch.
+ * Returns the next reported files that are not done, after one by its id. They are found first, and the others are
+ * looked up by `lateral … limit 1`, each by its key. A plain join would read all the remaining rows for each batch.
  */
 function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<StagedFile[]> {
   return query<StagedFile>({
@@ -200,8 +200,8 @@ function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<Stage
         when c.item->>'parentId' = $4 then c.item->>'name'
         else d.path || (c.item->>'name')
       end as path,
-      case when f.id is not null then jsonb_build_object('name', f.name, 'path', f.path, 'contentType', f.content_type,
-        'size', f.size, 'hash', f.hash, 'revision', f.revision, 'parentId', f.parent_id, 'status', f.status,
+      case when f.id is not null then jsonb_build_object('name', f.name, 'path', f.path, 'pathKey', f.path_key,
+        'contentType', f.content_type, 'size', f.size, 'hash', f.hash, 'revision', f.revision, 'parentId', f.parent_id, 'status', f.status,
         'reason', f.reason, 'url', f.url, 'modifiedAt', ${isoSql('f.modified_at')}, 'syncedAt', ${isoSql('f.synced_at')},
         'storedFileId', f.stored_file_id) end as known
     from (
@@ -221,7 +221,9 @@ function loadBatch({ query, keys, state }: SyncRun, last: string): Promise<Stage
   });
 }
 
-/** Runs a task several times at once. The first failure in time aborts the others, and is thrown once all have ended. */
+/**
+ * Runs a task several times concurrently. The earliest failure aborts the others, and is thrown once all have ended.
+ */
 async function inParallel(times: number, task: () => Promise<void>, abort: (reason: unknown) => void): Promise<void> {
   const failures: unknown[] = [];
   const tasks = Array.from({ length: times }, () =>

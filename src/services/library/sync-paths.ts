@@ -14,7 +14,10 @@ const IN_ROOT = '(f.parent_id = $4 or d.path is not null)';
 /** Path of a file by its folder. */
 const NEW_PATH = `(coalesce(d.path, '') || f.name)`;
 
-/** Reports files whose paths have become too long, or may not be any more, because folders were moved or renamed. */
+/**
+ * Reports files whose paths have become too long, or may have become short enough, because folders were moved or
+ * renamed.
+ */
 export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void {
   // A full listing has reported all files that are still there.
   if (state.isFull) return;
@@ -22,7 +25,7 @@ export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void 
   tx.execute({
     text: `
       insert into dws.library_sync_change (scope_id, tenant_id, file_id, item)
-      select $2, f.tenant_id, f.file_id, jsonb_build_object('name', f.name, 'parentId', f.parent_id, 'path', null,
+      select $2, f.tenant_id, f.file_id, jsonb_build_object('name', f.name, 'parentId', f.parent_id, 'path', null, 'foldedPath', null,
         'contentType', f.content_type, 'size', f.size, 'hash', f.hash, 'revision', f.revision, 'url', f.url,
         'unreadable', case when f.status = 'skipped' and f.reason <> $5 then f.reason end,
         'modifiedAt', ${isoSql('f.modified_at')})
@@ -35,7 +38,7 @@ export function stageLongPaths(tx: Transaction, { keys, state }: SyncRun): void 
   });
 }
 
-/** The files whose folders were moved or renamed, but for reported ones: these are brought up to date one by one. */
+/** The files whose folders were moved or renamed, except reported ones, which are updated one by one. */
 const MOVED = `
   select f.id, f.file_id as "fileId", f.size, f.stored_file_id as "storedFileId", ${NEW_PATH} as path
   from dws.library_file f
@@ -46,7 +49,7 @@ const MOVED = `
 
 type MovedFile = Omit<PlannedChange, 'action'> & { id: string } & Record<string, unknown>;
 
-/** Brings the paths of files up to date whose folders were moved or renamed. */
+/** Updates the paths of files whose folders were moved or renamed. */
 export async function movePaths(run: SyncRun): Promise<void> {
   const values = [...run.keys, run.state.rootId];
   if (!run.isDry) return forEachChunk<MovedFile>(run, { text: MOVED, values }, (files) => storePaths(run, files));

@@ -11,16 +11,17 @@ import {
   forgetErrors,
   NO_COUNTS,
   readState,
+  reopenFolders,
   saveState,
   type SyncState,
 } from './sync-state.ts';
 
-/** Number of attempts in a row that may store nothing: what is read next may be what ends workers. */
+/** Number of attempts in a row that may store nothing: the next item to read may be what kills workers. */
 const MAX_IDLE_ATTEMPTS = 3;
 
 /**
- * Brings the files of a library up to date with its drive. It first stores what the drive reports, page by page, then
- * brings one file after the other up to date, at last deletes what is gone. A sync that was interrupted is continued.
+ * Updates the files of a library from its drive. It first stores the drive's report, page by page, then updates one
+ * file after the other, and finally deletes the files that are gone. A sync that was interrupted is continued.
  */
 export async function runSync(attempt: SyncAttempt): Promise<SyncRun> {
   const run = await begin(attempt);
@@ -43,7 +44,7 @@ async function begin(attempt: SyncAttempt): Promise<SyncRun> {
   const { platform, claim, input, library, opened } = attempt;
   const query: SyncRun['query'] = (statement) => platform.database.query(library.tenantId, statement);
   const scopeId = input.dryRun ? claim.workId : library.id;
-  // What another attempt at a dry run has found out is not stored.
+  // The results of an earlier attempt at a dry run are not stored.
   if (input.dryRun) await writeFenced(attempt, async (tx) => deleteScope(tx, library.tenantId, scopeId));
   const former = await readState(query, library.tenantId, library.id);
   const isContinued = former?.workId === claim.workId;
@@ -66,8 +67,10 @@ async function begin(attempt: SyncAttempt): Promise<SyncRun> {
     }
     forgetErrors(tx, library.tenantId, scopeId);
     if (former.phase === 'listing') return {};
-    // What an interrupted sync has read is not read again. What was changed since is.
-    return { phase: 'changes', isFull: former.phase !== 'done' && former.isFull };
+    const isReopened = await reopenFolders(tx, library.tenantId, scopeId);
+    // Items that an interrupted sync has read are not read again, but later changes are.
+    const isFull = former.phase !== 'done' && former.isFull;
+    return { phase: 'changes', isFull, isTreeStale: former.isTreeStale || isReopened };
   });
   return run;
 }

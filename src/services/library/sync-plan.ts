@@ -1,8 +1,8 @@
 import type { LibrarySettings } from '../../../entities/library.ts';
 import { formatSize } from '../../core/size.ts';
-import { cutBytes, pathKey, type StagedItem } from './sync-stage.ts';
+import { cutBytes, keyOf, type StagedItem } from './sync-stage.ts';
 
-/** Maximum size of a path in UTF-8: an index of Postgres has no longer ones. */
+/** Maximum size of a path in UTF-8, because an index of Postgres has a limit. */
 export const MAX_PATH_BYTES = 2000;
 /** The reason of files with longer paths. */
 export const LONG_PATH = `The path has more than ${MAX_PATH_BYTES} bytes`;
@@ -11,6 +11,8 @@ export const LONG_PATH = `The path has more than ${MAX_PATH_BYTES} bytes`;
 export interface KnownFile {
   name: string;
   path: string;
+  /** How the path is compared with others; null if the drive states folders. */
+  pathKey: string | null;
   contentType: string;
   size: number | null;
   hash: string | null;
@@ -25,9 +27,9 @@ export interface KnownFile {
 }
 
 /** A row of a file to store, or the values that a row has. */
-export type FileRow = KnownFile & { fileId: string; pathKey: string | null };
+export type FileRow = KnownFile & { fileId: string };
 
-/** A file that was reported, with what the library knows of it. */
+/** A reported file with its row in the library. */
 export interface StagedFile extends Record<string, unknown> {
   fileId: string;
   /** Null if it was removed. */
@@ -39,18 +41,18 @@ export interface StagedFile extends Record<string, unknown> {
   downloadIds: string[];
 }
 
-/** What to do with a reported file. */
+/** The plan for a reported file. */
 export type FilePlan =
-  /** Not a file of the library, or not any more. */
+  /** Not a file of the library, or no longer one. */
   | { action: 'ignore' }
-  /** The row is as it has to be. */
+  /** The row is up to date. */
   | { action: 'keep' }
   /** The row changes, without a download. */
   | { action: 'store'; row: FileRow }
-  /** The contents are downloaded. `row` lacks what is known only then. */
+  /** The contents are downloaded. `row` lacks the values that are known only then. */
   | { action: 'download'; row: FileRow };
 
-/** Returns what to do with a reported file. */
+/** Returns the plan for a reported file. */
 export function planFile({ fileId, item, path, known }: StagedFile, settings: LibrarySettings): FilePlan {
   if (!item || path === null || !hasExtension(item, settings.extensions)) return { action: 'ignore' };
   const isLong = Buffer.byteLength(path) > MAX_PATH_BYTES;
@@ -58,7 +60,7 @@ export function planFile({ fileId, item, path, known }: StagedFile, settings: Li
     fileId,
     name: item.name,
     path: isLong ? `${cutBytes(path, MAX_PATH_BYTES - 3)}…` : path,
-    pathKey: item.path === null ? null : pathKey(item.path),
+    pathKey: keyOf(item),
     contentType: item.contentType,
     size: item.size,
     hash: item.hash,
@@ -91,14 +93,26 @@ const hasContents = ({ hash, revision }: StagedItem, known: KnownFile): boolean 
   (hash === null ? known.hash === null && known.revision === revision : known.hash === hash);
 
 const COMPARED = [
-  ...(['name', 'path', 'contentType', 'size', 'hash', 'revision', 'parentId', 'status', 'reason', 'url'] as const),
+  ...([
+    'name',
+    'path',
+    'pathKey',
+    'contentType',
+    'size',
+    'hash',
+    'revision',
+    'parentId',
+    'status',
+    'reason',
+    'url',
+  ] as const),
   ...(['modifiedAt', 'storedFileId'] as const),
 ];
 
 const storeUnlessSame = (row: FileRow, known: KnownFile | null): FilePlan =>
   known && COMPARED.every((key) => row[key] === known[key]) ? { action: 'keep' } : { action: 'store', row };
 
-/** What the change of a file counts as. Counts concern files with contents: those that had or have them. */
+/** The kind of change that a file counts as. Counts concern files that had or have contents. */
 export function changeOf(known: KnownFile | null, row: FileRow): 'added' | 'updated' | null {
   const had = known?.storedFileId != null;
   const has = row.storedFileId !== null;

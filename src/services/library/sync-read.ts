@@ -1,25 +1,30 @@
-import { DriveRefusal } from '../../adapters/drives/drive-refusal.ts';
+import { DriveRefusal, isForbidden } from '../../adapters/drives/drive-refusal.ts';
+import { closedFolder } from '../../adapters/drives/folder-cursor.ts';
 import { CursorLost, type DrivePage } from '../../core/drive.ts';
 import { ApiError, notFound, tooLarge, upstreamFailed } from '../../core/errors.ts';
 import type { Transaction } from '../../core/platform.ts';
+import { checkStorage } from '../resource/storage-limit.ts';
 import { countAllFiles, deleteAllFiles } from './sync-delete.ts';
 import { stageLongPaths } from './sync-paths.ts';
 import type { SyncRun } from './sync-run.ts';
 import { stageEvents } from './sync-stage.ts';
 import { clearScope, reopenDone, type SyncCounts, type SyncState } from './sync-state.ts';
-import { deleteOutside, findUnlisted, markListed, refreshPaths } from './sync-tree.ts';
+import { deleteOutside, deleteUnread, findUnlisted, markListed, openFolder, refreshPaths } from './sync-tree.ts';
 
 /** Phases of a sync, as the `message` of its operation. */
 const LISTING = 'Listing files';
 const CHANGES = 'Reading changes';
 
-/** Number of full listings that a sync begins because the drive does not know a cursor any more. */
+/** Number of full listings that a sync begins because the drive no longer knows a cursor. */
 const MAX_RESTARTS = 3;
 
-/** Maximum number of items of a listing, in which a page without items counts as one. */
+/** Maximum number of items of a listing. */
 const MAX_ITEMS = 1_000_000;
 
-/** Reads what the drive reports until all of it is staged. */
+/** Maximum number of pages without items, besides one for each item: the page of an empty folder has none. */
+const MAX_EMPTY_PAGES = 500;
+
+/** Reads the drive's report until all of it is staged. */
 export async function readDrive(run: SyncRun): Promise<void> {
   for (let restarts = 0; ; restarts += 1) {
     try {
@@ -42,7 +47,7 @@ export async function restart(run: SyncRun, changes: Partial<SyncState>): Promis
   const root = await opened.drive.root(opened.access, rootId);
   const cursor = await opened.drive.start(opened.access, rootId);
   await run.write(async (tx) => {
-    clearScope(tx, run.tenantId, run.state.scopeId);
+    clearScope(tx, run.tenantId, run.state, run.state.validFor === opened.validFor);
     return {
       ...changes,
       counts: { ...run.state.counts, listed: 0 },
@@ -61,9 +66,11 @@ export async function restart(run: SyncRun, changes: Partial<SyncState>): Promis
 async function readListing(run: SyncRun): Promise<void> {
   const { drive, access } = run.attempt.opened;
   run.attempt.progress({ message: LISTING });
-  // A listing that an earlier attempt began may not be known to the drive any more.
+  // The drive may no longer know a listing that an earlier attempt began.
   let mayBeLost = run.state.listingCursor !== null;
+  const checkProgress = createProgressCheck(run.state.counts.listed);
   while (run.state.phase === 'listing') {
+    await checkSpace(run);
     const { listingCursor } = run.state;
     const page = await drive
       .list(access, run.attempt.library.settings.rootId === null ? null : run.state.rootId, listingCursor)
@@ -72,12 +79,13 @@ async function readListing(run: SyncRun): Promise<void> {
       });
     mayBeLost = false;
     checkProgress(page, listingCursor);
-    // Another attempt continues with what is left.
+    // Another attempt continues with the remaining files.
     if (run.state.purges && !run.isDry) await deleteAllFiles(run);
     const purged = run.state.purges && run.isDry ? await countAllFiles(run) : null;
     await run.write(async (tx) => {
       const counts = purged ?? run.state.counts;
       const isTreeStale = stagePage(tx, run, page, true);
+      if (page.isLast) deleteUnread(tx, run);
       return {
         counts: countListed(counts, page),
         purges: false,
@@ -91,10 +99,12 @@ async function readListing(run: SyncRun): Promise<void> {
 async function readChanges(run: SyncRun): Promise<void> {
   const { drive, access } = run.attempt.opened;
   run.attempt.progress({ message: CHANGES });
+  const checkProgress = createProgressCheck(run.state.counts.listed);
   while (run.state.phase === 'changes') {
+    await checkSpace(run);
     const { cursor } = run.state;
     const page = await drive.changes(access, run.attempt.library.settings.rootId, cursor);
-    if (!page.isLast) checkProgress(page, cursor);
+    checkProgress(page, cursor);
     checkRoot(run, page);
     await run.write(async (tx) => {
       const isTreeStale = stagePage(tx, run, page, false);
@@ -106,13 +116,14 @@ async function readChanges(run: SyncRun): Promise<void> {
 }
 
 /**
- * Lists the folders that came into the root: the changes need not name what is in them. A listing may bring others into
+ * Lists the folders that came into the root: the changes need not name their contents. A listing may bring others into
  * the root, which the next round finds once the paths of all folders are computed again.
  */
 async function readFolders(run: SyncRun): Promise<void> {
   run.attempt.progress({ message: LISTING });
   if (run.state.listingFolderId !== null) await listFolder(run, run.state.listingFolderId);
   for (let hasMore = true; hasMore;) {
+    await checkSpace(run);
     await run.write(async (tx) => {
       refreshPaths(tx, run);
       return {};
@@ -138,30 +149,35 @@ async function listUnlisted(run: SyncRun): Promise<boolean> {
   return isAny;
 }
 
-/** Lists all below a folder, from where an interrupted listing of it has ended. */
+/** Lists everything below a folder, from where an interrupted listing of it has ended. */
 async function listFolder(run: SyncRun, folderId: string): Promise<void> {
   const { drive, access } = run.attempt.opened;
   let isContinued = run.state.listingFolderId === folderId;
   let cursor = isContinued ? run.state.listingCursor : null;
+  const checkProgress = createProgressCheck(run.state.counts.listed);
   for (let isLast = false; !isLast;) {
+    await checkSpace(run);
     const page = await drive.list(access, folderId, cursor).catch((error: unknown) => {
       if (isContinued && (error instanceof CursorLost || isRefused(error))) return null;
-      // What is gone has nothing: the next sync gets to know of it.
+      if (isForbidden(error)) return { events: [closedFolder(folderId, error)], cursor: '', isLast: true };
+      // A folder that is gone has no contents: the next sync learns of it.
       if (error instanceof ApiError && error.code === 'NOT_FOUND') return { events: [], cursor: '', isLast: true };
       throw error;
     });
     isContinued = false;
-    if (page && !page.isLast) checkProgress(page, cursor);
-    if (page) await storeFolderPage(run, folderId, page);
+    if (page) checkProgress(page, cursor);
+    if (page) await storeFolderPage(run, folderId, page, cursor === null);
     // Without a page, the folder is listed again from its beginning.
     cursor = page && page.cursor;
     isLast = page?.isLast ?? false;
   }
 }
 
-async function storeFolderPage(run: SyncRun, folderId: string, page: DrivePage): Promise<void> {
-  const { cursor, isLast } = page;
+async function storeFolderPage(run: SyncRun, folderId: string, page: DrivePage, isFirst: boolean): Promise<void> {
+  const { cursor, isLast, events } = page;
+  const isClosed = events.some((event) => 'closedId' in event && event.closedId === folderId);
   await run.write(async (tx) => {
+    if (isFirst && !isClosed) openFolder(tx, run, folderId);
     stagePage(tx, run, page, true);
     if (isLast) markListed(tx, run, folderId);
     const next = { listingFolderId: isLast ? null : folderId, listingCursor: isLast ? null : cursor };
@@ -177,16 +193,34 @@ function stagePage(tx: Transaction, run: SyncRun, { events }: DrivePage, isListi
   return stageEvents(tx, stage, events) || isTreeStale;
 }
 
-/** Counts what a page lists, until the last one. Throws PAYLOAD_TOO_LARGE past the maximum: a listing may have no end. */
+/** Throws 413 or 503 while the tenant cannot store more: pages of a drive and paths of its folders may have any size. */
+const checkSpace = ({ attempt, tenantId }: SyncRun): Promise<void> => checkStorage(attempt.platform, tenantId);
+
+/**
+ * Counts the items of each page of a listing, until the last one. Throws PAYLOAD_TOO_LARGE past the maximum: a listing
+ * may have no end.
+ */
 function countListed(counts: SyncCounts, { events, isLast }: DrivePage): SyncCounts {
-  const listed = counts.listed + Math.max(1, events.length);
+  const listed = counts.listed + events.length;
   if (listed > MAX_ITEMS) throw tooLarge(`The drive lists more than ${MAX_ITEMS} items: choose a smaller root folder`);
   return { ...counts, listed: isLast ? 0 : listed };
 }
 
-/** Throws UPSTREAM_FAILED for a drive that would be asked the same again. */
-function checkProgress({ cursor, isLast }: DrivePage, former: string | null): void {
-  if (!isLast && cursor === former) throw upstreamFailed('The drive repeats a page of its listing');
+/**
+ * Creates the check of the pages of one listing. `listed` is its number of items so far. Throws UPSTREAM_FAILED for a
+ * drive that would be asked the same again, and for one that always names another page without items.
+ */
+function createProgressCheck(listed: number): (page: DrivePage, former: string | null) => void {
+  let maxEmptyPages = MAX_EMPTY_PAGES + listed;
+  let emptyPages = 0;
+  return ({ cursor, events, isLast }, former) => {
+    maxEmptyPages += events.length;
+    if (events.length === 0) emptyPages += 1;
+    if (isLast) return;
+    if (cursor === former) throw upstreamFailed('The drive repeats a page of its listing');
+    if (emptyPages > maxEmptyPages)
+      throw upstreamFailed(`The drive has sent ${emptyPages} pages without items, and names another one`);
+  };
 }
 
 /** Throws NOT_FOUND if the root folder is gone. Its files stay until it is there again or another one is set. */
@@ -195,7 +229,10 @@ function checkRoot({ state }: SyncRun, { events }: DrivePage): void {
   if (isGone) throw notFound({ what: 'root folder', id: state.rootId });
 }
 
-/** Returns whether a drive refuses a request for what it says, and not because of the moment or the authorization. */
+/**
+ * Returns whether a drive refuses a request because of its content, and not because of a temporary state or the
+ * authorization.
+ */
 const isRefused = (error: unknown): boolean =>
   error instanceof ApiError &&
   !(error instanceof DriveRefusal && [401, 403].includes(error.httpStatus)) &&

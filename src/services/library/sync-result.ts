@@ -14,12 +14,19 @@ export async function loadResult(tx: Pick<Transaction, 'query'>, run: SyncRun): 
     values: [tenantId, libraryId],
   });
   const errors = await tx.query<LibrarySync['errors'][number] & { total: number } & Record<string, unknown>>({
-    text: `select c.file_id as "fileId", f.path, c.error->>'code' as code, c.error->>'message' as message,
-        (count(*) over ())::int as total
-      from dws.library_sync_change c
-      join dws.library_file f on f.library_id = $3 and f.file_id = c.file_id
-      where c.tenant_id = $1 and c.scope_id = $2 and c.error is not null
-      order by f.path, c.file_id
+    text: `
+      select "fileId", path, error->>'code' as code, error->>'message' as message, (count(*) over ())::int as total
+      from (
+        select c.file_id as "fileId", f.path, c.error
+        from dws.library_sync_change c
+        join dws.library_file f on f.library_id = $3 and f.file_id = c.file_id
+        where c.tenant_id = $1 and c.scope_id = $2 and c.error is not null
+        union all
+        select folder_id, rtrim(path, '/'), error
+        from dws.library_sync_folder
+        where tenant_id = $1 and scope_id = $2 and error is not null and path is not null
+      ) e
+      order by path, "fileId"
       limit ${MAX_LISTED}`,
     values: [tenantId, scopeId, libraryId],
   });

@@ -14,7 +14,7 @@ export type SyncedLibrary = Pick<Library, 'id' | 'tenantId' | 'settings'>;
 export interface OpenedDrive {
   drive: Drive;
   access: DriveAccess;
-  /** The integration, account and settings for which the state of syncs is valid, as text. */
+  /** The integration, account and settings that the state of syncs is valid for, as text. */
   validFor: string;
 }
 
@@ -43,12 +43,12 @@ export interface SyncAttempt {
 }
 
 /**
- * A sync while it runs: what is known of its state, and the only way to change it. Changes are written one after the
- * other, each in a transaction that fails once another worker has taken over or the caller has cancelled.
+ * A running sync: its known state, and the only way to change it. Changes are written one after the other, each in a
+ * transaction that fails once another worker has taken over or the caller has cancelled.
  */
 export class SyncRun {
   readonly attempt: SyncAttempt;
-  /** Changes that a dry run would do, the first ones. */
+  /** The first changes that a dry run finds. */
   readonly planned: PlannedChange[] = [];
   #state: SyncState;
   #writing: Promise<unknown> = Promise.resolve();
@@ -62,7 +62,7 @@ export class SyncRun {
     return this.#state;
   }
 
-  /** Whether nothing of the library changes. */
+  /** Whether the library stays unchanged. */
   get isDry(): boolean {
     return this.attempt.input.dryRun;
   }
@@ -85,8 +85,8 @@ export class SyncRun {
   }
 
   /**
-   * Runs `work` in a transaction, and stores the changes of the state that it returns with it. `isProgress` is false for
-   * what another attempt does again.
+   * Runs `work` in a transaction, and stores in it the changes of the state that `work` returns. `isProgress` is false
+   * for work that another attempt repeats.
    */
   write(work: (tx: Transaction) => Promise<Partial<SyncState>>, isProgress = true): Promise<void> {
     const writing = this.#writing.then(async () => {

@@ -8,8 +8,8 @@ export const FOUND_AT_ONCE = 20_000;
 const CHUNK = 1000;
 
 /**
- * Lets the statements of a transaction join all rows at once. The statistics of Postgres do not know yet what a sync has
- * stored: it would expect few rows, and read all of one table for each row of another one.
+ * Lets the statements of a transaction join all rows in one pass. The statistics of Postgres do not yet include what a
+ * sync has stored: it would expect few rows, and read all of one table for each row of another one.
  */
 export function joinByHash(tx: Transaction): void {
   tx.execute({ text: 'set local enable_nestloop = off' });
@@ -23,8 +23,8 @@ export const queryAll = <R extends SqlRow>(run: SyncRun, statement: Statement): 
   });
 
 /**
- * Runs work on all files `f` that a query finds, which ends with a condition, in the order of their ids at the provider
- * and 1,000 at a time. The work must not change whether the query finds the others.
+ * Runs work on all files `f` that a query finds, in the order of their ids at the provider and 1,000 at a time. The
+ * query ends with a condition. The work must not change whether the query finds the others.
  */
 export async function forEachChunk<R extends SqlRow & { fileId: string }>(
   run: SyncRun,

@@ -1,17 +1,27 @@
-import type { DriveEvent, DriveItem } from '../../core/drive.ts';
+import type { ClosedFolder, DriveEvent, DriveItem } from '../../core/drive.ts';
 import { upstreamFailed } from '../../core/errors.ts';
 import { truncateFilename } from '../../core/files.ts';
+import { normalizeText } from '../../core/normalize-text.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { storableText } from '../../core/storable-text.ts';
 
-/** What is stored of a file that a drive reported, until the library has it. Dates are ISO 8601. */
+/** A reported file as it is stored until the library has it. Dates are ISO 8601. */
 export type StagedItem = Pick<
   DriveItem,
-  'name' | 'parentId' | 'path' | 'contentType' | 'size' | 'hash' | 'revision' | 'url' | 'unreadable'
+  'name' | 'parentId' | 'path' | 'foldedPath' | 'contentType' | 'size' | 'hash' | 'revision' | 'url' | 'unreadable'
 > & { modifiedAt: string | null };
 
 const MAX_ID_CHARACTERS = 500;
-/** Above the maximum of paths, of which the lower case may be longer. */
+/** Other texts of an item, what errors call them, and their maximum in characters. Names are cut. */
+const TEXTS = [
+  ['contentType', 'a media type', 255],
+  ['hash', 'a hash', 500],
+  ['revision', 'a revision', 500],
+  ['url', 'an address', 10_000],
+  ['path', 'a path', 100_000],
+  ['foldedPath', 'a path', 100_000],
+] as const;
+/** Above the maximum of paths, because their lower case may be longer. */
 const MAX_KEY_BYTES = 2500;
 
 /** Where events are staged. */
@@ -24,45 +34,62 @@ interface Stage {
   isListing: boolean;
 }
 
+/** A removed path as paths are compared. */
+interface RemovedKey {
+  key: string;
+  keepsBelow: boolean;
+}
+
 /** Events without a removed path between them, by the ids of their items. The last one about an item counts. */
 interface EventGroup {
   files: Map<string, StagedItem | null>;
   folders: Map<string, DriveItem | null>;
-  removedPaths: string[];
+  removedPaths: RemovedKey[];
+  closedFolders: Map<string, ClosedFolder>;
 }
 
-/**
- * Stores the events of a page for the time at which all are known. Returns whether paths of folders may have changed.
- */
+/** Stores the events of a page until all pages are known. Returns whether paths of folders may have changed. */
 export function stageEvents(tx: Transaction, stage: Stage, events: readonly DriveEvent[]): boolean {
   let isTreeStale = false;
   for (const group of groupEvents(events, stage.rootId)) {
     if (group.removedPaths.length > 0) stageRemovedPaths(tx, stage, group.removedPaths);
     if (group.folders.size > 0) stageFolders(tx, stage, group.folders);
+    if (group.closedFolders.size > 0) stageClosedFolders(tx, stage, [...group.closedFolders.values()]);
     if (group.files.size > 0) stageFiles(tx, stage, group.files);
     isTreeStale ||= group.folders.size > 0;
   }
   return isTreeStale;
 }
 
-/** Returns how a path is compared with others. It is of a size that an index can have. */
-export const pathKey = (path: string): string =>
-  cutBytes(storableText(path).normalize('NFC').toLowerCase(), MAX_KEY_BYTES);
+/** Returns the form in which paths are compared. It is short enough for an index. */
+const pathKey = (path: string): string =>
+  cutBytes(normalizeText(storableText(path.slice(0, 8 * MAX_KEY_BYTES)), 'NFC').toLowerCase(), MAX_KEY_BYTES);
 
-/** Returns the characters at the start of a text that have at most `maxBytes` in UTF-8. */
+/** Returns the form in which the path of an item is compared; null if the drive states folders. */
+export const keyOf = ({ path, foldedPath }: Pick<StagedItem, 'path' | 'foldedPath'>): string | null =>
+  path === null ? null : pathKey(foldedPath ?? path);
+
+/** Returns the longest start of a text that has at most `maxBytes` in UTF-8. */
 export const cutBytes = (text: string, maxBytes: number): string =>
   Buffer.byteLength(text) <= maxBytes
     ? text
     : Buffer.from(text)
         .subarray(0, maxBytes)
         .toString()
-        .replace(/\uFFFD+$/, '');
+        .replace(/(?<!\uFFFD)\uFFFD+$/, '');
 
-/** Throws UPSTREAM_FAILED for ids that no index can have. */
-function checkIds(event: DriveEvent): void {
-  const ids = 'item' in event ? [event.item.id, event.item.parentId] : 'removedId' in event ? [event.removedId] : [];
+/** Throws UPSTREAM_FAILED for ids that no index can have, and for texts that no file needs. */
+function checkTexts(event: DriveEvent): void {
+  const item = 'item' in event ? event.item : null;
+  // The folders that are closed were reported before.
+  const ids = item ? [item.id, item.parentId] : 'removedId' in event ? [event.removedId] : [];
+  const named = () => (item ? ` for ${JSON.stringify(truncateFilename(storableText(item.name)))}` : '');
   if (ids.some((id) => id !== null && id.length > MAX_ID_CHARACTERS))
-    throw upstreamFailed(`The drive states an id of more than ${MAX_ID_CHARACTERS} characters`);
+    throw upstreamFailed(`The drive states an id of more than ${MAX_ID_CHARACTERS} characters${named()}`);
+  if (!item) return;
+  for (const [text, what, maximum] of TEXTS)
+    if ((item[text]?.length ?? 0) > maximum)
+      throw upstreamFailed(`The drive states ${what} of more than ${maximum} characters${named()} (${item.id})`);
 }
 
 /** Returns SQL of a time as items state it. */
@@ -71,24 +98,26 @@ export const isoSql = (column: string): string =>
 
 const storableOrNull = (text: string | null): string | null => (text === null ? null : storableText(text));
 
-/** Splits events into parts that can be stored at once: removed paths, then items. */
+/** Splits events into parts that one statement can store: removed paths, then items. */
 function groupEvents(events: readonly DriveEvent[], rootId: string): EventGroup[] {
   const groups: EventGroup[] = [];
   const start = (): EventGroup => {
-    const group = { files: new Map(), folders: new Map(), removedPaths: [] };
+    const group = { files: new Map(), folders: new Map(), removedPaths: [], closedFolders: new Map() };
     groups.push(group);
     return group;
   };
   let group = start();
   for (const event of events) {
-    checkIds(event);
+    checkTexts(event);
     const hasItems = group.files.size + group.folders.size > 0;
     if ('removedPath' in event) {
       if (hasItems) group = start();
-      group.removedPaths.push(pathKey(event.removedPath));
+      group.removedPaths.push({ key: pathKey(event.removedPath), keepsBelow: event.keepsBelow ?? false });
     } else if ('removedId' in event) {
       group.files.set(event.removedId, null);
       group.folders.set(event.removedId, null);
+    } else if ('closedId' in event) {
+      group.closedFolders.set(event.closedId, event);
     } else if (event.item.isFolder) {
       group.files.delete(event.item.id);
       // A drive that states paths needs no folders.
@@ -105,6 +134,7 @@ const toStaged = (item: DriveItem): StagedItem => ({
   name: truncateFilename(storableText(item.name)),
   parentId: storableOrNull(item.parentId),
   path: storableOrNull(item.path),
+  foldedPath: storableOrNull(item.foldedPath),
   contentType: storableText(item.contentType),
   size: item.size,
   hash: storableOrNull(item.hash),
@@ -118,7 +148,7 @@ function stageFiles(tx: Transaction, { tenantId, scopeId }: Stage, files: EventG
   const rows = [...files].map(([id, item]) => ({
     id: storableText(id),
     item,
-    key: item?.path === null || item?.path === undefined ? null : pathKey(item.path),
+    key: item ? keyOf(item) : null,
   }));
   tx.execute({
     text: `
@@ -157,33 +187,55 @@ function stageFolders(tx: Transaction, { tenantId, scopeId, isListing }: Stage, 
         from jsonb_to_recordset($3::jsonb) as r(id text, parent text, name text)
         on conflict (scope_id, folder_id) do update
         set parent_id = excluded.parent_id, name = excluded.name,
-          is_listed = dws.library_sync_folder.is_listed or excluded.is_listed`,
+          is_listed = (dws.library_sync_folder.is_listed or excluded.is_listed)
+            and dws.library_sync_folder.error is null,
+          is_unread = dws.library_sync_folder.is_unread
+            and (not excluded.is_listed or dws.library_sync_folder.error is not null)`,
       values: [tenantId, scopeId, JSON.stringify(rows), isListing],
     });
 }
 
+/** Stores why folders could not be listed. Their known contents stay. */
+function stageClosedFolders(tx: Transaction, { tenantId, scopeId }: Stage, folders: readonly ClosedFolder[]): void {
+  const errors = folders.map(({ closedId, code, message }) => ({
+    id: storableText(closedId),
+    error: { code, message: storableText(message) },
+  }));
+  tx.execute({
+    text: `
+      update dws.library_sync_folder f
+      set is_listed = false, is_unread = true, error = r.error
+      from jsonb_to_recordset($3::jsonb) as r(id text, error jsonb)
+      where f.tenant_id = $1 and f.scope_id = $2 and f.folder_id = r.id`,
+    values: [tenantId, scopeId, JSON.stringify(errors)],
+  });
+}
+
 /**
- * Stages the removal of all files at paths and below. A file that was reported at another path before is not there any
- * more.
+ * Stages the removal of all files at paths, and below those paths that do not keep their contents. A file that was
+ * reported at another path before is no longer there.
  */
-function stageRemovedPaths(tx: Transaction, { tenantId, scopeId, libraryId }: Stage, keys: readonly string[]): void {
+function stageRemovedPaths(tx: Transaction, { tenantId, scopeId, libraryId }: Stage, removed: RemovedKey[]): void {
   // The character after a slash is 0: the range contains the path and all paths below it.
   const isAt = (column: string) =>
-    `${column} >= k and ${column} < k || '0' and (${column} = k or starts_with(${column}, k || '/'))`;
+    `${column} >= r.key and ${column} < r.key || '0'
+      and (${column} = r.key or not r."keepsBelow" and starts_with(${column}, r.key || '/'))`;
+  const paths = `unnest($3::text[], $4::boolean[]) as r(key, "keepsBelow")`;
+  const values = [tenantId, scopeId, removed.map(({ key }) => key), removed.map(({ keepsBelow }) => keepsBelow)];
   tx.execute({
     text: `
       update dws.library_sync_change c set item = null, path_key = null, is_done = false, error = null, download_ids = '{}'
-      from unnest($3::text[]) k
+      from ${paths}
       where c.tenant_id = $1 and c.scope_id = $2 and ${isAt('c.path_key')}`,
-    values: [tenantId, scopeId, keys],
+    values,
   });
   tx.execute({
     text: `
       insert into dws.library_sync_change (scope_id, tenant_id, file_id)
       select distinct $2::uuid, f.tenant_id, f.file_id
-      from unnest($3::text[]) k
-      join dws.library_file f on f.tenant_id = $1 and f.library_id = $4 and ${isAt('f.path_key')}
+      from ${paths}
+      join dws.library_file f on f.tenant_id = $1 and f.library_id = $5 and ${isAt('f.path_key')}
       on conflict (scope_id, file_id) do nothing`,
-    values: [tenantId, scopeId, keys, libraryId],
+    values: [...values, libraryId],
   });
 }

@@ -1,19 +1,20 @@
 import type { Query } from '../../core/database.ts';
 import { ApiError } from '../../core/errors.ts';
+import type { OperationEnd } from '../../core/operation-ends.ts';
 import type { Transaction } from '../../core/platform.ts';
 
 /**
- * What a sync does: it lists all files, reads the changes since the listing or the last sync, lists the folders that
- * came into the root, and brings the files of the library up to date.
+ * A phase of a sync. It lists all files, then reads the changes since the listing or the last sync. It lists the
+ * folders that came into the root, and finally updates the files of the library.
  */
 type SyncPhase = 'listing' | 'changes' | 'folders' | 'files' | 'done';
 
-/** What a sync has done so far: numbers of files with contents that it has changed, and of what bounds it. */
+/** Progress of a sync: numbers of files with contents that it has changed, and the numbers that its limits bound. */
 export interface SyncCounts {
   added: number;
   updated: number;
   deleted: number;
-  /** Changes of the numbers of files that are synced and skipped. Only a dry run uses them. */
+  /** Changes of the numbers of synced and skipped files. Only a dry run uses them. */
   synced: number;
   skipped: number;
   /** Items and pages of the current listing, or of the changes. */
@@ -24,19 +25,19 @@ export interface SyncCounts {
 
 export const NO_COUNTS: SyncCounts = { added: 0, updated: 0, deleted: 0, synced: 0, skipped: 0, listed: 0, idle: 0 };
 
-/** How far the syncs of a library are. The state of a dry run is a copy, with folders and changes of its own. */
+/** The state of the syncs of a library. The state of a dry run is a copy, with its own folders and changes. */
 export interface SyncState {
   /** Id of the library, or of the operation of a dry run. */
   scopeId: string;
   libraryId: string;
-  /** The integration, account and settings for which it is valid, as text. Others require a full listing. */
+  /** The integration, account and settings that it is valid for, as text. Others require a full listing. */
   validFor: string;
   /** Id of the root folder at the provider. */
   rootId: string;
   phase: SyncPhase;
   /** Where the changes continue. */
   cursor: string;
-  /** Where the listing continues: the whole one, or that of `listingFolderId`. Null at its beginning. */
+  /** Where the listing continues: the full listing, or the listing of `listingFolderId`. Null at its beginning. */
   listingCursor: string | null;
   /** The folder that is being listed because it came into the root. Null between two of them. */
   listingFolderId: string | null;
@@ -103,16 +104,14 @@ export function deleteScope(tx: Pick<Transaction, 'execute'>, tenantId: string, 
   });
 }
 
-/** Copies folders and files to try again from the scope of a library to that of a dry run. */
+/** Deletes the state of a dry run whose sync was cancelled. */
+export const syncEnd: OperationEnd<'library.sync'> = {
+  cancelled: async (tx, { tenantId, workId }) => deleteScope(tx, tenantId, workId),
+};
+
+/** Copies folders and files to try again from the scope of a library to the scope of a dry run. */
 export function copyScope(tx: Transaction, tenantId: string, libraryId: string, scopeId: string): void {
-  tx.execute({
-    text: `
-      insert into dws.library_sync_folder (scope_id, tenant_id, folder_id, parent_id, name, path, is_listed)
-      select $3, tenant_id, folder_id, parent_id, name, path, is_listed
-      from dws.library_sync_folder
-      where tenant_id = $1 and scope_id = $2`,
-    values: [tenantId, libraryId, scopeId],
-  });
+  copyFolders(tx, tenantId, libraryId, scopeId);
   tx.execute({
     text: `
       insert into dws.library_sync_change (scope_id, tenant_id, file_id, item, path_key, is_done)
@@ -123,16 +122,43 @@ export function copyScope(tx: Transaction, tenantId: string, libraryId: string, 
   });
 }
 
-/** Forgets what was reported: for a new listing, including the folders. */
-export function clearScope(tx: Transaction, tenantId: string, scopeId: string): void {
-  for (const table of ['library_sync_folder', 'library_sync_change'])
+function copyFolders(tx: Transaction, tenantId: string, libraryId: string, scopeId: string): void {
+  tx.execute({
+    text: `
+      insert into dws.library_sync_folder (scope_id, tenant_id, folder_id, parent_id, name, path, is_listed, is_unread, error)
+      select $3, tenant_id, folder_id, parent_id, name, path, is_listed, is_unread, error
+      from dws.library_sync_folder
+      where tenant_id = $1 and scope_id = $2`,
+    values: [tenantId, libraryId, scopeId],
+  });
+}
+
+/**
+ * Deletes the reported files, before a new listing. The folders stay as unread until its end, for a dry run the folders
+ * of the library, unless they are no longer valid.
+ */
+export function clearScope(tx: Transaction, tenantId: string, state: SyncState, isValid: boolean): void {
+  const { scopeId, libraryId } = state;
+  const clear = (table: string) =>
     tx.execute({
       text: `delete from dws.${table} where tenant_id = $1 and scope_id = $2`,
       values: [tenantId, scopeId],
     });
+  clear('library_sync_change');
+  if (!isValid || scopeId !== libraryId) clear('library_sync_folder');
+  if (!isValid) return;
+  if (scopeId !== libraryId) {
+    saveState(tx, tenantId, state);
+    copyFolders(tx, tenantId, libraryId, scopeId);
+  }
+  tx.execute({
+    text: `update dws.library_sync_folder set is_listed = false, is_unread = true, error = null
+      where tenant_id = $1 and scope_id = $2`,
+    values: [tenantId, scopeId],
+  });
 }
 
-/** Forgets the errors of the last sync: the files are tried again. */
+/** Deletes the errors of the last sync: the files are tried again. */
 export function forgetErrors(tx: Transaction, tenantId: string, scopeId: string): void {
   tx.execute({
     text: `update dws.library_sync_change set error = null, is_done = false
@@ -141,9 +167,20 @@ export function forgetErrors(tx: Transaction, tenantId: string, scopeId: string)
   });
 }
 
+/** Marks the folders that could not be opened, so that they are listed again. Returns whether there are any. */
+export async function reopenFolders(tx: Transaction, tenantId: string, scopeId: string): Promise<boolean> {
+  const reopened = await tx.query({
+    text: `update dws.library_sync_folder set error = null
+      where tenant_id = $1 and scope_id = $2 and error is not null
+      returning folder_id`,
+    values: [tenantId, scopeId],
+  });
+  return reopened.length > 0;
+}
+
 /**
- * Has the files checked again that an earlier sync has stored, which then failed: their folders may have changed. Those
- * whose contents are stored are not downloaded.
+ * Marks the files that an earlier, failed sync has stored, so that they are checked again: their folders may have
+ * changed. Files whose contents are stored are not downloaded.
  */
 export function reopenDone(tx: Transaction, tenantId: string, scopeId: string): void {
   tx.execute({
@@ -153,7 +190,10 @@ export function reopenDone(tx: Transaction, tenantId: string, scopeId: string): 
   });
 }
 
-/** Forgets what was done. Files with errors stay for the next sync. Throws INTERNAL if a file was left out. */
+/**
+ * Deletes the reported files that are done. Files with errors stay for the next sync. Throws INTERNAL if a file was
+ * left out.
+ */
 export async function forgetDone(tx: Transaction, tenantId: string, scopeId: string): Promise<void> {
   const [left] = await tx.query<{ files: number }>({
     text: `select count(*)::int as files from dws.library_sync_change

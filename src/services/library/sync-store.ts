@@ -7,7 +7,7 @@ import { changeOf, type FileRow, type KnownFile } from './sync-plan.ts';
 import type { SyncRun } from './sync-run.ts';
 import type { SyncCounts } from './sync-state.ts';
 
-/** What was found out about a reported file, to store at once. */
+/** The outcome for a reported file. Several are stored in one step. */
 export interface FileOutcome {
   fileId: string;
   known: KnownFile | null;
@@ -15,7 +15,7 @@ export interface FileOutcome {
   row?: FileRow;
   /** New contents. */
   saved?: SavedFile;
-  /** Whether the library does not have the file any more. */
+  /** Whether the library no longer has the file. */
   isGone?: boolean;
   /** Why the contents could not be read. The next sync tries again. */
   error?: { code: string; message: string };
@@ -102,15 +102,15 @@ function upsertRows(tx: Transaction, run: SyncRun, changed: readonly { row: File
   });
 }
 
-/** The reported files `$3`. Not a join, for which Postgres may read all of them while its statistics know few. */
+/** The reported files `$3`. Not a join: Postgres may read all of them while its statistics know few. */
 const OF_FILES = 'tenant_id = $1 and scope_id = $2 and file_id = any($3::text[])';
 
-/** Number of ids under which the contents of a file may be found again: those of the latest attempts. */
+/** Number of attempts whose ids are kept to find the contents of a file again: the latest ones. */
 const MAX_DOWNLOAD_IDS = 3;
 
 /**
- * Stores the ids under which contents are about to be saved. Another attempt, if this one is killed, finds those that were
- * complete but whose rows were not stored.
+ * Stores the ids under which contents are about to be saved. If this attempt is killed, another one finds the contents
+ * that were complete but whose rows were not stored.
  */
 export function storeDownloadIds(
   tx: Transaction,
@@ -127,7 +127,7 @@ export function storeDownloadIds(
   });
 }
 
-/** Marks what was reported as done. What is gone is deleted at the end of the sync. */
+/** Marks reported files as done. Files that are gone are deleted at the end of the sync. */
 function markDone(tx: Transaction, { keys: [tenantId, scopeId] }: SyncRun, outcomes: readonly FileOutcome[]): void {
   const gone = outcomes.filter(({ isGone }) => isGone).map(({ fileId }) => fileId);
   const errors = Object.fromEntries(outcomes.flatMap(({ fileId, error }) => (error ? [[fileId, error]] : [])));

@@ -26,9 +26,9 @@ export class LoadProgress {
     this.#sendRows();
   };
 
-  /** Reports an estimate of all rows. */
+  /** Reports an estimate of all rows. One below the rows that have arrived is ignored. */
   readonly estimate = (rows: number): void => {
-    if (rows === this.#total) return;
+    if (rows === this.#total || rows < this.#rows) return;
     this.#total = rows;
     this.#sendRows();
   };
@@ -44,15 +44,14 @@ export class LoadProgress {
     this.#send({ percent: 100 * (this.#readShare + (1 - this.#readShare) * share) });
 
   #sendRows(message?: string): void {
-    // An estimate below the rows that have arrived is wrong.
-    if (this.#total !== null) this.#total = Math.max(this.#total, this.#rows);
-    this.#send({
-      current: this.#rows,
-      ...(message && { message }),
-      ...(this.#total !== null && {
-        total: this.#total,
-        percent: this.#total === 0 ? 0 : (100 * this.#readShare * this.#rows) / this.#total,
-      }),
-    });
+    this.#send({ current: this.#rows, ...(message && { message }), ...this.#share() });
+  }
+
+  /** The total and the share of it. An estimate below the rows that have arrived is wrong: then both are unknown. */
+  #share(): Progress {
+    const total = this.#total;
+    if (total === null) return {};
+    if (total < this.#rows) return { total: null, percent: null };
+    return { total, percent: total === 0 ? 0 : (100 * this.#readShare * this.#rows) / total };
   }
 }

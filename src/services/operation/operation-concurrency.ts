@@ -1,7 +1,7 @@
 import type { Query } from '../../core/database.ts';
+import { lockKey } from '../../core/locks.ts';
 import type { OperationName } from '../../core/operations.ts';
 import type { OperationQueue, Transaction } from '../../core/platform.ts';
-import { lockKey } from '../resource/lock-key.ts';
 
 /**
  * Locks a concurrency key until the transaction ends. Starting, claiming and finishing an operation with a key take
@@ -12,8 +12,8 @@ export function lockConcurrencyKey(tx: Pick<Transaction, 'execute'>, concurrency
 }
 
 /**
- * Locks the starts of a user's operations until the transaction ends. It must be the last lock that the transaction
- * takes.
+ * Locks the starts of a user's operations until the transaction ends, after the locks that precede it in the order of
+ * `lockKey`.
  */
 export function lockUser(tx: Pick<Transaction, 'execute'>, userId: string): void {
   lockKey(tx, `dws.operations_of:${userId}`);

@@ -13,7 +13,7 @@ type OperationCaller = Pick<Viewer, 'tenantId' | 'userId'>;
  * Follows an operation of the caller: yields its current state, then every change of state and progress as it is
  * written (at most ten a second), and the final state last. It works for operations that run in any process, and across
  * reconnects to Postgres. Ends early, without an error, when `signal` aborts. Throws NOT_FOUND for operations of other
- * users. See docs/contract.md#progress.
+ * users. See docs/contract/operations.md#progress.
  */
 export function followOperation(
   platform: Platform,
@@ -80,7 +80,7 @@ async function* readChanges<R extends { sequence: number; status: OperationStatu
   signal.addEventListener('abort', onAbort);
   try {
     yield last;
-    // The record may have changed before the subscription, so it is read again at once.
+    // The record may have changed before the subscription, so it is read again immediately.
     wakeup.wake();
     while (!isFinal(last.status)) {
       await wakeup.wait(MAX_SILENCE_MS);
@@ -127,7 +127,9 @@ class Wakeup {
     this.#resume?.();
   }
 
-  /** Waits until `wake` is called, but at most `timeoutMs`. Returns at once if it was called since the last wait. */
+  /**
+   * Waits until `wake` is called, but at most `timeoutMs`. Returns immediately if it was called since the last wait.
+   */
   async wait(timeoutMs: number): Promise<void> {
     if (!this.#isWoken) {
       await new Promise<void>((resolve) => {

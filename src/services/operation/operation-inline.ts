@@ -1,6 +1,7 @@
 import type { Context } from '../../core/context.ts';
 import { cancelled, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
+import { insertOperations } from './insert-operations.ts';
 import { acquireLease } from './operation-lease.ts';
 import { parseProgressAlias } from './operation-record.ts';
 import { failureOf, finish, lockLease, type Attempt, type Outcome, type Progress } from './operation-repository.ts';
@@ -9,7 +10,7 @@ import type { OperationSubject } from './operation.ts';
 /** Pause between heartbeats. Without them the reconciler records the operation as failed. */
 const HEARTBEAT_MS = 5_000;
 
-/** What an inline operation gets to report its progress and to be cancelled. */
+/** Access of an inline operation to its progress and cancellation. */
 interface InlineJob {
   /** Aborts when the caller cancels. */
   signal: AbortSignal;
@@ -19,7 +20,8 @@ interface InlineJob {
 /**
  * Runs a short operation in this process, for a caller who waits, and returns its result. With `progress` it has a
  * record like any operation: it can be followed and cancelled, and is recorded as failed when this process dies.
- * Throws what `work` throws, CANCELLED, and CONFLICT for a `progress` in use. See docs/contract.md#inline-operations.
+ * Throws what `work` throws, CANCELLED, and CONFLICT for a `progress` in use. See
+ * docs/contract/operations.md#inline-operations.
  */
 export async function runInline<T>(
   ctx: Context,
@@ -55,17 +57,9 @@ async function insertRunning(
 ): Promise<Attempt> {
   const { tenantId, userId } = viewer;
   const id = newId();
-  const inserted = await query({
-    text: `insert into dws.operation (
-        id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, status, unit, attempt,
-        sequence, started_at, heartbeat_at
-      )
-      values ($1, $1, $2, $3, $4, $5, $6, $7, 'running', $8, 1, 1, now(), now())
-      on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing
-      returning id`,
-    values: [id, tenantId, userId, alias, operation, resource.kind, resource.id, unit ?? null],
-  });
-  if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);
+  const row = { id, tenantId, userId, progress: alias, operation, resource, unit };
+  if ((await insertOperations(query, [row], 'running')) === 0)
+    throw conflict(`Your operation "${alias}" is still running`);
   return { workId: id, tenantId, userId, operation, attempt: 1, concurrencyKey: null };
 }
 

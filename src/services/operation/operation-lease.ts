@@ -70,7 +70,7 @@ export function acquireLease(platform: Platform, attempt: Attempt, intervalMs: n
 class ProgressWriter {
   readonly #write: (update: Progress) => Promise<void>;
   #pending: Progress | null = null;
-  /** What has been written, so that an update without a change is no event. */
+  /** The last written progress, so that an update without a change sends no event. */
   #written: Progress = {};
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
@@ -106,7 +106,7 @@ class ProgressWriter {
     });
   }
 
-  /** Writes what is pending at once. */
+  /** Writes pending progress immediately. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);

@@ -1,11 +1,11 @@
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { lockLease, type Attempt, type LeaseState } from './operation-repository.ts';
 
-/** When an operation continues. */
+/** The time at which an operation continues. */
 export interface Postponement {
   /** Milliseconds until then. */
   delayMs: number;
-  /** Stores what the next attempt needs, in the transaction that ends this one. */
+  /** Stores the state that the next attempt needs, in the transaction that ends this one. */
   save(tx: Transaction, nextAttemptAt: Date): Promise<void>;
 }
 

@@ -23,11 +23,11 @@ export interface Claim<N extends OperationName = OperationName> extends Attempt 
   traceparent: string | null;
 }
 
-/** Progress of an operation. Absent keys keep their last value. */
+/** Progress of an operation. Absent keys keep their last value; null is unknown. */
 export interface Progress {
   current?: number;
-  total?: number;
-  percent?: number;
+  total?: number | null;
+  percent?: number | null;
   unit?: string;
   message?: string;
 }
@@ -75,7 +75,7 @@ export function claimWork(
     if (open.concurrencyKey) lockConcurrencyKey(tx, open.concurrencyKey);
     const [claim] = await tx.query<Claim & Record<string, unknown>>({
       text: `update dws.operation o
-        set status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, now()),
+        set status = 'running', attempt = attempt + 1, started_at = coalesce(started_at, clock_timestamp()),
           heartbeat_at = now(), next_attempt_at = null, updated_at = now(), sequence = sequence + 1
         where tenant_id = $1 and work_id = $2 and status = any($3) and finished_at is null
           and (next_attempt_at is null or next_attempt_at <= now())
@@ -104,16 +104,19 @@ export function reportProgress(
   attempt: Attempt,
   { current, total, percent, unit, message }: Progress,
 ): Promise<LeaseState> {
-  const share = percent ?? (total && current !== undefined ? (100 * current) / total : undefined);
+  const share = percent !== undefined || !total || current === undefined ? percent : (100 * current) / total;
   return updateHeld(
     platform,
     attempt,
-    `, current = coalesce($4, current), total = coalesce($5, total), percent = coalesce($6, percent),
-        unit = coalesce($7, unit), message = coalesce($8, message), updated_at = now(), sequence = sequence + 1`,
+    `, current = coalesce($4, current), total = case when $5 then $6 else total end,
+        percent = case when $7 then $8 else percent end,
+        unit = coalesce($9, unit), message = coalesce($10, message), updated_at = now(), sequence = sequence + 1`,
     [
       current ?? null,
+      total !== undefined,
       total ?? null,
-      share === undefined ? null : Math.min(MAX_RUNNING_PERCENT, share),
+      share !== undefined,
+      share == null ? null : Math.min(MAX_RUNNING_PERCENT, share),
       unit ?? null,
       message ?? null,
     ],
@@ -218,19 +221,19 @@ export function failureOf(error: unknown): OperationFailure {
     : { statusCode: 500, code: 'INTERNAL', message: 'Something went wrong on our side' };
 }
 
-/** Finds work of all tenants that has been queued or running without a heartbeat for longer than `timeoutMs`. */
-export async function findAbandoned(
-  platform: Platform,
-  timeoutMs: number,
-): Promise<{ running: Claim[]; queued: QueuedWork[] }> {
-  const running = await platform.system.query<Claim & Record<string, unknown>>({
+/** Finds work of all tenants that has been running without a heartbeat for longer than `timeoutMs`. */
+export const findAbandoned = (platform: Platform, timeoutMs: number): Promise<Claim[]> =>
+  platform.system.query<Claim & Record<string, unknown>>({
     text: `select distinct on (work_id) ${CLAIM_COLUMNS}
       from dws.operation
       where finished_at is null and status = 'running' and heartbeat_at < now() - $1 * interval '1 ms'
       order by work_id, id`,
     values: [timeoutMs],
   });
-  const queued = await platform.system.query<QueuedWork & Record<string, unknown>>({
+
+/** Finds work of all tenants that has been queued for longer than `timeoutMs`, and waits for no other work. */
+export const findUnclaimed = (platform: Platform, timeoutMs: number): Promise<QueuedWork[]> =>
+  platform.system.query<QueuedWork & Record<string, unknown>>({
     text: `select distinct on (work_id) work_id as "workId", tenant_id as "tenantId", user_id as "userId", operation
       from dws.operation o
       where finished_at is null and status = 'queued'
@@ -243,5 +246,3 @@ export async function findAbandoned(
       limit 1000`,
     values: [timeoutMs],
   });
-  return { running, queued };
-}

@@ -1,14 +1,10 @@
 import type { Context } from '../../core/context.ts';
 import { cancelled, conflict, tooMany } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
+import { endCancelled, type EndingOperation } from '../../core/operation-ends.ts';
 import { CHANNELS, type OperationInputs, type OperationName, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { currentTraceparent } from '../../core/tracing.ts';
-import { AGENT_RUN_CANCELLED, endAgentRun } from '../agent/agent-run-end.ts';
-import { discardUpload } from '../dataset/dataset-upload-cleanup.ts';
-import { endRun, RUN_CANCELLED } from '../job/job-run-end.ts';
-import { deleteStoredFiles } from '../resource/stored-file.ts';
-import { releaseCredits } from '../usage/credit-reservation.ts';
+import { insertOperations } from './insert-operations.ts';
 import { lockConcurrencyKey, lockUser, sendNext } from './operation-concurrency.ts';
 import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 import { failureOf } from './operation-repository.ts';
@@ -19,7 +15,7 @@ export interface OperationSubject {
   resource: { kind: string; id: string };
   /** The caller's own name for the operation, unique among their unfinished ones. */
   progress?: string | number | null;
-  /** What `current` counts, e.g. `rows`. */
+  /** The unit that `current` counts, e.g. `rows`. */
   unit?: string;
 }
 
@@ -49,15 +45,30 @@ export async function start<N extends OperationName>(
   const { concurrencyKey, fingerprint } = request;
   const alias = parseProgressAlias(request.progress);
   if (concurrencyKey) lockConcurrencyKey(tx, concurrencyKey);
-  // The runs of jobs are limited instead, not what they start.
+  // Runs of jobs have their own limit, and the operations that they start have none.
   if (viewer.authMethod !== 'job') await checkWaiting(tx, viewer);
   // Created under the lock, because operations with a key run in the order of their ids.
   const id = newId();
   const joinedWorkId =
     concurrencyKey && fingerprint ? await findQueuedWork(tx, tenantId, concurrencyKey, fingerprint) : undefined;
   const workId = joinedWorkId ?? id;
-  await insertQueued(tx, viewer, { id, workId, alias }, request);
-  if (!joinedWorkId) await platform.queue.send([{ workId, tenantId, userId, operation: request.operation }], tx);
+  const { operation, resource, input, unit } = request;
+  const row = {
+    id,
+    workId,
+    tenantId,
+    userId,
+    progress: alias,
+    operation,
+    resource,
+    input,
+    unit,
+    concurrencyKey,
+    fingerprint,
+  };
+  if ((await insertOperations(tx.query, [row], 'queued')) === 0)
+    throw conflict(`Your operation "${alias}" is still running`);
+  if (!joinedWorkId) await platform.queue.send([{ workId, tenantId, userId, operation }], tx);
   return id;
 }
 
@@ -75,39 +86,6 @@ async function checkWaiting(tx: Transaction, { tenantId, userId }: Context['view
   throw tooMany(`A user may have at most ${MAX_WAITING_OPERATIONS} waiting operations`, {
     headers: { 'retry-after': '10' },
   });
-}
-
-async function insertQueued(
-  tx: Transaction,
-  { tenantId, userId }: Context['viewer'],
-  { id, workId, alias }: { id: string; workId: string; alias: string | null },
-  { operation, resource, input, unit, concurrencyKey, fingerprint }: OperationRequest,
-): Promise<void> {
-  const inserted = await tx.query({
-    text: `insert into dws.operation (
-        id, work_id, tenant_id, user_id, progress, operation, resource_kind, resource_id, input, status, unit,
-        concurrency_key, fingerprint, traceparent
-      )
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', $10, $11, $12, $13)
-      on conflict (tenant_id, user_id, progress) where progress is not null and finished_at is null do nothing
-      returning id`,
-    values: [
-      id,
-      workId,
-      tenantId,
-      userId,
-      alias,
-      operation,
-      resource.kind,
-      resource.id,
-      JSON.stringify(input),
-      unit ?? null,
-      concurrencyKey ?? null,
-      fingerprint ?? null,
-      currentTraceparent(),
-    ],
-  });
-  if (inserted.length === 0) throw conflict(`Your operation "${alias}" is still running`);
 }
 
 /** Returns the id of the latest work with this key and fingerprint that has not started yet. */
@@ -134,9 +112,9 @@ export const get = (ctx: Context, idOrAlias: string): Promise<OperationRecord> =
   readRecord(ctx.query, ctx.viewer, idOrAlias);
 
 /**
- * Cancels the caller's operation and returns its record. A queued operation ends at once. A running one is signalled to
- * stop, including its statement in the source, and ends once it has stopped. If other operations share the work, only
- * the caller's ends. Throws CONFLICT for a finished operation.
+ * Cancels the caller's operation and returns its record. A queued operation ends immediately. A running one is
+ * signalled to stop, including its statement in the source, and ends once it has stopped. If other operations share the
+ * work, only the caller's ends. Throws CONFLICT for a finished operation.
  */
 export async function cancel(ctx: Context, idOrAlias: string): Promise<OperationRecord> {
   const { id } = await get(ctx, idOrAlias);
@@ -144,7 +122,7 @@ export async function cancel(ctx: Context, idOrAlias: string): Promise<Operation
   return get(ctx, id);
 }
 
-/** Cancels an operation like `cancel`, of any user: the caller has checked that the viewer may. */
+/** Cancels an operation of any user, like `cancel`: the caller has checked that the viewer may. */
 export async function cancelById(ctx: Context, id: string): Promise<void> {
   const { tenantId } = ctx.viewer;
   await ctx.transaction(async (tx) => {
@@ -163,28 +141,15 @@ export async function cancelById(ctx: Context, id: string): Promise<void> {
     if (unfinishedTarget.status === 'running' && unfinished.length === 1)
       return requestCancellation(tx, tenantId, id, target.workId);
     recordCancelled(tx, tenantId, id);
-    if (target.upload) await discardUpload(tx, tenantId, target.resourceId);
-    if (target.newFileId) deleteStoredFiles(tx, tenantId, [target.newFileId]);
-    if (target.runId) await endRun(tx, { tenantId, jobId: target.resourceId, runId: target.runId }, RUN_CANCELLED);
-    if (target.agentRunId) await endAgentRun(tx, { tenantId, agentRunId: target.agentRunId }, AGENT_RUN_CANCELLED);
-    if (target.callId) releaseCredits(tx, { tenantId }, target.callId);
+    // Shared work ends with the last of its operations.
+    if (unfinished.length === 1) await endCancelled(ctx.platform, tx, target);
     if (target.concurrencyKey) await sendNext(ctx.platform.queue, tx, tenantId, target.concurrencyKey);
   });
 }
 
-interface CancellableOperation extends Record<string, unknown> {
-  workId: string;
+interface CancellableOperation extends EndingOperation, Record<string, unknown> {
+  operation: OperationName;
   concurrencyKey: string | null;
-  resourceId: string;
-  upload: boolean;
-  /** The file of a datasource that is not in place yet. */
-  newFileId: string | null;
-  /** The run of a job that the operation executes. */
-  runId: string | null;
-  /** The run of an agent that it executes. */
-  agentRunId: string | null;
-  /** The call of an AI provider whose credits are reserved. */
-  callId: string | null;
 }
 
 async function readCancellable(
@@ -193,9 +158,8 @@ async function readCancellable(
   id: string,
 ): Promise<CancellableOperation | undefined> {
   const [operation] = await tx.query<CancellableOperation>({
-    text: `select work_id as "workId", concurrency_key as "concurrencyKey", resource_id as "resourceId",
-        input->>'upload' is not null as upload, input->'newFile'->>'id' as "newFileId", input->>'runId' as "runId",
-        input->>'agentRunId' as "agentRunId", input->>'callId' as "callId"
+    text: `select work_id as "workId", tenant_id as "tenantId", user_id as "userId", operation,
+        resource_id as "resourceId", input, started_at as "startedAt", concurrency_key as "concurrencyKey"
       from dws.operation
       where tenant_id = $1 and id = $2`,
     values: [tenantId, id],
@@ -225,8 +189,8 @@ function recordCancelled(tx: Transaction, tenantId: string, id: string): void {
 }
 
 /**
- * Cancels the running operation with a concurrency key, of any user, because its resource is deleted. One that waits for
- * its next attempt ends at once.
+ * Cancels the running operation with a concurrency key, of any user, because its resource is deleted. An operation that
+ * waits for its next attempt ends immediately.
  */
 export const cancelRunning = (tx: Transaction, tenantId: string, concurrencyKey: string): void =>
   tx.execute({

@@ -5,7 +5,7 @@ import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { COMPONENTS } from '../../core/visual/component.ts';
 import { visibleConfig } from '../../core/visual/visible-config.ts';
-import { parseSortTerms } from '../dataset/dataset-sort.ts';
+import { parseTermsOf, sortNames, type SortNames } from '../dataset/dataset-sort.ts';
 import { criteriaProblem } from '../dataset/saved-filter-criteria.ts';
 import type { ReportBlock } from './report-definition.ts';
 
@@ -14,9 +14,21 @@ type JsonObject = Record<string, unknown>;
 /** Returns the value of a block's key without the names of fields that a reader cannot see. */
 type VisiblePart = (value: unknown, fields: readonly Field[], block: JsonObject) => unknown;
 
-const isNamed = (fields: readonly Field[], name: unknown): boolean => fields.some((field) => field.name === name);
+/** The names of the fields that a reader sees. They are the same list for all blocks of a dataset. */
+const NAMES = new WeakMap<readonly Field[], SortNames>();
 
-/** Keys of a block that name fields (report-block.ts). All others are texts and settings of the authors. */
+function namesOf(fields: readonly Field[]): SortNames {
+  let names = NAMES.get(fields);
+  if (!names) NAMES.set(fields, (names = sortNames(fields.map(({ name }) => name))));
+  return names;
+}
+
+const isNamed = (fields: readonly Field[], name: unknown): boolean => namesOf(fields).known.has(name as string);
+
+/**
+ * Keys that queries of blocks use (report-block.ts). All keys besides these and naming ones are texts and settings of
+ * the authors.
+ */
 const PARTS: Record<string, VisiblePart> = {
   fields: (value, fields) => (Array.isArray(value) ? value.filter((name) => isNamed(fields, name)) : null),
   groupBy: (value, fields) =>
@@ -33,14 +45,26 @@ const PARTS: Record<string, VisiblePart> = {
   },
 };
 
-/** Returns whether a key of a block can name fields. */
+/** Other keys of blocks of any type, and of objects in them, that name a field or a list of fields. */
+const NAMING_KEY = /^(?:field|column|x|y|sortBy)s?$|(?:Field|Column|Axis)s?$/;
+
+/**
+ * Returns the value of a naming key without the names of fields that a reader cannot see. Objects are separate parts.
+ */
+function visibleNames(value: unknown, fields: readonly Field[]): unknown {
+  if (Array.isArray(value)) return value.filter((name) => typeof name !== 'string' || isNamed(fields, name));
+  return typeof value === 'string' && !isNamed(fields, value) ? null : value;
+}
+
+/** Returns whether a key of a block has its own form of naming fields. */
 export const namesFields = (key: string): boolean => Object.hasOwn(PARTS, key);
 
 /** Returns a block without the names of fields that a reader cannot see: hidden ones, and ones that do not exist. */
 export function visibleBlock<B extends JsonObject>(block: B, fields: readonly Field[]): B {
-  const entries = Object.entries(block).map(([key, value]) =>
-    namesFields(key) && value != null ? [key, PARTS[key]!(value, fields, block)] : [key, value],
-  );
+  const entries = Object.entries(block).map(([key, value]) => {
+    if (namesFields(key) && value != null) return [key, PARTS[key]!(value, fields, block)];
+    return [key, NAMING_KEY.test(key) ? visibleNames(value, fields) : value];
+  });
   return Object.fromEntries(entries) as B;
 }
 
@@ -63,9 +87,14 @@ export function queryableBlock(block: ReportBlock, fields: readonly Field[]): Re
 function isVisibleSort(value: unknown, fields: readonly Field[], { measures }: JsonObject): boolean {
   if (typeof value !== 'string') return false;
   const shown = Array.isArray(measures) ? (PARTS['measures']!(measures, fields, {}) as JsonObject[]) : [];
-  const names = [...fields.map(({ name }) => name), ...shown.map(({ as }) => String(as))];
+  const ofFields = namesOf(fields);
+  const ofMeasures = sortNames(shown.map(({ as }) => String(as)));
+  const names: SortNames = {
+    known: { has: (name) => ofFields.known.has(name) || ofMeasures.known.has(name) },
+    maxWords: Math.max(ofFields.maxWords, ofMeasures.maxWords),
+  };
   try {
-    return parseSortTerms(value, names).every(({ name }) => names.includes(name));
+    return parseTermsOf(value, names).every(({ name }) => names.known.has(name));
   } catch {
     return false;
   }

@@ -3,9 +3,11 @@ import type { Chip, ReferenceFilter, SnapshotSettings } from '../../../entities/
 import type { Dataset } from '../../../entities/dataset.ts';
 import { parseCriteria } from '../../core/criteria/parse.ts';
 import { isObject, show } from '../../core/criteria/value.ts';
-import { badInput } from '../../core/errors.ts';
+import { ApiError, badInput } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
-import { checkText, invalid } from '../../core/input-checks.ts';
+import { at, checkText, invalid } from '../../core/input-checks.ts';
+import { unknownName } from '../../core/unknown-name.ts';
+import { referenceCriteria } from '../dataset/reference-criteria.ts';
 import { checkJsonSize } from './report-definition.ts';
 
 const MAX_NAME_CHARACTERS = 150;
@@ -13,7 +15,7 @@ const OPERATORS: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', '
 
 /** Returns a valid alias. Throws BAD_USER_INPUT otherwise. */
 export function checkAlias(alias: string | null | undefined): string {
-  if (!alias) throw invalid('alias', 'is required');
+  if (!alias) throw invalid('alias', alias === '' ? 'must not be empty' : 'is required');
   if (alias.length > MAX_NAME_CHARACTERS) throw invalid('alias', `must have at most ${MAX_NAME_CHARACTERS} characters`);
   if (!/^[a-zA-Z0-9_][a-zA-Z0-9_-]*$/.test(alias)) throw invalid('alias', 'must match ^[a-zA-Z0-9_][a-zA-Z0-9_-]*$');
   return alias;
@@ -37,7 +39,15 @@ export function checkReferenceFilter(input: object, fields: readonly Field[]): R
   if (!Array.isArray(criteria)) throw invalid('filter.criteria', 'must be an array');
   for (const [index, condition] of criteria.entries()) checkCondition(condition, `filter.criteria.${index}`);
   const filter = input as ReferenceFilter;
-  parseCriteria(referenceCriteria(filter), fields);
+  try {
+    parseCriteria(referenceCriteria(filter), fields);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    // The path in the criteria is `$and`, the index of the condition, and keys that the condition does not have.
+    const { path: [, index] = [], code = 'invalid' } = error.validation?.[0] ?? {};
+    const path = ['filter', 'criteria', ...(index === undefined ? [] : [index])];
+    throw badInput(error.message, { validation: [{ path, message: error.message, code }] });
+  }
   return filter;
 }
 
@@ -55,17 +65,14 @@ function checkCondition(condition: unknown, path: string): void {
   if (value === undefined) throw invalid(`${path}.value`, 'is required');
 }
 
-/** Converts a reference's filter to criteria of the dataset. Returns `{}` for all rows. */
-export const referenceCriteria = ({ criteria = [] }: ReferenceFilter): Record<string, unknown> =>
-  criteria.length === 0
-    ? {}
-    : { $and: criteria.map(({ field, op, value }) => ({ [field]: { [`$${op.replace(/^\$/, '')}`]: value } })) };
-
 /** Returns valid chips over these fields. Throws BAD_USER_INPUT naming an unknown field. */
 export function checkChips(chips: readonly Chip[], fields: readonly Field[]): Chip[] {
-  const fieldNames = new Set(fields.map(({ name }) => name));
+  const names = fields.map(({ name }) => name);
+  const known = new Set(names);
   return chips.map(({ field, label }, index) => {
-    if (!fieldNames.has(field)) throw badInput(`Unknown field ${show(field)}`);
+    at(['chips', index, 'field'], () => {
+      if (!known.has(field)) throw unknownName('field', field, names);
+    });
     return { field, label: checkLabel(label, `chips.${index}.label`) };
   });
 }

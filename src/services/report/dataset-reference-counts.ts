@@ -2,8 +2,8 @@ import type { Context } from '../../core/context.ts';
 import { ApiError, notFound } from '../../core/errors.ts';
 import { aggregate } from '../dataset/dataset-aggregate.ts';
 import { viewOf, type ViewedDataset } from '../dataset/dataset-view.ts';
+import { referenceCriteria } from '../dataset/reference-criteria.ts';
 import { criteriaProblem } from '../dataset/saved-filter-criteria.ts';
-import { referenceCriteria } from './dataset-reference-checks.ts';
 import {
   loadReferenceSnapshots,
   runLimited,

@@ -18,7 +18,7 @@ export const snapshotIdsColumn = (table: ReferenceTable): { sql: string; type: C
 });
 
 /**
- * Returns those of the ids that are snapshots of the dataset, in lower case, each once, in the given order. Locks them
+ * Returns the ids that belong to snapshots of the dataset, in lower case, each once, in the given order. Locks them
  * against deletion until the transaction ends.
  */
 export async function existingSnapshots(tx: Transaction, datasetId: string, ids: readonly string[]): Promise<string[]> {

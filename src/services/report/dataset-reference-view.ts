@@ -105,8 +105,8 @@ export async function loadReferenceSources(ctx: Context, reference: ResolvedRefe
 }
 
 /**
- * Limits the concurrent queries of one request to the dataset index, so that those of a report with many references do
- * not all begin, and time out, together.
+ * Limits the concurrent queries of one request to the dataset index, so that the queries of a report with many
+ * references do not all begin, and time out, together.
  */
 const REQUEST_GATE = { places: 4, maxPerCaller: 4, maxWaiting: Infinity, taskNoun: 'queries' };
 const gates = new WeakMap<object, FairGate>();

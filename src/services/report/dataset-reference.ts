@@ -9,6 +9,7 @@ import { DATASET, REPORT } from '../../../entities/owned-kinds.ts';
 import type { Report } from '../../../entities/report.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict, ApiError, notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
@@ -120,8 +121,11 @@ async function loadReferableDataset(ctx: Context, tx: Transaction, id: string): 
   return dataset;
 }
 
+/** Loads a reference of a report by its alias, else by its id. */
 async function loadReference(ctx: Context, tx: Transaction, report: Report, alias: string): Promise<DatasetReference> {
-  const reference = await tx.findOne(DatasetReference, { reportId: report.id, alias });
+  const reference =
+    (await tx.findOne(DatasetReference, { reportId: report.id, alias })) ??
+    (isUuid(alias) ? await tx.findOne(DatasetReference, { reportId: report.id, id: alias.toLowerCase() }) : null);
   if (!reference) throw notFound({ what: 'dataset reference', id: alias });
   checkVersion(ctx, 'dataset reference', reference.version);
   return reference;
@@ -148,8 +152,8 @@ async function changeAlias(tx: Transaction, report: Report, reference: DatasetRe
 }
 
 /**
- * Changes filter and chips, checked against the fields that the caller can see. A value equal to what the caller was
- * shown is no change, so that sending a response back does not drop what is hidden from them.
+ * Changes filter and chips, checked against the fields that the caller can see. A value equal to the one that the
+ * caller was shown does not count as a change, so that sending a response back does not drop what is hidden from them.
  */
 async function changeFilterAndChips(
   ctx: Context,

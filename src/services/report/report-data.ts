@@ -1,6 +1,6 @@
 import { DatasetReference } from '../../../entities/dataset-reference.ts';
 import type { BlockData, BlockError, BlockRows } from '../../../entities/report-data.ts';
-import type { Report } from '../../../entities/report.ts';
+import { Report } from '../../../entities/report.ts';
 import { toApiError } from '../../core/api-error.ts';
 import type { Context } from '../../core/context.ts';
 import { isObject } from '../../core/criteria/value.ts';
@@ -8,10 +8,10 @@ import type { AggregateResult } from '../../core/dataset-index.ts';
 import { badInput, notFound } from '../../core/errors.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { logFailure } from '../../core/log-failure.ts';
-import { viewOf } from '../dataset/dataset-view.ts';
+import { viewOf, type ViewedDataset } from '../dataset/dataset-view.ts';
+import { referenceCriteria } from '../dataset/reference-criteria.ts';
 import { criteriaProblem, loadSavedFilter } from '../dataset/saved-filter-criteria.ts';
 import { queryableBlock } from './block-visibility.ts';
-import { referenceCriteria } from './dataset-reference-checks.ts';
 import {
   loadReferenceSources,
   REFERENCE_COLUMNS,
@@ -52,7 +52,7 @@ export async function reportData(
   );
 }
 
-/** Returns what identifies a block, and its type and dataset reference if they are texts. */
+/** Returns the id of a block, and its type and dataset reference if they are texts. */
 const headOf = (reportId: string, { id, type, dataset }: ReportBlock) => ({
   id: `${reportId}:${id}`,
   block: id,
@@ -118,7 +118,35 @@ async function loadBlockData(
   return mergeRows(results, hasSnapshots);
 }
 
-/** Returns a block's own filter: criteria, or those of a saved filter of the dataset. Null without a filter. */
+/** A reference by its report and alias, and a further filter. */
+interface NamedReference {
+  report: string | null | undefined;
+  alias: string | null | undefined;
+  filter: unknown;
+}
+
+/**
+ * Returns the filter of a reference to a dataset, combined with another one. Throws NOT_FOUND for a reference that the
+ * caller may not read, and for a reference to another dataset.
+ */
+export async function filterOfReference(
+  ctx: Context,
+  dataset: ViewedDataset,
+  { report, alias, filter }: NamedReference,
+): Promise<CriteriaObject> {
+  if (report == null) throw invalid('report', 'is required with alias');
+  if (alias == null) throw invalid('alias', 'is required with report');
+  const { id: reportId } = await ctx.read.one(Report, report, ['id']);
+  const key = { reportId, alias, datasetId: dataset.id };
+  const found = await ctx.read.find(DatasetReference, key, [...REFERENCE_COLUMNS, 'alias']);
+  if (!found) throw notFound({ what: 'dataset reference', id: alias });
+  const reference = found as unknown as AliasedReference;
+  return combinedFilter(ctx, reference, { dataset, label: null }, await blockFilterOf(ctx, reference, filter));
+}
+
+/**
+ * Returns a block's own filter: its criteria, or the criteria of a saved filter of the dataset. Null without a filter.
+ */
 async function blockFilterOf(
   ctx: Context,
   { dataset }: AliasedReference,

@@ -40,6 +40,9 @@ export function checkDefinition(definition: Record<string, unknown>): ReportDefi
 /** Key of a block that contains criteria. A key `dataset` in there is the name of a field, not an alias. */
 const CRITERIA_KEY = 'filter';
 
+/** Key of a block, or of an object in it, with a list of aliases. */
+const ALIASES_KEY = 'datasets';
+
 /** Returns the definition with a dataset's alias replaced in all blocks, including nested ones. */
 export const renameAlias = (definition: ReportDefinition, from: string, to: string): ReportDefinition => ({
   ...definition,
@@ -52,16 +55,22 @@ function renameAliasIn(value: unknown, from: string, to: string): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key,
-      key === CRITERIA_KEY ? inner : key === 'dataset' && inner === from ? to : renameAliasIn(inner, from, to),
+      key === CRITERIA_KEY ? inner : renameAliasAt(key, inner, from, to),
     ]),
   );
+}
+
+function renameAliasAt(key: string, value: unknown, from: string, to: string): unknown {
+  if (key === 'dataset' && value === from) return to;
+  const renamed = renameAliasIn(value, from, to);
+  return key === ALIASES_KEY && Array.isArray(renamed) ? renamed.map((item) => (item === from ? to : item)) : renamed;
 }
 
 const REMOVED = Symbol('removed');
 
 /**
- * Returns the definition without the blocks that use a dataset's alias. From a list inside a block, such as series,
- * only the items that use it are removed, not the block.
+ * Returns the definition without the blocks that use a dataset's alias. From a list inside a block, such as series or
+ * `datasets`, only the items that use it are removed; a block whose `datasets` would be empty then is removed.
  */
 export const removeAlias = (definition: ReportDefinition, alias: string): ReportDefinition => ({
   ...definition,
@@ -75,9 +84,15 @@ function removeAliasFrom(value: unknown, alias: string): unknown {
   if (!isObject(value)) return value;
   if (value['dataset'] === alias) return REMOVED;
   const entries = Object.entries(value).map(
-    ([key, inner]) => [key, key === CRITERIA_KEY ? inner : removeAliasFrom(inner, alias)] as const,
+    ([key, inner]) => [key, key === CRITERIA_KEY ? inner : removeAliasAt(key, inner, alias)] as const,
   );
   return entries.some(([, inner]) => inner === REMOVED) ? REMOVED : Object.fromEntries(entries);
+}
+
+function removeAliasAt(key: string, value: unknown, alias: string): unknown {
+  if (key !== ALIASES_KEY || !Array.isArray(value) || !value.includes(alias)) return removeAliasFrom(value, alias);
+  const others = value.filter((item) => item !== alias);
+  return others.length > 0 ? removeAliasFrom(others, alias) : REMOVED;
 }
 
 /** A block whose data can be loaded. */

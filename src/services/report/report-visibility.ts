@@ -28,8 +28,8 @@ export const definitionForViewer = async (
 ): Promise<ReportDefinition> => withoutHiddenNames(definition, await restrictionsOn(ctx, id));
 
 /**
- * Restores what is hidden from the caller in a definition that they send. A key of a block that is equal to what they
- * were shown is no change.
+ * Restores the parts that are hidden from the caller in a definition that they send. A key of a block that equals the
+ * one they were shown does not count as a change.
  */
 export async function restoreHiddenNames(
   ctx: Context,
@@ -70,7 +70,7 @@ const withoutHiddenNames = (definition: ReportDefinition, restrictions: Restrict
     ? definition
     : { ...definition, blocks: visiblePart(definition.blocks, restrictions, null) as ReportDefinition['blocks'] };
 
-/** `fields` are those of the dataset of the block around the value; null if all are visible. */
+/** `fields` are the fields of the dataset of the enclosing block; null if all are visible. */
 function visiblePart(value: unknown, restrictions: Restrictions, fields: readonly Field[] | null): unknown {
   if (Array.isArray(value)) return value.map((item) => visiblePart(item, restrictions, fields));
   if (!isObject(value)) return value;

@@ -15,7 +15,10 @@ export async function create(ctx: Context, { definition, settings, ...input }: C
   return ctx.transaction(async (tx) => (await createOwned(ctx, tx, REPORT, input, content)).id);
 }
 
-/** Changes a report. A definition of null removes all blocks. What is hidden from the caller is kept. Returns the id. */
+/**
+ * Changes a report. A definition of null removes all blocks. Parts that are hidden from the caller are kept. Returns
+ * the id.
+ */
 export async function update(
   ctx: Context,
   id: string,

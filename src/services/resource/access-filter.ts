@@ -78,7 +78,7 @@ export const readableDatasets: AccessFilter = (viewer) => {
   };
 };
 
-/** Filters the rows whose drafts have the owner of their original, and are shared with it. */
+/** Filters the rows of kinds whose drafts have the owner of their original and are shared with it. */
 const readableWithDrafts: AccessFilter = (viewer) => {
   const filter = readable(viewer);
   if (!filter) return null;

@@ -22,8 +22,8 @@ export interface AccessColumns {
 }
 
 /**
- * Returns the viewer's level on what a principal owns, without shares. Superusers and the owner have the highest level,
- * the members of a team the level of their role (docs/contract.md#team-roles).
+ * Returns the viewer's level on a resource of a principal, without shares. Superusers and the owner have the highest
+ * level, the members of a team the level of their role (docs/contract/access.md#team-roles).
  */
 export function ownershipLevel(viewer: Pick<Viewer, 'superuser' | 'userId' | 'teamRoles'>, ownerId: string): Level {
   if (viewer.superuser || ownerId === `user:${viewer.userId}`) return LEVEL.owner;
@@ -61,8 +61,8 @@ export async function loadSharedLevels(
 }
 
 /**
- * Loads what determines the levels of a user or of any member of a team. The user does not have to be the caller.
- * Returns null if the user does not exist.
+ * Loads the fields that determine the levels of a user or of any member of a team. The user does not have to be the
+ * caller. Returns null if the user does not exist.
  */
 export async function findGrantee(
   { query }: Pick<Transaction, 'query'>,
@@ -88,7 +88,7 @@ export async function findGrantee(
   return { ...user, tenantId, userId: id, principals: [principal, ...teams] };
 }
 
-/** Loads what determines the levels of a user or of a team that acts by itself. Returns null for neither. */
+/** Loads the fields that determine the levels of a user or of a team that acts by itself. Returns null for neither. */
 export async function findActor(tx: Pick<Transaction, 'query'>, tenantId: string, id: string): Promise<Grantee | null> {
   const user = await findGrantee(tx, tenantId, `user:${id}`);
   if (user) return user;
@@ -99,7 +99,10 @@ export async function findActor(tx: Pick<Transaction, 'query'>, tenantId: string
   return teams.length > 0 ? actingTeam(tenantId, id) : null;
 }
 
-/** Returns a team that acts by itself, as in the runs of its jobs: with its own rights and those that shares grant it. */
+/**
+ * Returns a team that acts by itself, as in the runs of its jobs: with its own rights and the rights that shares grant
+ * it.
+ */
 export const actingTeam = (tenantId: string, id: string): Grantee => ({
   superuser: false,
   tenantId,
@@ -140,7 +143,7 @@ export async function accessLevelInTransaction(
 const higher = (a: Level, b: Level): Level => (a > b ? a : b);
 
 /**
- * Returns the level on a draft or snapshot. Without full access to its resource it is the level on the resource, also for
- * the owner of the draft or snapshot (docs/contract.md#restricted-shares).
+ * Returns the level on a draft or snapshot. Without full access to its resource it is the level on the resource, even
+ * for the owner of the draft or snapshot (docs/contract/access.md#restricted-shares).
  */
 const cappedLevel = (onParent: Level, own: Level): Level => (isRestricted(onParent) ? onParent : higher(onParent, own));

@@ -2,7 +2,7 @@ import type { ActivityEvent } from '../../core/activity.ts';
 
 /** An activity event without its message, which requires the names of users, teams, tags or folders. */
 export interface EventDraft extends Omit<ActivityEvent, 'message'> {
-  /** What the sentence names, as keys of `loadNames`. */
+  /** The subjects of the sentence, as keys of `loadNames`. */
   keys: string[];
   /** Returns the message without its subject. `names` are the names of `keys`, in their order. */
   sentence(resource: string, names: string[]): string;

@@ -19,7 +19,6 @@ import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import { Template } from '../../../entities/template.ts';
 import type { ActivityEvent } from '../../core/activity.ts';
 import type { RowChange, Transaction } from '../../core/platform.ts';
-import { draftAppFileEvent } from './activity-app-events.ts';
 import type { EventDraft } from './activity-draft.ts';
 import {
   draftJobPartEvent,
@@ -29,13 +28,13 @@ import {
   draftTagEvent,
 } from './activity-resource-events.ts';
 import { draftCommentEvent, draftMemberEvent, draftTeamEvents } from './activity-team-events.ts';
-import { draftTemplatePartEvent, type TemplatePart } from './activity-template-events.ts';
-import { loadNames, type ActivityActor } from './activity.ts';
+import { FILE_SENTENCES, type TemplatePart, draftTemplatePartEvent } from './activity-template-events.ts';
+import { type ActivityActor, loadNames } from './activity.ts';
 import { isDraft } from './draft-row.ts';
 
 /**
- * Returns the activity events for the changes of a unit of work. They derive from the written rows, so that no service
- * has to create events, a new kind has them by its declaration, and a change without effect has none.
+ * Returns the activity events for the changes of a unit of work. They derive from the written rows. So no service has
+ * to create events, a new kind has them by its declaration, and a change without effect has none.
  */
 export async function collectActivityEvents(
   viewer: ActivityActor,
@@ -52,7 +51,7 @@ export async function collectActivityEvents(
   return withMessages(viewer, tx, withoutRepeats(drafts));
 }
 
-/** Returns the first draft of those that report the same list of a resource, which was replaced as a whole. */
+/** Returns the first of the drafts that report the same list of a resource, which was replaced as a whole. */
 function withoutRepeats(drafts: readonly EventDraft[]): EventDraft[] {
   const known = new Set<string>();
   return drafts.filter(({ resource, replaced }) => {
@@ -131,4 +130,16 @@ async function draftTemplatePart(
 ): Promise<EventDraft[]> {
   const template = wholeResources.has(part.templateId) ? null : await tx.findOne(Template, { id: part.templateId });
   return template && !template.parentId ? [draftTemplatePartEvent(type, part, template)] : [];
+}
+
+/** Drafts the event for a change of a file of an app. */
+function draftAppFileEvent(type: RowChange['type'], { path }: AppFile, app: App): EventDraft {
+  return {
+    kind: 'app',
+    resource: app,
+    event: 'updated',
+    keys: [],
+    data: { fields: ['files'], path },
+    sentence: (name) => FILE_SENTENCES[type](path, name),
+  };
 }

@@ -5,10 +5,10 @@ import type { Template } from '../../../entities/template.ts';
 import type { RowChange } from '../../core/platform.ts';
 import type { EventDraft } from './activity-draft.ts';
 
-/** What a template consists of. */
+/** A part of a template. */
 export type TemplatePart = TemplateFile | TemplateInput | TemplateProcessor;
 
-/** Says what happened to a file of a resource. */
+/** Drafts the event for a change of a file of a resource. */
 export const FILE_SENTENCES = {
   create: (file: string, name: string) => `added the file ${file} to ${name}`,
   update: (file: string, name: string) => `changed the file ${file} of ${name}`,

@@ -9,7 +9,10 @@ import type { Viewer } from '../../core/viewer.ts';
 /** The user who caused an activity. */
 export type ActivityActor = Pick<Viewer, 'tenantId' | 'userId' | 'username'>;
 
-/** Stores activities with the next statement of the transaction. A `userId` that is no user, as a team's, is null. */
+/**
+ * Stores activities with the next statement of the transaction. A `userId` that does not belong to a user, such as a
+ * team's, is stored as null.
+ */
 export function storeActivities(
   tx: Pick<Transaction, 'execute'>,
   { tenantId, userId }: { tenantId: string; userId: string | null },

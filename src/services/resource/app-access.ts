@@ -1,8 +1,8 @@
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { conflict } from '../../core/errors.ts';
 
-/** Throws CONFLICT for the datasource of an app: its owner and shares are those of the app. */
+/** Throws CONFLICT for the datasource of an app, which has the owner and the shares of its app. */
 export function checkOwnAccess(row: OwnedRow): void {
   if ('appId' in row && row.appId)
-    throw conflict('The owner and the shares of the datasource are those of its app: change them there');
+    throw conflict('The datasource has the owner and the shares of its app: change them there');
 }

@@ -1,10 +1,11 @@
 import { finished, Transform, type Readable } from 'node:stream';
 import { toApiError } from '../../core/api-error.ts';
 import type { Context, PublicContext } from '../../core/context.ts';
+import type { Statement } from '../../core/database.ts';
 import type { AuditedRead } from '../../core/downloads.ts';
 import { actorOf, buildAuditStatement } from './audit.ts';
 
-/** What a download has read when it ends. */
+/** The end of a download, with the numbers of read rows and bytes. */
 interface ReadEnd {
   isComplete: boolean;
   rows: number | null;
@@ -13,7 +14,7 @@ interface ReadEnd {
 
 type ReadContext = Pick<Context, 'platform' | 'request' | 'viewer'>;
 
-/** Statuses of refusals. What the caller may not read is 404, as if it did not exist. */
+/** Statuses of refusals. A row that the caller may not read is 404, as if it did not exist. */
 const REFUSALS: ReadonlySet<number | undefined> = new Set([403, 404]);
 
 /**
@@ -67,8 +68,9 @@ interface FileChunk {
 }
 
 /**
- * Passes the chunks of a file on, with an event of the audit log. An error before the first chunk is no download, but may be
- * a refusal. Of a file that the client has, only the first chunk is passed on, without an event.
+ * Passes the chunks of a file on, with an event of the audit log. An error before the first chunk does not count as a
+ * download, but may be a refusal. If the client already has the file, only the first chunk is passed on, without an
+ * event.
  */
 export async function* auditChunks<T extends FileChunk>(
   ctx: ReadContext & Pick<Context, 'revalidate'>,
@@ -99,7 +101,7 @@ export async function* auditChunks<T extends FileChunk>(
   }
 }
 
-/** Returns the bytes of a file, with an event of the audit log that counts what is read of them. */
+/** Returns the bytes of a file, with an event of the audit log that counts the bytes that are read. */
 export async function auditContent(ctx: ReadContext, read: AuditedRead, content: Readable): Promise<Readable> {
   let bytes = 0;
   const counted = new Transform({
@@ -126,12 +128,19 @@ export async function auditText(ctx: ReadContext, read: AuditedRead, bytes: numb
   await end({ isComplete: true, rows: null, bytes });
 }
 
+/** Returns the statement that records a stored file which a transaction sends, such as in a queued mail. */
+export const buildSentFileStatement = (
+  { request, viewer }: Pick<Context, 'request' | 'viewer'>,
+  read: AuditedRead,
+  bytes: number,
+): Statement => buildAuditStatement(request, { ...read, bytes, recorded: true }, actorOf(viewer), 'succeeded');
+
 /** How rows of a dataset are read: as they are, in groups, or as statistics of their fields. */
 type RowReadAction = 'datasetRows' | 'datasetAggregate' | 'datasetProfile';
 
 /**
- * Records a read of rows of a dataset where the service does so (`AUDIT_ROW_READS`), before they are returned. `query` has
- * its arguments, of which the names are recorded; `rows` is absent for statistics.
+ * Records a read of rows of a dataset where the service does so (`AUDIT_ROW_READS`), before they are returned. `query`
+ * has its arguments; only their names are recorded. `rows` is absent for statistics.
  */
 export async function auditRows(
   { platform, request, viewer }: ReadContext,

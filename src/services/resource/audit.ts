@@ -36,8 +36,8 @@ export function buildAuditStatement(
     text: `
       insert into dws.audit_event
         (id, tenant_id, user_id, username, action, kind, resource_id,
-         outcome, channel, address, token_id, session_id, request_id, parameters, rows, created_at)
-      select $1, ${tenantId}, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, clock_timestamp() ${source}`,
+         outcome, channel, address, token_id, session_id, request_id, parameters, rows, bytes, created_at)
+      select $1, ${tenantId}, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp() ${source}`,
     values: [
       newId(),
       'id' in tenant ? tenant.id : tenant.slug,
@@ -54,6 +54,7 @@ export function buildAuditStatement(
       id,
       mutation.parameters ? JSON.stringify(mutation.parameters) : null,
       mutation.rows ?? null,
+      mutation.bytes ?? null,
     ],
   };
 }
@@ -94,7 +95,7 @@ export function findCreatedId({ kind, key }: AuditedMutation, changes: readonly 
   return created ? (created.row as { id: string }).id : null;
 }
 
-/** Kinds of rows whose names in the audit log differ from those of their classes. */
+/** Kinds of rows whose names in the audit log differ from the names of their classes. */
 const OWN_KINDS: Readonly<Record<string, string>> = { ApiToken: 'token' };
 
 const kindOf = ({ constructor }: object): string => {

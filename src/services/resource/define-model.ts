@@ -12,7 +12,10 @@ export interface ModelDefinition {
   build: (metadata: MetadataStorage) => Model;
 }
 
-/** Declares a read model by what MikroORM's metadata does not contain: access, relations, search, sort and filters. */
+/**
+ * Declares a read model by the properties that MikroORM's metadata does not contain: access, relations, search, sort
+ * and filters.
+ */
 export const defineModel = (entity: EntityType, options: ModelOptions = {}): ModelDefinition => ({
   entity,
   build: (metadata) => createModel(metadata.get(entity as never), { schema: 'dws', ...options }, modelFor),
@@ -46,7 +49,7 @@ const principalRelation = (entity: EntityType, type: 'user' | 'team', column: st
   join: `r.id = case when p.${column} like '${type}:%' then substr(p.${column}, 6)::uuid end`,
 });
 
-/** Filters by one field. A value that its column cannot have, such as an id that is no UUID, finds nothing. */
+/** Filters by one field. A value that its column cannot have, such as an id that is not a UUID, finds nothing. */
 export const equalsFilter =
   (entity: EntityType, field: string): ListFilter =>
   (value) =>

@@ -1,6 +1,8 @@
+import type { TenantRow } from '../../../entities/tenant-row.ts';
+
 /**
- * A table with parts of a resource, e.g. its actions. A draft has copies, whose column `original_id` names the part that
- * they are copies of, and new parts.
+ * A table with parts of a resource, e.g. its actions. A draft has new parts, and copies whose column `original_id`
+ * names the copied part.
  */
 export interface DraftPart {
   table: string;
@@ -10,9 +12,26 @@ export interface DraftPart {
   columns: readonly string[];
 }
 
-/* SQL with which a commit of a draft replaces parts. Its values are the tenant $1, the resource $2 and its draft $3. */
+/** The fields of an entity that originals and copies share: all but those that every row has, and `Own`. */
+export type DraftedField<T extends TenantRow, Own extends keyof T> = Exclude<keyof T, keyof TenantRow | Own>;
 
-/** Returns SQL that deletes the parts of which the draft has no copy. */
+/**
+ * Declares a table with parts whose rows are entities `T`, with the column of each shared field. A new field of the entity
+ * does not compile until its column is declared here, or it is one of `Own`: those that each copy has for itself.
+ */
+export const draftPart = <T extends TenantRow & { originalId?: string | null }, Own extends keyof T>({
+  table,
+  parent,
+  columns,
+}: {
+  table: string;
+  parent: string;
+  columns: Record<DraftedField<T, Own | 'originalId'>, string>;
+}): DraftPart => ({ table, parent, columns: Object.values(columns) });
+
+/* SQL by which a commit of a draft replaces parts. Its values are the tenant $1, the resource $2 and its draft $3. */
+
+/** Returns SQL that deletes the parts that have no copy in the draft. */
 export const deleteMissing = ({ table, parent }: Pick<DraftPart, 'table' | 'parent'>): string => `
   delete from dws.${table} o
   where o.tenant_id = $1 and o.${parent} = $2
@@ -22,8 +41,8 @@ export const deleteMissing = ({ table, parent }: Pick<DraftPart, 'table' | 'pare
 type ParentOf = (row: string) => string;
 
 /**
- * Returns SQL that gives originals the content of their copies, and a new version if it differs. `parentOf` replaces the
- * column with the id of the resource; `more` selects what is a change too.
+ * Returns SQL that copies the content of copies to their originals, and increases the version of an original that
+ * changes. `parentOf` replaces the column with the id of the resource; `more` selects further changes.
  */
 export const replaceContent = (
   { table, parent, columns }: DraftPart,

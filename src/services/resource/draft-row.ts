@@ -2,7 +2,7 @@ import type { OwnedKind } from '../../../entities/owned-kinds.ts';
 import type { OwnedRow } from '../../../entities/owned-row.ts';
 import { conflict } from '../../core/errors.ts';
 
-/** Returns whether a row is the draft of another one, with which it shares owner, shares, tags, folder and favourites. */
+/** Returns whether a row is the draft of another one, and shares its owner, shares, tags, folder and favourites. */
 export const isDraft = ({ hasDrafts }: Pick<OwnedKind<OwnedRow>, 'hasDrafts'>, row: object): boolean =>
   hasDrafts === true && 'parentId' in row && Boolean(row.parentId);
 

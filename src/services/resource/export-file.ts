@@ -1,7 +1,9 @@
+import { performance } from 'node:perf_hooks';
 import { EXPORT_ENCODERS } from '../../adapters/export-format/encoders.ts';
 import type { Row } from '../../core/dataset-index.ts';
 import type { CsvStyle, ExportEncoder, ExportFormat } from '../../core/export-format.ts';
 import type { Field } from '../../core/fields.ts';
+import { endTurn } from '../../core/long-turns.ts';
 
 /** A part of an exported file. Every chunk repeats the name and the media type of the file. */
 export interface ExportChunk {
@@ -23,6 +25,8 @@ export interface ExportChunk {
 const CHUNK_BYTES = 3 << 18;
 /** UTF-16 code units of a text chunk. */
 const CHUNK_CHARACTERS = 1 << 17;
+/** Number of values that an encoder takes in a turn of the event loop: a few milliseconds. */
+const VALUES_PER_TURN = 6000;
 /** Upper bits of the first code unit of a surrogate pair. */
 const HIGH_SURROGATE = 0xd800 >>> 10;
 
@@ -41,7 +45,7 @@ export function exportFile(
   encoder.check?.(fields);
   const read = { rows: 0 };
   return toChunks(
-    encodeRows(encoder, fields, (signal) => countRows(scan(signal), read), title, style),
+    encodeRows(encoder, fields, (signal) => countRows(scan(signal), read, fields.length), title, style),
     read,
     {
       filename: `${filename}.${format}`,
@@ -51,10 +55,21 @@ export function exportFile(
   );
 }
 
-async function* countRows(batches: AsyncIterable<Row[]>, read: { rows: number }): AsyncGenerator<Row[]> {
+/** Counts the rows as the encoder takes them. Large batches are divided, so that requests of others run in between. */
+async function* countRows(
+  batches: AsyncIterable<Row[]>,
+  read: { rows: number },
+  columns: number,
+): AsyncGenerator<Row[]> {
+  const size = Math.max(1, Math.floor(VALUES_PER_TURN / Math.max(columns, 1)));
   for await (const batch of batches) {
-    read.rows += batch.length;
-    yield batch;
+    for (let start = 0; start < batch.length; start += size) {
+      const rows = batch.length > size ? batch.slice(start, start + size) : batch;
+      read.rows += rows.length;
+      const { active } = performance.eventLoopUtilization();
+      yield rows;
+      await endTurn(performance.now() - (performance.eventLoopUtilization().active - active));
+    }
   }
 }
 
@@ -70,8 +85,8 @@ async function* toChunks(
 }
 
 /**
- * Splits text, or bytes, into pieces of equal length, independent of the pieces it comes in. The index reads hidden rows,
- * too, so the boundaries of its batches would reveal them; those of a zip archive depend on time.
+ * Splits text, or bytes, into pieces of equal length, independent of the pieces it comes in. The index reads hidden
+ * rows, too, so the boundaries of its batches would reveal them; the boundaries in a zip archive depend on time.
  */
 async function* splitEvenly(
   pieces: AsyncIterable<string | Uint8Array>,

@@ -10,7 +10,7 @@ import { resolveIds } from './resolve-ids.ts';
 
 /**
  * Moves resources of any kind into a folder, or out of their folders for null. Ignores ids that do not exist or that
- * the caller may not write (docs/contract.md#folders).
+ * the caller may not write (docs/contract/resources.md#folders).
  */
 export async function assign(ctx: Context, resourceIds: readonly string[], folderId: string | null): Promise<void> {
   const { tenantId } = ctx.viewer;

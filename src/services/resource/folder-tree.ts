@@ -1,7 +1,7 @@
 import { OWNED_KINDS } from '../../../entities/owned-kinds.ts';
 import { invalid } from '../../core/input-checks.ts';
+import { lockKey } from '../../core/locks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { lockKey } from './lock-key.ts';
 
 /**
  * Locks the folder tree of a tenant until the transaction ends. Two concurrent moves, each valid alone, could form a

@@ -1,7 +1,7 @@
 import { invalid } from '../../core/input-checks.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Headers of the connection and of the body's size, which the client sets, and our own. */
+/** Headers of the connection and of the body's size, which the client sets, and the service's own. */
 const OWN_HEADER =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*|x-dws-.*)$/i;
 

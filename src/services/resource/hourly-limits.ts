@@ -1,6 +1,6 @@
 import { tooMany } from '../../core/errors.ts';
+import { lockKey } from '../../core/locks.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { lockKey } from './lock-key.ts';
 import type { AddressedMail } from './mail.ts';
 
 /** A job or an app that sends messages for its owner. Their notifications have the type `<kind>.notification`. */
@@ -12,20 +12,28 @@ interface Sender {
   ownerId: string;
 }
 
-/** Maximum of what the jobs of a tenant send in an hour. The same applies to its apps, and to mails and notifications. */
-const MAX_OF_TENANT = 1000;
-/** What the jobs, or the apps, of one owner may send to others, and separately what they may send to the owner. */
-const MAX_OF_OWNER = MAX_OF_TENANT / 2;
-/** What one job or app may send to others, so also how many recipients a mail has besides the owner. */
+/**
+ * Maximum number of messages that the jobs of a tenant send in an hour. The same applies to its apps, and to mails and
+ * notifications.
+ */
+export const MAX_OF_TENANT = 1000;
+/**
+ * Maximum number of messages that the jobs, or the apps, of one owner may send to others, and separately to the owner.
+ */
+export const MAX_OF_OWNER = MAX_OF_TENANT / 2;
+/**
+ * Maximum number of messages that one job or app may send to others, and so of the recipients of a mail besides the
+ * owner.
+ */
 export const MAX_OF_ONE = MAX_OF_TENANT / 4;
-/** Mails that the jobs, or the apps, of one owner may send in an hour to addresses that are of no user. */
-const MAX_PLAIN_MAILS = 200;
+/** Mails that the jobs, or the apps, of one owner may send in an hour to addresses that belong to no user. */
+export const MAX_PLAIN_MAILS = 200;
 /** Mails that one app may send in an hour. */
-const MAX_APP_MAILS = 100;
+export const MAX_APP_MAILS = 100;
 
-/** What was sent in the last hour, or is to be sent. */
+/** Numbers of messages that were sent in the last hour, or are about to be sent. */
 interface Counts extends Record<string, unknown> {
-  /** By all jobs, or apps, of the tenant. `ofTenant`, `ofOwner` and `ofOne` exclude what is sent to the owner. */
+  /** By all jobs, or apps, of the tenant. `ofTenant`, `ofOwner` and `ofOne` exclude messages to the owner. */
   ofTenant: number;
   /** By all jobs, or apps, of the owner. */
   ofOwner: number;
@@ -35,7 +43,10 @@ interface Counts extends Record<string, unknown> {
   toOwner: number;
 }
 
-/** The counts of `table`, whose parameters are the tenant, the owner and the sender; `isOfOne` matches what the sender sent. */
+/**
+ * The counts of `table`, whose parameters are the tenant, the owner and the sender; `isOfOne` matches the messages of
+ * the sender.
+ */
 const countsOf = (isOfOne: string): string => `
   count(*) filter (where user_id is distinct from sender_id)::int as "ofTenant",
   count(*) filter (where sender_id = $2 and user_id is distinct from sender_id)::int as "ofOwner",
@@ -57,8 +68,8 @@ function checkShares({ kind }: Sender, noun: string, { ofTenant, ofOwner, ofOne,
 }
 
 /**
- * Checks the mails that a job or an app is to send for its owner. Until the transaction ends, other senders of the tenant
- * wait. Throws RATE_LIMITED if they are too many together with those of the last hour.
+ * Checks the mails that a job or an app is about to send for its owner. Until the transaction ends, other senders of
+ * the tenant wait. Throws RATE_LIMITED if they are too many together with the mails of the last hour.
  */
 export async function checkMailLimits(
   tx: Transaction,
@@ -98,8 +109,9 @@ export async function checkMailLimits(
 }
 
 /**
- * Sends notifications of a job or an app: `send` returns their number, as this function does. Until the transaction ends,
- * other senders of the tenant wait. Throws RATE_LIMITED if they are too many together with those of the last hour.
+ * Sends notifications of a job or an app: `send` returns their number, as this function does. Until the transaction
+ * ends, other senders of the tenant wait. Throws RATE_LIMITED if they are too many together with the notifications of
+ * the last hour.
  */
 export async function limitNotifications(
   tx: Transaction,

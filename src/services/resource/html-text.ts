@@ -1,7 +1,7 @@
 import { compile } from 'html-to-text';
 
 /**
- * Characters of a mail's HTML and levels of its elements that are read. What is beyond is left out of the text: nested
+ * Characters of a mail's HTML and levels of its elements that are read. The rest is left out of the text: nested
  * elements take quadratic time.
  */
 const LIMITS = { maxInputLength: 100_000, limits: { maxDepth: 200, ellipsis: '…' } };
@@ -20,7 +20,7 @@ const convert = compile({
     },
     ...['img', 'title'].map((selector) => ({ selector, format: 'skip' })),
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-    // Not as data tables, whose layout takes as much memory as the largest `colspan` says.
+    // Not as data tables, whose layout takes as much memory as the largest `colspan` states.
     { selector: 'tr', format: 'block', options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
     ...['td', 'th'].map((selector) => ({ selector, format: 'inlineSurround', options: { suffix: ' ' } })),
   ],

@@ -11,7 +11,7 @@ import { accessLevelInTransaction } from './access-level.ts';
 
 /**
  * The versions that `If-Match` allows; undefined allows any version. Pass `{ ifMatch: ctx.ifMatch }` for the resource
- * that the request names (docs/contract.md#conditional-requests).
+ * that the request names (docs/contract/apis.md#conditional-requests).
  */
 export type ExpectedVersion = Pick<Context, 'ifMatch'>;
 
@@ -58,7 +58,7 @@ async function load<T extends OwnedRow>(
 }
 
 /**
- * Returns the id of the row with an id, slug or natural id; undefined if there is none. Does not check access and locks
+ * Returns the id of the row with an id, slug or natural id; undefined without one. Does not check access and locks
  * nothing.
  */
 export async function findResourceId(
@@ -80,7 +80,7 @@ export function checkVersion({ ifMatch }: ExpectedVersion, what: string, version
   if (ifMatch && !ifMatch.includes(version)) throw preconditionFailed({ what });
 }
 
-/** Returns the column that identifies a resource by its id, slug or natural id (docs/contract.md#identifiers). */
+/** Returns the column that identifies a resource by its id, slug or natural id (docs/contract/apis.md#identifiers). */
 export function resourceKey(
   viewer: Pick<Viewer, 'tenant'>,
   key: string,

@@ -10,10 +10,10 @@ export interface MailUser {
   email: string;
 }
 
-/** Who gets a mail. */
+/** The recipients of a mail. */
 export interface MailRecipients {
   users: MailUser[];
-  /** Plain addresses, without those of the users. */
+  /** Plain addresses, without the addresses of the users. */
   addresses: string[];
   /** Number of users who get none because they are disabled or locked by an administrator. */
   disabled: number;
@@ -28,9 +28,9 @@ interface UserRow extends Record<string, unknown> {
 }
 
 /**
- * Returns who gets a mail of an owner: `user:<id>` stands for the user, `team:<id>` for its members, anything else is an address.
- * Users get one mail however often they are named. Deleted principals are ignored. Throws BAD_USER_INPUT for more than one
- * job or app may send in an hour.
+ * Returns the recipients of a mail of an owner: `user:<id>` stands for the user, `team:<id>` for its members, anything
+ * else is an address. Users get one mail however often they are named. Deleted principals are ignored. Throws
+ * BAD_USER_INPUT for more recipients than one job or app may send to in an hour.
  */
 export async function findMailRecipients(
   { query }: { query: Query },

@@ -1,9 +1,9 @@
 import { Mail } from '../../../entities/mail.ts';
+import { lockKey } from '../../core/locks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { currentTraceparent } from '../../core/tracing.ts';
 import type { Viewer } from '../../core/viewer.ts';
-import { lockKey } from './lock-key.ts';
 
 /** Error of a mail whose recipient has no address. */
 const NO_ADDRESS = 'The user has no e-mail address: an operator must hand the mail over';
@@ -23,7 +23,7 @@ interface NewMail {
 
 /**
  * Adds a mail to the outbox in the transaction of the change that causes it. Workers send it after the commit. Returns
- * its id. See docs/contract.md#mail.
+ * its id. See docs/contract/people.md#mail.
  */
 export function queueMail(
   { secrets }: Pick<Platform, 'secrets'>,
@@ -61,19 +61,19 @@ export interface AddressedMail {
   attachments: readonly AttachedFile[];
 }
 
-/** What several mails have in common. */
+/** The common content of several mails. */
 interface MailContent extends Pick<NewMail, 'tenantId' | 'subject' | 'text' | 'html'> {
-  /** Names what causes the mails. */
+  /** The source of the mails: their cause. */
   source: string;
-  /** The user or team for whom the mails are sent. */
+  /** The user or team that the mails are sent for. */
   senderId: string;
 }
 
-/** Number of mails that are written at once. */
+/** Number of mails that one statement writes. */
 const MAILS_PER_WRITE = 50;
 
 /**
- * Returns whether one of these sources has caused mails. Until the transaction ends, others who ask for the first source
+ * Returns whether one of these sources has caused mails. Until the transaction ends, other calls for the first source
  * wait.
  */
 export async function hasQueuedMails(tx: Transaction, sources: readonly [string, ...string[]]): Promise<boolean> {
@@ -135,10 +135,10 @@ const RESET_LINK = /(\/password-reset\/)[\w-]+/g;
 export const maskResetLinks = (text: string): string => text.replace(RESET_LINK, '$1••••');
 
 /**
- * Decrypts a text of a stored mail. Returns null if the key is no longer in `APP_SECRET`. Masks password links that the
- * viewer must not use: those to other superusers and deleted users, those to the viewer unless they have a session, and
- * all links for apps and for a token without the scope `write`. A link lets its reader act as the recipient. See
- * docs/contract.md#mail.
+ * Decrypts a text of a stored mail. Returns null if the key is no longer in `APP_SECRET`. A password link lets its
+ * reader act as the recipient, so links that the viewer must not use are masked. These are links to other superusers
+ * and deleted users, links to the viewer unless they have a session, and all links for apps and for a token without the
+ * scope `write`. See docs/contract/people.md#mail.
  */
 export function readMailText(
   { secrets, log }: Pick<Platform, 'secrets' | 'log'>,

@@ -10,18 +10,21 @@ export interface RowWindow {
   horizon: string | null;
 }
 
-/** What a poll has found. */
+/** The result of a poll. */
 interface FoundRows {
-  /** Ids of the rows in the window, oldest first. Those that were found before may be among them. */
+  /** Ids of the rows in the window, oldest first. They may include rows that were found before. */
   ids: string[];
   horizon: string;
-  /** Returns the reason why a user may not read the rows (any more). Without it these users may. */
+  /** Returns the reason why a user may not, or may no longer, read the rows. Without this function these users may. */
   refusalOf?(userId: string): Error | undefined;
 }
 
 /** The rows that subscriptions follow. */
 export interface NewRowSource {
-  /** The channel that announces new rows, and the payload that concerns these. Sources with the same ones are the same. */
+  /**
+   * The channel that announces new rows, and the payload that concerns these rows. Equal channels and payloads mean the
+   * same source.
+   */
   channel: string;
   payload: string;
   /** Returns the rows in a window, and which of these users may not read them. It serves all subscribers. */
@@ -44,8 +47,8 @@ interface Subscriber {
 }
 
 /**
- * The horizon of a statement: the oldest transaction that had not ended when it began. What an earlier one wrote, the
- * statement sees. Transactions have numbers of 32 bits here, as in `xmin`.
+ * The horizon of a statement: the oldest transaction that had not ended when it began. The statement sees everything
+ * that an earlier transaction wrote. Transactions have numbers of 32 bits here, as in `xmin`.
  */
 export const HORIZON = `(pg_snapshot_xmin(pg_current_snapshot())::text::bigint & 4294967295)::text`;
 
@@ -155,7 +158,7 @@ export class NewRowPoller {
     }
   }
 
-  /** Forgets rows that no window contains any more: those that were found before a time, oldest first. */
+  /** Forgets rows that are no longer in any window: rows that were found before a time, oldest first. */
   #forgetBefore(time: number): void {
     for (const [id, foundAt] of this.#known) {
       if (foundAt >= time) return;
@@ -163,7 +166,7 @@ export class NewRowPoller {
     }
   }
 
-  /** Ends the subscriptions with an error. A restart of Postgres ends only those that have not begun. */
+  /** Ends the subscriptions with an error. A restart of Postgres ends only subscriptions that have not begun. */
   #endOrRetry(error: unknown): void {
     const isTemporary = error instanceof ApiError && error.status === 503;
     this.#readsAll = true;

@@ -8,7 +8,7 @@ const pollers = new WeakMap<Platform['notifications'], Map<string, NewRowPoller>
 
 /**
  * Subscribes to the rows of a source that are committed from now on, by any process. Yields each once, in order of
- * creation. Continues after a restart of Postgres. Ends as soon as the viewer may not read the rows any more. All
+ * creation. Continues after a restart of Postgres. Ends as soon as the viewer may no longer read the rows. All
  * subscriptions of a process to the same rows share one poller.
  */
 export function followNewRows({ platform, viewer }: Context, source: NewRowSource): AsyncIterable<NewRow> {

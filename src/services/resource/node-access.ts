@@ -50,7 +50,7 @@ export const throughResource: AccessFilter = throughAnyKind((model, viewer) => m
 
 /**
  * Filters rows about a resource: the viewer may read the resource without restriction. Readers with restricted access
- * see such rows only below the resource, where they are cut to what they may see.
+ * see such rows only below the resource, where they are limited to the visible part.
  */
 export const throughVisibleResource: AccessFilter = throughAnyKind((model, viewer) => {
   const [readable, visible] = [model.accessFilter?.(viewer), fullyVisible(viewer)];

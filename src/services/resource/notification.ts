@@ -22,7 +22,7 @@ export interface NewNotification {
   /** A path of the service, or an https URL. */
   link?: string | null;
   resource?: { kind: string; id: string };
-  /** Id of the user or team for whom a job or an app sends it. */
+  /** Id of the user or team that a job or an app sends it for. */
   senderId?: string;
 }
 
@@ -38,7 +38,7 @@ export const readFilter: ListFilter = (value) => ({
 /**
  * Notifies users in the transaction of the change that causes it. `user:<id>` stands for the user, `team:<id>` for the
  * members who can write the resources of the team. Each user gets one notification, disabled users included. Deleted
- * principals are ignored. Returns the number of notified users. See docs/contract.md#notifications.
+ * principals are ignored. Returns the number of notified users. See docs/contract/people.md#notifications.
  */
 export async function notify(
   tx: Transaction,

@@ -77,6 +77,10 @@ export async function updateOwned<T extends OwnedRow>(
   return row;
 }
 
+/** Returns the permission that a change of the owner of a kind requires. */
+export const ownerPermission = <T extends OwnedRow>({ kind, ownerAbility = 'changeOwner' }: OwnedKind<T>) =>
+  `${kind}:${ownerAbility}` as ResourcePermission;
+
 /** Transfers a resource to another principal. Returns its id. */
 export async function setOwner<T extends OwnedRow>(
   ctx: Context,
@@ -85,9 +89,7 @@ export async function setOwner<T extends OwnedRow>(
   ownerId: string,
 ): Promise<string> {
   return ctx.transaction(async (tx) => {
-    const row = await loadResource(ctx, tx, kind, id, `${kind.kind}:changeOwner` as ResourcePermission, {
-      ifMatch: ctx.ifMatch,
-    });
+    const row = await loadResource(ctx, tx, kind, id, ownerPermission(kind), { ifMatch: ctx.ifMatch });
     checkNoDraft(kind, row, 'owner');
     await changeOwner(ctx, tx, kind, row, ownerId);
     return row.id;
@@ -95,8 +97,8 @@ export async function setOwner<T extends OwnedRow>(
 }
 
 /**
- * Transfers a row to another principal. Throws FORBIDDEN without `changeOwner` on the row or, for a team, without the
- * role `memberPlus` in it (docs/contract.md#owners). Throws CONFLICT for a draft or snapshot.
+ * Transfers a row to another principal. Throws FORBIDDEN without the permission on the row or, for a team, without the
+ * role `memberPlus` in it (docs/contract/resources.md#owners). Throws CONFLICT for a draft or snapshot.
  */
 async function changeOwner<T extends OwnedRow>(
   ctx: Context,
@@ -108,7 +110,7 @@ async function changeOwner<T extends OwnedRow>(
   const ownerId = await resolvePrincipal(tx, ctx.viewer.tenantId, principal);
   if (ownerId === row.ownerId) return;
   checkNoApp(ctx.viewer);
-  const permission = `${kind.kind}:changeOwner` as ResourcePermission;
+  const permission = ownerPermission(kind);
   if (!levelAllows(await accessLevelInTransaction(ctx, tx, row), permission)) throw forbidden({ permission });
   if ('parentId' in row && row.parentId) throw conflict('The owner of a draft or snapshot cannot change');
   checkOwnAccess(row);

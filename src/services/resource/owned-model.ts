@@ -18,15 +18,16 @@ import {
   type ModelDefinition,
   hasManyJoined,
 } from './define-model.ts';
-import { favoriteFilter } from './favorite-model.ts';
 import { REFERENCES } from './references.ts';
-import { tagFilter, TAG_IDS } from './tag-model.ts';
+import { favoriteFilter, tagFilter, TAG_IDS } from './resource-models.ts';
 
-/** A bare id is that of a user. */
+/** A bare id is the id of a user. */
 const ownerFilter: ListFilter = (value) => ({
   sql: 'owner_id = ?',
   params: [/^(user|team):/.test(String(value)) ? value : `user:${String(value)}`],
 });
+
+const updatedSinceFilter: ListFilter = (value) => ({ sql: 'updated_at >= ?', params: [value] });
 
 export const OWNER_RELATIONS = {
   ownerUser: belongsToUser('owner_id'),
@@ -58,5 +59,11 @@ export const defineOwnedModel = (entity: EntityType<OwnedRow>, options: ModelOpt
     ...options,
     relations: { ...OWNED_RELATIONS, ...options.relations },
     computed: { tags: TAG_IDS, ...options.computed },
-    filters: { ownerId: ownerFilter, tag: tagFilter, favorite: favoriteFilter, ...options.filters },
+    filters: {
+      ownerId: ownerFilter,
+      tag: tagFilter,
+      favorite: favoriteFilter,
+      updatedSince: updatedSinceFilter,
+      ...options.filters,
+    },
   });

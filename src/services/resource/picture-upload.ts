@@ -10,8 +10,9 @@ import { deleteStoredBytes, deleteUnreferenced } from './stored-file.ts';
 export type UploadedPicture = SavedFile & { filename: string };
 
 /**
- * Saves an upload without checking it. The caller deletes the file if it is not used. `check` receives the input with the
- * parts that a form may have after the file; if it throws, the file is deleted. `name` is that of a file without one.
+ * Saves an upload without checking it. The caller deletes the file if it is not used. `check` receives the input with
+ * the parts that a form may have after the file; if it throws, the file is deleted. `name` is the name of a file
+ * without one.
  */
 export async function receivePicture<T = undefined>(
   ctx: Context,
@@ -33,16 +34,16 @@ export async function receivePicture<T = undefined>(
   }
 }
 
-/** The result of storing a picture, and the ids of files that no row refers to any more. */
+/** The result of storing a picture, and the ids of files that no row refers to. */
 interface StoredPicture<T> {
   result: T;
   unused: string[];
 }
 
 /**
- * Checks a received picture and draws from it. `attach` saves the bytes that it uses with `save`, and inserts
- * their rows. The unused files are then deleted; on any error, all files that were saved are, and the received
- * one. Throws BAD_USER_INPUT for what is no harmless picture, and like `preparePicture`.
+ * Checks a received picture and draws from it. `attach` saves the bytes that it uses with `save`, and inserts their
+ * rows. Afterwards the unused files are deleted; after an error all saved files and the received one. Throws
+ * BAD_USER_INPUT for a file that is not a harmless picture, and like `preparePicture`.
  */
 export async function storePicture<Name extends string, T>(
   ctx: Context,

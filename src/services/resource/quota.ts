@@ -1,12 +1,12 @@
 import type { Query } from '../../core/database.ts';
-import { tooLarge } from '../../core/errors.ts';
+import { tooLarge, type ApiError } from '../../core/errors.ts';
 
 /** SQL for the bytes of a tenant `$1` in the database and in the tables of its apps, which workers measure. */
 const MEASURED = `(select coalesce(sum(bytes), 0) from dws.store_size where tenant_id = $1)`;
 
 /**
- * Returns the bytes that a tenant uses, without the dataset whose rows are about to be replaced: datasets and files are
- * exact, all other stores (`stores.ts`) as a worker has measured them.
+ * Returns the bytes that a tenant uses, without the dataset whose rows are about to be replaced. Datasets and files are
+ * exact; all other stores (`stores.ts`) have the values that a worker has measured.
  */
 export async function loadBytesUsed(
   tx: { query: Query },
@@ -26,7 +26,7 @@ export async function loadBytesUsed(
 }
 
 /**
- * Returns how many bytes the quota of a tenant still allows, Infinity without a quota. `freedBytes` are about to be
+ * Returns the bytes that the quota of a tenant still allows, Infinity without a quota. `freedBytes` are about to be
  * freed. Throws 413 if it allows none.
  */
 export async function loadBytesLeft(
@@ -41,6 +41,34 @@ export async function loadBytesLeft(
   return left;
 }
 
+/** Returns why a tenant must not use `total` bytes; undefined if it may. 0 is unlimited. */
+const quotaIssue = (total: number, quota: number): ApiError | undefined =>
+  quota > 0 && total > quota ? tooLarge(`The tenant would use ${total} bytes; the quota is ${quota}`) : undefined;
+
+/**
+ * Bytes of the disk that a load may take for each remaining byte of the quota. Rows are stored twice, as the source has sent
+ * them and in the form of the index, and take more until their types are known.
+ */
+const LOAD_BYTES_PER_BYTE = 4;
+/** Bytes that any load may take, e.g. empty blocks of the index. */
+const MIN_LOAD_BYTES = 16_000_000;
+
+/**
+ * Returns why a load that takes `loadBytes` of the disk must end: its rows would exceed the quota of the tenant in all
+ * likelihood. Undefined if it may go on.
+ */
+export async function loadIssue(
+  tx: { query: Query },
+  tenantId: string,
+  quota: number,
+  loadBytes: number,
+  datasetId: string,
+): Promise<ApiError | undefined> {
+  if (quota === 0 || loadBytes <= MIN_LOAD_BYTES) return undefined;
+  const used = await loadBytesUsed(tx, tenantId, datasetId);
+  return loadBytes > LOAD_BYTES_PER_BYTE * (quota - used) ? quotaIssue(used + loadBytes, quota) : undefined;
+}
+
 /** Throws 413 if `addedBytes` would exceed the quota of the tenant (`TENANT_QUOTA_BYTES`); 0 is unlimited. */
 export async function checkQuota(
   tx: { query: Query },
@@ -50,6 +78,6 @@ export async function checkQuota(
   exceptDataset: string | null = null,
 ): Promise<void> {
   if (quota === 0) return;
-  const total = (await loadBytesUsed(tx, tenantId, exceptDataset)) + addedBytes;
-  if (total > quota) throw tooLarge(`The tenant would use ${total} bytes; the quota is ${quota}`);
+  const issue = quotaIssue((await loadBytesUsed(tx, tenantId, exceptDataset)) + addedBytes, quota);
+  if (issue) throw issue;
 }

@@ -9,7 +9,7 @@ import { readable } from './access-filter.ts';
 import { loadSharedLevels, ownershipLevel } from './access-level.ts';
 
 /**
- * A way in which rows of one table use resources (docs/contract.md#references). One entry adds the use to
+ * A way in which rows of one table use resources (docs/contract/resources.md#references). One entry adds the use to
  * `…/references` and, if it `blocks`, to the check before a deletion.
  */
 interface ResourceUse {
@@ -31,7 +31,7 @@ interface ResourceUse {
 
 /** Joins the job `u` of a part `x`. Parts of a draft count as parts of its job. */
 const JOB_OF_PART = 'join dws.job j on j.id = x.job_id join dws.job u on u.id = coalesce(j.parent_id, j.id)';
-/** Joins the template `u` of a processor `x`. Those of a draft count as processors of its template. */
+/** Joins the template `u` of a processor `x`. Processors of a draft count as processors of its template. */
 const TEMPLATE_OF_PROCESSOR =
   'dws.template_processor x join dws.template t on t.id = x.template_id join dws.template u on u.id = coalesce(t.parent_id, t.id)';
 
@@ -95,7 +95,7 @@ const USES: readonly ResourceUse[] = [
   },
   { kind: 'job', from: `dws.job_action x ${JOB_OF_PART}`, of: 'template', used: 'x.template_id', blocks: true },
   { kind: 'job', from: `dws.job_action x ${JOB_OF_PART}`, of: 'library', used: 'x.library_id', blocks: true },
-  // A snapshot that is named can be deleted, which removes it from what names it.
+  // A snapshot that is named can be deleted, which removes it from the rows that name it.
   {
     kind: 'report',
     from: `
@@ -111,7 +111,7 @@ const USES: readonly ResourceUse[] = [
     of: 'dataset',
     used: 's.dataset_id',
   },
-  // A rendering fails when what it reads was deleted.
+  // A rendering fails when its data was deleted.
   { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'dataset', used: 'x.dataset_id' },
   { kind: 'template', from: TEMPLATE_OF_PROCESSOR, of: 'query', used: 'x.query_id' },
   // A call of a tool fails when its query was deleted.
@@ -182,7 +182,7 @@ const referenceModel = (accessFilter?: AccessFilter): Model => ({
 const readableReferences = referenceModel(readableUsers);
 const allReferences = referenceModel();
 
-/** The resources that use a resource: those that the viewer may read, and all of them for counting only. */
+/** The resources that use a resource: the resources that the viewer may read, and all of them for counting only. */
 export const REFERENCES: Readonly<Record<'references' | 'allReferences', Relation>> = {
   references: toMany(() => readableReferences, 'used_id', 'kind,name'),
   allReferences: toMany(() => allReferences, 'used_id', 'kind,name'),

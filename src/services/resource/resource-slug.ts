@@ -1,9 +1,9 @@
 import type { TenantRow } from '../../../entities/tenant-row.ts';
 import { LostRace } from '../../core/database.ts';
 import { badInput, slugTaken } from '../../core/errors.ts';
+import { lockKey } from '../../core/locks.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { isSlug, slugOf } from '../../core/slug.ts';
-import { lockKey } from './lock-key.ts';
 
 interface SluggedRow extends TenantRow {
   name: string;
@@ -33,7 +33,7 @@ const LOOKED_UP = 8;
 
 /** Returns the first of `wanted`, `wanted-2`, `wanted-3`, … that no row of the table has. */
 async function findFreeSlug(tx: Transaction, tenantId: string, table: string, wanted: string): Promise<string> {
-  // Those who have lost a race wait for each other, so that each of them wins at last.
+  // Transactions that have lost a race wait for each other, so that each of them finally succeeds.
   if (tx.isRetry) lockKey(tx, `slug:${tenantId}:${table}`);
   for (let first = 1, count = LOOKED_UP; ; first += count, count *= LOOKED_UP) {
     const candidates = Array.from({ length: count }, (_, index) =>
@@ -49,7 +49,7 @@ async function findFreeSlug(tx: Transaction, tenantId: string, table: string, wa
   }
 }
 
-/** Returns the slug. Throws BAD_USER_INPUT if it is malformed (docs/contract.md#identifiers). */
+/** Returns the slug. Throws BAD_USER_INPUT if it is malformed (docs/contract/apis.md#identifiers). */
 function checkSlug(slug: string): string {
   if (!isSlug(slug))
     throw badInput('slug must match ^[a-z0-9][a-z0-9-]*$, have at most 100 characters and not be shaped like a UUID');

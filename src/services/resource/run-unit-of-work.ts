@@ -6,8 +6,8 @@ import { storeActivities } from './activity.ts';
 import { actorOf, buildAuditStatement, findCreatedId } from './audit.ts';
 
 /**
- * The concurrent transactions of callers, fewer than the pool has connections. So those that wait for locks leave
- * connections for reads and for other callers.
+ * The concurrent transactions of callers, fewer than the pool has connections. So transactions that wait for locks
+ * leave connections for reads and for other callers.
  */
 const TRANSACTION_GATE = FairGate.shared({ places: 8, maxWaiting: 1000, taskNoun: 'changes' });
 

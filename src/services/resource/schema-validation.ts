@@ -4,7 +4,9 @@ import { shortenName } from '../../core/shorten-message.ts';
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 
-/** Returns a value that fits a JSON Schema of ours. Throws BAD_USER_INPUT naming the invalid keys below `root`. */
+/**
+ * Returns a value that fits a JSON Schema of the service. Throws BAD_USER_INPUT naming the invalid keys below `root`.
+ */
 export function checkAgainstSchema<T>(schema: Record<string, unknown>, value: T, root: string): T {
   const validate = ajv.compile(schema);
   if (!validate(value)) throw schemaError(validate.errors!, root);
@@ -13,7 +15,7 @@ export function checkAgainstSchema<T>(schema: Record<string, unknown>, value: T,
 
 const ajvWithDefaults = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true });
 
-/** Returns a copy of a value with the defaults of a JSON Schema of ours. Throws like `checkAgainstSchema`. */
+/** Returns a copy of a value with the defaults of a JSON Schema of the service. Throws like `checkAgainstSchema`. */
 export function fillFromSchema(schema: Record<string, unknown>, input: unknown, root: string): unknown {
   // Ajv fills in defaults in place, so it works on a copy. It caches compiled schemas by object identity.
   const value = structuredClone(input);
@@ -22,7 +24,7 @@ export function fillFromSchema(schema: Record<string, unknown>, input: unknown, 
   return value;
 }
 
-/** Returns whether a value fits a JSON Schema of ours. */
+/** Returns whether a value fits a JSON Schema of the service. */
 export const fitsSchema = (schema: Record<string, unknown>, value: unknown): boolean =>
   ajvWithDefaults.compile(schema)(structuredClone(value));
 

@@ -31,7 +31,7 @@ const fileAccess: AccessFilter = (viewer) => {
 
 /**
  * Returns the resources that the viewer may read and that contain all words of `q`, by descending score
- * (docs/contract.md#search). Throws BAD_USER_INPUT if `q` contains no word.
+ * (docs/contract/resources.md#search). Throws BAD_USER_INPUT if `q` contains no word.
  */
 export async function search(
   { query, viewer }: Context,

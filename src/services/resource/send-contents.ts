@@ -4,19 +4,19 @@ import type { AuditedRead } from '../../core/downloads.ts';
 import { notFound } from '../../core/errors.ts';
 import { auditContent } from './audit-read.ts';
 
-/** What identifies contents, and where they are; a `fileId` of null stands for no bytes. */
+/** The identity and place of contents; a `fileId` of null stands for no bytes. */
 export interface StoredContents {
   fileId?: string | null;
   size: number;
   sha256: string;
 }
 
-/** How often contents are looked up again that were replaced before they were opened. */
+/** Number of further look-ups of contents that were replaced before they were opened. */
 const MAX_LOOKUPS = 5;
 
 /**
- * Passes contents to the response of a request for their bytes. `find` finds them, and `what` names them in an error.
- * Returns which ones these are; null for other requests. `audited` is their event in the audit log.
+ * Sends contents in response to a request for their bytes. `find` finds them, and `what` names them in an error.
+ * Returns the identity of the contents; null for other requests. `audited` is their event in the audit log.
  */
 export async function sendStoredContents(
   ctx: Context,

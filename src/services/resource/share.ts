@@ -55,7 +55,7 @@ function checkShareLevel({ shareLevels = SHARE_LEVELS }: OwnedKind<OwnedRow>, le
   if (!shareLevels.includes(level)) throw invalid('accessLevel', `must be one of ${shareLevels.join(', ')}`);
 }
 
-/** Deletes the share of a principal. Access by ownership remains. Throws NOT_FOUND if there is no share. */
+/** Deletes the share of a principal. Access by ownership remains. Throws NOT_FOUND if the share does not exist. */
 export async function remove<T extends OwnedRow>(
   ctx: Context,
   kind: OwnedKind<T>,

@@ -1,7 +1,9 @@
 import type { TableLimit, WorkspaceKey } from '../../core/app-workspace.ts';
+import type { SqlRow, Statement } from '../../core/database.ts';
 import { diskLow, tooLarge, type ApiError } from '../../core/errors.ts';
 import { perPlatform } from '../../core/per-platform.ts';
 import type { Platform } from '../../core/platform.ts';
+import { loadIssue } from './quota.ts';
 
 /** How long a process uses the sizes of a tenant that it has read, and the free space of its disk. */
 const MAX_AGE_MS = 5000;
@@ -13,7 +15,7 @@ interface Bytes {
   others: number;
 }
 
-/** What the stores of a tenant use, as a worker has measured them: of the whole tenant, and of each app by its id. */
+/** The sizes of a tenant's stores, as a worker has measured them: of the whole tenant, and of each app by its id. */
 interface Usage extends Bytes {
   apps: ReadonlyMap<string, Bytes>;
 }
@@ -63,6 +65,45 @@ async function isDiskLow(platform: Platform): Promise<boolean> {
   return (await keep(disks(platform), 'free', MAX_DISK_AGE_MS, () => platform.freeBytes())) < reserved;
 }
 
+/** Time between two looks at a load, in milliseconds. */
+const LOAD_INTERVAL_MS = 1000;
+
+/** A load of the rows of a dataset. */
+interface RunningLoad {
+  tenantId: string;
+  /** Dataset whose rows are replaced. */
+  datasetId: string;
+  /** Returns how many bytes of the disk the load takes now. */
+  bytes(): Promise<number>;
+}
+
+/**
+ * Loads rows with a signal. It aborts with 503 when little of the disk is left, as the load would otherwise take the rest
+ * from all tenants, and with 413 when the load takes much more than the rest of the tenant's quota.
+ */
+export async function whileStorageAllows<T>(
+  platform: Platform,
+  { tenantId, datasetId, bytes }: RunningLoad,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const refused = new AbortController();
+  const { TENANT_QUOTA_BYTES: quota } = platform.config;
+  const tx = { query: <R extends SqlRow>(statement: Statement) => platform.database.query<R>(tenantId, statement) };
+  const look = async () => {
+    const issue = (await isDiskLow(platform))
+      ? diskLow()
+      : quota > 0 && (await loadIssue(tx, tenantId, quota, await bytes(), datasetId));
+    if (issue) refused.abort(issue);
+  };
+  const timer = setInterval(() => void look().catch(() => {}), LOAD_INTERVAL_MS);
+  try {
+    return await work(AbortSignal.any([signal, refused.signal]));
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 /** Returns why a tenant, with all its apps, must not store more. */
 async function tenantIssue(platform: Platform, { tables, others }: Bytes): Promise<ApiError | undefined> {
   const { TENANT_QUOTA_BYTES: quota, TENANT_DATABASE_BYTES: databaseBytes } = platform.config;
@@ -74,8 +115,8 @@ async function tenantIssue(platform: Platform, { tables, others }: Bytes): Promi
 }
 
 /**
- * Returns why a tenant, or an app of it, must not store more: a full quota (413), by what a worker has measured, or little
- * free disk (503). Undefined if it may. See docs/contract.md#storage.
+ * Returns why a tenant, or an app of it, must not store more: a full quota (413), according to a worker's measurement,
+ * or little free disk (503). Undefined if it may. See docs/contract/resources.md#storage.
  */
 export async function storageIssue(
   platform: Platform,
@@ -96,7 +137,7 @@ export async function checkStorage(platform: Platform, tenantId: string, appId: 
   if (issue) throw issue;
 }
 
-/** Returns what the tables of an app may have: its quota is one sum with its other stores. */
+/** Returns the bytes that the tables of an app may have: its quota covers them together with its other stores. */
 export async function tableLimitOf(platform: Platform, { tenantId, appId }: WorkspaceKey): Promise<TableLimit> {
   const usage = await loadUsage(platform, tenantId);
   const issue = await tenantIssue(platform, usage);

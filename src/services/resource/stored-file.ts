@@ -5,7 +5,7 @@ import type { Transaction } from '../../core/platform.ts';
 /** SHA-256 of no bytes. */
 export const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** A file in the file store, with what its row contains in addition. */
+/** A file in the file store, with the further columns of its row. */
 export interface LabelledFile extends SavedFile {
   filename: string;
   contentType: string;
@@ -21,7 +21,7 @@ export function insertStoredFile(tx: Pick<Transaction, 'execute'>, tenantId: str
   });
 }
 
-/** Deletes the rows of files that nothing names any more. */
+/** Deletes the rows of files that nothing refers to. */
 export function deleteStoredFiles(tx: Pick<Transaction, 'execute'>, tenantId: string, ids: readonly string[]): void {
   if (ids.length > 0)
     tx.execute({
@@ -78,8 +78,8 @@ export async function deleteUnreferenced(
 }
 
 /**
- * Gives saved bytes their row. `attach` inserts it and returns the id of the file that it replaces, whose bytes are then
- * deleted. If `attach` throws, the saved bytes are.
+ * Inserts the row of saved bytes with `attach`, which returns the id of the file that it replaces. The bytes of that
+ * file are then deleted. If `attach` throws, the saved bytes are deleted.
  */
 export async function replaceBytes(
   ctx: Pick<Context, 'platform' | 'query'>,

@@ -3,11 +3,11 @@ interface Store {
   /** A table of the schema `dws` with a column `tenant_id`, `workspace`, or a folder of `DATA_DIR` with a slash. */
   name: string;
   /**
-   * What a worker measures (`store-sizes.ts`): `rows` of a table, or the tables of a `workspace`. `exact` is the sum of a
-   * column that is read for each check (`quota.ts`).
+   * The measurement of a worker (`store-sizes.ts`): `rows` of a table, or the tables of a `workspace`. `exact` is the
+   * sum of a column that is read for each check (`quota.ts`).
    */
   measure: 'rows' | 'workspace' | 'exact';
-  /** Whose bytes they are: of a tenant alone, or also of the app in `app_id`. */
+  /** The owner of the bytes: a tenant alone, or a tenant and the app in `app_id`. */
   owner: 'tenant' | 'app';
 }
 

@@ -4,10 +4,10 @@ import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { assignPresent, checkOptionalText, checkText, invalid } from '../../core/input-checks.ts';
+import { lockKey } from '../../core/locks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { actingUserId } from '../../core/viewer.ts';
-import { lockKey } from './lock-key.ts';
 import { loadUnowned, type UnownedKind } from './unowned-kind.ts';
 
 export const TAG: UnownedKind<Tag> = { entity: Tag, what: 'tag' };

@@ -33,8 +33,8 @@ export const canChange = (
 
 /**
  * Loads a row for a change and locks it until the transaction ends. Throws NOT_FOUND if it does not exist, FORBIDDEN if
- * the viewer may not change it, and 412 if `If-Match` does not allow its version. `isAllowed` says that the viewer may,
- * also without having created it.
+ * the viewer may not change it, and 412 if `If-Match` does not allow its version. `isAllowed` means that the viewer may
+ * change it, even without having created it.
  */
 export async function loadUnowned<T extends UnownedRow>(
   ctx: Context,

@@ -17,7 +17,7 @@ export interface SealedPlace {
   isBytes: boolean;
   /** The sealed value as text; bytes in Base64. */
   value: string;
-  /** Fingerprint of the key of the sealed value; null for what is not sealed. */
+  /** Fingerprint of the key of the sealed value; null for a value that is not sealed. */
   fingerprint: string;
   /** Length of the stored value in bytes. */
   bytes: string;
@@ -34,7 +34,9 @@ export interface KeyRange {
 /** Number of rows that one statement reads, so that none takes long. */
 const RANGE_ROWS = 10_000;
 
-/** Returns the places of `SEALED_COLUMNS` that exist. An older migration lacks those of later ones. */
+/**
+ * Returns the places of `SEALED_COLUMNS` that exist. The database of an older migration lacks the places of later ones.
+ */
 export async function findPlaces(query: Query, names: readonly string[] = SEALED_COLUMNS): Promise<SealedPlace[]> {
   const wanted = names.map((name) => ({ name, path: name.split('.') }));
   const tables = [...new Set(wanted.map(({ path }) => path[0]))];

@@ -48,7 +48,7 @@ const KEY = 'key:';
 const LOST = 'lost';
 const IN_USE = 'in use';
 
-/** Records that values may be sealed under a key. Clears that it is lost. */
+/** Records that values may be sealed under a key, and that the key is not lost. */
 const recordKey = (query: Query, fingerprint: string): Promise<unknown> =>
   query({
     text: `
@@ -58,7 +58,7 @@ const recordKey = (query: Query, fingerprint: string): Promise<unknown> =>
   });
 
 /**
- * Records the newest key, under which this process seals, and returns whether another process has recorded a newest key
+ * Records the newest key, under which this process seals. Returns whether another process has recorded a newest key
  * that the ring lacks: its values cannot be read here.
  */
 export async function recordNewestKey(
@@ -70,7 +70,9 @@ export async function recordNewestKey(
   return { foreignKey: newest && !fingerprints.includes(newest.value) ? newest.value : null };
 }
 
-/** Records that a key is lost, so that the service starts without it. What is sealed under it stays unreadable. */
+/**
+ * Records that a key is lost, so that the service starts without it. Values that are sealed under it stay unreadable.
+ */
 export async function forgetKey(query: Query, fingerprint: string): Promise<void> {
   await query({
     text: `insert into dws.setting (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`,
@@ -93,13 +95,13 @@ async function readKeys(query: Query): Promise<Map<string, boolean>> {
 }
 
 /**
- * Returns what is sealed under keys that a ring lacks, without those that are lost. Only keys that starts have recorded
- * are counted, if they have.
+ * Returns the values that are sealed under keys that a ring lacks, without lost keys. If starts have recorded keys,
+ * only these are counted.
  */
 async function findMissingKeys(query: Query, { fingerprints }: Pick<SecretBox, 'fingerprints'>): Promise<KeyUse[]> {
   const recorded = await readKeys(query);
   const lacks = (fingerprint: string) => !fingerprints.includes(fingerprint) && recorded.get(fingerprint) !== true;
-  // Databases of former versions have no record of keys but the newest.
+  // Databases of former versions have a record of the newest key only.
   const isComplete = [...recorded.values()].includes(false);
   const only = isComplete ? [...recorded.keys()].filter(lacks) : undefined;
   if (only?.length === 0) return [];
@@ -108,7 +110,7 @@ async function findMissingKeys(query: Query, { fingerprints }: Pick<SecretBox, '
 
 /**
  * Checks that the key ring has every key under which something is stored, and records the keys. Throws a sentence with the
- * counts. See docs/contract.md#keys.
+ * counts. See docs/contract/running.md#keys.
  */
 export async function checkKeyRing(
   query: Query,
@@ -130,7 +132,7 @@ export async function checkKeyRing(
 
 /** Returns the sentence about keys that `APP_SECRET` lacks. */
 const missingKeysMessage = (missing: readonly KeyUse[]): string =>
-  `APP_SECRET does not contain every key with which stored values are encrypted. Missing: ${missing
+  `APP_SECRET does not contain every key that encrypts stored values. Missing: ${missing
     .map(formatUse)
     .join(
       '; ',

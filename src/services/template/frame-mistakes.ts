@@ -23,7 +23,7 @@ export function findFrameMistakes({ header, footer }: Frames): TemplateMistake[]
   });
 }
 
-/** Throws BAD_USER_INPUT naming the setting whose text loads something. Of a rendered text the place is unknown. */
+/** Throws BAD_USER_INPUT naming the setting whose text loads something. The place in a rendered text is unknown. */
 export function checkFrames(frames: Frames, { isRendered = false } = {}): void {
   const mistakes = findFrameMistakes(frames);
   if (mistakes.length > 0)

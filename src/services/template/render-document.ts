@@ -26,7 +26,7 @@ export interface RenderedDocument {
   pages: number | null;
 }
 
-/** What a rendering reports to, and what ends it. */
+/** The progress and the cancellation of a rendering. */
 export interface RenderJob {
   signal: AbortSignal;
   progress(update: Progress): void;
@@ -91,17 +91,19 @@ async function print(
   { content, header, footer }: RenderedTemplate,
   { signal, progress }: RenderJob,
 ) {
-  // They may get styles by files and data.
+  // Header and footer may get styles from files and data.
   checkFrames({ header, footer }, { isRendered: true });
   progress({ message: 'Printing', percent: PRINTING_PERCENT });
   const letterhead = files.find(({ id }) => id === template.letterheadId);
   return ctx.platform.pdfPrinter.print({
     caller: ctx.viewer,
+    title: template.name,
     html: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8'),
     header,
     footer,
     page: settings.page,
     letterhead: letterhead ? await readSource(ctx, letterhead) : null,
+    onUnpack: () => progress({ message: 'Printing: unpacking the browser', percent: PRINTING_PERCENT }),
     signal,
   });
 }

@@ -5,7 +5,7 @@ import { TemplateProcessor } from '../../../entities/template-processor.ts';
 import type { Template } from '../../../entities/template.ts';
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
-import { cleanFilename } from '../../core/files.ts';
+import { cleanFilename, withoutFolders } from '../../core/files.ts';
 import type { TemplateRenderInput } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { TemplateEngine, TemplateHandler } from '../../core/template-engine.ts';
@@ -47,12 +47,12 @@ export interface RenderPlan {
   preview: boolean;
 }
 
-/** What to render, beside the template. Absent keys have the value of the template. */
+/** Options of a rendering, in addition to the template. Absent keys have the value of the template. */
 export type RenderOptions = Partial<Omit<TemplateRenderInput, 'templateId'>>;
 
 /**
- * Reads a template or a draft and checks what is to be rendered. Locks the template, so that all parts belong together.
- * Throws NOT_FOUND, BAD_USER_INPUT naming the invalid values, CONFLICT for a template without a file to render.
+ * Reads a template or a draft and checks the rendering. Locks the template, so that all parts belong together. Throws
+ * NOT_FOUND, BAD_USER_INPUT naming the invalid values, CONFLICT for a template without a file to render.
  */
 export async function planRender(
   ctx: Context,
@@ -107,7 +107,7 @@ export const loadFiles = (
     values: [tenantId, id],
   });
 
-/** Returns the options of a handler: those of the request, or those of the template if they are for this handler. */
+/** Returns the options of a handler: the options of the request, or of the template if they are for this handler. */
 const optionsFor = (
   template: Template,
   handler: TemplateHandler,
@@ -119,5 +119,5 @@ const optionsFor = (
 function nameOf(filename: string, handler: TemplateHandler): string {
   const extension = `.${handler.extension}`;
   const hasExtension = filename.toLowerCase().endsWith(extension);
-  return cleanFilename(hasExtension ? filename : `${filename}${extension}`);
+  return cleanFilename(withoutFolders(hasExtension ? filename : `${filename}${extension}`));
 }

@@ -18,8 +18,8 @@ export interface StartedRendering {
 }
 
 /**
- * Renders a template or a draft with the access of the caller, once everything that can be checked is. A preview runs in
- * this process if its caller waits.
+ * Renders a template or a draft with the access of the caller, after all possible checks. A preview runs in this
+ * process if its caller waits.
  */
 export async function render(
   ctx: Context,

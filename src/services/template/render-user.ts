@@ -2,7 +2,7 @@ import { User } from '../../../entities/user.ts';
 import type { Context } from '../../core/context.ts';
 import type { Transaction } from '../../core/platform.ts';
 
-/** What templates know of the user for whom they are rendered. */
+/** The user that a document is rendered for, as templates see them. */
 export interface RenderUser {
   id: string;
   username: string;
@@ -12,7 +12,7 @@ export interface RenderUser {
   timezone: string | null;
 }
 
-/** Returns the user, or the team, for whom a template is rendered. */
+/** Returns the user, or the team, that a template is rendered for. */
 export async function loadRenderUser({ viewer }: Pick<Context, 'viewer'>, tx: Transaction): Promise<RenderUser> {
   const { userId: id, username } = viewer;
   const user = await tx.findOne(User, { id });

@@ -14,7 +14,7 @@ import type { RenderedDocument } from './render-document.ts';
 import type { RenderPlan } from './render-plan.ts';
 
 const HOUR_MS = 3_600_000;
-/** Time for which a rendition stays, and that of a preview. */
+/** Lifetime of a rendition, and of a preview. */
 const RENDITION_TTL_MS = 24 * HOUR_MS;
 const PREVIEW_TTL_MS = HOUR_MS;
 
@@ -22,7 +22,7 @@ const PREVIEW_TTL_MS = HOUR_MS;
 const MAX_RENDITIONS = 200;
 const MAX_RENDITION_BYTES = 2_000_000_000;
 
-/** What a client gets of a rendition. */
+/** A rendition as a client gets it. */
 export type RenditionResult = Pick<
   Rendition,
   'id' | 'templateId' | 'handler' | 'filename' | 'contentType' | 'size' | 'pages'
@@ -65,7 +65,7 @@ export async function insertRendition(
   });
   tx.insert(rendition);
   tx.flush();
-  // The new document is counted already.
+  // The new document is already counted.
   await checkQuota(tx, tenantId, config.TENANT_QUOTA_BYTES, 0);
   const { id, templateId, size, createdAt, expiresAt } = rendition;
   return {
@@ -90,7 +90,10 @@ async function lockTemplate(tx: Transaction, { tenantId, id }: RenderPlan['templ
   if (!found) throw notFound({ what: 'template', id });
 }
 
-/** Deletes the renditions of a user beyond the limits, with one of `addedBytes` more. The janitor deletes their bytes. */
+/**
+ * Deletes the renditions of a user beyond the limits, assuming one more of `addedBytes`. The janitor deletes their
+ * bytes.
+ */
 const deleteOldest = (tx: Transaction, tenantId: string, userId: string, addedBytes: number): void =>
   tx.execute({
     text: `
@@ -108,13 +111,13 @@ const deleteOldest = (tx: Transaction, tenantId: string, userId: string, addedBy
     values: [tenantId, userId, MAX_RENDITIONS - 1, MAX_RENDITION_BYTES - addedBytes],
   });
 
-/** What is read of a rendition to send its contents. */
+/** The columns that sending the contents of a rendition requires. */
 export const CONTENT_COLUMNS = ['templateId', 'size', 'sha256', 'contentType', 'fileId'] as const;
 type ReadableContents = Pick<ReadRow<Rendition>, 'id' | 'templateId' | (typeof CONTENT_COLUMNS)[number]>;
 
 /**
- * Sends the contents of a rendition, in a request for its bytes, unless the client has them. Throws NOT_FOUND if they were
- * deleted meanwhile.
+ * Sends the contents of a rendition, in a request for its bytes, unless the client has them. Throws NOT_FOUND if they
+ * were deleted during the request.
  */
 export async function sendRendition(
   ctx: Pick<Context, 'platform' | 'request' | 'viewer' | 'sendFile' | 'revalidate'>,

@@ -3,7 +3,7 @@ import { invalid } from '../../core/input-checks.ts';
 /** Maximum number of inputs, and of processors, of one template. */
 export const MAX_PARTS = 50;
 
-/** Names that documents use for something else: ours, and the globals and keywords of nunjucks. */
+/** Names that documents use for something else: the service's own, and the globals and keywords of nunjucks. */
 const RESERVED = new Set(
   (
     'inputs data user template now asset page pages ' +
@@ -16,8 +16,8 @@ const RESERVED = new Set(
 );
 
 /**
- * Throws BAD_USER_INPUT for a name that is reserved, or used by another input or processor of the template.
- * `list` is the key of the list, `names` are those of its items, `others` those of the other list.
+ * Throws BAD_USER_INPUT for a name that is reserved, or used by another input or processor of the template. `list` is
+ * the key of the list, `names` are the names of its items, `others` the names in the other list.
  */
 export function checkNames(
   list: 'inputs' | 'processors',

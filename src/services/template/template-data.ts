@@ -10,10 +10,10 @@ import { bindConfig, refusedIssue } from './template-processor-config.ts';
 /** Number of rows that a preview reads with each processor. */
 const PREVIEW_ROWS = 20;
 
-/** What decides which data a processor reads. */
+/** The definition of a processor, which decides the data that it reads. */
 export type ProcessorDefinition = Pick<TemplateProcessor, 'name' | 'type' | 'config'>;
 
-/** What to read for a rendering. */
+/** The data to read for a rendering. */
 export interface TemplateDataRequest {
   /** The processors of the template, in their order. */
   processors: readonly ProcessorDefinition[];
@@ -29,8 +29,9 @@ export interface TemplateDataRequest {
 
 /**
  * Reads the data of a rendering: the result of each processor by its name, as JSON values. Reads one after the other,
- * with the access of the viewer and nothing more. Throws the errors of what it reads, with the path `processors.<name>`,
- * or `params.<name>` for the value of an input that is refused, 413 past 50 MB in all, and the reason of an aborted signal.
+ * with only the access of the viewer. Throws the errors of the readings with the path `processors.<name>`, or
+ * `params.<name>` for the value of an input that is refused. Throws 413 past 50 MB in total, and the reason of an
+ * aborted signal.
  */
 export async function loadTemplateData(
   ctx: Context,
@@ -51,7 +52,7 @@ export async function loadTemplateData(
   return Object.fromEntries(data);
 }
 
-/** Returns a context of the same viewer whose reads end with the signal too, and which no audit record names. */
+/** Returns a context of the same viewer whose reads also end with the signal, and do not appear in audit records. */
 function contextUntil({ platform, request, viewer }: Context, signal: AbortSignal): Context {
   const { id, address, userAgent, channel } = request;
   const info: RequestInfo = {
@@ -93,7 +94,9 @@ async function findRefused(
   bindings: readonly Binding[],
   { validation = [] }: ApiError,
 ): Promise<Binding | undefined> {
-  const path = validation[0]?.path ?? [];
+  const { path = [], code } = validation[0] ?? {};
+  // The name of a field or operator never comes from a binding.
+  if (code === 'unknown') return undefined;
   const named = bindings.find((binding) => binding.path.every((key, index) => path[index] === key));
   return named ?? processor.findRefused?.(ctx, config as never, bindings);
 }

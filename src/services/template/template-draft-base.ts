@@ -24,7 +24,7 @@ export const TEMPLATE_DRAFT_STALE: { sql: string; type: ColumnType } = {
   type: 'boolean',
 };
 
-/** Returns the digest of a template, with which it is compared later. */
+/** Returns the digest of a template for a later comparison. */
 export async function loadDraftBase(tx: Transaction, tenantId: string, templateId: string): Promise<string> {
   const [base] = await tx.query<{ digest: string }>({
     text: `select ${contentDigestSql('t')} as digest from dws.template t where tenant_id = $1 and id = $2`,

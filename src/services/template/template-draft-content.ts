@@ -1,51 +1,89 @@
+import type { TemplateFile } from '../../../entities/template-file.ts';
+import type { TemplateInput } from '../../../entities/template-input.ts';
+import type { TemplateProcessor } from '../../../entities/template-processor.ts';
 import type { Template } from '../../../entities/template.ts';
 import { newId } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { deleteMissing, moveNew, replaceContent, type DraftPart } from '../resource/draft-parts.ts';
-import { replaceTexts } from './file-references.ts';
+import {
+  deleteMissing,
+  draftPart,
+  moveNew,
+  replaceContent,
+  type DraftedField,
+  type DraftPart,
+} from '../resource/draft-parts.ts';
+import { replaceAddresses, replaceTexts } from './file-references.ts';
 
-/** The fields that a draft copies from its template, and a commit back. */
-export const DRAFTED = [
-  'name',
-  'description',
-  'type',
-  'handler',
-  'handlerOptions',
-  'templateFileId',
-  'letterheadId',
-  'settings',
-] as const;
-export type DraftedFields = Pick<Template, (typeof DRAFTED)[number]>;
+/** The columns of the fields that a draft copies from its template, and a commit back. */
+const DRAFTED_FIELDS = {
+  name: 'name',
+  description: 'description',
+  type: 'type',
+  handler: 'handler',
+  handlerOptions: 'handler_options',
+  templateFileId: 'template_file_id',
+  letterheadId: 'letterhead_id',
+  settings: 'settings',
+} satisfies Record<DraftedField<Template, 'slug' | 'tags' | 'folderId' | 'ownerId' | 'parentId' | 'draftBase'>, string>;
+export const DRAFTED = Object.keys(DRAFTED_FIELDS) as (keyof typeof DRAFTED_FIELDS)[];
+export const DRAFTED_COLUMNS = Object.values(DRAFTED_FIELDS);
+export type DraftedFields = Pick<Template, keyof typeof DRAFTED_FIELDS>;
 
-/** The columns of these fields. */
-export const DRAFTED_COLUMNS = DRAFTED.map((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
-
-/** What a draft copies in addition. Copies of files share the stored bytes with their originals. */
+/** The parts that a draft copies in addition. Copies of files share the stored bytes with their originals. */
 export const TEMPLATE_PARTS: readonly DraftPart[] = [
-  { table: 'template_file', columns: ['filename', 'role', 'content_type', 'embedded', 'file_id'] },
-  {
+  draftPart<TemplateFile, 'templateId' | 'size' | 'sha256'>({
+    table: 'template_file',
+    parent: 'template_id',
+    columns: {
+      filename: 'filename',
+      role: 'role',
+      contentType: 'content_type',
+      embedded: 'embedded',
+      fileId: 'file_id',
+    },
+  }),
+  draftPart<TemplateInput, 'templateId'>({
     table: 'template_input',
-    columns: ['position', 'name', 'label', 'description', 'required', 'default_value', 'schema'],
-  },
-  { table: 'template_processor', columns: ['position', 'name', 'type', 'config'] },
-].map((part) => ({ ...part, parent: 'template_id' }));
+    parent: 'template_id',
+    columns: {
+      position: 'position',
+      name: 'name',
+      label: 'label',
+      description: 'description',
+      required: 'required',
+      defaultValue: 'default_value',
+      schema: 'schema',
+    },
+  }),
+  draftPart<TemplateProcessor, 'templateId'>({
+    table: 'template_processor',
+    parent: 'template_id',
+    columns: { position: 'position', name: 'name', type: 'type', config: 'config' },
+  }),
+];
 
-/** Ids of files by those of their copies, or the other way round. */
+/** Ids of files by the ids of their copies, or the other way round. */
 type FileIds = ReadonlyMap<string, string>;
 
-/** Returns the fields of a template with other ids of files. Files without another id keep theirs. */
-export function draftedFields(template: Template, ids: FileIds): DraftedFields {
+/**
+ * Returns the fields of a template for its draft, or the other way round: with other ids of files, and with the id of that
+ * template in addresses of files. Files without another id keep theirs.
+ */
+export function draftedFields(template: Template, ids: FileIds, templateId: string): DraftedFields {
   const fields = Object.fromEntries(DRAFTED.map((key) => [key, template[key] ?? null])) as unknown as DraftedFields;
   const { templateFileId, letterheadId, settings } = fields;
   return {
     ...fields,
     templateFileId: templateFileId && (ids.get(templateFileId) ?? templateFileId),
     letterheadId: letterheadId && (ids.get(letterheadId) ?? letterheadId),
-    settings: replaceTexts(settings, ids),
+    settings: replaceAddresses(replaceTexts(settings, ids), ids, { from: template.id, to: templateId }),
   };
 }
 
-/** Copies files, inputs and processors into a draft, by one statement each. Returns the ids of copied files by their originals'. */
+/**
+ * Copies files, inputs and processors into a draft, by one statement each. Returns the ids of copied files by the ids
+ * of their originals.
+ */
 export async function copyParts(tx: Transaction, template: Template, draftId: string): Promise<FileIds> {
   const copies = await Promise.all(
     TEMPLATE_PARTS.map(async ({ table, columns }) => {
@@ -69,7 +107,7 @@ export async function copyParts(tx: Transaction, template: Template, draftId: st
   return copies[0]!.ids;
 }
 
-/** Returns the ids of the originals of copied files by those of the copies. */
+/** Returns the ids of the originals of copied files by the ids of the copies. */
 export async function loadOriginalIds(tx: Transaction, { tenantId, id }: Template): Promise<FileIds> {
   const files = await tx.query<{ id: string; originalId: string }>({
     text: `
@@ -82,8 +120,8 @@ export async function loadOriginalIds(tx: Transaction, { tenantId, id }: Templat
 }
 
 /**
- * Replaces files, inputs and processors of a template by those of its draft. Both are locked. Copies give their content to
- * their originals, which keep their ids; new parts move. Returns which lists have changed.
+ * Replaces files, inputs and processors of a template by the parts of its draft. Both are locked. Originals get the
+ * content of their copies and keep their ids; new parts move. Returns which lists have changed.
  */
 export async function commitParts(tx: Transaction, template: Template, draft: Template): Promise<string[]> {
   const values = [template.tenantId, template.id, draft.id];

@@ -14,7 +14,7 @@ import { copyParts, DRAFTED, draftedFields, loadOriginalIds, commitParts } from 
 const UNCHANGED_IDS: ReadonlyMap<string, string> = new Map();
 
 /**
- * Returns the id of the draft of a template. Creates the draft as a copy if there is none. Of two concurrent calls, the
+ * Returns the id of the draft of a template. Without one, creates the draft as a copy. Of two concurrent calls, the
  * second returns the draft of the first. Throws CONFLICT for a draft.
  */
 export function edit(ctx: Context, id: string): Promise<string> {
@@ -28,7 +28,7 @@ export function edit(ctx: Context, id: string): Promise<string> {
 async function createDraft(tx: Transaction, template: Template): Promise<Template> {
   const { tenantId, ownerId, id } = template;
   const draft = newRow(Template, {
-    ...draftedFields(template, UNCHANGED_IDS),
+    ...draftedFields(template, UNCHANGED_IDS, template.id),
     tenantId,
     ownerId,
     parentId: id,
@@ -36,9 +36,9 @@ async function createDraft(tx: Transaction, template: Template): Promise<Templat
     slug: '',
   });
   await setSlug(tx, TEMPLATE, draft);
-  // Its file ids become those of the copies before the transaction ends.
+  // Its file ids are replaced by the ids of the copies before the transaction ends.
   tx.insert(draft);
-  Object.assign(draft, draftedFields(template, await copyParts(tx, template, draft.id)));
+  Object.assign(draft, draftedFields(template, await copyParts(tx, template, draft.id), draft.id));
   return draft;
 }
 
@@ -61,16 +61,16 @@ async function loadWithDraft(
 }
 
 /**
- * Replaces fields, files, inputs and processors of a template by those of its draft, and deletes the draft. What was copied
- * has the ids that it had before. Returns the id of the template. Throws NOT_FOUND without a draft.
+ * Replaces fields, files, inputs and processors of a template by the contents of its draft, and deletes the draft.
+ * Copied parts keep their original ids. Returns the id of the template. Throws NOT_FOUND without a draft.
  */
 export function commit(ctx: Context, id: string): Promise<string> {
   return ctx.transaction(async (tx) => {
     const [template, draft] = await loadWithDraft(ctx, tx, id);
-    const drafted = draftedFields(draft, await loadOriginalIds(tx, draft));
+    const drafted = draftedFields(draft, await loadOriginalIds(tx, draft), template.id);
     const changed = DRAFTED.filter((key) => !isDeepStrictEqual(drafted[key] ?? null, template[key] ?? null));
     const lists = await commitParts(tx, template, draft);
-    // Not as a change of the unit of work, which would record an update of its own.
+    // Not as a change of the unit of work, which would record a separate update.
     tx.writeUnrecorded(template, {
       ...Object.fromEntries(changed.map((key) => [key, drafted[key]])),
       updatedAt: new Date(),
@@ -84,7 +84,7 @@ export function commit(ctx: Context, id: string): Promise<string> {
       (name) => `${ctx.viewer.username} committed a draft of ${name}`,
       { fields: [...changed, ...lists] },
     );
-    // With the copies, whose content the originals have.
+    // Deletes the copies too, since the originals have their content.
     tx.remove(draft);
     return template.id;
   });

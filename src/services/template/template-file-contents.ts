@@ -60,7 +60,7 @@ function addUploaded(
   });
 }
 
-/** Returns the role of an uploaded file that names none. */
+/** Returns the role of an uploaded file that is sent without one. */
 async function defaultRole(
   { platform }: Context,
   tx: Transaction,
@@ -72,11 +72,11 @@ async function defaultRole(
   return isTemplate && !(await hasTemplateFile(tx, template)) ? 'TEMPLATE' : 'ASSET';
 }
 
-/** Throws 413 if the files of a template or those of the tenant take too much space with the new one. */
+/** Throws 413 if the files of a template or of the tenant take too much space with the new one. */
 async function checkSpace(ctx: Context, tx: Transaction, template: Template): Promise<void> {
   tx.flush();
   await checkUsage(tx, template);
-  // The new file is counted already, the replaced one no more.
+  // The new file is already counted, and the replaced one no longer.
   await checkQuota(tx, template.tenantId, ctx.platform.config.TENANT_QUOTA_BYTES, 0);
 }
 
@@ -124,8 +124,8 @@ async function loadStored(ctx: Context, tx: Transaction, file: TemplateFile): Pr
 }
 
 /**
- * Passes the contents of a file to the response of a request for its bytes. Returns which ones these are; null for other
- * requests.
+ * Sends the contents of a file in response to a request for its bytes. Returns the identity of the contents; null for
+ * other requests.
  */
 export const sendContents = (
   ctx: Context,

@@ -31,7 +31,7 @@ async function loadUsage(
   return usage!;
 }
 
-/** Throws 413 if a template has as many files as it may have. */
+/** Throws 413 if a template has reached the maximum number of files. */
 export async function checkFileCount(tx: Transaction, template: Template): Promise<void> {
   const { files } = await loadUsage(tx, template, null);
   if (files >= MAX_FILES) throw tooMany();
@@ -41,8 +41,8 @@ const tooMany = () => tooLarge(`A template has at most ${MAX_FILES} files`);
 const tooManyBytes = () => tooLarge(`The files of a template have at most ${MAX_TEMPLATE_BYTES} bytes together`);
 
 /**
- * Returns the bytes that a file may have, for a limit while it is received. `replaced` is the file that gets the bytes,
- * null for a new one. Throws 413 if there is no space at all, or if the sender announces more (`minSize`).
+ * Returns the maximum size in bytes of a file while it is received. `replaced` is the file that gets the bytes, null
+ * for a new one. Throws 413 if there is no space left, or if the sender announces more (`minSize`).
  */
 export async function maxFileBytes(
   ctx: Context,
@@ -62,7 +62,7 @@ export async function maxFileBytes(
   return maxBytes;
 }
 
-/** Throws 413 if the files of a template, which is locked, exceed their limits. They include the new one already. */
+/** Throws 413 if the files of a template, which is locked, exceed their limits. They already include the new one. */
 export async function checkUsage(tx: Transaction, template: Template): Promise<void> {
   const { files, bytes } = await loadUsage(tx, template, null);
   if (files > MAX_FILES) throw tooMany();

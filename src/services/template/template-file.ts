@@ -30,7 +30,7 @@ export function create(
   });
 }
 
-/** Adds a file to a template, which is locked. The first one with the role TEMPLATE becomes the one that is rendered. */
+/** Adds a file to a template, which is locked. The first file with the role TEMPLATE becomes the file to render. */
 export async function addFile(
   tx: Transaction,
   template: Template,
@@ -39,7 +39,7 @@ export async function addFile(
   await checkName(tx, template, columns.filename);
   const isFirst = columns.role === 'TEMPLATE' && !(await hasTemplateFile(tx, template));
   const file = tx.insert(newRow(TemplateFile, { ...columns, tenantId: template.tenantId, templateId: template.id }));
-  // The activity of the file says it all.
+  // The activity of the file is sufficient.
   if (isFirst) tx.writeUnrecorded(template, { templateFileId: file.id });
   return file;
 }
@@ -68,7 +68,7 @@ export function update(
     if (filename !== undefined) await rename(tx, template, file, checkFilePath(filename, 'filename'));
     if (contentType !== undefined) {
       if (file.id === template.letterheadId && !isLetterheadType(contentType))
-        throw invalid('contentType', 'must be that of a PDF, PNG, JPEG or SVG, as the file is the letterhead');
+        throw invalid('contentType', 'must be the type of a PDF, PNG, JPEG or SVG, as the file is the letterhead');
       file.contentType = contentType;
     }
     if (embedded !== undefined) file.embedded = embedded;
@@ -83,7 +83,7 @@ async function rename(tx: Transaction, template: Template, file: TemplateFile, f
   file.filename = filename;
 }
 
-/** Deletes a file, and what refers to it: the file to render, the letterhead, and its id in settings. */
+/** Deletes a file, and the references to it: the file to render, the letterhead, and its id in settings. */
 export async function remove(ctx: Context, templateId: string, key: string): Promise<void> {
   const storedId = await ctx.transaction(async (tx) => {
     const template = await loadForPart(ctx, tx, templateId);
@@ -104,7 +104,7 @@ export async function remove(ctx: Context, templateId: string, key: string): Pro
 export function setTemplateFile(ctx: Context, id: string, templateFileId: string | null): Promise<string> {
   return ctx.transaction(async (tx) => {
     const template = await loadForPart(ctx, tx, id);
-    // `If-Match` applies to what GET returns on the same path.
+    // `If-Match` applies to the response of GET on the same path.
     const former = template.templateFileId ? await tx.findOne(TemplateFile, { id: template.templateFileId }) : null;
     checkVersion(ctx, 'template file', former?.version ?? 0);
     template.templateFileId = templateFileId && (await findTemplateFileId(tx, template, templateFileId));

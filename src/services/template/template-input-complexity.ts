@@ -13,7 +13,7 @@ const MAX_ENUM_VALUES = 1000;
 const MAX_KEYWORDS = 500;
 /** Instructions of all patterns. */
 const MAX_PATTERNS = 5000;
-/** Keywords that refer to other documents, or change what references mean, and `$async` of the validator. */
+/** Keywords that refer to other documents, or change the meaning of references, and `$async` of the validator. */
 const REFUSED = [
   '$anchor',
   '$async',
@@ -24,7 +24,7 @@ const REFUSED = [
   '$recursiveRef',
   'id',
 ];
-/** How much longer an instruction of a pattern takes than a keyword. */
+/** The time of an instruction of a pattern in relation to a keyword. */
 const PATTERN_FACTOR = 4;
 
 /** Returns the draft that a schema names, by default 2020-12. Throws BAD_USER_INPUT for another one. */
@@ -35,16 +35,16 @@ export function draftOf(schema: Schema, path: string): '2020-12' | '07' {
   return draft;
 }
 
-/** How large a schema is. */
+/** The size of a schema. */
 export interface SchemaSize {
-  /** Number of schemas and keywords in it, by which the time to compile it grows. */
+  /** Number of schemas and keywords in it, which determines the time to compile it. */
   keywords: number;
-  /** By how much the time to check a value grows with its length. */
+  /** Growth of the time to check a value with its length. */
   weight: number;
 }
 
 /**
- * Returns how large a schema is, with its references written out. Throws BAD_USER_INPUT naming the place for a reference
+ * Returns the size of a schema, with its references written out. Throws BAD_USER_INPUT naming the place for a reference
  * to another document or to a schema around it, a pattern that needs backtracking, and too many parts.
  */
 export function measureSchema(root: Schema, path: string): SchemaSize {

@@ -7,7 +7,7 @@ const MAX_PROGRAM = 2000;
 /** A pattern that is tested in a time linear in the text. */
 export interface LinearPattern {
   test(text: string): boolean;
-  /** Number of instructions, by which the time of a test grows. */
+  /** Number of instructions, which determines the time of a test. */
   size: number;
   /** Distinguishes patterns in compiled validators. */
   toString(): string;

@@ -10,7 +10,7 @@ import type { JsonPath, Schema } from './template-input-subschemas.ts';
 
 /** Checks values of one input. */
 export interface InputValidator extends SchemaSize {
-  /** Returns the first thing that is wrong with a value; null if it fits. */
+  /** Returns the first issue of a value; null if it fits. */
   problemOf(value: unknown): ErrorObject | null;
 }
 
@@ -42,8 +42,8 @@ const createAjv = (draft: '2020-12' | '07', options: Options): Ajv =>
 const metaValidators = new Map<string, Ajv>();
 
 /**
- * Returns the validator of a schema. Throws BAD_USER_INPUT below `path` for one that breaks the rules of its draft or the
- * limits of ours.
+ * Returns the validator of a schema. Throws BAD_USER_INPUT below `path` for a schema that breaks the rules of its draft
+ * or the limits of the service.
  */
 export function checkSchema(schema: Schema, path: JsonPath): InputValidator {
   const dotted = path.join('.');
@@ -77,10 +77,10 @@ export function validatorOf(schema: Schema): InputValidator {
 function compile({ $schema, ...schema }: Schema): InputValidator {
   const draft = draftOf({ $schema }, 'schema');
   const size = measureSchema(schema, 'schema');
-  // An instance keeps all that it has compiled, so each schema has one of its own.
+  // An instance keeps everything that it has compiled, so each schema has its own instance.
   const ajv = createAjv(draft, { meta: false, validateSchema: false, code: { regExp: linearRegExp } });
   for (const name of FORMATS) ajv.addFormat(name, boundedFormat(name));
-  // The validator's own compares each item with each other.
+  // The validator's own function compares each item with each other.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'uniqueItems',

@@ -37,7 +37,7 @@ const WITH_SCHEMAS = [
 const WITH_NAMED = ['dependencies', 'dependentSchemas', 'patternProperties', 'properties'];
 const DEFINITIONS = ['$defs', 'definitions'];
 
-/** Returns the schemas directly within a schema. Objects within values, e.g. of `const`, are none. */
+/** Returns the schemas directly within a schema. Objects within values, e.g. of `const`, do not count. */
 export function subschemasOf(schema: Schema): Subschema[] {
   const found: Subschema[] = [];
   const add = (path: JsonPath, value: unknown, isApplied: boolean) => {
@@ -56,7 +56,7 @@ export function subschemasOf(schema: Schema): Subschema[] {
   return found;
 }
 
-/** Returns the schema to which a reference `#` or `#/…` refers; undefined if there is none. */
+/** Returns the schema to which a reference `#` or `#/…` refers; undefined if it does not exist. */
 export function findReferred(root: Schema, reference: string): unknown {
   let at: unknown = root;
   for (const part of reference.split('/').slice(1)) {

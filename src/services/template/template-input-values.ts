@@ -6,7 +6,7 @@ import { shortenName } from '../../core/shorten-message.ts';
 import { schemaIssue } from '../resource/schema-validation.ts';
 import { validatorOf } from './template-input-schema.ts';
 
-/** What decides which values an input accepts. */
+/** The part of an input's definition that decides which values it accepts. */
 export type InputDefinition = Pick<TemplateInput, 'name' | 'required' | 'defaultValue' | 'schema'>;
 
 const PARAMS_BOUNDS = { maxBytes: 1024 * 1024, maxDepth: 20 };
@@ -43,7 +43,7 @@ export function checkParameters(
   return Object.fromEntries(values);
 }
 
-/** Returns what is wrong with the value of an input; null if it fits. */
+/** Returns the issue of an input's value; null if it fits. */
 function valueIssue(
   { name, required, schema }: InputDefinition,
   value: unknown,

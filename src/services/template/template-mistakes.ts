@@ -5,26 +5,27 @@ import { TemplateError, type TemplateMistake } from '../../core/template-engine.
 const MISTAKE = 'TEMPLATE';
 
 /** Maximum number of mistakes in one error. */
-const MAX_MISTAKES = 100;
+export const MAX_MISTAKES = 100;
 
-/** A mistake in a file of a template, as clients get it. */
-export interface TemplateProblem extends TemplateMistake {
-  code: typeof MISTAKE;
+/** Code of the warnings about characters that the fonts of PDFs lack. */
+export const MISSING_CHARACTER = 'CHARACTER';
+
+/** A mistake in a file of a template or a warning about it, as clients get it. */
+export interface TemplateProblem extends Omit<TemplateMistake, 'path'> {
+  path: [string];
+  code: typeof MISTAKE | typeof MISSING_CHARACTER;
 }
 
 /** Returns mistakes as clients get them. */
-export const toProblems = (mistakes: readonly TemplateMistake[]): TemplateProblem[] =>
+export const toProblems = (mistakes: readonly TemplateMistake[]): (TemplateProblem & { code: typeof MISTAKE })[] =>
   mistakes
     .slice(0, MAX_MISTAKES)
-    .map(({ path, message, line, column }) => ({ path, message, code: MISTAKE, line, column }));
+    .map(({ path, message, line, column }) => ({ path: [path], message, code: MISTAKE, line, column }));
 
-/** Returns BAD_USER_INPUT for mistakes in files of a template, with their places; any other error as it is. */
+/** Returns BAD_USER_INPUT for mistakes in files of a template, with their places; any other error unchanged. */
 export function toMistakeError(error: unknown): unknown {
   if (!(error instanceof TemplateError)) return error;
-  const validation = toProblems(error.mistakes).map(({ path, ...problem }): ValidationIssue => ({
-    path: [path],
-    ...problem,
-  }));
+  const validation: ValidationIssue[] = toProblems(error.mistakes);
   const [first] = error.mistakes;
   if (!first) return badInput('The template has mistakes');
   const place = first.line === null ? first.path : `${first.path}, line ${first.line}`;

@@ -3,6 +3,7 @@ import { TemplateFile } from '../../../entities/template-file.ts';
 import type { Template } from '../../../entities/template.ts';
 import type { Context } from '../../core/context.ts';
 import { notFound } from '../../core/errors.ts';
+import { storedPathOf } from '../../core/file-path.ts';
 import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { FieldValues } from '../../core/read/list-arguments.ts';
@@ -10,8 +11,8 @@ import type { ReadRow, SelectionSource } from '../../core/read/reader.ts';
 import { loadResource, resourceKey } from '../resource/load-resource.ts';
 
 /**
- * Loads a template or a draft for a change of its files, inputs or processors, and locks it, and with it all of them. Its
- * version changes too. `If-Match` applies to the part.
+ * Loads a template or a draft for a change of its files, inputs or processors, and locks it together with all of them.
+ * Its version changes too. `If-Match` applies to the part.
  */
 export async function loadForPart(ctx: Context, tx: Transaction, id: string): Promise<Template> {
   await lockOriginal(ctx, tx, id);
@@ -35,11 +36,13 @@ async function lockOriginal({ viewer }: Context, tx: Transaction, key: string): 
 }
 
 /** Returns the columns by which a key names a file of a template: its id, or else its name. */
-const fileKeys = (templateId: string, key: string): Partial<TemplateFile>[] => [
-  ...(isUuid(key) ? [{ templateId, id: key.toLowerCase() }] : []),
-  // Postgres has no text with a NUL, and no lone surrogates.
-  ...(key.isWellFormed() && !key.includes('\u0000') ? [{ templateId, filename: key.normalize('NFC') }] : []),
-];
+function fileKeys(templateId: string, key: string): Partial<TemplateFile>[] {
+  const filename = storedPathOf(key);
+  return [
+    ...(isUuid(key) ? [{ templateId, id: key.toLowerCase() }] : []),
+    ...(filename === undefined ? [] : [{ templateId, filename }]),
+  ];
+}
 
 const noFile = (id: string) => notFound({ what: 'template file', id });
 

@@ -17,8 +17,8 @@ type Config = Record<string, unknown>;
 type Marker = Omit<Binding, 'value'>;
 
 /**
- * Checks a config before it is saved; what stands for an input is checked by renderings. `path` is that of the config,
- * `inputs` are the names of all inputs. Throws BAD_USER_INPUT naming each invalid and unknown key.
+ * Checks a config before it is saved; renderings check the values that stand for inputs. `path` is the path of the
+ * config, `inputs` are the names of all inputs. Throws BAD_USER_INPUT naming each invalid and unknown key.
  */
 export function checkConfig(
   type: TemplateProcessorType,
@@ -85,7 +85,7 @@ function throwProblems(
   throw badInput(validation[0]!.message, { validation });
 }
 
-/** Returns whether a JSON pointer is that of a marker or below it. */
+/** Returns whether a JSON pointer points at a marker or below it. */
 function isAt(pointer: string, { path }: Marker): boolean {
   const start = path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   return pointer === start || pointer.startsWith(`${start}/`);

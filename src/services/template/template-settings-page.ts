@@ -6,7 +6,7 @@ const SIDES = ['top', 'right', 'bottom', 'left'] as const;
 const DEFAULT_MARGIN = '20mm';
 const PAGE_KEYS = ['size', 'landscape', 'margin'];
 
-/** The page of settings without one. */
+/** The default page of settings. */
 export const DEFAULT_PAGE: PageSettings = {
   size: 'A4',
   landscape: false,

@@ -66,7 +66,7 @@ function readOr<T>(read: (value: unknown) => T, value: unknown, fallback: T): T 
   }
 }
 
-/** Return the value of a key, for an absent one its default. Throw BAD_USER_INPUT for an invalid one. */
+/** Return the value of a key, or the default of an absent key. Throw BAD_USER_INPUT for an invalid value. */
 const READERS = {
   page: parsePage,
   header: (value: unknown) => readText(value, 'settings.header'),

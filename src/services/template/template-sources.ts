@@ -1,5 +1,6 @@
 import type { Context } from '../../core/context.ts';
 import { conflict } from '../../core/errors.ts';
+import { normalizeText } from '../../core/normalize-text.ts';
 import type { TemplateSource } from '../../core/template-engine.ts';
 import type { PlannedFile } from './render-plan.ts';
 
@@ -7,7 +8,7 @@ import type { PlannedFile } from './render-plan.ts';
 export interface TemplateSources {
   templates: ReadonlyMap<string, TemplateSource>;
   dataFiles: ReadonlyMap<string, TemplateSource>;
-  /** Returns an ASSET file, null if there is none of the name. */
+  /** Returns an ASSET file, null for an unknown name. */
   asset(filename: string, signal: AbortSignal): Promise<TemplateSource | null>;
 }
 
@@ -29,7 +30,7 @@ export async function loadSources(
     templates,
     dataFiles,
     async asset(filename) {
-      const file = assets.get(filename.normalize('NFC'));
+      const file = assets.get(normalizeText(filename, 'NFC'));
       return file ? readSource(ctx, file) : null;
     },
   };

@@ -14,7 +14,7 @@ import type { CustomConfig, CustomTool, ToolRequest } from './toolkit-driver.ts'
 /** Needs no backtracking: texts are long. */
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
-/** Throws BAD_USER_INPUT naming what is wrong with a custom tool. Masked headers are not checked. */
+/** Throws BAD_USER_INPUT naming the issue of a custom tool. Masked headers are not checked. */
 export function checkCustomTools(tools: readonly CustomTool[]): void {
   checkToolLimits(tools, (path, message) => invalid(['config', 'tools', ...path].join('.'), message));
   for (const [index, tool] of tools.entries()) checkTool(tool, `config.tools.${index}`);
@@ -37,7 +37,7 @@ function checkRequest({ url, method, headers, body }: ToolRequest, declared: Set
   for (const text of textsIn(body)) checkPlaceholders(text, declared, `${path}.body`);
 }
 
-/** The message contains no text of a header but the name between the braces. */
+/** The message contains no text of a header except the name between the braces. */
 function checkPlaceholders(text: string, declared: Set<string>, path: string): void {
   for (const [, inner] of text.matchAll(PLACEHOLDER)) {
     const name = inner!.trim();
@@ -58,7 +58,7 @@ function textsIn(value: unknown): string[] {
 
 /**
  * Returns a URL with an example in place of each argument. Throws BAD_USER_INPUT if an argument could change the host,
- * and with it where headers are sent to.
+ * and thereby the recipient of headers.
  */
 export function toExampleUrl(url: string, path: string): string {
   const placeholder = url.search(/\{\{/);

@@ -1,5 +1,8 @@
+import { isObject } from '../../core/criteria/value.ts';
 import { checkJsonBounds, invalid } from '../../core/input-checks.ts';
 import { fillFromSchema } from '../resource/schema-validation.ts';
+import { readAddCommand } from './add-command.ts';
+import { findServers, readConfigJson, renameKeys } from './config-json.ts';
 import { splitCommand } from './split-command.ts';
 import { findToolkitDriver } from './toolkit-driver.ts';
 
@@ -14,7 +17,7 @@ export interface ParsedServer extends NormalizedConfig {
   name: string;
 }
 
-/** What a text or an object describes. `normalized` is the first of `servers`. */
+/** The servers that a text or an object describes. `normalized` is the first of `servers`. */
 export interface ParsedConfig {
   normalized: NormalizedConfig;
   servers: ParsedServer[];
@@ -24,19 +27,25 @@ const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 10;
 type Json = Record<string, unknown>;
 
-/** The types of servers, as this service and other clients write them. */
-const TYPES: ReadonlyMap<unknown, { type: NormalizedConfig['type']; transport?: 'http' | 'sse' }> = new Map([
-  ['mcp-stdio', { type: 'mcp-stdio' }],
+/** The types of servers, as this service and other clients write them, in lower case and without hyphens. */
+const TYPES: ReadonlyMap<string, { type: NormalizedConfig['type']; transport?: 'http' | 'sse' }> = new Map([
+  ['mcpstdio', { type: 'mcp-stdio' }],
   ['stdio', { type: 'mcp-stdio' }],
-  ['mcp-remote', { type: 'mcp-remote' }],
+  ['local', { type: 'mcp-stdio' }],
+  ['mcpremote', { type: 'mcp-remote' }],
+  ['remote', { type: 'mcp-remote' }],
   ['http', { type: 'mcp-remote', transport: 'http' }],
-  ['streamable-http', { type: 'mcp-remote', transport: 'http' }],
+  ['streamablehttp', { type: 'mcp-remote', transport: 'http' }],
   ['sse', { type: 'mcp-remote', transport: 'sse' }],
 ]);
+const TYPE_NAMES = 'mcp-stdio, stdio, local, mcp-remote, remote, http, streamable-http, sse';
+
+const findType = (word: unknown) =>
+  typeof word === 'string' ? TYPES.get(word.toLowerCase().replaceAll(/[-_]/g, '')) : undefined;
 
 /**
- * Returns the type and settings of the MCP servers that a text or an object of a client describes: the `mcpServers` or
- * `servers` of other clients, one server, a command or a URL. Throws BAD_USER_INPUT for what describes none.
+ * Returns the type and settings of the MCP servers that a text or an object of a client describes: the files of other
+ * clients, one server, a command or a URL. Throws BAD_USER_INPUT for input that describes no server.
  */
 export function parseToolkitConfig(input: unknown): ParsedConfig {
   const servers = typeof input === 'string' ? parseText(input) : parseObject(input);
@@ -45,76 +54,97 @@ export function parseToolkitConfig(input: unknown): ParsedConfig {
 }
 
 function parseText(input: string): ParsedServer[] {
-  const text = input.trim();
-  if (text === '') throw invalid('config', 'is required');
-  if (Buffer.byteLength(text) > MAX_BYTES) throw invalid('config', 'must have at most 64 KiB');
-  if (text.startsWith('{') || text.startsWith('[')) return parseObject(parseJson(text));
-  if (/^https?:\/\//i.test(text)) return [normalizeServer({ url: text }, 'config', null)];
+  if (Buffer.byteLength(input) > MAX_BYTES) throw invalid('config', 'must have at most 64 KiB');
+  const text = withoutFence(input.replace(/^\uFEFF/, '').trim());
+  if (text === '') throw invalid('config', 'must not be empty');
+  const json = readConfigJson(text);
+  if (json !== undefined) return parseObject(json);
+  if (/^https?:/i.test(text)) return [normalizeServer({ url: text }, 'config', null)];
   return [parseCommand(text)];
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw invalid('config', `is not valid JSON: ${(error as Error).message}`);
-  }
+/** Removes the fence of a text that is copied from a page. */
+function withoutFence(text: string): string {
+  const [opening = ''] = /^```[\w-]*\s/.exec(text) ?? [];
+  if (opening === '' || !text.endsWith('```') || text.length < opening.length + 3) return text;
+  return text.slice(opening.length, -3).trim();
 }
 
+/** A path of Windows, whose backslashes do not escape. */
+const WINDOWS_PATH = /(?:^|[\s"=])(?:[A-Za-z]:|\\|\.{1,2})\\/;
+
 function parseCommand(text: string): ParsedServer {
-  const { env, words } = splitCommand(text, 'config');
+  const escaped = WINDOWS_PATH.test(text)
+    ? text.replaceAll(/'[^']*'|\\/g, (part) => (part === '\\' ? '\\\\' : part))
+    : text;
+  const { env, words } = splitCommand(escaped, 'config');
+  const added = readAddCommand(words);
+  if (added) return normalizeServer(added, 'config', null);
   const [command, ...args] = words;
   if (!command) throw invalid('config', 'has no command');
-  return normalizeServer({ command, args, env }, 'config', null);
+  checkProgram(command, 'config');
+  return normalizeServer({ command: [command, ...args], env }, 'config', null);
 }
 
 function parseObject(input: unknown): ParsedServer[] {
   if (!isObject(input)) throw invalid('config', 'must be a text or an object');
   checkJsonBounds(input, 'config', { maxBytes: MAX_BYTES, maxDepth: MAX_DEPTH });
-  const key = ['mcpServers', 'servers'].find((name) => Object.hasOwn(input, name));
-  if (key === undefined) return [normalizeServer(input, 'config', null)];
-  const listed = input[key];
-  if (!isObject(listed)) throw invalid(`config.${key}`, 'must be an object');
-  const servers = Object.entries(listed).map(([name, server]) =>
-    normalizeServer(server, `config.${key}.${name}`, name),
-  );
-  if (servers.length === 0) throw invalid(`config.${key}`, 'has no servers');
-  return servers;
+  return findServers(input).map(({ name, path, server }) => normalizeServer(server, path, name));
 }
 
 /** Returns one server. Keys that this service does not use, e.g. `disabled`, are left out. */
 function normalizeServer(input: unknown, path: string, name: string | null): ParsedServer {
   if (!isObject(input)) throw invalid(path, 'must be an object');
   const { type: word, config, ...rest } = input;
-  const known = word === undefined ? undefined : TYPES.get(word);
-  if (word !== undefined && !known) throw invalid(`${path}.type`, `must be one of ${[...TYPES.keys()].join(', ')}`);
   if (config !== undefined && !isObject(config)) throw invalid(`${path}.config`, 'must be an object');
-  const server = { ...rest, ...config };
+  // Responses of this service are taken as they are.
+  const { type: inner, ...server } = config === undefined ? renameKeys(rest, path) : { ...rest, ...config };
+  const written = word ?? (config === undefined ? inner : undefined);
+  const known = findType(written);
+  if (written !== undefined && !known) throw invalid(`${path}.type`, `must be one of ${TYPE_NAMES}`);
   const place = config === undefined ? path : `${path}.config`;
   const type = known?.type ?? (isGiven(server['command']) ? 'mcp-stdio' : 'mcp-remote');
   if (!known && !isGiven(server['command']) && !isGiven(server['url']))
     throw invalid(place, 'must have a command or a url');
-  const picked = type === 'mcp-stdio' ? pickStdio(server) : pickRemote(server, place, known?.transport);
+  const picked = type === 'mcp-stdio' ? pickStdio(server, place) : pickRemote(server, place, known?.transport);
   const filled = fillFromSchema(findToolkitDriver(type).configSchema, picked, place) as Json;
   return { name: name ?? nameOf(server, filled), type, config: filled };
 }
 
 const isGiven = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 
-function pickStdio({ command, args, env }: Json): Json {
+function pickStdio({ command, args, env }: Json, path: string): Json {
   const hasVariables = env != null && (!isObject(env) || Object.keys(env).length > 0);
+  const program = isGiven(command) ? (command as string).trim() : undefined;
+  if (program !== undefined) checkProgram(program, `${path}.command`);
   return {
-    ...(isGiven(command) && { command: (command as string).trim() }),
+    ...(program !== undefined && { command: program }),
     ...(args != null && { args }),
     ...(hasVariables && { env }),
   };
+}
+
+/** Throws BAD_USER_INPUT for a program that is a URL, or looks like one. One letter is a drive of Windows. */
+function checkProgram(program: string, path: string): void {
+  if (/^https?:\/\//i.test(program)) throw invalid(path, 'must be a program: a URL belongs into url');
+  if (/^\/\/|^[a-z][a-z\d+.-]+:\/|^https?:/i.test(program)) checkScheme(program, path);
+}
+
+/** Throws BAD_USER_INPUT unless a text begins with `http://` or `https://`. */
+function checkScheme(text: string, path: string): void {
+  const [, scheme, slashes] = /^(?:([a-z][a-z\d+.-]*):)?(\/\/)?/i.exec(text)!;
+  const isHttp = /^https?$/i.test(scheme ?? '');
+  if (isHttp && slashes) return;
+  const found = isHttp ? `: ${scheme}: is followed by //` : scheme === undefined ? '' : `, not ${scheme}:`;
+  throw invalid(path, `must be an http or https URL${found}`);
 }
 
 function pickRemote(server: Json, path: string, wanted?: 'http' | 'sse'): Json {
   const { headers, method, oauth } = server;
   const url = typeof server['url'] === 'string' ? server['url'].trim() : undefined;
   const parsed = url ? checkUrl(url, `${path}.url`) : undefined;
-  const transport = wanted ?? toTransport(server['transport']) ?? (parsed?.pathname.endsWith('/sse') ? 'sse' : 'http');
+  const transport =
+    wanted ?? toTransport(server['transport']) ?? (parsed && /\/sse\/?$/.test(parsed.pathname) ? 'sse' : 'http');
   return {
     ...(url && { url }),
     transport,
@@ -124,10 +154,11 @@ function pickRemote(server: Json, path: string, wanted?: 'http' | 'sse'): Json {
   };
 }
 
-const toTransport = (value: unknown): unknown => (value === null ? undefined : (TYPES.get(value)?.transport ?? value));
+const toTransport = (value: unknown): unknown => (value === null ? undefined : (findType(value)?.transport ?? value));
 
 /** Without a look-up: nothing is called. The address is checked when a toolkit is created. */
 function checkUrl(text: string, path: string): URL {
+  checkScheme(text, path);
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || /\s/.test(text)) throw invalid(path, 'must be an http or https URL');
   if (url.username || url.password) throw invalid(path, 'must not contain a username or password');
@@ -142,8 +173,11 @@ function nameOf({ name }: Json, { url, command, args }: Json): string {
   if (typeof url === 'string') return new URL(url).hostname;
   const program = (command as string).split(/[/\\]/).at(-1)!;
   const launched = (args as string[]).find((argument) => !argument.startsWith('-'));
-  return LAUNCHERS.test(program) && launched ? launched.replace(/(?<=.)@[^/]*$/, '') : program;
+  return LAUNCHERS.test(program) && launched ? withoutVersion(launched) : program;
 }
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Returns the name of a package: `@scope/name` for `@scope/name@1.2`. */
+function withoutVersion(argument: string): string {
+  const at = argument.indexOf('@', Math.max(argument.lastIndexOf('/'), 0) + 1);
+  return at < 0 ? argument : argument.slice(0, at);
+}

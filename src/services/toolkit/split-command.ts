@@ -8,7 +8,7 @@ export interface SplitCommand {
   words: string[];
 }
 
-/** A word, and how many of its first characters are not quoted. */
+/** A word, and the number of its first characters that are not quoted. */
 interface Word {
   text: string;
   plainLength: number;
@@ -17,7 +17,7 @@ interface Word {
 const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)=/;
 
 /**
- * Splits a command into words, as a POSIX shell does. Nothing is expanded: `$NAME`, `*` and `~` stay as they are. Throws
+ * Splits a command into words, as a POSIX shell does. Nothing is expanded: `$NAME`, `*` and `~` stay unchanged. Throws
  * BAD_USER_INPUT naming `path` for operators, substitutions and open quotes.
  */
 export function splitCommand(command: string, path: string): SplitCommand {
@@ -92,7 +92,7 @@ class CommandReader {
     this.#position = end < 0 ? this.#source.length : end;
   }
 
-  /** Substitutions run a command within quotes too. */
+  /** Substitutions run a command even within quotes. */
   #checkSubstitution(character: string): void {
     if (character === '`' || (character === '$' && this.#source[this.#position] === '('))
       throw invalid(this.#path, 'must not contain ` or $( outside of single quotes');

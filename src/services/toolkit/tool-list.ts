@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ApiError } from '../../core/errors.ts';
 import { lengthOf } from '../../core/input-rules.ts';
 import { isDeeperThan } from '../../core/json-depth.ts';
-import { MAX_TOOLS, type McpTool } from '../../core/mcp.ts';
+import { addToolNote, MAX_TOOLS, type McpTool } from '../../core/mcp.ts';
+import { isStorable, isStorableJson } from '../../core/storable-text.ts';
 
 /** Maximum number of characters of the name of a tool. */
 const MAX_TOOL_NAME = 128;
@@ -18,7 +19,7 @@ export interface ApprovableTool extends McpTool {
   approved: boolean;
 }
 
-/** Names of the tools that differ from those of the discovery before, in order. */
+/** Names of the tools that differ from the former discovery, in order. */
 export interface ToolDiff {
   added: string[];
   removed: string[];
@@ -26,9 +27,9 @@ export interface ToolDiff {
 }
 
 /**
- * Returns the tools after a discovery, in the order of `found`, and what has changed. At first discovery all are
- * approved. Later, added and changed tools wait for approval; the others keep theirs. `altered` has the names of tools
- * that do something else than before with the same description and schema.
+ * Returns the tools after a discovery, in the order of `found`, and the changes. At first discovery all are approved.
+ * Later, added and changed tools wait for approval; the others keep their approval. `altered` has the names of tools
+ * that behave differently from before with the same description and schema.
  */
 export function applyDiscovery(
   former: readonly ApprovableTool[],
@@ -62,8 +63,8 @@ const isSameTool = (a: McpTool, b: McpTool): boolean =>
 export const asStored = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
 /**
- * Throws the error that `createError` returns for the first tool past a limit. It takes the path of the value below the
- * list, e.g. `[3, 'name']`, and what is wrong, e.g. `must be unique`.
+ * Throws the error that `createError` returns for the first tool past a limit. `createError` takes the path of the
+ * value below the list, e.g. `[3, 'name']`, and the issue, e.g. `must be unique`.
  */
 export function checkToolLimits(
   tools: readonly McpTool[],
@@ -79,8 +80,16 @@ export function checkToolLimits(
   }
 }
 
+/** Returns the tools within the limits of a single tool. The others get a note. */
+export const selectStorable = (tools: readonly McpTool[], notes: string[]): McpTool[] =>
+  tools.filter((tool, index) => {
+    const problem = findProblem(tool);
+    if (problem) addToolNote(notes, { name: tool.name, index }, `${problem.key} ${problem.message}`);
+    return !problem;
+  });
+
 function findProblem({ name, description, inputSchema }: McpTool): { key: keyof McpTool; message: string } | undefined {
-  if (name.trim() === '') return { key: 'name', message: 'is required' };
+  if (name.trim() === '') return { key: 'name', message: 'must not be empty' };
   if (lengthOf(name) > MAX_TOOL_NAME) return { key: 'name', message: `must have at most ${MAX_TOOL_NAME} characters` };
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name) || !name.isWellFormed())
     return { key: 'name', message: 'must not contain control characters' };
@@ -94,14 +103,3 @@ function findProblem({ name, description, inputSchema }: McpTool): { key: keyof 
   if (!isStorableJson(inputSchema)) return { key: 'inputSchema', message: 'must be Unicode without NUL' };
   return undefined;
 }
-
-/** Returns whether the database takes a text. */
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
-
-/** Returns whether the database takes all keys and texts of a JSON value. */
-const isStorableJson = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? isStorable(value)
-    : typeof value !== 'object' ||
-      value === null ||
-      Object.entries(value).every(([key, inner]) => isStorable(key) && isStorableJson(inner));

@@ -4,16 +4,16 @@ import type { Context } from '../../core/context.ts';
 import { badInput, conflict, notFound } from '../../core/errors.ts';
 import { FairGate } from '../../core/fair-gate.ts';
 import type { McpServer, RegisteredClient } from '../../core/mcp.ts';
-import { redirectUriOf } from '../connection/authorization.ts';
+import { redirectUriOf } from '../connection/authorization-state.ts';
 import { loadRegistration, storeRegistration } from '../connection/registered-client.ts';
 import { tokenSource } from '../connection/token-source.ts';
 import { loadToolkitSecrets } from './toolkit-config.ts';
 import type { RemoteConfig } from './toolkit-driver.ts';
 
-/** Calls of MCP servers that run at once. */
+/** Concurrent calls of MCP servers. */
 const SERVER_GATE = FairGate.shared({ places: 16, maxWaiting: 200, taskNoun: 'calls of MCP servers' });
 
-/** Runs a call of an MCP server, of which a process runs a limited number at once. */
+/** Runs a call of an MCP server. A process runs a limited number of them concurrently. */
 export const callServer = <T>({ viewer, request: { signal } }: Context, call: (signal: AbortSignal) => Promise<T>) =>
   SERVER_GATE.run(viewer, signal, () => call(signal));
 
@@ -38,9 +38,9 @@ export async function loadServer({ platform }: Context, toolkit: Toolkit): Promi
 }
 
 /**
- * Finds the authorization server of a toolkit, and registers this service there unless it did before, or `config.oauth`
- * names a client. A client that is named stays bound to the authorization server that it was used at: CONFLICT for
- * another one. Otherwise throws like `checkRemote` and `McpClient.createOAuthClient`.
+ * Finds the authorization server of a toolkit, and registers this service there unless it is already registered, or
+ * `config.oauth` names a client. A named client stays bound to the authorization server that it was used at: CONFLICT
+ * for another one. Otherwise throws like `checkRemote` and `McpClient.createOAuthClient`.
  */
 export async function createToolkitClient(ctx: Context, toolkit: Toolkit): Promise<OAuthClient> {
   checkRemote(toolkit);
@@ -49,8 +49,11 @@ export async function createToolkitClient(ctx: Context, toolkit: Toolkit): Promi
     ? { clientId: oauth.clientId, clientSecret: oauth.clientSecret || null, scope: oauth.scope || null }
     : null;
   const stored = await loadRegistration(ctx.platform, toolkit);
-  const redirectUri = redirectUriOf(ctx.platform);
-  const known = { configured, registered: configured ? null : stored, redirectUri };
+  const known = {
+    configured,
+    registered: configured ? null : stored,
+    redirectUriOf: (issuer: string) => redirectUriOf(ctx.platform, { issuer }),
+  };
   const server = { url, transport, headers, token: null };
   const { client, registered } = await callServer(ctx, (signal) =>
     ctx.platform.mcp.createOAuthClient(server, known, signal),
@@ -61,7 +64,7 @@ export async function createToolkitClient(ctx: Context, toolkit: Toolkit): Promi
     clientId,
     clientSecret: null,
     issuer: issuer ?? '',
-    redirectUri,
+    redirectUri: redirectUriOf(ctx.platform, client),
     scope,
     expiresAt: null,
   };

@@ -3,36 +3,38 @@ import type { Context } from '../../core/context.ts';
 import { conflict, upstreamFailed } from '../../core/errors.ts';
 import type { McpDescription } from '../../core/mcp.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { loadToolkit } from '../connection/connection-target.ts';
-import { checkToolLimits, type ToolDiff } from './tool-list.ts';
+import { checkToolLimits, selectStorable, type ToolDiff } from './tool-list.ts';
 import { callServer, checkRemote, loadServer } from './toolkit-client.ts';
+import { loadToolkitTarget } from './toolkit-target.ts';
 import { storeTools } from './toolkit-tool.ts';
 
-/** What a server offers, and what has changed since the discovery before. */
+/** The offer of a server, without the parts that are left out, and its changes since the former discovery. */
 export type ToolkitDiscovery = McpDescription & { toolkitId: string; diff: ToolDiff };
 
 /**
  * Asks the server of a toolkit for its tools and stores them. Throws BAD_USER_INPUT for a toolkit whose server the
- * service does not call, CONFLICT if it is disabled or its configuration changes meanwhile, UPSTREAM_FAILED for what is
- * not within the limits, otherwise like `McpClient.discover`.
+ * service does not call, and CONFLICT if it is disabled or its configuration changes during the call. Throws
+ * UPSTREAM_FAILED if no tool can be used or all together exceed the limits, otherwise like `McpClient.discover`.
  */
 export async function discoverToolkit(ctx: Context, key: string): Promise<ToolkitDiscovery> {
   const { platform, viewer } = ctx;
   // Not yet the unit of work of the mutation: the call would occupy its connection.
   const { resource, configDigest } = await platform.database.transaction(viewer.tenantId, (tx) =>
-    loadToolkit(ctx, tx, key, { ifMatch: ctx.ifMatch }),
+    loadToolkitTarget(ctx, tx, key, { ifMatch: ctx.ifMatch }),
   );
   const toolkit = resource as Toolkit;
   checkCallable(toolkit);
   const server = await loadServer(ctx, toolkit);
-  const found = await callServer(ctx, (signal) => platform.mcp.discover(server, signal));
+  const described = await callServer(ctx, (signal) => platform.mcp.discover(server, signal));
+  const found = { ...described, tools: selectStorable(described.tools, described.notes) };
+  const name = `The MCP server "${new URL(server.url).hostname}"`;
+  if (found.tools.length === 0 && found.notes.length > 0)
+    throw upstreamFailed(`${name} has no tool that can be used. ${found.notes[0]}`);
   checkToolLimits(found.tools, (path, message) =>
-    upstreamFailed(
-      `The MCP server "${new URL(server.url).hostname}" is not within the limits: ${['tools', ...path].join('.')} ${message}`,
-    ),
+    upstreamFailed(`${name} is not within the limits: ${['tools', ...path].join('.')} ${message}`),
   );
   const diff = await ctx.transaction(async (tx) => {
-    const current = await loadToolkit(ctx, tx, toolkit.id);
+    const current = await loadToolkitTarget(ctx, tx, toolkit.id);
     if (current.configDigest !== configDigest)
       throw conflict('The configuration has changed since the discovery started. Start it again');
     checkCallable(current.resource as Toolkit);

@@ -23,7 +23,7 @@ export interface RemoteConfig extends Record<string, unknown> {
   transport: 'http' | 'sse';
   method?: string;
   headers: Record<string, string>;
-  /** The client by which the service is known to the authorization server. Without it, the service registers one. */
+  /** The client that identifies the service at the authorization server. Without it, the service registers one. */
   oauth?: { clientId: string; clientSecret?: string; scope?: string };
 }
 

@@ -1,7 +1,7 @@
 import type { ValidationIssue } from '../../core/errors.ts';
 import { throwIssues } from '../../core/input-checks.ts';
 import { MASK } from '../../core/mask.ts';
-import { digest } from '../identity/credential.ts';
+import { digest } from '../../core/secret.ts';
 import type {
   CustomConfig,
   CustomTool,
@@ -18,10 +18,12 @@ type Type = ToolkitDriver['id'];
 interface SecretPlace {
   /** Where it is, e.g. `['headers', 'Authorization']`. */
   path: (string | number)[];
-  /** By what a later config finds it. Custom tools are known by their names. */
+  /** The key by which a later config finds it. Custom tools are known by their names. */
   key: string;
-  /** What the secret is sent to: a digest of a command with its arguments, a URL without its query, or its origin; for the
-   * secret of a client, also the id of the client. */
+  /**
+   * The target that the secret is sent to: a digest of a command with its arguments, a URL without its query, or its
+   * origin; for the secret of a client, also the id of the client.
+   */
   target: string;
   /** Paths of the values that determine `target`, for error messages. */
   targetPath: string;
@@ -93,8 +95,8 @@ const keyOf = (...parts: string[]): string => JSON.stringify(parts);
 const originOf = (url: string): string => URL.parse(url)?.origin ?? '';
 
 /**
- * Returns a config with the stored secrets in place of masks. Throws BAD_USER_INPUT naming those that are not stored, and
- * those that would be sent to another server or command than they were stored for.
+ * Returns a config with the stored secrets in place of masks. Throws BAD_USER_INPUT naming secrets that are not stored,
+ * and secrets that would be sent to another server or command than they were stored for.
  */
 export function restoreSecrets(type: Type, config: Config, stored: readonly StoredSecret[]): Config {
   const former = new Map(stored.map((secret) => [secret.key, secret]));
@@ -123,8 +125,8 @@ export function separateSecrets(type: Type, config: Config): { masked: Config; s
 }
 
 /**
- * Returns a config for those who may not write it, without what often contains secrets: arguments and the texts of
- * bodies are masked, and URLs have no query.
+ * Returns a config for users who may not write it, without the parts that often contain secrets: arguments and the
+ * texts of bodies are masked, and URLs have no query.
  */
 export function redactConfig(type: string, config: Config): Config {
   if (type === 'mcp-stdio') return { ...config, args: (config as StdioConfig).args.map(() => MASK) };

@@ -27,7 +27,7 @@ export function checkReportedTools(
 
 /**
  * Stores the tools of a toolkit that is locked, and decides about their approval. `queryIds` has the saved queries that
- * custom tools run, by the names of the tools, `altered` is that of `applyDiscovery`. Returns what has changed.
+ * custom tools run, by the names of the tools. `altered` is the parameter of `applyDiscovery`. Returns the changes.
  */
 export async function storeTools(
   tx: Transaction,

@@ -18,7 +18,7 @@ import type { CustomConfig, RemoteConfig } from './toolkit-driver.ts';
 import { withoutQuery } from './toolkit-secrets.ts';
 import { checkReportedTools, storeTools } from './toolkit-tool.ts';
 
-/** What a client that runs an MCP server has found. */
+/** The report of a client that runs an MCP server. */
 interface Report {
   tools?: ToolkitToolInput[];
   serverInfo?: ToolkitServerInfo | null;
@@ -60,7 +60,10 @@ export async function update(
   return toolkitId;
 }
 
-/** Sets the configuration. Returns whether the connection ends: its tokens are of another server or OAuth client. */
+/**
+ * Sets the configuration. Returns whether the connection ends, because its tokens belong to another server or OAuth
+ * client.
+ */
 async function updateConfig(
   ctx: Context,
   tx: Transaction,
@@ -72,7 +75,7 @@ async function updateConfig(
   const { config, sealedSecrets } = await checkToolkitConfig(ctx, type, input, { name, sealedSecrets: sealed });
   toolkit.config =
     type === 'custom' ? await resolveQueries(ctx, tx, config as CustomConfig, former as CustomConfig) : config;
-  // Encryption gives another text each time, so that equal secrets keep theirs.
+  // Encryption returns a different text each time, so equal secrets keep theirs.
   if (!isSameSecret(ctx, name, sealed, sealedSecrets ?? null)) toolkit.sealedSecrets = sealedSecrets ?? null;
   if (type === 'custom') {
     const open = (stored: Pick<Toolkit, 'config' | 'sealedSecrets'>) =>
@@ -88,7 +91,7 @@ async function updateConfig(
   return hasMoved;
 }
 
-/** Returns what the tokens of a connection depend on. */
+/** Returns the settings that the tokens of a connection depend on. */
 function serverOf(config: Record<string, unknown>): unknown {
   const { url, oauth } = config as RemoteConfig;
   return [withoutQuery(url), oauth];
@@ -111,7 +114,7 @@ async function storeCustomTools(
 }
 
 /**
- * Stores what a client has found on a server of its own. Ignores it for other toolkits, and for a toolkit without a
+ * Stores the report of a client about its own server. Ignores it for other toolkits, and for a toolkit without a
  * discovery if it says that nothing was found. So a record that was read can be sent back.
  */
 async function storeReport(tx: Transaction, toolkit: Toolkit, { tools, serverInfo }: Report): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ModelTier } from '../../core/ai.ts';
 import type { QueryRunner } from './effective-profile.ts';
 
-/** What an agent may use within the limits of its owner. It lowers these, and never raises them. */
+/** The usage that an agent may have within the limits of its owner. It lowers these, and never raises them. */
 export interface AgentLimit {
   /** Credits of a UTC month, a decimal: the lower one of its usage profile and its monthly budget. Null: no limit. */
   credits: string | null;

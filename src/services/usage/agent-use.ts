@@ -1,7 +1,7 @@
 import { AI_RESOURCES, currentMonth, isReserved } from './credit-use.ts';
 import type { QueryRunner } from './effective-profile.ts';
 
-/** What an agent has used of the credits of its owner in the current UTC month. */
+/** The credits of its owner that an agent has used in the current UTC month. */
 export interface AgentUse {
   /** Null in the entry that stands for all agents that were deleted, or have another owner now. */
   id: string | null;

@@ -21,7 +21,7 @@ const CHARGED_KINDS: readonly ChargedKind[] = [
   { type: 'job', table: 'job', condition: 'r.parent_id is null' },
 ];
 
-/** Types of the kinds with budgets: what `topApps` lists. */
+/** Types of the kinds with budgets, which `topApps` lists. */
 export const CHARGED_TYPES: readonly UsageEntityType[] = CHARGED_KINDS.map(({ type }) => type);
 
 /** SQL for the rows of all kinds with budgets, with the columns of a charged row and its `entity_type`. */

@@ -6,18 +6,21 @@ import { USAGE_RESOURCE_TYPES } from '../../core/usage.ts';
 import { loadAgentLimit, type AgentLimit } from './agent-limit.ts';
 import { loadEffectiveProfile, type AppliedProfile, type QueryRunner, type UsageActor } from './effective-profile.ts';
 
-/** Who uses credits, and the user whose cap they count to: the owner of an agent, else the actor itself. */
+/**
+ * The user or agent that uses credits, and the user whose cap they count to: the owner of an agent, else the actor
+ * itself.
+ */
 export interface Spender {
   actor: UsageActor;
   /** Id of the user. */
   payer: string;
 }
 
-/** What is used and reserved in the current UTC month. Credits are decimals with six places. */
+/** The credits that are used and reserved in the current UTC month. They are decimals with six places. */
 interface Figures {
   /** Charged credits of the category `ai`. */
   used: string;
-  /** Credits that are set aside for calls that have not ended. */
+  /** Credits that are reserved for calls that have not ended. */
   reserved: string;
 }
 
@@ -28,7 +31,7 @@ export interface CreditUse extends Figures {
   cap: number | null;
   /** Further limits, if the actor is an agent that has some. */
   agent: (AgentLimit & Figures) | null;
-  /** What is left of all limits, at least 0. Null: no limit. */
+  /** The lowest rest of all limits, at least 0. Null: no limit. */
   remaining: string | null;
   /** Start of the next month. */
   resetsAt: Date;
@@ -39,12 +42,12 @@ export const AI_RESOURCES = USAGE_RESOURCE_TYPES.filter(({ category }) => catego
   .map(({ slug }) => `'${slug}'`)
   .join(', ');
 
-/** SQL for whether a reservation counts. That of a sent call ends with the call only. */
+/** SQL for whether a reservation counts. The reservation of a sent call ends only with the call. */
 export const isReserved = '(sent_at is not null or expires_at > clock_timestamp())';
 
 /**
- * Both figures in one statement: what is charged is no longer reserved from the same moment on. `used` counts all days from
- * the first of the month on, so that a charge by a process whose clock is ahead counts, too, at the end of the month.
+ * Both figures in one statement: charged credits stop being reserved at the same moment. `used` counts all days from
+ * the first of the month on. A charge by a process whose clock is ahead then counts, too, at the end of the month.
  */
 const figuresOf = (column: 'payer' | 'actor', type: 'uuid' | 'text'): string => `
   select
@@ -61,7 +64,7 @@ const figuresOf = (column: 'payer' | 'actor', type: 'uuid' | 'text'): string => 
 
 const FIGURES = { payer: figuresOf('payer', 'uuid'), actor: figuresOf('actor', 'text') };
 
-/** Returns the first of the current UTC month, and that of the next one. */
+/** Returns the first day of the current UTC month, and of the next one. */
 export function currentMonth(): { day: string; next: Date } {
   const now = new Date();
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
@@ -70,8 +73,8 @@ export function currentMonth(): { day: string; next: Date } {
 }
 
 /**
- * Returns the figures and limits of who uses credits in the current month, in one round trip of a transaction. The
- * reservation with the id `exceptId` does not count.
+ * Returns the figures and limits of a spender in the current month, in one round trip of a transaction. The reservation
+ * with the id `exceptId` does not count.
  */
 export async function readCreditUse(
   runner: QueryRunner,
@@ -121,8 +124,8 @@ function leftOf(limit: string, used: string, reserved: string): bigint {
 }
 
 /**
- * Returns the error with which a call of a tier and a price is refused: 403 for a tier that is not allowed, 402 if the
- * credits do not suffice or none are allowed. Null if it is not refused.
+ * Returns the error that refuses a call of a tier and a price: 403 for a tier that is not allowed, 402 if the credits
+ * do not suffice or none are allowed. Null if it is not refused.
  */
 export function creditRefusal(
   { profile, used, reserved, cap, agent, resetsAt }: Omit<CreditUse, 'remaining'>,

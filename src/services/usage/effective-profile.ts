@@ -11,7 +11,7 @@ import type { UsageActorType } from '../../core/usage.ts';
 /** Whose usage is metered and limited. */
 export type UsageActor = `${UsageActorType}:${string}`;
 
-/** What runs one statement in a tenant: a request's context or a transaction. */
+/** Runs one statement in a tenant: a request's context or a transaction. */
 export interface QueryRunner {
   query: Query;
 }
@@ -50,8 +50,8 @@ interface CandidateRow extends AppliedProfile, Record<string, unknown> {
 }
 
 /**
- * Loads the limits of a user, and the profiles that they come from. A user who does not exist has those of the tenant's
- * default. See docs/contract.md#usage-profiles.
+ * Loads the limits of a user, and the profiles that they come from. A user who does not exist has the limits of the
+ * tenant's default profile. See docs/contract/usage.md#usage-profiles.
  */
 export async function loadEffectiveProfile(
   runner: QueryRunner,

@@ -13,9 +13,10 @@ interface BudgetedRow {
 }
 
 /**
- * Sets the monthly budget of a row that was loaded for a change, or is new, to that of an input. Undefined is no change.
- * Throws BAD_USER_INPUT for what is no amount of credits; and unless the budget stays what it is, FORBIDDEN without
- * `billing:manage` and for handlers of apps, and CONFLICT for a draft, which has the budget of its original.
+ * Sets the monthly budget of a row, which was loaded for a change or is new, to the budget of an input. Undefined does
+ * not change it. Throws BAD_USER_INPUT for anything but an amount of credits. Unless the budget stays the same, throws
+ * FORBIDDEN without `billing:manage` and for handlers of apps, and CONFLICT for a draft, which has the budget of its
+ * original.
  */
 export function setMonthlyBudget({ viewer }: Context, row: BudgetedRow, budget: number | null | undefined): void {
   if (budget === undefined) return;

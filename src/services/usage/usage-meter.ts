@@ -57,11 +57,11 @@ const valuesOf = (usage: Usage, now: Date): (string | null)[] => [
 ];
 
 /**
- * Adds usage to the ledger with the next statement of the transaction or its commit. Usage whose key the ledger of the
- * tenant has already adds nothing.
+ * Adds usage to the ledger with the next statement of the transaction or its commit. Usage whose key is already in the
+ * ledger of the tenant adds nothing.
  *
- * Call it at most once in a transaction, with everything that is metered: the keys are locked in one order, so
- * that transactions never wait for each other in a circle. A second call throws.
+ * Call it at most once in a transaction, with all metered usage: the keys are locked in one order, so that transactions
+ * never wait for each other in a circle. A second call throws.
  */
 export function meter(
   { tenantId }: { tenantId: string },

@@ -25,7 +25,7 @@ export function lastMonths(count: number, now: Date): UsagePeriod {
   return { start: dayOf(first), end: dayOf(now) };
 }
 
-/** Returns the last `count` days, the day of `now` included. */
+/** Returns the last `count` days, including the day of `now`. */
 export const lastDays = (count: number, now: Date): UsagePeriod => ({
   start: dayOf(new Date(now.getTime() - (count - 1) * DAY_MS)),
   end: dayOf(now),

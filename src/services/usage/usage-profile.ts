@@ -5,10 +5,10 @@ import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context } from '../../core/context.ts';
 import { badInput, conflict, notFound } from '../../core/errors.ts';
 import { assignPresent, checkText, invalid } from '../../core/input-checks.ts';
+import { lockKey } from '../../core/locks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkVersion, resourceKey } from '../resource/load-resource.ts';
-import { lockKey } from '../resource/lock-key.ts';
 import { setSlug } from '../resource/resource-slug.ts';
 
 const NOUN = 'usage profile';
@@ -106,7 +106,7 @@ const unsetDefault = ({ viewer }: Context, tx: Transaction): Promise<unknown> =>
     values: [viewer.tenantId],
   });
 
-/** Tables of what a usage profile is assigned to, with SQL for their names in messages. */
+/** Tables of the rows that a usage profile is assigned to, with SQL for their names in messages. */
 const ASSIGNEES = [
   { noun: 'agent', table: 'agent', name: 'name' },
   { noun: 'team', table: 'team', name: 'name' },
@@ -116,7 +116,7 @@ const ASSIGNEES = [
 /** Number of assignees that a message names. */
 const MAX_NAMED = 10;
 
-/** Throws CONFLICT that names those to whom a profile is assigned. */
+/** Throws CONFLICT that names the assignees of a profile. */
 async function requireUnassigned({ viewer }: Context, tx: Transaction, id: string): Promise<void> {
   const selects = ASSIGNEES.map(
     ({ noun, table, name }) =>

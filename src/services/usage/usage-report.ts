@@ -24,13 +24,13 @@ export interface UsageReportParts {
 }
 type Part = keyof UsageReportParts;
 
-/** Maximum number of lines of a summary: those with the most credits. */
+/** Maximum number of lines of a summary: the lines with the most credits. */
 const MAX_SUMMARY = 10_000;
 
 /*
- * Statements with the tenant $1, the days of the report $2 to $3, those of the month $4 to $5, whether a license manager
- * reports the included credits $6, and the credits that are included without it $7. The parts of a report use some of
- * them, so one table declares the types of all.
+ * Statements with the tenant $1, the days of the report $2 to $3, the days of the month $4 to $5, whether a license
+ * manager reports the included credits $6, and the credits that are included without it $7. The parts of a report use
+ * some of these parameters, so one table declares the types of all.
  */
 const PARAMETERS = `select $1::uuid, $2::date, $3::date, $4::date, $5::date, $6::boolean, $7::numeric`;
 
@@ -85,7 +85,7 @@ const PARTS: Readonly<Record<Part, string>> = {
   )`,
 };
 
-/** Returns the statement for some parts of a report. With `isMonth` its days are those of the current month. */
+/** Returns the statement for some parts of a report. With `isMonth` its days are the days of the current month. */
 function statementFor(parts: readonly Part[], isMonth: boolean): string {
   const hasTotal = parts.includes('summary') || parts.includes('days');
   const hasMonth = parts.includes('budgets') || parts.includes('pool');
@@ -97,7 +97,7 @@ function statementFor(parts: readonly Part[], isMonth: boolean): string {
   return `with ${tables.join(', ')} select ${parts.map((part) => `${PARTS[part]} as ${part}`).join(', ')}`;
 }
 
-/** Loads the parts of one report, those of one tick by one statement. */
+/** Loads the parts of one report. Parts that are requested in one tick share one statement. */
 export class UsageReportLoader {
   readonly #ctx: Context;
   readonly #period: UsagePeriod;

@@ -24,7 +24,7 @@ export function checkConfig(component: VisualComponent, config: Record<string, u
 
 /**
  * Returns whether a field is visible to a restricted viewer, as a function. Returns null when all fields are visible
- * (docs/contract.md#restricted-shares).
+ * (docs/contract/access.md#restricted-shares).
  */
 export async function fieldVisibility(ctx: Context, dataset: ViewedDataset): Promise<IsVisible | null> {
   if (!isRestricted(await accessLevel(ctx, dataset))) return null;

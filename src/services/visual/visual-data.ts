@@ -110,7 +110,7 @@ async function loadVisualRows(
   };
 }
 
-/** Maximum of groups or rows in an image. More are not legible and slow to draw. */
+/** Maximum number of groups or rows in an image. More are not legible and slow to draw. */
 const MAX_DRAWN = 1000;
 const MAX_DRAWN_POINTS = 2000;
 /** In pixels. */
@@ -146,7 +146,7 @@ export async function renderVisualWithData(
   return { svg: await drawPicture(picture, ctx.viewer, ctx.request.signal), data };
 }
 
-/** Returns which periods of a line chart are incomplete; undefined for other charts. */
+/** Returns the periods of a line chart that are incomplete; undefined for other charts. */
 async function findIncomplete(
   ctx: Context,
   { component, config, dataset }: VisualWithDataset,

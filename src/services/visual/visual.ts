@@ -89,7 +89,7 @@ export async function copyVisuals(
   return visuals.map((visual) => copyRow(tx, visual, { datasetId: toDatasetId, ownerId }).id);
 }
 
-/** Loads the dataset and locks it, and with it the positions of its visuals. `If-Match` applies to the visual. */
+/** Loads the dataset and locks it, and thereby the positions of its visuals. `If-Match` applies to the visual. */
 const lockDataset = (ctx: Context, tx: Transaction, id: string, permission: ResourcePermission): Promise<Dataset> =>
   loadResource(ctx, tx, DATASET, id, permission);
 

@@ -5,7 +5,8 @@ type Operand = number | bigint | string | boolean;
 
 /**
  * Returns whether criteria find a row, both in their JSON form. The criteria must be valid. It implements
- * docs/contract.md#criteria and shares no code with the parser, so an index with equal results fulfils the contract.
+ * docs/contract/datasets.md#criteria and shares no code with the parser, so an index with equal results fulfils the
+ * contract.
  */
 export function matches(row: Json, criteria: Json, fields: readonly Field[]): boolean {
   return Object.entries(criteria).every(([key, value]) => {
@@ -74,7 +75,7 @@ function operandOf(value: unknown, field: Field): Operand {
   }
 }
 
-/** Decimal places of the scaled integers, more than those of any value of the tests. */
+/** Decimal places of the scaled integers, more than any value of the tests has. */
 const SCALE = 40;
 
 /** Returns a number times 10^SCALE, exactly. */
@@ -85,7 +86,7 @@ function scaled(value: string | number): bigint {
 }
 
 function compare(a: Operand, b: Operand): number {
-  // The order of UTF-8 bytes is the order of code points; that of JavaScript strings is not.
+  // The order of UTF-8 bytes is the order of code points; the order of JavaScript strings is not.
   if (typeof a === 'string' && a !== b) return Buffer.compare(Buffer.from(a), Buffer.from(b as string));
   return a === b ? 0 : a < b ? -1 : 1;
 }

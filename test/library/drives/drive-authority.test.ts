@@ -8,7 +8,7 @@ import type { DriveFake } from '../../../tools/drive-fake/fake-server.ts';
 const REDIRECT = 'http://127.0.0.1:1/api/oauth/callback';
 const VERIFIER = 'v'.repeat(43);
 
-/** That a library can be authorized at the fakes with what its integration takes from the drive. */
+/** Tests that a library can be authorized at the fakes with the settings that its integration takes from the drive. */
 describe.each([...createDrives().values()])('the authority of $id', (drive) => {
   let fake: DriveFake;
   beforeAll(async () => void (fake = await startDriveFake(drive.id)));

@@ -4,7 +4,7 @@ import { CursorLost, type DriveItem } from '../../../src/core/drive.ts';
 import type { FakeItem } from '../../../tools/drive-fake/drive-tree.ts';
 import { DriveMirror, openDriveFixture, readBytes, type DriveFixture } from '../../support/drive-access.ts';
 
-/** What providers state differently. */
+/** Properties that providers state differently. */
 interface Provider {
   id: string;
   hash: string;
@@ -17,6 +17,8 @@ const PROVIDERS: Provider[] = [
   { id: 'google-drive', hash: 'md5', contentsKind: 'contents', rootId: '0AFakeRoot' },
   { id: 'dropbox', hash: 'sha256', contentsKind: 'contents', rootId: '/' },
   { id: 'onedrive', hash: 'sha1', contentsKind: 'download', rootId: 'ROOT!1' },
+  { id: 'onedrive-business', hash: 'sha1', contentsKind: 'download', rootId: 'ROOT!1' },
+  { id: 'sharepoint', hash: 'sha1', contentsKind: 'download', rootId: 'ROOT!1' },
   { id: 'box', hash: 'sha1', contentsKind: 'download', rootId: 'folder_0' },
 ];
 
@@ -102,7 +104,7 @@ describe.each(PROVIDERS)('$id', (provider) => {
       expect(await readText(fileAt('docs/b.txt'))).toBe('beta 2');
     });
 
-    test('of which the drive has lost the page throws CursorLost', async () => {
+    test('throws CursorLost if the drive has lost its page', async () => {
       const page = await fixture.drive.list(fixture.access, null, null);
       expect(page.isLast).toBe(false);
       fixture.fake.loseCursors();
@@ -114,7 +116,7 @@ describe.each(PROVIDERS)('$id', (provider) => {
       await expect(fixture.drive.list(fixture.access, id, null)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     });
 
-    test('goes on without a folder that was deleted meanwhile', async () => {
+    test('continues without a folder that was deleted during it', async () => {
       const folder = fixture.fake.tree.at('docs');
       mirror = new DriveMirror(fixture, folder.id);
       let listed = 0;

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { nextFolders } from '../../../src/adapters/drives/folder-cursor.ts';
-import { CursorLost } from '../../../src/core/drive.ts';
+import { CursorLost, FileUnreadable } from '../../../src/core/drive.ts';
 import { retryDelay } from '../../../src/core/retry-delay.ts';
 import { DriveMirror, openDriveFixture, readBytes, type DriveFixture } from '../../support/drive-access.ts';
 
-/** What only one of the providers does. What all must do is in drive-contract.test.ts. */
+/** Behaviour of single providers. drive-contract.test.ts has the behaviour of all. */
 let fixture: DriveFixture;
 let mirror: DriveMirror;
 
@@ -115,6 +115,9 @@ describe('the rate of calls', () => {
   test.each([
     ['google-drive', 'userRateLimitExceeded'],
     ['google-drive', 'rateLimitExceeded'],
+    ['google-drive', 'quotaExceeded'],
+    ['google-drive', 'dailyLimitExceeded'],
+    ['google-drive', 'RATE_LIMIT_EXCEEDED'],
     ['box', 'rate_limit_exceeded'],
   ])('is limited by %s with 403 %s too', async (provider, reason) => {
     await open(provider);
@@ -141,98 +144,6 @@ describe('the rate of calls', () => {
         expect(waitMs).toBeLessThanOrEqual(longest);
       }
     }
-  });
-});
-
-describe('Dropbox', () => {
-  test('replaces a file by another one at its path without stating a removal', async () => {
-    const tree = await open('dropbox');
-    tree.put('a.txt', { text: 'old' });
-    await mirror.readAll();
-    const { id } = tree.replace('a.txt', 'new');
-    await mirror.readChanges();
-    expect(mirror.files.map((file) => [file.id, file.path])).toEqual([[id, 'a.txt']]);
-    expect(await readText('a.txt')).toBe('new');
-  });
-
-  test('states the removals of replaced files before all files in a row', async () => {
-    const tree = await open('dropbox');
-    tree.put('docs/b.txt', { text: '1' });
-    fixture.fake.pageSize = 100;
-    const cursor = await fixture.drive.start(fixture.access, null);
-    for (const name of ['a', 'b', 'a']) tree.put(name, { text: name });
-    tree.delete('docs');
-    tree.put('c', { text: 'c' });
-    const { events } = await fixture.drive.changes(fixture.access, null, cursor);
-    const short = events.map((event) =>
-      'item' in event ? event.item.path : `-${(event as { removedPath: string }).removedPath}`,
-    );
-    expect(short).toEqual(['-a', '-b', 'a', 'b', '-a', 'a', '-docs', '-c', 'c']);
-  });
-
-  test('removes what is at a path whatever its case', async () => {
-    const tree = await open('dropbox');
-    tree.put('Docs/Éa.txt', { text: '1' });
-    await mirror.readAll();
-    tree.log.push({ type: 'delete', item: { ...tree.at('Docs'), isDeleted: true, isTrashed: true }, oldPath: 'dOCS' });
-    await mirror.readChanges();
-    expect(mirror.paths).toEqual([]);
-  });
-
-  test('fails if a page does not state whether there is more', async () => {
-    await open('dropbox');
-    fixture.fake.fail({ kind: 'list', html: '{"entries":[],"cursor":"x"}' });
-    await expect(fixture.drive.list(fixture.access, null, null)).rejects.toMatchObject({ code: 'UPSTREAM_FAILED' });
-  });
-
-  test('loses the cursor of a root folder that has moved', async () => {
-    const tree = await open('dropbox');
-    tree.put('team/docs/a.txt', { text: '1' });
-    mirror = new DriveMirror(fixture, tree.at('team/docs').id);
-    await mirror.readAll();
-    expect(mirror.paths).toEqual(['a.txt']);
-    tree.move('team', 'crew');
-    await expect(mirror.readChanges()).rejects.toBeInstanceOf(CursorLost);
-    await mirror.readAll();
-    expect(mirror.paths).toEqual(['a.txt']);
-  });
-
-  test('revokes the token by its own method', async () => {
-    await open('dropbox');
-    const token = await fixture.access.token();
-    await fixture.drive.revoke!(fixture.access);
-    expect(fixture.fake.authority.isValid(token)).toBe(false);
-  });
-});
-
-describe('OneDrive', () => {
-  test('names no next page at another host', async () => {
-    const tree = await open('onedrive');
-    for (const name of ['a', 'b', 'c', 'd']) tree.put(name, { text: name });
-    const page = await fixture.drive.list(fixture.access, null, null);
-    expect(new URL(page.cursor).origin).toBe(new URL(fixture.access.apiUri).origin);
-    const elsewhere = page.cursor.replace('127.0.0.1', 'localhost');
-    await expect(fixture.drive.list(fixture.access, null, elsewhere)).rejects.toMatchObject({
-      code: 'UPSTREAM_FAILED',
-      message: 'The drive names a next page at another host',
-    });
-  });
-
-  test('does not mention the root', async () => {
-    const tree = await open('onedrive');
-    tree.put('docs/a.txt', { text: '1' });
-    const { events } = await fixture.drive.list(fixture.access, null, null);
-    expect(events.map((event) => 'item' in event && event.item.name)).toEqual(['docs']);
-    const below = await fixture.drive.list(fixture.access, tree.at('docs').id, null);
-    expect(below.events.map((event) => 'item' in event && event.item.name)).toEqual(['a.txt']);
-  });
-
-  test('downloads from another host without the token', async () => {
-    const tree = await open('onedrive');
-    tree.put('a.txt', { text: 'alpha' });
-    await mirror.readAll();
-    expect(await readText('a.txt')).toBe('alpha');
-    expect([fixture.fake.calls.contents, fixture.fake.calls.download, fixture.fake.leakedTokens]).toEqual([1, 1, 0]);
   });
 });
 
@@ -280,6 +191,41 @@ describe('Box', () => {
     });
   });
 
+  test.each([
+    [404, 'not_found'],
+    [403, 'access_denied_insufficient_permissions'],
+    [403, 'forbidden_by_policy'],
+    [403, 'forbidden'],
+  ])('removes what a look-up refuses with %i %s', async (status, reason) => {
+    const tree = await open('box');
+    tree.put('a.txt', { text: '1' });
+    await mirror.readAll();
+    tree.put('a.txt', { text: '2' });
+    fixture.fake.fail({ kind: 'lookup', status, reason });
+    const { id } = tree.at('a.txt');
+    expect(await mirror.readChanges()).toContainEqual({ removedId: id.replace('file_', '') });
+    expect(mirror.paths).toEqual([]);
+  });
+
+  test('reads on after pages without events until the position stands still, and ten of them at most', async () => {
+    const tree = await open('box');
+    await mirror.readAll();
+    tree.put('a.txt', { text: 'alpha' });
+    const before = fixture.fake.calls.changes!;
+    await mirror.readChanges();
+    expect(mirror.paths).toEqual(['a.txt']);
+    // An empty page, one with the event, and one at the same position.
+    expect(fixture.fake.calls.changes! - before).toBe(3);
+    const cursor = await fixture.drive.start(fixture.access, null);
+    for (let n = 1; n <= 11; n += 1)
+      fixture.fake.fail({ kind: 'changes', html: `{"entries":[],"next_stream_position":${n}}` });
+    expect(await fixture.drive.changes(fixture.access, null, cursor)).toEqual({
+      events: [],
+      cursor: expect.stringMatching(/:10$/),
+      isLast: true,
+    });
+  });
+
   test('is asked again for contents that are not ready', async () => {
     const tree = await open('box');
     tree.put('a.txt', { text: 'alpha' });
@@ -287,6 +233,24 @@ describe('Box', () => {
     fixture.fake.fail({ kind: 'contents', status: 202, retryAfter: 0, count: 2 });
     expect(await readText('a.txt')).toBe('alpha');
     expect(fixture.fake.calls.contents).toBe(3);
+  });
+});
+
+describe('a download that is refused for good', () => {
+  test.each([
+    ['google-drive', 403, 'cannotDownloadAbusiveFile', 'Google found malware or spam in it'],
+    ['google-drive', 403, 'cannotDownloadFile', 'Its owner permits no downloads'],
+    ['onedrive', 403, 'malwareDetected', 'OneDrive found malware in it'],
+    ['dropbox', 409, 'path/restricted_content', 'Dropbox restricts its content'],
+    ['dropbox', 409, 'unsupported_file', 'A document that Dropbox has no file of'],
+  ])('by %s with %i %s is FileUnreadable', async (provider, status, reason, message) => {
+    const tree = await open(provider);
+    tree.put('a.txt', { text: 'a' });
+    await mirror.readAll();
+    fixture.fake.fail({ kind: 'contents', status, reason });
+    const error = await readText('a.txt').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(FileUnreadable);
+    expect((error as Error).message).toBe(message);
   });
 });
 
@@ -317,7 +281,7 @@ describe.each(['google-drive', 'dropbox', 'onedrive', 'box'])('%s', (provider) =
     });
   });
 
-  test.each([5000, 5001])('may send at most 5,000 items a page, of which this has %i', async (count) => {
+  test.each([5000, 5001])('may send at most 5,000 items a page: a page of %i', async (count) => {
     await open(provider);
     const entry = { '.tag': 'file', id: 'x', name: 'x', type: 'file', path_display: '/x' };
     const entries = Array.from({ length: count }, () => entry);

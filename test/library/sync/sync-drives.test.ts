@@ -7,7 +7,7 @@ import { startDriveFake } from '../../../tools/drive-fake.ts';
 import { rows, test } from '../../operation/fixture.ts';
 import { connectFake, createLibrary, readContents, startSync } from './sync-fixture.ts';
 
-const PROVIDERS = ['google-drive', 'dropbox', 'onedrive', 'box'];
+const PROVIDERS = ['google-drive', 'dropbox', 'onedrive', 'onedrive-business', 'sharepoint', 'box'];
 
 for (const provider of PROVIDERS)
   test(`a library of ${provider} follows every way of change`, async ({ world }) => {
@@ -15,7 +15,7 @@ for (const provider of PROVIDERS)
     const { tree } = fake;
     const ctx = await world.caller();
     const libraryId = await createLibrary(world, ctx);
-    await connectFake(world, ctx, libraryId, fake, provider);
+    await connectFake(world, ctx, libraryId, fake);
     await world.startWorker(createHandlers(world.loaders));
     const sync = async (flags = {}) => {
       const { result } = await wait(ctx, await startSync(ctx, libraryId, flags));
@@ -59,7 +59,7 @@ test('what a sync knows belongs to the address of its drive', async ({ world }) 
   const fake = await startDriveFake('box');
   const ctx = await world.caller();
   const libraryId = await createLibrary(world, ctx);
-  await connectFake(world, ctx, libraryId, fake, 'box');
+  await connectFake(world, ctx, libraryId, fake);
   const settings = { rootId: null, extensions: [], maxFileBytes: 1 };
   const library = { id: libraryId, tenantId: ctx.viewer.tenantId, settings };
   const validForOf = async () => (await openDrive(world.platform, library, new AbortController().signal)).validFor;

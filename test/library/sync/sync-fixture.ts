@@ -5,10 +5,12 @@ import type { Drive } from '../../../src/core/drive.ts';
 import { newId } from '../../../src/core/id.ts';
 import type { LibrarySyncInput } from '../../../src/core/operations.ts';
 import type { Platform } from '../../../src/core/platform.ts';
+import { createHandlers } from '../../../src/operations/handlers.ts';
 import { librarySync } from '../../../src/operations/library-sync.ts';
 import { syncKeyOf } from '../../../src/services/library/start-sync.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import * as operations from '../../../src/services/operation/operation.ts';
+import { startDriveFake } from '../../../tools/drive-fake.ts';
 import type { DriveFake } from '../../../tools/drive-fake/fake-server.ts';
 import { rows, test as base, type World } from '../../operation/fixture.ts';
 import { ScriptedDrive } from '../../support/scripted-drive.ts';
@@ -113,13 +115,7 @@ export const test = base.extend<{ synced: SyncedWorld }>({
 });
 
 /** Connects a library with a fake of a drive, with the user of a context as the owner. */
-export async function connectFake(
-  world: World,
-  ctx: Context,
-  libraryId: string,
-  fake: DriveFake,
-  type = 'google-drive',
-): Promise<void> {
+export async function connectFake(world: World, ctx: Context, libraryId: string, fake: DriveFake): Promise<void> {
   const { tenantId, userId } = ctx.viewer;
   const { apiUri, contentUri, authUri, tokenUri } = fake.addresses;
   const integrationId = newId();
@@ -133,7 +129,7 @@ export async function connectFake(
     `insert into dws.integration (id, tenant_id, name, type, auth_type, client_id, auth_uri, token_uri, api_uri,
       content_uri, scope)
     values ($1, $2, 'Drive', $7, 'oauth2', 'client', $3, $4, $5, $6, 'read')`,
-    [integrationId, tenantId, authUri, tokenUri, apiUri, contentUri, type],
+    [integrationId, tenantId, authUri, tokenUri, apiUri, contentUri, fake.protocol.type],
   );
   await rows(world, `update dws.library set integration_id = $2 where id = $1`, [libraryId, integrationId]);
   await rows(
@@ -144,3 +140,46 @@ export async function connectFake(
     [newId(), tenantId, libraryId, integrationId, userId, world.platform.secrets.seal(JSON.stringify(tokens))],
   );
 }
+
+/** A library that is connected with a fake of a drive. */
+export interface SyncedFake {
+  fake: DriveFake;
+  tree: DriveFake['tree'];
+  libraryId: string;
+  sync(flags?: Partial<LibrarySyncInput>): Promise<LibrarySync>;
+  /** Returns the paths of the files that have contents, with the contents. */
+  contents(): Promise<Record<string, string>>;
+  /** Sets the folder that the library follows. */
+  follow(path: string): Promise<void>;
+}
+
+/** Opens libraries of fakes of drives, one for each. */
+export const fakeTest = base.extend<{ openFake: (provider: string) => Promise<SyncedFake> }>({
+  openFake: async ({ world }, use) => {
+    const fakes: DriveFake[] = [];
+    const ctx = await world.caller();
+    await world.startWorker(createHandlers(world.loaders));
+    await use(async (provider) => {
+      const fake = await startDriveFake(provider);
+      fakes.push(fake);
+      const libraryId = await createLibrary(world, ctx);
+      await connectFake(world, ctx, libraryId, fake);
+      return {
+        fake,
+        tree: fake.tree,
+        libraryId,
+        sync: async (flags) =>
+          (await wait(ctx, await startSync(ctx, libraryId, flags))).result as unknown as LibrarySync,
+        contents: () => readContents(world, libraryId),
+        async follow(path) {
+          const rootId = fake.tree.at(path).id;
+          await rows(world, `update dws.library set settings = settings || $2 where id = $1`, [
+            libraryId,
+            JSON.stringify({ rootId }),
+          ]);
+        },
+      };
+    });
+    for (const fake of fakes) await fake.close();
+  },
+});

@@ -56,7 +56,7 @@ describe('a sync that fails', () => {
     expect(library!['last_sync_at']).not.toBeNull();
   });
 
-  test('because the drive sends no file any more, ends soon', async ({ synced }) => {
+  test('because the drive stops sending files, ends soon', async ({ synced }) => {
     const { drive, sync } = synced;
     for (let n = 0; n < 200; n += 1) drive.put(`${n}`, `${n}`);
     drive.pageSize = 100;
@@ -97,7 +97,7 @@ describe('a sync that is interrupted', () => {
   });
 });
 
-test('a sync fails at once if the drive refuses the renewed token too', async ({ synced }) => {
+test('a sync fails immediately if the drive refuses the renewed token too', async ({ synced }) => {
   const { drive, sync, contents } = synced;
   for (let n = 0; n < 50; n += 1) drive.put(`${n}`, `${n}`);
   drive.pageSize = 100;

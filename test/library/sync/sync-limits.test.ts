@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect } from 'vitest';
+import type { DriveItem } from '../../../src/core/drive.ts';
 import { newId } from '../../../src/core/id.ts';
 import { librarySync } from '../../../src/operations/library-sync.ts';
 import { wait } from '../../../src/services/operation/operation-wait.ts';
 import * as operations from '../../../src/services/operation/operation.ts';
+import { forgetStorage } from '../../../src/services/resource/storage-limit.ts';
 import { rows, test as base, type World } from '../../operation/fixture.ts';
 import { limitStatements } from '../../support/limit-statements.ts';
 import { ScriptedDrive } from '../../support/scripted-drive.ts';
@@ -79,7 +81,35 @@ const statuses = async (world: World, libraryId: string) => {
 /** A name that compresses badly. */
 const longName = (length: number): string => randomBytes(length).toString('hex').slice(0, length);
 
-describe('what is too long', () => {
+describe('a text that is too long', () => {
+  test('is not extended in paths of folders, whose files are skipped', async ({ synced }) => {
+    const { drive, sync, world, libraryId } = synced;
+    const [name, depth] = ['語'.repeat(250), 40];
+    const chain = Array.from({ length: depth }, () => name);
+    drive.pageSize = 1000;
+    for (let i = 0; i < 50; i += 1) drive.folder([...chain, `e${i}`].join('/'));
+    drive.put([...chain, 'e0', 'a.txt'].join('/'), 'A');
+    expect(await sync()).toMatchObject({ syncedFiles: 0, skippedFiles: 1, errorCount: 0 });
+    const start = `${name}/${name}/${name}`;
+    const path = `${Buffer.from(start)
+      .subarray(0, 1997)
+      .toString()
+      .replace(/\uFFFD$/, '')}…`;
+    const reason = 'The path has more than 2000 bytes';
+    expect(await statuses(world, libraryId)).toEqual([{ name: 'a.txt', path, status: 'skipped', reason }]);
+    const lengths = await rows(
+      world,
+      `select octet_length(path) as bytes, count(*)::int as folders
+      from dws.library_sync_folder where scope_id = $1 group by 1 order by 1`,
+      [libraryId],
+    );
+    expect(lengths).toEqual([
+      { bytes: 751, folders: 1 },
+      { bytes: 1502, folders: 1 },
+      { bytes: 2253, folders: depth - 2 + 50 },
+    ]);
+  });
+
   test('is cut in names, which keep their extensions', async ({ synced }) => {
     const { drive, sync, world, libraryId } = synced;
     drive.put(`${'x'.repeat(400)}.txt`, 'A');
@@ -91,7 +121,7 @@ describe('what is too long', () => {
     ]);
   });
 
-  test('is no path of a synced file, until folders are moved', async ({ synced }) => {
+  test('is not the path of a synced file, until folders are moved', async ({ synced }) => {
     const { drive, sync, contents, world, libraryId } = synced;
     const folders = Array.from({ length: 12 }, () => longName(250));
     const long = folders.join('/');
@@ -115,16 +145,51 @@ describe('what is too long', () => {
     expect(await sync({ full: true })).toMatchObject({ syncedFiles: 1, skippedFiles: 0 });
   });
 
-  test('is no id', async ({ synced }) => {
+  test('is not an id', async ({ synced }) => {
     const { drive, sync } = synced;
-    drive.put(longName(600), 'A');
+    const name = longName(600);
+    drive.put(name, 'A');
     await expect(sync()).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
-      message: 'The drive states an id of more than 500 characters',
+      message: expect.stringContaining(`an id of more than 500 characters for "${name.slice(0, 100)}`),
     });
   });
 
-  test('is no chain of folders', async ({ synced }) => {
+  test('is not another text of an item: the sync fails with its name, and the files stay', async ({ synced }) => {
+    const { drive, sync, contents } = synced;
+    drive.put('kept', 'A');
+    await sync();
+    const changes = drive.changes.bind(drive);
+    const long = 'x'.repeat(100_001);
+    const texts: [Partial<DriveItem>, string][] = [
+      [{ contentType: long }, 'a media type of more than 255'],
+      [{ hash: long }, 'a hash of more than 500'],
+      [{ revision: long }, 'a revision of more than 500'],
+      [{ url: `https://drive.test/${long}` }, 'an address of more than 10000'],
+      [{ path: long }, 'a path of more than 100000'],
+      [{ foldedPath: long }, 'a path of more than 100000'],
+    ];
+    for (const [text, message] of texts) {
+      const id = drive.put('kept', 'B');
+      drive.changes = async (...call) => {
+        const { events, ...page } = await changes(...call);
+        return {
+          ...page,
+          events: events.map((event) => ('item' in event ? { item: { ...event.item, ...text } } : event)),
+        };
+      };
+      await expect(sync()).rejects.toMatchObject({
+        code: 'UPSTREAM_FAILED',
+        message: `The drive states ${message} characters for "kept" (${id})`,
+      });
+      expect(await contents()).toEqual({ kept: 'A' });
+    }
+    drive.changes = changes;
+    await sync();
+    expect(await contents()).toEqual({ kept: 'B' });
+  });
+
+  test('is not a chain of folders', async ({ synced }) => {
     const { drive, sync, contents } = synced;
     drive.pageSize = 1000;
     const path = 'd/'.repeat(200);
@@ -153,6 +218,29 @@ test('a listing that does not end fails past a million items', async ({ synced }
   drive.list = async () => ({ events, cursor: '', isLast: true });
   expect(await sync({ full: true })).toMatchObject({ syncedFiles: 1 });
   expect(drive.downloads).toEqual([id]);
+});
+
+test('a listing ends once the tenant may store nothing more', async ({ synced }) => {
+  const { drive, sync, world, ctx } = synced;
+  const { platform } = world;
+  const { tenantId } = ctx.viewer;
+  const id = drive.put('a', 'A');
+  const { events } = await drive.list(undefined, null, null);
+  let calls = 0;
+  drive.list = async () => {
+    calls += 1;
+    if (calls === 3) {
+      platform.freeBytes = async () => 0;
+      forgetStorage(platform, tenantId);
+    }
+    return { events, cursor: String(calls), isLast: calls === 20 };
+  };
+  await expect(sync()).rejects.toMatchObject({ status: 503, message: expect.stringContaining('disk is nearly full') });
+  expect(calls).toBe(3);
+  platform.freeBytes = async () => Infinity;
+  forgetStorage(platform, tenantId);
+  expect(await sync()).toMatchObject({ syncedFiles: 1 });
+  expect([calls, drive.downloads]).toEqual([20, [id]]);
 });
 
 test('the quota is read again while files are downloaded', async ({ synced }) => {

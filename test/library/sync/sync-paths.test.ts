@@ -15,6 +15,7 @@ const file = (id: string, path: string, text = id): DriveEvent => {
     name: path.split('/').at(-1)!,
     parentId: null,
     path,
+    foldedPath: path.toLowerCase(),
     contentType: 'text/plain',
     size: text.length,
     hash: text,

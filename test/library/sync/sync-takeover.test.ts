@@ -8,11 +8,11 @@ import { connectFake, createLibrary, readContents, startSync } from './sync-fixt
 
 const KILLS = 20;
 const FILES = 240;
-/** Downloads of a sync at once. */
+/** Concurrent downloads of a sync. */
 const PLACES = 4;
 /**
- * Number of calls between the start of a worker and its end: with one more than the downloads at once, one of them was
- * stored. A sync ends after three workers that stored nothing.
+ * Number of calls between the start of a worker and its end: with one more than the concurrent downloads, one of them
+ * was stored. A sync ends after three workers that stored nothing.
  */
 const MIN_CALLS = PLACES + 1;
 const MAX_CALLS = 16;
@@ -67,7 +67,7 @@ test(
   },
 );
 
-/** Returns the number of files that were saved in full and of which no row is stored. */
+/** Returns the number of files that were saved in full but have no stored row. */
 async function countUnstored({ platform }: World): Promise<number> {
   const stored = new Set(
     (await platform.system.query<{ id: string }>({ text: 'select id from dws.stored_file' })).map(({ id }) => id),

@@ -275,7 +275,7 @@ describe('the quota of the tenant', () => {
   });
 });
 
-describe('syncs at once', () => {
+describe('concurrent syncs', () => {
   test('of one library run one after the other, and join if their flags are identical', async ({ synced }) => {
     const { drive, start, ctx } = synced;
     const listed = Promise.withResolvers<void>();

@@ -1,12 +1,13 @@
 import type { DuckDBValue } from '@duckdb/node-api';
-import type { Aggregation, AggregateResult, IndexedField } from '../../../core/dataset-index.ts';
+import type { AggregateResult, Aggregation, IndexedField } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
 import type { FieldFormat, FieldType } from '../../../core/fields.ts';
+import { type Interval, checkInterval } from '../intervals.ts';
 import { printSums } from '../whole-sums.ts';
-import { bucket } from './buckets.ts';
 import { doubleOf, sortTerms, textKey } from './criteria-sql.ts';
 import type { Scope } from './scope.ts';
 import type { Serving } from './serving.ts';
+import { quoteText } from './sql-values.ts';
 import { jsonForm } from './value-forms.ts';
 
 /** A column of the result. */
@@ -110,7 +111,7 @@ function measureOutput(scope: Scope, { fn, field: name, as }: Aggregation['measu
   }
 }
 
-/** Returns SQL of a sum or mean, null where it exceeds a double. Those of integers do not. */
+/** Returns SQL of a sum or mean, null where it exceeds a double. Sums of integers do not. */
 const finite = ({ type }: IndexedField, sql: string): string =>
   type === 'integer' ? sql : `CASE WHEN isfinite(CAST(${sql} AS DOUBLE)) THEN ${sql} END`;
 
@@ -146,3 +147,22 @@ function orderOf(sort: Aggregation['sort'], outputs: Output[], groups: Output[])
 
 const termsOf = ({ field, alias }: Output, descending = false): string =>
   sortTerms(field ?? { type: 'integer' }, alias, descending);
+
+/**
+ * Returns SQL of the start of the interval that contains a date or datetime: a date for a date, a UTC time for a
+ * datetime. Weeks begin on Monday. With a time zone the intervals follow its clocks; the two hours with the same name
+ * in autumn are two intervals.
+ *
+ * Throws BAD_USER_INPUT for a field of another type and for an unknown time zone.
+ */
+function bucket(type: FieldType, column: string, interval: Interval, timezone?: string): string {
+  checkInterval(type, timezone);
+  if (type === 'date')
+    return interval === 'minute' || interval === 'hour' ? column : `CAST(date_trunc('${interval}', ${column}) AS DATE)`;
+  if (timezone === undefined || timezone === 'UTC') return `date_trunc('${interval}', ${column})`;
+  const zone = quoteText(timezone);
+  const local = `((${column} AT TIME ZONE 'UTC') AT TIME ZONE ${zone})`;
+  if (interval === 'minute' || interval === 'hour')
+    return `${column} - (${local} - date_trunc('${interval}', ${local}))`;
+  return `((date_trunc('${interval}', ${local}) AT TIME ZONE ${zone}) AT TIME ZONE 'UTC')`;
+}

@@ -5,7 +5,7 @@ import type { LoadStatements } from './load-statements.ts';
 import type { StagedSize } from './stage-rows.ts';
 import type { LoadedField } from './staging-types.ts';
 
-/** Bytes of rows that are sorted at once: DuckDB's sort stores the texts of its rows in memory. */
+/** Bytes of rows that one statement sorts: DuckDB's sort stores the texts of its rows in memory. */
 const SORTED_BYTES = 16 << 20;
 
 /** Runs the flow over `staged.data` into `result.data` and returns the resulting fields with their types. */

@@ -27,7 +27,7 @@ export class Attachments {
     this.#connection = connection;
   }
 
-  /** Returns the file's name in statements, valid until `release`. Throws GONE when there is no such file. */
+  /** Returns the file's name in statements, valid until `release`. Throws GONE for a missing file. */
   async acquire(path: string): Promise<string> {
     const attachment = this.#attached.get(path) ?? this.#attach(path);
     attachment.readers += 1;

@@ -12,7 +12,7 @@ const OPERATORS = { eq: '=', lt: '<', lte: '<=', gt: '>', gte: '>=' } as const;
 /** Default of `inlineValues`. A membership that is written out can use zone maps. */
 const INLINE_VALUES = 100;
 
-/** DuckDB may plan a join for a membership of more than this many values, also if it is written out. */
+/** DuckDB may plan a join for a membership of more than this many values, even if it is written out. */
 export const COMPARED_VALUES = 4;
 
 type Leaf = Exclude<CriteriaNode, { kind: 'and' | 'or' | 'not' }>;
@@ -186,7 +186,7 @@ const OPAQUE = '(?:|[^\\x{0}-\\x{10ffff}])';
 
 /**
  * Returns a pattern that the optimizer does not rewrite. It turns plain patterns into prefix, suffix and contains, and
- * reads an anchor anywhere as one at the end: `a^` would match texts that end in "a".
+ * reads an anchor in any position as one at the end: `a^` would match texts that end in "a".
  */
 function re2Pattern(regex: PortableRegex, insensitive: boolean): string {
   const pattern = toRe2(regex, insensitive);

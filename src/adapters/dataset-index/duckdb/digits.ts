@@ -1,12 +1,10 @@
+import { MAX_DECIMAL_DIGITS } from '../../../core/exact-number.ts';
 import type { LoadStatements } from './load-statements.ts';
-
-/** Number of digits of DuckDB's widest decimal. */
-const MAX_PRECISION = 38;
 
 /**
  * Converts a column of digits, staged as text, to the decimal type that fits its values, and returns that type. Longer
- * numbers and those with an exponent stay text, unchanged. Trailing zeros are ignored: Postgres prints up to twenty of
- * them in divisions and averages, and wide decimals are several times as slow as narrow ones.
+ * numbers and numbers with an exponent stay text, unchanged. Trailing zeros are ignored: Postgres prints up to twenty
+ * of them in divisions and averages, and wide decimals are several times as slow as narrow ones.
  */
 export async function settleDigits(statements: LoadStatements, table: string, column: string): Promise<string> {
   const [row] = await statements.rows(`
@@ -20,7 +18,7 @@ export async function settleDigits(statements: LoadStatements, table: string, co
         FROM (SELECT ltrim(${column}, '-') digits FROM ${table}))`);
   const [whole, scale, exponent] = row!;
   const precision = Number(whole) + Number(scale);
-  if (exponent || precision > MAX_PRECISION) return 'VARCHAR';
+  if (exponent || precision > MAX_DECIMAL_DIGITS) return 'VARCHAR';
   const sqlType = whole === null ? 'DOUBLE' : `DECIMAL(${Math.max(precision, 1)},${Number(scale)})`;
   await statements.change(`ALTER TABLE ${table} ALTER ${column} TYPE ${sqlType}`);
   return sqlType;

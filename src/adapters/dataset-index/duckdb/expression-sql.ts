@@ -17,7 +17,7 @@ const SQL_TYPES: Record<Typed['type'], SqlType> = {
 
 /**
  * Compiles a checked expression to DuckDB SQL over columns. Numbers are doubles that are never NaN or infinite;
- * integers stay as they are stored. No operand occurs twice, so the text grows linearly with the expression.
+ * integers keep their stored type. No operand occurs twice, so the text grows linearly with the expression.
  */
 export function compileExpression(node: Typed, columnOf: (field: string) => string): string {
   const compile = (operand: Typed) => compileExpression(operand, columnOf);

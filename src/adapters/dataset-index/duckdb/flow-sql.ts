@@ -21,9 +21,9 @@ const ROW = quoteName('_row');
 
 /**
  * Compiles a flow to one SELECT over a staged table, whose column `_row` numbers the rows in the order of the source.
- * Rows are in the order that the steps define, ties in that of the source; sorting is stable, missing values are last.
- * The result has the physical columns `c0` … `cN` without `_row`. `source` is the relation as SQL, e.g. `staged` or
- * `"load"."staged"`.
+ * Rows are in the order that the steps define, ties in the order of the source; sorting is stable, missing values are
+ * last. The result has the physical columns `c0` … `cN` without `_row`. `source` is the relation as SQL, e.g. `staged`
+ * or `"load"."staged"`.
  *
  * Throws BAD_USER_INPUT as `checkFlow` does, when the steps do not fit the columns.
  */

@@ -1,4 +1,4 @@
-import { copyFile, constants, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, constants, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GenerationId } from '../../../core/dataset-index.ts';
 
@@ -23,7 +23,20 @@ export function folder(dir: string, id: GenerationId): string {
 /** Returns the folder of a generation that is being loaded. */
 export const loadingFolder = (dir: string, id: GenerationId) => `${folder(dir, id)}${LOADING}`;
 
-/** Creates an empty folder for a new generation, removing that of an earlier attempt. */
+/** Returns the bytes of the files of a generation that is being loaded. They may be removed at any time. */
+export async function loadingBytes(dir: string, id: GenerationId): Promise<number> {
+  const loading = loadingFolder(dir, id);
+  const names = await readdir(loading, { recursive: true }).catch(() => []);
+  const sizes = names.map((name) =>
+    stat(join(loading, name)).then(
+      (file) => (file.isFile() ? file.size : 0),
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Creates an empty folder for a new generation, removing the folder of an earlier attempt. */
 export async function beginFolder(dir: string, id: GenerationId): Promise<string> {
   const loading = loadingFolder(dir, id);
   await rm(loading, { recursive: true, force: true });

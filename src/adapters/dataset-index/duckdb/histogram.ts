@@ -3,7 +3,7 @@ import { binsOf, DAY_MS } from '../bins.ts';
 import { doubleOf } from './criteria-sql.ts';
 import type { Rows } from './profile.ts';
 
-/** Counts values in bins. Numbers are doubles here, also for flagged fields. */
+/** Counts values in bins. Numbers are doubles here, even for flagged fields. */
 export async function histogram(field: IndexedField, rows: Rows): Promise<FieldProfile['histogram']> {
   const position = positionOf(field);
   const [extent] = await rows(`min(${position}), max(${position})`);

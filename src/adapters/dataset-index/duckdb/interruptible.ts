@@ -7,8 +7,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 const REPEAT_MS = 10;
 
 /**
- * Runs statements on a connection and interrupts them when the signal aborts. Then throws the signal's reason, also if
- * the interrupt came too late and the statements succeeded.
+ * Runs statements on a connection and interrupts them when the signal aborts. It then throws the signal's reason, even
+ * if the interrupt came too late and the statements succeeded.
  */
 export async function interruptible<T>(
   connection: DuckDBConnection,

@@ -3,8 +3,8 @@ import { DEFAULT_TYPE } from './staging-types.ts';
 import type { LoadedField } from './staging-types.ts';
 
 /**
- * Returns the fields of the generation: all of `fields`, or with `syncFields=false` exactly those of `kept`, in their
- * order. `vanished` creates an empty field for one that the source no longer has.
+ * Returns the fields of the generation: all of `fields`, or with `syncFields=false` exactly the fields of `kept`, in
+ * their order. `vanished` creates an empty field for one that the source no longer has.
  */
 export function keepFields<F extends LoadedField>(
   fields: F[],

@@ -44,7 +44,7 @@ export class LoadStatements {
     await this.#connection.run(`ATTACH ${quotePath(path)} AS ${alias}`);
   }
 
-  /** Raises the memory limit for a statement that needs this many bytes at once. */
+  /** Raises the memory limit for a statement that needs this many bytes. */
   async allow(bytes: number): Promise<void> {
     if (bytes <= this.#memory) return;
     await this.#connection.run(`SET memory_limit = '${bytes}B'`);

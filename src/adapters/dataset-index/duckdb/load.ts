@@ -78,7 +78,7 @@ async function loadFile(
   }
 }
 
-/** Returns what a generation stores of a field. */
+/** Returns the stored form of a field. */
 export const indexedField = ({ name, type, format, column, keyed, split, vanished }: LoadedField): IndexedField => ({
   name,
   type,
@@ -123,7 +123,7 @@ async function loadThroughFlow(load: Load): Promise<LoadedField[]> {
 
 /**
  * Returns a warning for each field with values that became null because they have no JSON form. A sequence per field
- * counts them; there is none for a field that was not loaded.
+ * counts them; a field that was not loaded has no sequence.
  */
 async function warnOfLostValues({ statements, columns }: Load): Promise<string[]> {
   const warnings: string[] = [];

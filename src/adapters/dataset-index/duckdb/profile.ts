@@ -29,7 +29,7 @@ export async function profileRows(
   });
 }
 
-/** Runs a select over the matching rows that fulfil also `further`; `rest` follows the condition. */
+/** Runs a select over the matching rows that also fulfil `further`; `rest` follows the condition. */
 export type Rows = (select: string, more?: { further?: string[]; rest?: string }) => ReturnType<RunStatement>;
 
 async function profile(field: IndexedField, total: number, rows: Rows): Promise<FieldProfile> {

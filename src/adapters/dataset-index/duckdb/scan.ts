@@ -12,6 +12,8 @@ const BATCH_BYTES = 8 << 20;
 const BATCH_ROWS = 10_000;
 /** Number of rows that DuckDB prints at a time, regardless of their width. */
 const VECTOR_ROWS = 2048;
+/** Number of values that are parsed in a turn of the event loop. */
+const PARSED_VALUES = 6000;
 
 /** Yields all matching rows in batches and retains none. */
 export function scanRows(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
@@ -28,13 +30,16 @@ async function* inFileOrder(serving: Serving, scope: Scope, scan: Scan, signal: 
     const values: DuckDBValue[] = [];
     return { sql: `SELECT ${object} FROM ${scope.table(aliases)} WHERE ${scope.where(aliases, values)}`, values };
   };
-  for await (const chunk of serving.stream(scope, signal, statement)) yield parseRows(chunk.map(([json]) => json!));
+  const size = Math.max(1, Math.floor(PARSED_VALUES / Math.max(scan.fields.length, 1)));
+  for await (const chunk of serving.stream(scope, signal, statement))
+    for (let start = 0; start < chunk.length; start += size)
+      yield parseRows(chunk.slice(start, start + size).map(([json]) => json!));
 }
 
 /**
- * Yields very wide rows, of which DuckDB would print too many at a time. A limit does not stop DuckDB from reading
- * more, a range of row numbers does, so the numbers of the next rows are selected first, which reads only the columns
- * of the condition.
+ * Yields very wide rows, because DuckDB would print too many of them at a time. A limit does not stop DuckDB from
+ * reading more, a range of row numbers does. So the numbers of the next rows are selected first, which reads only the
+ * columns of the condition.
  */
 async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const release = await serving.pinFiles(scope.files);
@@ -65,7 +70,7 @@ async function* rangeByRange(serving: Serving, scope: Scope, scan: Scan, signal:
 
 /**
  * Yields a long sorted result page by page: DuckDB's sort stores the texts of all its rows in memory, its top-N search
- * only those of the page.
+ * only the texts of the page.
  */
 async function* pageByPage(serving: Serving, scope: Scope, scan: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const release = await serving.pinFiles(scope.files);

@@ -27,7 +27,7 @@ export interface Scope {
   stored(name: string): IndexedField;
   /** Returns the table of rows, for these aliases of the files. */
   table(aliases: string[]): string;
-  /** Returns the condition of matching rows that fulfil also `further`, and appends its values to `values`. */
+  /** Returns the condition of matching rows that also fulfil `further`, and appends its values to `values`. */
   where(aliases: string[], values: DuckDBValue[], further?: string[]): string;
   /**
    * Returns a select of the numbers of all matching rows and appends its values to `values`; undefined unless only the

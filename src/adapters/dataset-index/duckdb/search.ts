@@ -41,8 +41,8 @@ async function atOnce(question: PageQuestion): Promise<DuckDBValue[][]> {
 }
 
 /**
- * Does the same for wide rows, of which DuckDB would print thousands at a time: first selects their numbers, then some
- * columns of some of them at a time.
+ * Does the same for wide rows, because DuckDB would print thousands of them at a time: first selects their numbers,
+ * then some columns of some of them at a time.
  */
 async function numbersFirst(question: PageQuestion): Promise<DuckDBValue[][]> {
   const { ask, aliases, scope, search } = question;
@@ -67,7 +67,7 @@ async function numbersFirst(question: PageQuestion): Promise<DuckDBValue[][]> {
 const parts = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 
-/** Parses rows that DuckDB printed as JSON objects, all at once. */
+/** Parses rows that DuckDB printed as JSON objects, all in one call. */
 export const parseRows = (texts: DuckDBValue[]): Row[] => JSON.parse(`[${texts.join(',')}]`) as Row[];
 
 /** Returns SQL of a row's JSON text. Names come from the source, so they are written as literals. */

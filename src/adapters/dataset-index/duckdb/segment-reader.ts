@@ -77,8 +77,8 @@ export async function appendSegment(
 }
 
 /**
- * Returns the additional bytes of memory for the rows of a segment: those of the longest row, and twice the smallest
- * row group that DuckDB writes.
+ * Returns the additional bytes of memory for the rows of a segment: the bytes of the longest row, and twice the
+ * smallest row group that DuckDB writes.
  */
 function memoryOf({ bytes, rows, longestRow }: Segment): number {
   const group = GROUP_STEP * (bytes / Math.max(rows, 1));

@@ -126,7 +126,7 @@ export class Serving {
     }
   }
 
-  /** Preserves files between queries, even if they are dropped meanwhile, until the returned function is called. */
+  /** Preserves files between queries, even if they are dropped in between, until the returned function is called. */
   async pinFiles(files: string[]): Promise<() => Promise<void>> {
     const release: (() => Promise<void>)[] = [];
     const free = async () => {

@@ -122,8 +122,8 @@ function staging(
 }
 
 /**
- * Returns the condition for dates that have a JSON form: years 1 to 9999, not `infinity`, years BC or later, or
- * MySQL's zero dates. A text that is not a date is left to the cast, which fails.
+ * Returns the condition for dates that have a JSON form: the years 1 to 9999, without `infinity` and MySQL's zero
+ * dates. A text that is not a date is left to the cast, which fails.
  */
 const hasDateForm = (column: string) =>
   `NOT (${column} < '0001' OR ${column}[5] BETWEEN '0' AND '9' OR ends_with(${column}, 'BC') OR ${column} IN ('infinity', '-infinity'))`;

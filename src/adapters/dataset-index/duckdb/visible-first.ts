@@ -12,8 +12,8 @@ export const visibleFirst = (rule: string, conditions: string[]): string =>
     : `${rule} AND CASE WHEN ${rule} THEN CASE WHEN ${conditions.join(' AND ')} THEN true ELSE false END ELSE false END`;
 
 /**
- * Hides the statistics of a column from DuckDB's optimizer. They may come from hidden rows: by the least and the
+ * Hides the statistics of a column from DuckDB's optimizer. They may come from hidden rows. By the least and the
  * greatest value it skips parts of the table while it sorts, replaces a comparison by its result, and chooses how to
- * group; and it computes a function once for each value of a compressed column, also for values of hidden rows only.
+ * group. It also computes a function once for each value of a compressed column, even for values of hidden rows only.
  */
 export const opaque = (column: string): string => `TRY(${column})`;

@@ -27,15 +27,15 @@ interface Build {
 
 /**
  * Normalised words of the rows, one text a row, for `q`. There is one file for every set of fields that is visible to
- * someone (few: sets come from permissions), so that a reader's `q` never reads a hidden field. A file is written
- * under a temporary name and renamed when it is complete, so a crash leaves nothing that looks complete, and two
- * processes can build it at once.
+ * someone (few: sets come from permissions), so that a reader's `q` never reads a hidden field. A file is written under
+ * a temporary name and renamed when it is complete. So a crash leaves nothing that looks complete, and two processes
+ * can build it concurrently.
  */
 export class WordsSidecar {
   readonly #dir: string;
   readonly #serving: Serving;
   readonly #builds = new Map<string, Build>();
-  /** Each build needs a core, so one caller has one at a time, and does not delay those of another. */
+  /** Each build needs a core, so one caller has one at a time, and does not delay the builds of another. */
   readonly #gate = FairGate.shared({ places: 2, maxWaiting: MAX_WAITING, taskNoun: 'word indexes' });
   #registered = false;
 

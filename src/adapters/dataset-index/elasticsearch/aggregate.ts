@@ -15,7 +15,7 @@ import { searchDocuments } from './search-requests.ts';
 import { totalOf } from './search.ts';
 import { inexactSums, noneInexact, type InexactSums } from './sums.ts';
 
-/** Cost of a group whose first row is fetched, or for which a number is computed, relative to a plain group. */
+/** Cost of a group whose first row is fetched, or that requires a computed number, relative to a plain group. */
 const FETCHED_COST = 10;
 const COMPUTED_COST = 1;
 /**
@@ -95,7 +95,7 @@ async function* grouped(
   }
 }
 
-/** Yields one row, also when no row matches. */
+/** Yields one row even when no row matches. */
 async function* ungrouped(
   { engine, generation, matching: { query }, measures }: Question,
   signal: AbortSignal,
@@ -126,7 +126,8 @@ function aggregationsOf(measures: Measure[]) {
 }
 
 /**
- * Returns the first results in the requested order, those that could still precede the last one, and the total number.
+ * Returns the first results in the requested order, including results that could still precede the last one, and the
+ * total number.
  */
 async function best(
   results: AsyncIterable<Result>,

@@ -29,7 +29,7 @@ interface Question {
   query: Query;
   sources: Source[];
   aggs?: Aggregations;
-  /** Cost of a bucket relative to one with only its key. */
+  /** Cost of a bucket relative to a bucket with only its key. */
   cost?: number;
 }
 

@@ -33,8 +33,8 @@ interface BulkResponse {
  * while the engine is only busy or unavailable. Their ids are their numbers, so none is lost or duplicated. `sent` is
  * called with the number of rows of each batch that was stored.
  *
- * Throws UPSTREAM_FAILED with `search-index mapping conflict`, naming field and value, for a row that does not fit,
- * and UNAVAILABLE when the engine stays away.
+ * Throws UPSTREAM_FAILED with `search-index mapping conflict`, naming field and value, for a row that does not fit, and
+ * UNAVAILABLE when the engine remains unavailable.
  */
 export async function sendBatches(
   target: BulkTarget,

@@ -24,7 +24,7 @@ export interface Engine {
   client: Client;
   names: IndexNames;
   /**
-   * Returns the name under which readers query a generation. `drop` removes the name at once, but open scrolls can
+   * Returns the name under which readers query a generation. `drop` removes the name immediately, but open scrolls can
    * still read the rows.
    */
   indexName(id: GenerationId): string;

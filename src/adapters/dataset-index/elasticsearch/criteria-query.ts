@@ -76,9 +76,9 @@ function nested(node: CriteriaNode, leafOf: (leaf: Leaf) => Query): Nested {
 }
 
 /**
- * Combines all nodes. One query contains both an `and` and one `or` below it, the deepest one: alternating groups then
- * nest half as deep as they are written, and deeper only where two are equally deep, which doubles the conditions each
- * time.
+ * Combines all nodes. One query contains both an `and` and one `or` below it, the deepest one. Alternating groups then
+ * nest half as deep as they are written. Where two groups are equally deep, they nest deeper, which doubles the
+ * conditions each time.
  */
 function allOf(nodes: CriteriaNode[], leafOf: (leaf: Leaf) => Query): Nested {
   const groups = nodes.map((node) =>
@@ -114,7 +114,7 @@ function bool({ filter = [], should, must_not = [] }: Clauses): Nested {
   return Object.keys(query.bool).length === 0 ? { query: { match_all: {} }, levels: 1 } : { query, levels };
 }
 
-/** A missing value fails every query except that of `missing`, which is compiled as the query of a present value. */
+/** A missing value fails every query except the `missing` query, which is compiled as the query of a present value. */
 function leafQuery(leaf: Leaf, field: IndexedField, effort: number): Query {
   const { compared, listed } = layoutOf(field);
   switch (leaf.kind) {
@@ -135,7 +135,7 @@ function leafQuery(leaf: Leaf, field: IndexedField, effort: number): Query {
   }
 }
 
-/** Converts the operand of a comparison to what is in `compared` of the field. Doubles have two zeros. */
+/** Converts the operand of a comparison to the form of the field's `compared`. Doubles have two zeros. */
 function operand({ type, format, keyed }: IndexedField, value: CriteriaValue): CriteriaValue {
   if (format === 'int64') return exactKey(BigInt(value));
   if (keyed) return numberKey(String(value));

@@ -12,7 +12,7 @@ const MEMORY = 128 * 10 ** 6;
 const DOCUMENT_COPIES = 12;
 /** Target size of a request in bytes. */
 const BATCH_BYTES = 5_000_000;
-/** Number of rows that DuckDB reads at once, and of those whose sizes are estimated by one query. */
+/** Number of rows that DuckDB reads in one step, and of rows whose sizes are estimated by one query. */
 const BLOCK_ROWS = 2048;
 const ESTIMATED_ROWS = 64 * BLOCK_ROWS;
 

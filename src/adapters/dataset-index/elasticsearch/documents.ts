@@ -17,8 +17,8 @@ const TERMS = 100;
 
 /**
  * Returns SQL of the texts that together are the two lines of a bulk request for a row of a table (field-layout.ts).
- * `row` is SQL of the row's number. A narrow table has one text; DuckDB needs some megabytes for each hundred fields,
- * so wide ones are split.
+ * `row` is SQL of the row's number. A narrow table has one text. DuckDB needs some megabytes for each hundred fields,
+ * so wide tables are split.
  */
 export function documentSql(fields: readonly IndexedField[], row: string): string[] {
   const slices = Array.from({ length: Math.max(1, Math.ceil(fields.length / SLICE_FIELDS)) }, (_, i) =>

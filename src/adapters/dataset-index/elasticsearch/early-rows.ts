@@ -14,7 +14,7 @@ import type { Batch, RowRange } from './document-batches.ts';
 
 /** Table of the segment that is being sent. */
 const TABLE = 'early';
-/** Limits of what is kept in memory for a segment: DuckDB has a buffer for each column. */
+/** Limits of the rows that are kept in memory for a segment: DuckDB has a buffer for each column. */
 const MAX_COLUMNS = 100;
 const MAX_SEGMENT_BYTES = 16 << 20;
 const MAX_ROW_BYTES = 1_000_000;
@@ -26,13 +26,13 @@ interface EarlySegment {
 }
 
 /**
- * The rows of a load that are sent while later ones are still being read, so that the engine does not wait for the
- * last one. All rows are staged as well (duckdb/load.ts), because types, flags and counts are final only then. Until
- * then the fields are those of the first segment that is sent. When a segment needs other fields, no more are sent. If
- * the final fields differ, the load starts a new index.
+ * The rows of a load that are sent while later ones are still being read, so that the engine does not wait for the last
+ * one. All rows are staged as well (duckdb/load.ts), because types, flags and counts are final only then. Until then
+ * the fields are the fields of the first segment that is sent. When a segment needs other fields, sending stops. If the
+ * final fields differ, the load starts a new index.
  *
- * A segment is taken when the one before has been sent. Those that arrive meanwhile are left to the staged rows. So is
- * the first one: a load of one segment has nothing to gain.
+ * A segment is taken when the one before has been sent. Segments that arrive during sending are left to the staged
+ * rows. So is the first one: a load of one segment has nothing to gain.
  */
 export class EarlyRows {
   /** The rows that `batches` has yielded. */
@@ -51,7 +51,7 @@ export class EarlyRows {
     this.#isFree = plan.flow.length === 0 && columns.length <= MAX_COLUMNS;
   }
 
-  /** Yields all segments unchanged, and reads those that can be sent at once. */
+  /** Yields all segments unchanged, and reads the segments that can be sent immediately. */
   async *watch(segments: AsyncIterable<Segment>): AsyncGenerator<Segment> {
     let from = 0;
     try {

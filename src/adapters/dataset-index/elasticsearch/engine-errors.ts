@@ -19,7 +19,8 @@ interface Cause {
 }
 
 /**
- * Errors of requests without a response. Callers check their own signal first: an abort is no temporary error.
+ * Errors of requests without a response. Callers check their own signal first: an abort does not count as a temporary
+ * error.
  */
 const NO_RESPONSE_ERRORS = [
   errors.ConnectionError,
@@ -61,7 +62,7 @@ export function engineError(error: unknown, signal: AbortSignal): unknown {
   );
 }
 
-/** Returns the reasons in a response, including those of shards. */
+/** Returns the reasons in a response, including the reasons of shards. */
 function causesOf(error: InstanceType<typeof errors.ResponseError>): Cause[] {
   const body = error.body as
     | { error?: Cause & { root_cause?: Cause[]; failed_shards?: { reason?: Cause }[] } }

@@ -6,8 +6,8 @@ import { partsMapping } from './split-sum.ts';
  * number again, for sorting. A field with the column `c3` has, depending on its type:
  *
  * - `c3`: the value in its JSON form (core/dataset-index.ts, `Row`), which `_source` returns exactly. It is searchable
- *   except for texts and json. For a date or datetime `c3.k` is the same as a keyword, because the engine looks up no
- *   more than some thousand dates at once.
+ *   except for texts and json. For a date or datetime `c3.k` is the same as a keyword, because the engine cannot look
+ *   up more than some thousand dates in one query.
  * - `p3`: for a text its first 8,000 code points, for a json value only `true`: used for comparisons, sorting and
  *   presence where `c3` cannot be.
  * - `k3`: for a decimal its sortable key (number-key.ts).
@@ -17,8 +17,8 @@ import { partsMapping } from './split-sum.ts';
  * - `w3`: the words of a string or text (core/search-words.ts), for `q`.
  *
  * `_source` contains all of them, so readers request the columns that they need. Excluding parts would force the engine
- * to write every document again, a fifth of the work of a load, and store the whole one beside it. A missing value has
- * none of them.
+ * to write every document again, a fifth of the work of a load, and to store the whole one in addition. A missing value
+ * has none of them.
  */
 export interface FieldLayout {
   /** Path of the value in `_source`. */

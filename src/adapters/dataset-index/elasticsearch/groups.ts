@@ -1,4 +1,5 @@
 import type { estypes } from '@elastic/elasticsearch';
+import { isCut } from '../../../core/criteria/value.ts';
 import type { Aggregation, Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
 import { checkInterval } from '../intervals.ts';
@@ -8,9 +9,9 @@ import type { ReadEngine } from './client.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Matching } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
-import { formOf, isCut } from './value-forms.ts';
+import { formOf } from './value-forms.ts';
 
-/** Number of bytes of texts that are read at once, if texts are as long as rows. */
+/** Number of bytes of texts that one request reads, if texts are as long as rows. */
 const TEXT_BYTES = 16 << 20;
 const MAX_TEXTS = 1000;
 

@@ -15,7 +15,7 @@ interface Spread {
   max: number;
 }
 
-/** Counts values in bins. Numbers are doubles here, also for flagged fields. */
+/** Counts values in bins. Numbers are doubles here, even for flagged fields. */
 export async function histogram(
   engine: ReadEngine,
   { generation, query, field, count, min, max }: Spread,

@@ -172,7 +172,7 @@ export async function dropIndexes(engine: Engine, id: GenerationId, signal: Abor
   }, signal);
 }
 
-/** Removes indexes, also those in use. */
+/** Removes indexes, including those in use. */
 export async function removeIndexes(
   { client }: Engine,
   index: string[],

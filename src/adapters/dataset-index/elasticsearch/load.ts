@@ -26,7 +26,7 @@ interface Loading {
 
 /**
  * Loads rows into a generation. DuckDB stages them in `scratch` as for the embedded index, which decides types, flags
- * and counts. Meanwhile some of them are already sent to a new index, with the fields they seem to have
+ * and counts. During the staging some of them are already sent to a new index, with the fields they seem to have
  * (early-rows.ts). If the fields are the same in the end, the others follow; otherwise all rows are sent to another
  * index. The rows are counted there, and the index is published. A failed or aborted load leaves nothing, unless the
  * engine is unavailable: an index without its alias is incomplete, and the janitor removes it.

@@ -15,8 +15,8 @@ export interface Refusal {
 }
 
 /**
- * Creates the error for a row whose value does not fit its field. It contains that value only, nothing else of the
- * row, and no text of the engine.
+ * Creates the error for a row whose value does not fit its field. It contains only that value, nothing else of the row,
+ * and no text of the engine.
  */
 export function mappingConflict(
   document: string,

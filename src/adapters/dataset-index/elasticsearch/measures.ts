@@ -46,9 +46,9 @@ export interface TopHit {
 }
 
 /**
- * `inexact` states for which fields the engine, which adds doubles, loses digits; those that a measure finds are added,
- * and their measures must be created again. Throws BAD_USER_INPUT for
- * a measure that does not apply to its field.
+ * `inexact` states the fields whose digits the engine loses, because it adds doubles. A measure that finds another such
+ * field adds it; the measures of that field must then be created again. Throws BAD_USER_INPUT for a measure that does
+ * not apply to its field.
  */
 export function measureOf(matching: Matching, { fn, field: name, as }: Asked, inexact: InexactSums): Measure {
   if (name === undefined) {
@@ -87,7 +87,7 @@ export function measureOf(matching: Matching, { fn, field: name, as }: Asked, in
   }
 }
 
-/** Adds integers exactly, also where the engine, which adds doubles, does not. */
+/** Adds integers exactly, even where the engine, which adds doubles, does not. */
 function wholeSum(
   fn: 'sum' | 'avg',
   field: IndexedField,
@@ -183,6 +183,6 @@ export function extreme(
   };
 }
 
-/** Returns the value that the row has in its JSON form; null when there is no row. */
+/** Returns the value that the row has in its JSON form; null without a row. */
 export const valueOf = (field: IndexedField, { hits }: TopHit): unknown =>
   hits.hits[0]?._source?.[layoutOf(field).value] ?? null;

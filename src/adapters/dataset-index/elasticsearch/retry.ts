@@ -4,7 +4,7 @@ import { engineError, isTemporary } from './engine-errors.ts';
 
 const INITIAL_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5000;
-/** Maximum time that a load waits for an engine that is unavailable or busy. A restart is shorter. */
+/** Maximum time that a load waits for an engine that is unavailable or busy. A restart takes less. */
 const MAX_WAIT_MS = 90_000;
 
 /** Waits between attempts, longer each time, up to a total. */

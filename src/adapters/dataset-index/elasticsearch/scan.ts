@@ -17,7 +17,7 @@ type Scan = Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>;
 
 /**
  * Yields all matching rows in batches and retains none. It uses a scroll, which both engines support, and which can
- * read a generation that is dropped meanwhile.
+ * read a generation that is dropped during the scan.
  */
 export async function* scanRows(engine: ReadEngine, search: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const { asked, row } = rowsAsked(matchingRows(search), search);

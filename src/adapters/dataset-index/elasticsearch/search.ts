@@ -71,8 +71,8 @@ export function rowsAsked(
 }
 
 /**
- * The score, which is equal for all rows. By the first key of an order the engine looks for the next rows in the index
- * of a field, which contains values of hidden rows, and takes ten times as long if many of them come first.
+ * The score, which is equal for all rows. The engine looks for the next rows by the first key of an order, in the index
+ * of a field that contains values of hidden rows. It takes ten times as long if many of them come first.
  */
 const NO_SKIPPING: estypes.SortCombinations = { _score: { order: 'desc' } };
 

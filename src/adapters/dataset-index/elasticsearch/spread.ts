@@ -6,7 +6,7 @@ import type { ReadEngine } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 
-/** Maximum ratio of mean to deviation for which the engine's method, sums of squares, has enough digits. */
+/** Maximum ratio of mean to deviation at which the engine's method, sums of squares, has enough digits. */
 const FAR = 300;
 
 interface Question {

@@ -10,9 +10,9 @@ interface Stats {
   max: number | null;
 }
 
-/** Fields of integers for which the doubles of the engine do not suffice. */
+/** Fields of integers whose sums exceed the exactness of the engine's doubles. */
 export interface InexactSums {
-  /** Fields whose sums are, or may be, past the safe integers. Measures add those that they find. */
+  /** Fields whose sums are, or may be, past the safe integers. Measures add further ones when they find them. */
   sum: Set<IndexedField>;
   /** Fields whose values may cancel out. */
   avg: ReadonlySet<IndexedField>;

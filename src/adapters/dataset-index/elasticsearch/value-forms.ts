@@ -1,4 +1,4 @@
-import { COMPARED_CHARACTERS, comparedText } from '../../../core/criteria/value.ts';
+import { comparedText } from '../../../core/criteria/value.ts';
 import type { IndexedField } from '../../../core/dataset-index.ts';
 import { numberKey } from '../number-key.ts';
 import { exactText } from './exact-key.ts';
@@ -28,8 +28,7 @@ export function formOf(field: Kind, value: unknown): unknown {
 
 /**
  * Compares two values in their JSON forms as searches do: strings by their first code points, numbers by their value,
- * also those that are texts of exact digits.
- * Missing values are last in both directions.
+ * including texts of exact digits. Missing values are last in both directions.
  */
 export function compareForms({ type }: Kind, left: unknown, right: unknown, descending = false): number {
   if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1;
@@ -47,15 +46,11 @@ const compareNumbers = (left: unknown, right: unknown): number =>
     ? sign(left, right)
     : sign(numberKey(String(left)), numberKey(String(right)));
 
-/** Distinguishes what `compareForms` does not: texts with the same beginning. */
+/** Distinguishes texts with the same beginning, which `compareForms` does not. */
 export const compareWhole = ({ type }: Kind, left: unknown, right: unknown): number =>
   type === 'text' && left !== null && right !== null ? compareTexts(left as string, right as string) : 0;
 
 const sign = <T extends number | string>(left: T, right: T): number => (left < right ? -1 : left > right ? 1 : 0);
-
-/** Returns whether a text may be only the beginning of another one. */
-export const isCut = (text: string): boolean =>
-  text.length >= COMPARED_CHARACTERS && Array.from(text).length >= COMPARED_CHARACTERS;
 
 const FIRST_SURROGATE = 0xd800;
 const PAST_SURROGATES = 0xe000;

@@ -1,7 +1,7 @@
 /**
  * Functions of DuckDB that a query on an uploaded file can use, by topic. Each one computes its result from its
- * arguments, the clock or chance alone. Not listed are functions that read the catalogue, settings, files, variables,
- * statistics, the connection or the text of a query, that run SQL, wait, or change anything.
+ * arguments, the clock or chance alone. Functions are not listed if they read the catalogue, settings, files,
+ * variables, statistics, the connection or the text of a query, run SQL, wait, or change anything.
  * `test/drivers/driver-file-functions.test.ts` compares the list with the functions of the installed version.
  */
 const ALLOWED: Record<string, string> = {

@@ -1,4 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api';
+import { MAX_DECIMAL_DIGITS } from '../../../core/exact-number.ts';
 import { withoutBlanks } from './blanks.ts';
 import { quoteName, quoteText, type DuckdbSession } from './duckdb-session.ts';
 
@@ -11,7 +12,7 @@ export interface UntypedColumn {
   /** The text, null for a missing value. */
   text: string;
   candidates: Candidate[];
-  /** Whether its decimals are doubles already, as in JSON, or some are. */
+  /** Whether its decimals are already doubles, as in JSON, or some are. */
   doubles: false | 'some' | 'all';
   /** Whether `NULL_WORDS` are missing values. */
   nullWords: boolean;
@@ -32,29 +33,33 @@ export type Candidate = (typeof CANDIDATES)[number];
 
 /** Number of values for a first guess, so that all others need only one check. */
 export const MAX_SAMPLE_VALUES = 50_000;
-/** Number of columns checked at once, because all values of some thousand rows are in memory. */
+/** Number of columns checked by one statement, because all values of some thousand rows are in memory. */
 const BATCH = 500;
-const MAX_DIGITS = 38;
 /** A double preserves this many digits of any decimal number; with two more any double can be written. */
 const DOUBLE_DIGITS = 15;
 const WRITTEN_DOUBLE_DIGITS = 17;
-/** Digits of a number without its sign, point, exponent, and the zeros at its beginning and end. */
-const significant = (text: string): string =>
+/** SQL of the digits of a number without its sign, point, exponent, and the zeros at its beginning and end. */
+export const significant = (text: string): string =>
   `rtrim(ltrim(replace(replace(split_part(lower(${text}), 'e', 1), '.', ''), '-', ''), '0'), '0')`;
+
+/** The first and last moment of the years 1 to 9999. */
+const FIRST_MOMENT = `TIMESTAMPTZ '0001-01-01 00:00:00+00'`;
+const LAST_MOMENT = `TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'`;
 
 /**
  * Whether every text is a value of the type and nothing else. An integer must print as it was, so that `007`, `+1` and
- * numbers past 64 bits stay unchanged. Dates are `YYYY-MM-DD` only, because `01/02/2024` is ambiguous. Without regular
- * expressions, which are several times as slow.
+ * numbers past 64 bits stay unchanged. A number below the smallest double is not 0. Dates are `YYYY-MM-DD` only, because `01/02/2024`
+ * is ambiguous. Without regular expressions, which are several times as slow.
  */
 const CHECKS: Record<Candidate, string> = {
   BOOLEAN: `lower(v) in ('true', 'false')`,
   BIGINT: `coalesce(cast(try_cast(v as BIGINT) as VARCHAR) = v, false)`,
-  NUMBER: `coalesce(isfinite(try_cast(v as DOUBLE)) and translate(v, '0123456789.-+eE', '') = ''
+  NUMBER: `coalesce(isfinite(try_cast(v as DOUBLE)) and (try_cast(v as DOUBLE) <> 0 or ${significant('v')} = '')
+    and translate(v, '0123456789.-+eE', '') = ''
     and v[1] <> '+' and ltrim(v, '-.')[1] between '0' and '9'
     and not (ltrim(v, '-')[1] = '0' and ltrim(v, '-')[2] between '0' and '9'), false)`,
   DATE: `coalesce(strlen(v) = 10 and cast(try_cast(v as DATE) as VARCHAR) = v, false)`,
-  TIMESTAMP: `coalesce(try_cast(v as TIMESTAMPTZ) is not null and translate(v, '0123456789-:.+TZ ', '') = ''
+  TIMESTAMP: `coalesce(try_cast(v as TIMESTAMPTZ) between ${FIRST_MOMENT} and ${LAST_MOMENT} and translate(v, '0123456789-:.+TZ ', '') = ''
     and v[5] = '-' and v[8] = '-' and v[11] in ('', ' ', 'T') and v[12:13] <> '24', false)`,
 };
 
@@ -89,7 +94,7 @@ export async function findTypes(session: DuckdbSession, from: string, columns: U
   });
 }
 
-/** A candidate that fits, undefined for none, and the null words beside its values. */
+/** A candidate that fits, undefined for none, and the null words among its values. */
 interface FoundCandidate {
   candidate: Candidate | undefined;
   nullValues: string[];
@@ -139,7 +144,7 @@ export function valuesOf(from: string, columns: Pick<UntypedColumn, 'text' | 'pa
   return `(select k, u, ${columns[0]?.padded ? withoutBlanks('u') : 'u'} as v from ${values})`;
 }
 
-/** Returns the first candidate that fits, per column; null when there was no value. */
+/** Returns the first candidate that fits, per column; null for a column without values. */
 async function firstThatHolds(
   session: DuckdbSession,
   from: string,
@@ -213,7 +218,7 @@ function numberType(found: DuckDBValue[], doubles: UntypedColumn['doubles']): st
   if (doubles === 'all' ? integer <= DOUBLE_DIGITS : plain <= DOUBLE_DIGITS)
     return scientific <= WRITTEN_DOUBLE_DIGITS || doubles ? 'DOUBLE' : 'VARCHAR';
   if (unsigned === true) return 'UBIGINT';
-  if (scientific === 0 && whole + scale <= MAX_DIGITS) return `DECIMAL(${whole + scale},${scale})`;
+  if (scientific === 0 && whole + scale <= MAX_DECIMAL_DIGITS) return `DECIMAL(${whole + scale},${scale})`;
   return survive === true ? 'DOUBLE' : 'VARCHAR';
 }
 

@@ -1,12 +1,15 @@
 import type { FileProblem } from '../../../core/row-source.ts';
-import { commentProblem, headerProblem, noteProblems, undividedProblems } from './csv-problems.ts';
+import { likeliestTable } from './csv-delimiter.ts';
+import { delimiterProblems, headerProblem, noteProblems, secondNamesProblem } from './csv-problems.ts';
 import { countLineEnds, recordsOf, type CsvMarks, type CsvRecord } from './csv-records.ts';
-import { findTable, tableFrom, type DividedTable, type FoundTable } from './csv-table.ts';
-import { tableNames, type FileConfig } from './file-config.ts';
+import { COMMENTS, findTable, tableFrom, type DividedTable, type FoundTable } from './csv-table.ts';
+import { renamedProblems, tableNames, type FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
-import { guessHeader, textCell } from './header-rule.ts';
+import { guessHeader, hasSecondNames, textCell } from './header-rule.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
+/** Delimiters only of files that they clearly divide. 0x1F is the unit separator. */
+const RARE_DELIMITERS = ['\x1f', '^', '~'];
 /** Excel's statement of the delimiter, in the first line. */
 const STATEMENT = /^"?sep=([^\r\n"])\1*"?(?:\r\n|\n|\r)/i;
 
@@ -17,20 +20,22 @@ export interface CsvDialect extends CsvMarks {
   header: boolean;
   /** Beginning of lines that are comments. */
   comment?: string;
+  /** Whether lines that begin like comments are records if they have as many values as there are names. */
+  markedRecords?: boolean;
   names: string[];
 }
 
-/** A dialect that was recognised, and what is doubtful about it. */
+/** A dialect that was recognised, and its doubtful points. */
 interface SniffedDialect extends CsvDialect {
   problems: FileProblem[];
 }
 
 /** The parts of a dialect that are configured. */
-type Given = Partial<Omit<CsvDialect, 'names'>> & { ragged?: boolean };
+type Given = Partial<Omit<CsvDialect, 'names'>> & Pick<FileConfig, 'ragged' | 'columns'>;
 
 /**
- * Returns the possible dialects of a CSV file, the most likely first, from its beginning. The delimiter is the one
- * that divides the records of the table most evenly (csv-table.ts); header-rule.ts decides whether the first one
+ * Returns the possible dialects of a CSV file, the most likely first, from its beginning. csv-delimiter.ts chooses the
+ * delimiter by the tables that each gives (csv-table.ts); header-rule.ts decides whether the first one
  * contains the names. `whole` states whether `text` is the whole file, so that its last record is complete.
  */
 export function sniffCsv(text: string, whole: boolean, given: Given = {}): SniffedDialect[] {
@@ -43,24 +48,31 @@ export function sniffCsv(text: string, whole: boolean, given: Given = {}): Sniff
   const escapes =
     given.escape !== undefined ? [given.escape] : quote && text.includes(`\\${quote}`) ? [quote, '\\'] : [quote];
   return escapes.map((escape) => {
-    const tables = delimiters.map((delimiter) => {
+    const tableBy = (delimiter: string): DividedTable => {
       const records = recordsOf(below, { delimiter, quote, escape }, whole, lines + 1);
       return { delimiter, ...tableIn(records, given) };
-    });
-    const table = likeliest(tables);
-    const { records, remark } = table;
+    };
+    const tables = delimiters.map(tableBy);
+    const { table: usual, doubts } = likeliestTable(tables, quote);
+    const isCertain = delimiters.length === 1 || (usual.width > 1 && usual.even === 1 && usual.notes.length === 0);
+    const table = (isCertain ? undefined : RARE_DELIMITERS.map(tableBy).find(isWellDivided)) ?? usual;
+    const { records, prefix } = table;
     const first = records[0]?.values ?? [];
-    const guess = guessHeader(records.map(({ values }) => values.map(textCell)));
+    const cells = records.map(({ values }) => values.map(textCell));
+    const guess = guessHeader(cells);
     const header = given.header ?? guess.header;
     const width = given.ragged ? Math.max(0, ...records.map(({ values }) => values.length)) : first.length;
     const names = Array.from({ length: width }, (_, i) => (header ? (first[i] ?? '') : ''));
+    const unique = tableNames(names);
     const skip = given.skip ?? (records[0] ? records[0].line - 1 : lines + countLineEnds(below));
-    const comment = given.comment ?? remark?.prefix;
+    const comment = given.comment ?? prefix;
+    const markedRecords = given.comment === undefined && prefix !== undefined ? true : given.markedRecords;
     const problems = [
       ...noteProblems(table),
-      ...(remark ? [commentProblem(remark)] : []),
-      ...(given.delimiter === undefined && table.width === 1 ? undividedProblems(tables) : []),
+      ...(delimiters.length > 1 ? delimiterProblems(table, tables, table === usual ? doubts : []) : []),
       ...(given.header === undefined && !guess.certain ? [headerProblem(records[0]!)] : []),
+      ...(header && !given.columns && hasSecondNames(cells) ? [secondNamesProblem(records[1]!)] : []),
+      ...(given.columns ? [] : renamedProblems(names, unique)),
     ];
     return {
       delimiter: table.delimiter,
@@ -69,7 +81,8 @@ export function sniffCsv(text: string, whole: boolean, given: Given = {}): Sniff
       skip,
       header,
       ...(comment === undefined ? {} : { comment }),
-      names: tableNames(names),
+      ...(markedRecords === undefined ? {} : { markedRecords }),
+      names: unique,
       problems,
     };
   });
@@ -77,7 +90,7 @@ export function sniffCsv(text: string, whole: boolean, given: Given = {}): Sniff
 
 /** Returns the dialect, where configuration precedes recognition. */
 export function dialectOf(path: string, config: FileConfig): CsvDialect {
-  const { delimiter, quote, escape, skip, header, comment, columns } = config;
+  const { delimiter, quote, escape, skip, header, comment, markedRecords, columns } = config;
   if (delimiter !== undefined && header !== undefined && skip !== undefined && columns)
     return {
       delimiter,
@@ -86,6 +99,7 @@ export function dialectOf(path: string, config: FileConfig): CsvDialect {
       skip,
       header,
       ...(comment === undefined ? {} : { comment }),
+      ...(markedRecords === undefined ? {} : { markedRecords }),
       names: columns.map(({ name }) => name),
     };
   const { text, whole } = headOf(path);
@@ -93,10 +107,12 @@ export function dialectOf(path: string, config: FileConfig): CsvDialect {
   return sniffed!;
 }
 
-/** Returns the table in the records, as far as it is not given. */
-function tableIn(records: CsvRecord[], { skip, comment, ragged }: Given): FoundTable {
-  const bare = comment ? records.filter(({ raw }) => !raw.startsWith(comment)) : records;
-  return skip === undefined && !ragged ? findTable(bare, comment === undefined) : tableFrom(bare, 0);
+/** Returns the table in the records, except its given parts. */
+function tableIn(records: CsvRecord[], { skip, comment, markedRecords, ragged }: Given): FoundTable {
+  const isBare = ({ raw }: CsvRecord) => !comment || !raw.startsWith(comment);
+  const width = markedRecords ? (records.find(isBare) ?? records[0])?.values.length : undefined;
+  const bare = records.filter((record) => isBare(record) || record.values.length === width);
+  return skip === undefined && !ragged ? findTable(bare, comment === undefined ? COMMENTS : []) : tableFrom(bare, 0);
 }
 
 const LINE_END = /\r\n|\n|\r/g;
@@ -112,10 +128,10 @@ function afterLines(text: string, lines: number): string {
   return text.slice(at);
 }
 
-function likeliest(tables: DividedTable[]): DividedTable {
-  const divided = tables
-    .filter(({ width }) => width > 1)
-    .sort((a, b) => b.even - a.even || a.notes.length - b.notes.length || b.width - a.width);
-  // One column: the first delimiter that divides nothing.
-  return divided[0] ?? tables.find(({ even }) => even === 1) ?? tables[0]!;
-}
+/** Whether all records have the same number of values, two or more, and the first record names or has them all. */
+const isWellDivided = ({ width, even, notes, records: [first, ...rest] }: DividedTable): boolean =>
+  width > 1 &&
+  even === 1 &&
+  notes.length === 0 &&
+  rest.length > 0 &&
+  first!.values.every((value) => value.trim() !== '');

@@ -9,6 +9,8 @@ export interface CsvMarks {
 /** A record of a CSV file. */
 export interface CsvRecord {
   values: string[];
+  /** Whether each value is in quotes as a whole. */
+  quoted: boolean[];
   /** The record as it is written, with its line end. */
   raw: string;
   /** Number of its first line, from 1. */
@@ -18,6 +20,7 @@ export interface CsvRecord {
 }
 
 const MAX_RECORDS = 200;
+const BLANK_BEFORE_QUOTE = ' ';
 const LINE_END = /\r\n|\n|\r/g;
 
 /** Counts the line ends in a text. */
@@ -35,30 +38,45 @@ export function recordsOf(
 ): CsvRecord[] {
   const records: CsvRecord[] = [];
   let values: string[] = [];
+  let quoted: boolean[] = [];
   let at = 0;
   let start = 0;
   let line = firstLine;
   let afterBlank = false;
   while (at < text.length && records.length < MAX_RECORDS) {
-    const { value, end } = quote && text[at] === quote ? quotedValue(text, at, quote, escape) : { value: '', end: at };
+    const opening = quoteAt(text, at, quote);
+    const isQuoted = opening !== -1;
+    const { value, end } = isQuoted ? quotedValue(text, opening, quote, escape) : { value: '', end: at };
     const stop = nextStop(text, end, delimiter);
-    values.push(value + text.slice(end, stop));
+    const rest = text.slice(end, stop);
+    const isWhole = isQuoted && /^ *$/.test(rest);
+    values.push(isWhole ? value : value + rest);
+    quoted.push(isWhole);
     at = stop + 1;
     if (text[stop] === delimiter) {
       if (at < text.length) continue;
       values.push('');
+      quoted.push(false);
     }
     if (text[stop] === '\r' && text[at] === '\n') at += 1;
     const cut = stop >= text.length && !whole;
     const isBlank = values.length === 1 && values[0] === '';
     const raw = text.slice(start, at);
-    if (!cut && !isBlank) records.push({ values, raw, line, afterBlank });
+    if (!cut && !isBlank) records.push({ values, quoted, raw, line, afterBlank });
     afterBlank = isBlank;
     values = [];
+    quoted = [];
     line += countLineEnds(raw);
     start = at;
   }
   return records;
+}
+
+/** Returns where the quote of a value that begins at `at` is, -1 for none. DuckDB permits one blank before it. */
+function quoteAt(text: string, at: number, quote: string): number {
+  if (quote === '') return -1;
+  const opening = text[at] === BLANK_BEFORE_QUOTE ? at + 1 : at;
+  return text[opening] === quote ? opening : -1;
 }
 
 function quotedValue(text: string, start: number, quote: string, escape: string): { value: string; end: number } {

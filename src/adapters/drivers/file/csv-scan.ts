@@ -4,6 +4,8 @@ import { chunksOf } from './text-file.ts';
 
 const LF = 10;
 const CR = 13;
+/** A value may have one before its quote. */
+const BLANK = 32;
 const BOM = Buffer.from('\ufeff');
 const MAX_RECORD_MIB = 16;
 /** Maximum bytes of a record. */
@@ -14,7 +16,7 @@ export type LineEnd = '\n' | '\r\n' | '\r' | '';
 
 /** A piece of a CSV file as it is scanned. `bytes` are valid until the next one. */
 export interface ScannedRecord {
-  /** The record without its line end, and for the first one without a byte order mark. */
+  /** The record without its line end; the first one also without a byte order mark. */
   bytes: Buffer;
   end: LineEnd;
   /** Position of its first byte in the file. */
@@ -23,11 +25,12 @@ export interface ScannedRecord {
   isSkipped: boolean;
 }
 
-type Marks = Pick<CsvDialect, 'delimiter' | 'quote' | 'escape' | 'skip' | 'comment'>;
+type Marks = Pick<CsvDialect, 'delimiter' | 'quote' | 'escape' | 'skip' | 'comment' | 'markedRecords' | 'names'>;
 
 /**
  * Yields the records of a CSV file, blank lines included. They end outside of quotes, with any line end. Skipped lines
- * and comments end with the line. Throws BAD_USER_INPUT with the line of a record that is much longer than `MAX_RECORD_BYTES`.
+ * and comments end with the line. With `markedRecords` a line that has as many values as there are names is a record,
+ * however it begins. Throws BAD_USER_INPUT with the line of a record that is much longer than `MAX_RECORD_BYTES`.
  */
 export function* recordsIn(path: string, marks: Marks): Generator<ScannedRecord> {
   const comment = Buffer.from(marks.comment ?? '');
@@ -39,8 +42,14 @@ export function* recordsIn(path: string, marks: Marks): Generator<ScannedRecord>
   const take = function* (bytes: Buffer, isLast: boolean): Generator<ScannedRecord> {
     let start = base === 0 && startsWith(bytes, 0, BOM) ? BOM.length : 0;
     while (start < bytes.length) {
-      const isSkipped = records < marks.skip || (comment.length > 0 && startsWith(bytes, start, comment));
-      const at = isSkipped ? lineStop(bytes, start) : recordStop(bytes, start, delimiter, quote, escape);
+      const isMarked = comment.length > 0 && startsWith(bytes, start, comment);
+      const isAbove = records < marks.skip;
+      const record =
+        isAbove || (isMarked && !marks.markedRecords) ? undefined : recordStop(bytes, start, delimiter, quote, escape);
+      const isSkipped = !record || (isMarked && record.width !== marks.names.length);
+      // The end of a record is certain only if it is not the end of the chunk.
+      if (!isLast && record && record.at >= bytes.length - 1) break;
+      const at = isSkipped ? lineStop(bytes, start) : record.at;
       // A line feed may follow in the next chunk.
       if (!isLast && at >= bytes.length - 1) break;
       const end = endAt(bytes, at);
@@ -55,7 +64,8 @@ export function* recordsIn(path: string, marks: Marks): Generator<ScannedRecord>
     yield* take(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk, false);
     if (rest.length > MAX_RECORD_BYTES)
       throw badInput(
-        `Line ${lineAt(path, base)} of the file: a quote is not closed, or a record is longer than ${MAX_RECORD_MIB} MiB`,
+        `Line ${lineAt(path, base)} of the file: a quote is not closed, or a record is longer than ${MAX_RECORD_MIB} MiB. ` +
+          'Set quote to "" if values are not quoted',
       );
   }
   yield* take(rest, true);
@@ -98,23 +108,32 @@ function endAt(bytes: Buffer, at: number): LineEnd {
   return bytes[at + 1] === LF ? '\r\n' : '\r';
 }
 
-/** Returns where the record that begins at `from` ends: its line end outside of quotes. */
-function recordStop(bytes: Buffer, from: number, delimiter: Buffer, quote: number, escape: number): number {
+/** Returns where the record that begins at `from` ends, its line end outside of quotes, and the number of its values. */
+function recordStop(
+  bytes: Buffer,
+  from: number,
+  delimiter: Buffer,
+  quote: number,
+  escape: number,
+): { at: number; width: number } {
   const [last] = delimiter.subarray(-1);
   let at = from;
   let isValueStart = true;
+  let width = 1;
   while (at < bytes.length) {
     const byte = bytes[at]!;
-    if (isValueStart && byte === quote) {
+    if (isValueStart && byte === BLANK && bytes[at + 1] === quote && last !== BLANK) at += 1;
+    if (isValueStart && bytes[at] === quote) {
       at = quoteStop(bytes, at + 1, quote, escape);
       isValueStart = false;
       continue;
     }
-    if (byte === LF || byte === CR) return at;
+    if (byte === LF || byte === CR) return { at, width };
     isValueStart = byte === last && (delimiter.length === 1 || startsWith(bytes, at + 1 - delimiter.length, delimiter));
+    if (isValueStart) width += 1;
     at += 1;
   }
-  return bytes.length;
+  return { at: bytes.length, width };
 }
 
 /** Returns where a quoted value ends: after its closing quote. */

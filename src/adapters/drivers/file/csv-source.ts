@@ -6,30 +6,34 @@ import { chunksOf, unlinkedFile } from './text-file.ts';
 
 const LF = 10;
 const CR = 13;
-/** Ctrl-Z, with which DOS ended a text. */
-const END_OF_TEXT = /\x1a+[\r\n]*$/;
+/** Ctrl-Z, which ended a text in DOS. */
+const END_OF_TEXT = /(?<!\x1a)\x1a+[\r\n]*$/;
 const TAIL_BYTES = 64;
 const LINE_FEED = Buffer.from('\n');
 const PIECE = 1 << 20;
 
-/** A CSV file as DuckDB can read it. */
+/** A CSV file in a form that DuckDB can read. */
 export interface CsvSource {
   /** Path of the file itself, or of an unlinked copy. */
   path: string;
+  /** Path of the file. */
+  original: string;
   dialect: CsvDialect;
   /** The line end of all records. */
   lineEnd: LineEnd;
+  /** Position of the first comment, and the number of comments, if there are some. */
+  comments?: { offset: number; lines: number };
 }
 
 /**
  * Prepares a CSV file for DuckDB, which reads records of one line end only, and takes the first one that it meets, in
- * quotes or not. A file with several of them outside of quotes is copied, and so is one with comments, a Ctrl-Z at its
+ * quotes or not. A file with several line ends outside of quotes is copied. So is a file with comments, a Ctrl-Z at its
  * end, quotes in skipped lines, or a quote after the byte order mark.
  */
 export function csvSource(path: string, dialect: CsvDialect): CsvSource {
   const ends = needsCopy(path, dialect) ? undefined : recordEnds(path, dialect);
-  if (ends && ends.length <= 1) return { path, dialect, lineEnd: ends[0] ?? '\n' };
-  return { path: copyOf(path, dialect), dialect, lineEnd: '\n' };
+  if (ends && ends.length <= 1) return { path, original: path, dialect, lineEnd: ends[0] ?? '\n' };
+  return { ...copyOf(path, dialect), original: path, dialect, lineEnd: '\n' };
 }
 
 function needsCopy(path: string, { quote, skip, comment }: CsvDialect): boolean {
@@ -70,7 +74,7 @@ function lineEndsOf(path: string): LineEnd[] {
 }
 
 /** Copies a file: its records end with LF, skipped lines and comments are empty, and a Ctrl-Z at the end is left out. */
-function copyOf(path: string, dialect: CsvDialect): string {
+function copyOf(path: string, dialect: CsvDialect): Pick<CsvSource, 'path' | 'comments'> {
   const copy = unlinkedFile();
   const piece = Buffer.allocUnsafe(PIECE);
   let length = 0;
@@ -87,12 +91,16 @@ function copyOf(path: string, dialect: CsvDialect): string {
     }
     size += bytes.length;
   };
-  for (const { bytes, end, isSkipped } of recordsIn(path, dialect)) {
+  let comments: CsvSource['comments'];
+  let line = 0;
+  for (const { bytes, end, isSkipped, offset } of recordsIn(path, dialect)) {
+    line += 1;
     if (!isSkipped) write(bytes);
+    else if (line > dialect.skip) comments = { offset: comments?.offset ?? offset, lines: (comments?.lines ?? 0) + 1 };
     if (end !== '') write(LINE_FEED);
   }
   writeFileSync(copy.file, piece.subarray(0, length));
   const ending = END_OF_TEXT.exec(tailOf(copy.path, TAIL_BYTES));
   if (ending) ftruncateSync(copy.file, size - ending[0].length);
-  return copy.path;
+  return { path: copy.path, ...(comments && { comments }) };
 }

@@ -1,11 +1,8 @@
 import type { CsvRecord } from './csv-records.ts';
-import { hasNamesAbove, textCell } from './header-rule.ts';
+import { hasNamesAbove, isTyped, MAX_NOTES, namesBelowTitles, textCell } from './header-rule.ts';
 
 /** Beginnings of lines that are comments. */
-const COMMENTS = ['#', '//'];
-/** Number of records that may precede the table. */
-const MAX_NOTES = 50;
-
+export const COMMENTS: readonly string[] = ['#', '//'];
 /** The table in the records of a file. */
 export interface FoundTable {
   records: CsvRecord[];
@@ -14,20 +11,21 @@ export interface FoundTable {
   /** Number of values of a record, and the share of records that have it. */
   width: number;
   even: number;
-  /** Beginning of comments between the records, and the line of the first one. */
-  remark?: { prefix: string; line: number };
+  /** Beginning of comments between the records. */
+  prefix?: string;
 }
 
-/** A table as a delimiter divides it. */
+/** A table, as divided by a delimiter. */
 export type DividedTable = FoundTable & { delimiter: string };
 
 /**
  * Finds the table in the first records of a file: titles, notes and comments may precede it, and comments may stand
- * between its records. Records precede a table only if all that follow have one width of two or more, and they are
- * comments, single values, or divided from it by a blank line.
+ * between its records: lines that begin with one of `comments` and are not divided like the records. Records precede a
+ * table only if all records that follow have one width of two or more. They must also be comments, single values, or
+ * divided from it by a blank line.
  */
-export function findTable(records: CsvRecord[], withComments = true): FoundTable {
-  const prefix = withComments ? COMMENTS.find((one) => records.some(({ raw }) => raw.startsWith(one))) : undefined;
+export function findTable(records: CsvRecord[], comments: readonly string[]): FoundTable {
+  const prefix = comments.find((one) => records.some(({ raw }) => raw.startsWith(one)));
   const isComment = ({ raw }: CsvRecord) => prefix !== undefined && raw.startsWith(prefix);
   const bare = records.filter((record) => !isComment(record));
   const start = bareStart(bare, records[0] !== undefined && isComment(records[0]));
@@ -36,17 +34,15 @@ export function findTable(records: CsvRecord[], withComments = true): FoundTable
   if (prefix === undefined || first === undefined || width < 2)
     return tableFrom(records, prefix === undefined ? start : 0);
   const position = records.indexOf(first);
-  const remark = records.slice(position).find((record) => isComment(record) && record.values.length !== width);
-  if (remark)
-    return {
-      ...tableFrom([...records.slice(0, position), ...bare.slice(start)], position),
-      remark: { prefix, line: remark.line },
-    };
-  const above = records[position - 1];
-  // The names themselves may begin with `#`.
-  const hasMarkedNames =
-    above !== undefined && isComment(above) && above.values.length === width && !hasHeading(bare.slice(start));
-  return tableFrom(records, hasMarkedNames ? position - 1 : position);
+  const isRemark = (record: CsvRecord) => isComment(record) && record.values.length !== width;
+  const isMarkedRecord = (i: number) => i >= 0 && isComment(records[i]!) && !isRemark(records[i]!);
+  let top = position;
+  // The names themselves may begin with `#`, and so may records above the first one without it.
+  if (isMarkedRecord(top - 1) && !hasHeading(bare.slice(start))) top -= 1;
+  while (isMarkedRecord(top - 1) && records[top]!.values.some((value) => isTyped(textCell(value)))) top -= 1;
+  const below = records.slice(top).filter((record) => !isRemark(record));
+  const table = tableFrom([...records.slice(0, top), ...below], top);
+  return below.length < records.length - top ? { ...table, prefix } : table;
 }
 
 /** Returns the table that begins at a record. */
@@ -61,7 +57,7 @@ export function tableFrom(all: CsvRecord[], start: number): FoundTable {
 function bareStart(records: CsvRecord[], afterComments: boolean): number {
   const width = records.at(-1)?.values.length ?? 0;
   const start = records.findLastIndex(({ values }) => values.length !== width) + 1;
-  if (start === 0) return width > 1 ? startBelowTitle(records) : 0;
+  if (start === 0) return width > 1 ? namesBelowTitles(records.map(({ values }) => values.map(textCell))) : 0;
   const first = records[start];
   if (width < 2 || start > MAX_NOTES || records.length - start < 2 || first === undefined) return 0;
   const notes = records.slice(0, start);
@@ -69,15 +65,7 @@ function bareStart(records: CsvRecord[], afterComments: boolean): number {
   return first.afterBlank || afterComments || width > 2 || hasHeading(records.slice(start)) ? start : 0;
 }
 
-/** Returns the position of the names below titles that a spreadsheet wrote as wide as the table. */
-function startBelowTitle(records: CsvRecord[]): number {
-  const names = records.slice(0, MAX_NOTES).findIndex(({ values }) => filled(values) === values.length);
-  if (names < 1 || records[0]!.values[0]!.trim() === '') return 0;
-  const areNotes = records.slice(0, names).every(({ values }) => filled(values) <= Math.max(1, values.length / 2 - 1));
-  return areNotes && hasHeading(records.slice(names)) ? names : 0;
-}
-
 const filled = (values: string[]): number => values.filter((value) => value.trim() !== '').length;
 
-/** Returns whether the first record has texts alone, and one of them is above numbers, dates, times or booleans. */
+/** Returns whether the first record has only texts, and one of them is above numbers, dates, times or booleans. */
 const hasHeading = (records: CsvRecord[]): boolean => hasNamesAbove(records.map(({ values }) => values.map(textCell)));

@@ -1,5 +1,6 @@
 import { badInput } from '../../../core/errors.ts';
 import { withoutBlanks } from './blanks.ts';
+import { significant } from './column-types.ts';
 import type { CsvDialect } from './csv-dialect.ts';
 import { lineAt, recordsIn } from './csv-scan.ts';
 import type { DuckdbSession } from './duckdb-session.ts';
@@ -18,7 +19,7 @@ interface Misfit {
 
 /**
  * Returns the first value that does not fit the declared type of its column, or would change with it: a fraction in a
- * `BIGINT`, too many decimals, a time of day in a `DATE`. Reads the whole table.
+ * `BIGINT`, too many decimals, more digits than a `DOUBLE` has, a time of day in a `DATE`. Reads the whole table.
  */
 async function findMisfit(
   session: DuckdbSession,
@@ -55,8 +56,19 @@ function changes(text: string, column: FileColumn, config: FileConfig): string {
     return `(not contains(lower(${text}), 'e') and strlen(rtrim(split_part(trim(${text}), '.', 2), '0')) > ${scale})`;
   if (/^U?BIGINT$/.test(type))
     return `coalesce(try_cast(${text} as DOUBLE) <> floor(try_cast(${text} as DOUBLE)), false)`;
+  if (type === 'DOUBLE') return roundsDigits(text);
   if (type === 'DATE') return `coalesce(try_cast(${text} as TIMESTAMP) <> try_cast(${text} as DATE), false)`;
   return 'false';
+}
+
+/** Digits of a decimal that every double has. */
+const DOUBLE_DIGITS = 15;
+
+/** Returns SQL that states whether a double has other digits than a text, as it is printed in the shortest form and with 17. */
+function roundsDigits(text: string): string {
+  const double = `try_cast(${text} as DOUBLE)`;
+  const printed = [`cast(${double} as VARCHAR)`, `format('{:.16e}', ${double})`].map(significant);
+  return `coalesce(strlen(${significant(text)}) > ${DOUBLE_DIGITS} and ${significant(text)} not in (${printed.join(', ')}), false)`;
 }
 
 /** Throws BAD_USER_INPUT with line and column of the first value of a CSV file that does not fit its declared type. */

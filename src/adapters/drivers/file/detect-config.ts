@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { badInput } from '../../../core/errors.ts';
 import type { DetectedFile, FileProblem } from '../../../core/row-source.ts';
 import { DuckdbSession } from './duckdb-session.ts';
@@ -6,8 +7,13 @@ import { examineText } from './examine-text.ts';
 import type { FileConfig } from './file-config.ts';
 import { headBytes } from './file-head.ts';
 import { createTable, detectCsvConfig } from './file-table.ts';
+import { nestedArray } from './json-document.ts';
+import { checkKeys } from './json-keys.ts';
+import { numberCodes } from './number-codes.ts';
+import { nanosecondsPath } from './parquet-zones.ts';
 import { isWorkbook, openSource } from './table-source.ts';
-import { brokenJsonLine, utf8Path, decoderOf } from './text-file.ts';
+import { brokenJsonLine, NO_NUMBER, utf8Path, decoderOf } from './text-file.ts';
+import { KEEP_TEXTS, SELECT_TEXTS, valueProblems } from './value-problems.ts';
 import { workbookPart } from './xlsx-package.ts';
 import { ZipArchive } from './zip-archive.ts';
 
@@ -34,6 +40,7 @@ const FEW_CONTROLS = 3;
 const CONTROLS_SHARE = 0.02;
 const MARKUP = /^\s*<(\?xml|!doctype|html|svg)/i;
 const JSON_NAME = /\.(json|ndjson|jsonl|geojson)$/i;
+const TABLE_NAME = /\.(csv|tsv|xlsx?|ods)$/i;
 const CSV_NAME = /\.(csv|tsv|txt|tab)$/i;
 
 /**
@@ -57,15 +64,42 @@ export async function detectFileConfig(
   if (packed) throw badInput(`The file is packed (${packed[1]}): upload what is in it`);
   const encoding = given.encoding ?? MARKS.find(([mark]) => start.startsWith(mark))?.[1];
   const head = decoderOf(encoding ?? 'utf-8').decode(bytes);
+  if (encoding === undefined) checkUnmarkedEncoding(bytes);
+  if (MARKUP.test(head) && TABLE_NAME.test(filename))
+    throw badInput(
+      'The file is a web page or XML, although it is named like a table: open it in a spreadsheet program and save it as .xlsx or .csv',
+    );
   if (isBinary(head, start) || MARKUP.test(head)) return null;
+  if (bytes.length === size && head.trim() === '') throw badInput('The file has only blank lines');
   const format =
     given.format ?? (given.path !== undefined ? 'json' : undefined) ?? kindOf(head, bytes.length === size, filename);
-  return detectTextConfig(path, { ...given, format, encoding });
+  const detected = await detectTextConfig(path, { ...given, format, encoding });
+  const isDoubtful = given.format === undefined && format === 'csv' && isJsonText(head);
+  return isDoubtful ? { ...detected, problems: [JSON_PROBLEM, ...detected.problems] } : detected;
+}
+
+const JSON_PROBLEM: FileProblem = {
+  line: 1,
+  message: 'The file is read as CSV by its name, but its text is JSON. Set format to json or ndjson if it is',
+};
+
+/** Returns whether a text, or its first line, is an object or an array of JSON. */
+function isJsonText(text: string): boolean {
+  const trimmed = text.trim();
+  if (!/^[[{]/.test(trimmed)) return false;
+  return [trimmed, trimmed.split(/[\r\n]/, 1)[0]!].some((one) => {
+    try {
+      JSON.parse(one);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /**
- * Returns whether a file is no text. A few control characters are a text's, and are named if it cannot be read with them;
- * so are many in a text of its encoding without U+0000.
+ * Returns whether a file is not a text. A few control characters can occur in a text, and are named if it cannot be
+ * read with them. A text that is valid in its encoding and has no U+0000 may have many.
  */
 function isBinary(head: string, start: string): boolean {
   if (OTHER_FILES.some((other) => start.startsWith(other))) return true;
@@ -73,11 +107,40 @@ function isBinary(head: string, start: string): boolean {
   return controls > FEW_CONTROLS + head.length * CONTROLS_SHARE && /[\0\ufffd]/.test(head);
 }
 
+/** Bytes that show whether a text has two bytes per character, and the share of zeros among one half of them. */
+const UNMARKED_BYTES = 1000;
+const MOST_ZEROS = 0.7;
+
+/** Throws BAD_USER_INPUT for UTF-16 without a byte order mark, in which most characters of tables have a zero byte. */
+function checkUnmarkedEncoding(bytes: Uint8Array): void {
+  const units = Math.floor(Math.min(bytes.length, UNMARKED_BYTES) / 2);
+  const zeros = [0, 0];
+  for (let i = 0; i < 2 * units; i++) if (bytes[i] === 0) zeros[i % 2]! += 1;
+  const [high = 0, low = 0] = zeros;
+  if (Math.min(high, low) > 0 || Math.max(high, low) < MOST_ZEROS * units || units === 0) return;
+  throw badInput(
+    `The file seems to be UTF-16 without a byte order mark: set encoding to ${high > low ? 'utf-16be' : 'utf-16le'}`,
+  );
+}
+
 async function detectParquetConfig(path: string): Promise<DetectedFile> {
   const config = { format: 'parquet' as const };
+  const exact = nanosecondsPath(path);
+  const session = await DuckdbSession.open([exact], '');
+  const { problems } = await createTable(session, { path: exact }, config);
+  const fine = exact === path ? undefined : await nanosecondColumns(session, path);
+  return { config, problems: [...problems, ...(await valueProblems(session, { hint: SELECT_TEXTS, fine }))] };
+}
+
+/** Returns the columns of `data` with nanoseconds whose time zone the file states: queries read them as microseconds. */
+async function nanosecondColumns(data: DuckdbSession, path: string): Promise<ReadonlySet<string>> {
   const session = await DuckdbSession.open([path], '');
-  await createTable(session, { path }, config);
-  return { config, problems: [] };
+  await createTable(session, { path }, { format: 'parquet' });
+  const types = 'select column_name, column_type from (describe data)';
+  const read = new Map((await session.rows(types)).map(([name, type]) => [String(name), String(type)]));
+  session.close();
+  const exact = await data.rows(types);
+  return new Set(exact.flatMap(([name, type]) => (read.get(String(name)) === String(type) ? [] : [String(name)])));
 }
 
 const SPREADSHEET = 'opendocument.spreadsheet';
@@ -101,10 +164,13 @@ const isWorkbookPart = (part: string, types: string): boolean =>
 async function detectSheetConfig(file: string, given: FileConfig): Promise<DetectedFile> {
   const source = await openSource(file, given);
   const session = await DuckdbSession.open([source.path], '');
-  const config = { ...given, header: source.sheet!.header, skip: given.skip ?? 0 };
-  const { columns, problems } = await createTable(session, source, config);
+  const { header, skip, sheet = given.sheet } = source.sheet!;
+  const config = { ...given, header, skip, ...(sheet !== undefined && { sheet }) };
+  const { columns, problems, table, source: read } = await createTable(session, source, config);
   if (given.columns) await session.rows('select count(columns(*)) from data');
-  return { config: { ...config, columns }, problems: [...source.sheet!.problems, ...problems] };
+  const codes = await numberCodes(session, table!, columns!, given);
+  const changed = await valueProblems(session, { hint: KEEP_TEXTS, source: read });
+  return { config: { ...config, columns }, problems: [...source.sheet!.problems, ...problems, ...codes, ...changed] };
 }
 
 async function detectTextConfig(file: string, given: FileConfig): Promise<DetectedFile> {
@@ -123,14 +189,26 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<Detect
   const { path } = source;
   const session = await DuckdbSession.open([path], '');
   try {
-    const { columns, problems } = await createTable(session, source, config);
+    checkKeys(path, format === 'json' ? 'json' : 'ndjson');
+    const { columns, problems, source: read } = await createTable(session, source, config);
     if (given.columns) await session.rows('select count(columns(*)) from data');
-    return { config: { ...config, columns }, problems };
+    const changed = await valueProblems(session, { hint: KEEP_TEXTS, source: read });
+    const nested = (given.path ?? given.columns) === undefined ? await nestedProblems(session, path) : [];
+    return { config: { ...config, columns }, problems: [...nested, ...problems, ...changed] };
   } catch (error) {
     // DuckDB's line number is past the invalid line.
     const broken = format === 'ndjson' ? brokenJsonLine(path) : undefined;
     throw broken ? badInput(broken, { cause: error }) : error;
   }
+}
+
+/** Returns the array of objects in a file of one object, which may be the table. */
+async function nestedProblems(session: DuckdbSession, path: string): Promise<FileProblem[]> {
+  const rows = await session.rows('select 1 from data limit 2');
+  const keys = rows.length === 1 ? nestedArrayIn(readFileSync(path, 'utf8')) : undefined;
+  if (keys === undefined) return [];
+  const message = `The file is read as one row, but has an array of objects. Set path to ${JSON.stringify(keys)} to read it`;
+  return [{ message }];
 }
 
 /** Returns the encoding of a text without a byte order mark. Throws BAD_USER_INPUT with the line that has none. */
@@ -142,7 +220,9 @@ function encodingOf(file: string, json: boolean): string {
 }
 
 const encodingProblem = (encoding: string): FileProblem => ({
-  message: `The file is not UTF-8, and is read as ${encoding}. Set encoding if characters are wrong`,
+  message:
+    `The file is not UTF-8, and is read as ${encoding}. ` +
+    'Set encoding if characters are wrong, or save it as UTF-8 if it has a code page of DOS such as cp850',
 });
 
 /** JSON begins with a bracket, CSV with any character. The file name decides only where a text could be both. */
@@ -159,9 +239,19 @@ function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' 
     JSON.parse(line);
     return 'ndjson';
   } catch {
+    if (NO_NUMBER.test(line)) return 'ndjson';
+    const keys = whole ? nestedArrayIn(text) : undefined;
     throw badInput(
       'The first line of the file is not a JSON object: a JSON table is an array of objects, or an object a line. ' +
-        'For an array inside a document, set config.path',
+        `For an array inside a document, set config.path${keys === undefined ? '' : ` to ${JSON.stringify(keys)}`}`,
     );
+  }
+}
+
+function nestedArrayIn(text: string): string | undefined {
+  try {
+    return nestedArray(JSON.parse(text.replace(/^\ufeff/, '')));
+  } catch {
+    return undefined;
   }
 }

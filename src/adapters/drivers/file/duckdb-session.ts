@@ -1,4 +1,10 @@
-import { DuckDBInstance, type DuckDBConnection, type DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api';
+import {
+  DuckDBInstance,
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  type DuckDBPreparedStatement,
+  type DuckDBValue,
+} from '@duckdb/node-api';
 import { ENGINE_MEMORY } from '../query-process/limits.ts';
 import { fileError } from './file-error.ts';
 
@@ -59,6 +65,11 @@ export class DuckdbSession {
 
   async rows(sql: string, values: Record<string, DuckDBValue> = {}): Promise<DuckDBValue[][]> {
     return attempt(async () => (await this.connection.runAndReadAll(sql, values)).getRows());
+  }
+
+  /** Prepares a statement. DuckDB already reads statistics of a file for it. */
+  async prepare(sql: string): Promise<DuckDBPreparedStatement> {
+    return attempt(() => this.connection.prepare(sql));
   }
 
   /** Yields a result that is too large for memory in chunks of a few thousand rows. */

@@ -1,3 +1,4 @@
+import { normalizeText } from '../../../core/normalize-text.ts';
 import { chunksOf } from './text-file.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
@@ -5,7 +6,7 @@ const LF = 10;
 /** Numbers of characters past ASCII that a certain guess requires. */
 const MIN_CHARACTERS = 4;
 const MIN_LETTERS = 20;
-/** Share of the most frequent characters in a text of the right encoding, and how much it exceeds all others. */
+/** Share of the most frequent characters in a text of the right encoding, and its lead over all others. */
 const MIN_SHARE = 0.35;
 const MIN_LETTER_SHARE = 0.6;
 const LEAD = 1.7;
@@ -53,7 +54,10 @@ const LETTERS: [encoding: string, frequent: Set<string>][] = [
 ];
 const ESCAPES = ['\x1b$B', '\x1b$@', '\x1b(J'];
 
-/** Returns up to 64 KiB of whole lines of a file, from the first one with a byte past ASCII or an escape; empty without. */
+/**
+ * Returns up to 64 KiB of whole lines of a file, from the first one with a byte past ASCII or an escape; empty without
+ * such a line.
+ */
 export function legacySample(path: string): Buffer {
   for (const chunk of chunksOf(path)) {
     const at = chunk.findIndex((byte) => byte >= 0x80 || byte === 0x1b);
@@ -98,11 +102,11 @@ export function guessEncoding(sample: Buffer): string | undefined {
   );
 }
 
-/** Returns the share of the letters that are frequent, less words with capitals inside. */
+/** Returns the share of frequent letters, without words with capitals inside. */
 function shareOfLetters(text: string, frequent: Set<string>, bytes: number): number {
-  const words = text.normalize('NFC').match(/[^\P{L}\p{ASCII}]+/gu) ?? [];
+  const words = normalizeText(text, 'NFC').match(/[^\P{L}\p{ASCII}]+/gu) ?? [];
   const proper = words.filter((word) => /^(?:[^\p{Ll}]+|.\P{Lu}*)$/u.test(word)).length;
-  const letters = text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+  const letters = normalizeText(text, 'NFD').replace(/\p{M}/gu, '').toLowerCase();
   return words.length === 0
     ? 0
     : ([...letters].filter((one) => frequent.has(one)).length / bytes) * (proper / words.length);

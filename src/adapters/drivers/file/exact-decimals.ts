@@ -1,21 +1,19 @@
 import { writeFileSync } from 'node:fs';
-import { LONG_NUMBER, mapJsonNumbers, survivesAsNumber } from '../../../core/exact-number.ts';
+import { LONG_NUMBER, MAX_DECIMAL_DIGITS, mapJsonNumbers, survivesAsNumber } from '../../../core/exact-number.ts';
 import { quoteText } from './duckdb-session.ts';
 import { chunksOf, unlinkedFile } from './text-file.ts';
 
-/** Begins a text in the place of a decimal. The character is none of Unicode's. */
-const MARK = '\uFDD0';
+/** Begins a text in the place of a decimal. The character is not assigned in Unicode. */
+export const MARK = '\uFDD0';
 const MAX_NUMBER_BYTES = 64;
 const MAY_CHANGE = new RegExp(LONG_NUMBER);
 const IS_DECIMAL = /[.e]/i;
 const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i;
-/** Digits of the widest decimal of DuckDB. */
-const MAX_DIGITS = 38;
 
 /**
- * Returns a path at which a UTF-8 JSON text can be read without losing digits. DuckDB reads decimals as doubles, so an
- * unlinked copy has marked texts in the place of those that a double changes, and of those that DuckDB would print with an
- * exponent beside them; without the former it is the file itself.
+ * Returns a path at which a UTF-8 JSON text can be read without losing digits. DuckDB reads decimals as doubles. If a
+ * double changes some of them, this is an unlinked copy, in which marked texts replace these decimals and the decimals
+ * that DuckDB would print with an exponent. Otherwise it is the file itself.
  */
 export function exactDecimalsPath(path: string): { path: string; marked: boolean } {
   if (!hasLongNumbers(path)) return { path, marked: false };
@@ -57,13 +55,13 @@ function plainDigits(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = PARTS.exec(number) ?? [];
   const point = whole.length + Number(exponent);
   const digits = whole + fraction;
-  if (exponent === '0' || Math.max(point, 1) + Math.max(digits.length - point, 0) > MAX_DIGITS) return number;
+  if (exponent === '0' || Math.max(point, 1) + Math.max(digits.length - point, 0) > MAX_DECIMAL_DIGITS) return number;
   const padded = digits.padStart(digits.length + 1 - Math.min(point, 1), '0').padEnd(point, '0');
   const at = Math.max(point, 1);
   return `${sign}${padded.slice(0, at)}${padded.length > at ? `.${padded.slice(at)}` : ''}`;
 }
 
-/** Returns SQL of a value of a marked file as JSON: decimals as they were, or inside it as texts. */
+/** Returns SQL of a value of a marked file as JSON: decimals in their original form, or as texts inside it. */
 export const unmarkedJson = (json: string): string =>
   `cast(case when ${isMarked(json)} then ${markedDigits(json)}
     else replace(cast(${json} as VARCHAR), ${quoteText(`"${MARK}`)}, '"') end as JSON)`;

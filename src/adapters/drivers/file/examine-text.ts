@@ -58,7 +58,9 @@ class Examiner {
   #readHigh(byte: number): void {
     if (this.#legacy) {
       if (UNDEFINED.has(byte))
-        throw badInput(`Line ${this.#line} of the file is neither UTF-8 nor Windows-1252: set encoding`);
+        throw badInput(
+          `Line ${this.#line} of the file is neither UTF-8 nor Windows-1252: set encoding, or save the file as UTF-8`,
+        );
       return;
     }
     if (this.#awaited > 0) {

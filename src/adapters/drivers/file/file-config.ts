@@ -1,3 +1,5 @@
+import { badInput } from '../../../core/errors.ts';
+import type { FileProblem } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 
 const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\)`;
@@ -7,7 +9,7 @@ const COLUMN_TYPE = `^(VARCHAR|BIGINT|UBIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON
 /** How the texts of numbers and dates are read, where they are not in the usual form. */
 export interface ValueReading {
   decimal?: '.' | ',';
-  /** Separator of thousands; empty for none. Default: those that are usual with the decimal separator. */
+  /** Separator of thousands; empty for none. Default: the usual ones for the decimal separator. */
   thousands?: string;
   /** Format of dates in the notation of `strptime`. */
   dateFormat?: string;
@@ -26,8 +28,8 @@ export interface FileColumn extends ValueReading {
 }
 
 /**
- * How a file is read. Absent settings are determined when the file is opened, or have the defaults of `detectConfig` for
- * a plain file.
+ * How a file is read. Absent settings are determined when the file is opened, or have the defaults of `detectConfig`
+ * for a plain file.
  */
 export interface FileConfig extends ValueReading {
   format: 'csv' | 'json' | 'ndjson' | 'parquet' | 'xlsx' | 'ods';
@@ -40,6 +42,8 @@ export interface FileConfig extends ValueReading {
   header?: boolean;
   /** Beginning of lines that are left out as comments; empty for none. */
   comment?: string;
+  /** Whether lines that begin with `comment` are records if they have as many values as there are columns. */
+  markedRecords?: boolean;
   /** Whether records with fewer values are permitted. */
   ragged?: boolean;
   nullValues?: string[];
@@ -134,6 +138,13 @@ export const configSchema = {
         'CSV: lines that begin with this text are comments, and are left out; empty for none. ' +
         'Default: `#` or `//`, if such lines stand between the records and are not divided like them.',
     },
+    markedRecords: {
+      type: 'boolean',
+      default: false,
+      description:
+        'CSV: whether lines that begin with `comment` are records if they have as many values as there are columns. ' +
+        'It is true with a `comment` that is recognised.',
+    },
     ragged: {
       type: 'boolean',
       default: false,
@@ -195,8 +206,14 @@ export const configSchema = {
 
 export const secretsSchema = { type: 'object', additionalProperties: false, properties: {} };
 
-/** Returns column names for the table `data`: none is empty, and all differ in more than case, which SQL ignores. */
+/**
+ * Returns column names for the table `data`: none is empty, and all differ in more than case, which SQL ignores. Throws
+ * BAD_USER_INPUT for a U+0000, which SQL does not have.
+ */
 export function tableNames(original: readonly string[]): string[] {
+  const broken = original.find((name) => name.includes('\0'));
+  if (broken !== undefined)
+    throw badInput(`The column name ${JSON.stringify(broken.slice(0, 100))} has a character U+0000`);
   const names = original.map((name, i) => (name.trim() === '' ? `column_${i + 1}` : name));
   const preferred = new Set(names.map((name) => name.toLowerCase()));
   const assigned = new Set<string>();
@@ -208,3 +225,14 @@ export function tableNames(original: readonly string[]): string[] {
     return unique;
   });
 }
+
+/** Returns the columns that have other names than in the file, because names differ in case alone, or not at all. */
+export const renamedProblems = (original: readonly string[], names: readonly string[]): FileProblem[] =>
+  names.flatMap((name, i) => {
+    const written = original[i]!;
+    if (written === name || written.trim() === '') return [];
+    const message =
+      `Another column has the name ${JSON.stringify(written)}, apart from upper and lower case, so this one is named ` +
+      `${JSON.stringify(name)}. Change one of them in the file if that is wrong`;
+    return [{ column: name, message }];
+  });

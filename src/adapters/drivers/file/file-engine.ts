@@ -87,7 +87,7 @@ async function inspect(session: DuckdbSession): Promise<{ version: string; warni
 async function columnsOf(
   session: DuckdbSession,
 ): Promise<{ name: string; type: string; nullable: boolean; primaryKey: boolean }[]> {
-  const prepared = await session.connection.prepare('select * from data');
+  const prepared = await session.prepare('select * from data');
   return Array.from({ length: prepared.columnCount }, (_, i) => ({
     name: prepared.columnName(i),
     type: writtenColumn(prepared.columnType(i)).column.sourceType,
@@ -103,12 +103,12 @@ async function someRows(
 ): Promise<ReturnType<typeof toQueryResult>> {
   const rows: (string | null)[][] = [];
   let characters = 0;
+  // The client of DuckDB removes a byte order mark at the beginning of a text.
+  const selected = written.map(({ write }, i) => `'.' || ${write(names[i]!)}`);
   // One additional row shows whether there are more.
-  for await (const chunk of session.stream(
-    `select ${written.map(({ write }, i) => write(names[i]!)).join(', ')} from ${from} limit ${limit + 1}`,
-    values,
-  )) {
-    for (const row of chunk.getRows() as (string | null)[][]) {
+  for await (const chunk of session.stream(`select ${selected.join(', ')} from ${from} limit ${limit + 1}`, values)) {
+    for (const texts of chunk.getRows() as (string | null)[][]) {
+      const row = texts.map((text) => text && text.slice(1));
       characters += row.reduce((sum, value) => sum + (value?.length ?? 0), 0);
       if (rows.length === limit || characters > MAX_SHOWN_CHARACTERS) return toQueryResult(columns, rows, true);
       rows.push(row);

@@ -12,6 +12,13 @@ const CSV_REASONS = [
   'Invalid unicode[^.]*',
   'Error when converting[^\\n]*',
 ];
+const UNCLOSED =
+  'a quote is not closed, or text follows a closed one. ' +
+  'Set quote to "" if values are not quoted, or escape to the character before quotes in them';
+const RAGGED =
+  '. Set ragged to true if records may have fewer values than columns, or skip if other lines precede the table';
+/** DuckDB counts the record after the malformed one. */
+const JSON_ERROR = /Malformed JSON in file "[^"\n]*", at byte (\d+) in (?:record\/value|line) (\d+): (.*)/;
 const CSV_REASON = new RegExp(`^(${CSV_REASONS.join('|')})`, 'm');
 
 /**
@@ -40,15 +47,17 @@ function words(message: string): string {
     return `Line ${line} of the file: ${
       CSV_REASON.exec(message)?.[0]
         .replace('Number of Columns', 'number of columns')
-        .replace(' Found', ', found')
-        .replace(/^Value with unterminated quote found/, 'a quote is not closed, or text follows a closed one') ??
-      'cannot be read as CSV'
+        .replace(/ Found: \d+$/, (found) => `,${found.toLowerCase()}${RAGGED}`)
+        .replace(/^Value with unterminated quote found/, UNCLOSED) ?? 'cannot be read as CSV'
     }`;
+  const [, byte, next, reason] = JSON_ERROR.exec(message) ?? [];
+  if (next) return `Malformed JSON at byte ${byte} of record ${Number(next) - 1}: ${reason}`;
   if (message.includes('CSV Parser state machine'))
     return 'The file cannot be read as CSV: its lines end in different ways, or a value is quoted wrongly';
+  if (message.includes('Could not convert Timestamp')) return 'The file has a time in a year that cannot be read';
   if (message.includes('maximum_object_size')) return `A JSON object is longer than 16 MiB`;
   return message
-    .split(/\n\s*\n|\nLINE \d|\nPossible |\n {2}file = |\s+Try setting '/)[0]!
+    .split(/\n[^\S\n]*\n|\nLINE \d|\nPossible |\n {2}file = |(?<!\s)\s+Try setting '/)[0]!
     .replace(/^[A-Z][\w ]* Error: /, '')
     .replaceAll('\n', ' ')
     .trim()

@@ -1,10 +1,11 @@
-import { DuckDBTypeId, StatementType, type DuckDBPreparedStatement } from '@duckdb/node-api';
+import { DuckDBTypeId, StatementType } from '@duckdb/node-api';
 import { badInput } from '../../../core/errors.ts';
+import { MAX_DECIMAL_DIGITS } from '../../../core/exact-number.ts';
 import { distinctNames, type Column } from '../../../core/fields.ts';
 import { parseTemplate, tooManyDigits } from '../../../core/parameters.ts';
 import type { BoundQuery } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
-import { attempt, type DuckdbSession } from './duckdb-session.ts';
+import type { DuckdbSession } from './duckdb-session.ts';
 import { guardSelect } from './select-guard.ts';
 import { writtenColumn, type WrittenColumn } from './value-writer.ts';
 
@@ -27,7 +28,7 @@ export async function prepareSelect(session: DuckdbSession, query: BoundQuery): 
   await guardSelect(session, bare);
   const types = await placeTypes(session, bare, parameters);
   const text = render(pieces, (i) => cast(i, typeOf(parameters[i]!, types[i])));
-  const prepared = await prepare(session, text);
+  const prepared = await session.prepare(text);
   if (prepared.statementType !== StatementType.SELECT) throw badInput('Only a SELECT can be run');
   if (prepared.parameterCount !== parameters.length)
     throw badInput('Parameters such as $1 and ? are not known here; write {{name}}');
@@ -44,9 +45,6 @@ export async function prepareSelect(session: DuckdbSession, query: BoundQuery): 
     values: Object.fromEntries(parameters.map(({ value }, i) => [`p${i}`, value === null ? null : String(value)])),
   };
 }
-
-const prepare = (session: DuckdbSession, text: string): Promise<DuckDBPreparedStatement> =>
-  attempt(() => session.connection.prepare(text));
 
 type Pieces = (string | null)[];
 const render = (pieces: Pieces, write: (occurrence: number) => string): string => {
@@ -74,8 +72,9 @@ async function placeTypes(
   parameters: BoundQuery['parameters'],
 ): Promise<(string | undefined)[]> {
   if (parameters.length === 0) return [];
-  // A query that fails without types may succeed with those of the definitions; otherwise that failure is reported.
-  const prepared = await session.connection.prepare(text).catch(() => undefined);
+  // A query that fails without types may succeed with the types of the definitions; otherwise the first failure is
+  // reported.
+  const prepared = await session.prepare(text).catch(() => undefined);
   return parameters.map((_, i) => {
     const index = prepared?.parameterIndex(`p${i}`) ?? 0;
     return prepared && SCALARS.has(prepared.parameterTypeId(index))
@@ -128,14 +127,11 @@ const OWN_TYPE: Record<'number' | 'boolean' | 'date', (parameter: Parameter) => 
   date: ({ value }) => (typeof value === 'string' && value.length > 10 ? 'TIMESTAMP' : 'DATE'),
 };
 
-/** Number of digits of DuckDB's widest decimal. */
-const MAX_DIGITS = 38;
-
-/** Returns the type of a number with more digits than a double has. Throws BAD_USER_INPUT where there is none. */
+/** Returns the type of a number with more digits than a double has. Throws BAD_USER_INPUT without such a type. */
 function longNumber(name: string, digits: string): string {
   const [whole = '', fraction = ''] = digits.replace('-', '').split('.');
-  if (whole.length + fraction.length > MAX_DIGITS)
-    throw tooManyDigits(name, `a decimal has at most ${MAX_DIGITS} digits`);
+  if (whole.length + fraction.length > MAX_DECIMAL_DIGITS)
+    throw tooManyDigits(name, `a decimal has at most ${MAX_DECIMAL_DIGITS} digits`);
   return fraction ? `DECIMAL(${whole.length + fraction.length}, ${fraction.length})` : 'HUGEINT';
 }
 

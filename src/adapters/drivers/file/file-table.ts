@@ -1,30 +1,35 @@
+import { DuckDBTypeId } from '@duckdb/node-api';
 import { badInput } from '../../../core/errors.ts';
 import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
+import { commentProblems } from './csv-problems.ts';
 import { lineAt, MAX_RECORD_BYTES, recordsIn } from './csv-scan.ts';
 import type { CsvSource } from './csv-source.ts';
 import { checkDeclaredTypes } from './declared-types.ts';
 import { quoteName, quoteText, DuckdbSession } from './duckdb-session.ts';
 import { unmarkedJson, unmarkedText } from './exact-decimals.ts';
-import { tableNames, type FileConfig } from './file-config.ts';
+import { renamedProblems, tableNames, type FileConfig } from './file-config.ts';
 import { headOf } from './file-head.ts';
+import { numberCodes } from './number-codes.ts';
 import { parquetRows } from './parquet-rows.ts';
 import { type TableSource, openCsv } from './table-source.ts';
 import { typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
+import { KEEP_TEXTS, valueProblems, type ValueSource } from './value-problems.ts';
 
 /**
- * Creates the view `data` of a file and returns its columns, none for Parquet. Throws BAD_USER_INPUT when the file cannot be read as
- * configured.
+ * Creates the view `data` of a file and returns its columns as they are read and as texts, none for Parquet. Throws
+ * BAD_USER_INPUT when the file cannot be read as configured.
  */
 export async function createTable(
   session: DuckdbSession,
   { path, sheet, csv, marked = false }: TableSource,
   config: FileConfig,
-): Promise<Partial<TypedColumns> & Pick<TypedColumns, 'problems'>> {
+): Promise<Partial<TypedColumns> & Pick<TypedColumns, 'problems'> & { source?: ValueSource; table?: TextTable }> {
   if (config.format === 'parquet') {
-    await session.run(`create view data as ${await parquetRows(session, path)}`);
-    return { problems: [] };
+    const { rows, problems } = await parquetRows(session, path);
+    await session.run(`create view data as ${rows}`);
+    return { problems };
   }
   const table = csv
     ? csvTable(csv, config)
@@ -34,11 +39,18 @@ export async function createTable(
   const { columns, problems } = config.columns
     ? { columns: config.columns, problems: [] }
     : await typedColumns(session, table, config);
-  const selected = table.columns.map(
-    (column, i) => `${valueOf(column, columns[i]!, config)} as ${quoteName(columns[i]!.name)}`,
+  const keys = config.columns ? [] : table.columns.map(({ name, key = name }) => key);
+  const renamed = renamedProblems(
+    keys,
+    keys.map((_, i) => table.columns[i]!.name),
   );
+  const values = table.columns.map((column, i) => ({
+    value: valueOf(column, columns[i]!, config),
+    ...(columns[i]!.type === 'TIMESTAMP' && { text: column.text }),
+  }));
+  const selected = values.map(({ value }, i) => `${value} as ${quoteName(columns[i]!.name)}`);
   await session.run(`create or replace view data as select ${selected.join(', ')} from ${table.from}`);
-  return { columns, problems };
+  return { columns, problems: [...renamed, ...problems], table, source: { from: table.from, columns: values } };
 }
 
 /**
@@ -54,11 +66,15 @@ export async function detectCsvConfig(path: string, given: FileConfig): Promise<
       const config = { ...given, ...dialect };
       const source = openCsv(path, found);
       const session = await DuckdbSession.open([source.path], '');
-      const { columns, problems } = await createTable(session, source, config);
+      const { columns, problems, table, source: read } = await createTable(session, source, config);
       // Columns that are given are not determined by the values.
-      if (given.columns) await checkDeclaredTypes(session, csvTable(source.csv!, config), path, found, config);
+      if (given.columns) await checkDeclaredTypes(session, table!, path, found, config);
       await checkRows(session, path, found);
-      return { config: { ...config, columns }, problems: [...doubts, ...problems] };
+      const types = given.columns ? undefined : [DuckDBTypeId.TIMESTAMP];
+      const changed = await valueProblems(session, { hint: KEEP_TEXTS, types, source: read });
+      const codes = await numberCodes(session, table!, columns!, given);
+      const remarks = given.comment === undefined ? commentProblems(source.csv!) : [];
+      return { config: { ...config, columns }, problems: [...doubts, ...remarks, ...problems, ...codes, ...changed] };
     } catch (error) {
       firstError ??= error;
     }
@@ -66,7 +82,7 @@ export async function detectCsvConfig(path: string, given: FileConfig): Promise<
   throw firstError;
 }
 
-/** Throws BAD_USER_INPUT if the file has a text below its names and no row comes of it. */
+/** Throws BAD_USER_INPUT if the file has a text below its names and it results in no row. */
 async function checkRows(session: DuckdbSession, path: string, dialect: CsvDialect): Promise<void> {
   const rows = await session.rows('select 1 from data limit 1');
   if (rows.length > 0) return;
@@ -168,17 +184,9 @@ function jsonSource(
   return { from: `(select ${values.join(', ')} from ${objects(path, format)})`, sources };
 }
 
-/** Returns whether objects with these keys are read whole: the reader by columns refuses repeated keys itself. */
+/** Returns whether objects with these keys are read whole. */
 const readsObjects = (keys: readonly string[]): boolean =>
   keys.includes('') || new Set(keys.map((key) => key.toLowerCase())).size < keys.length;
-
-/** Throws BAD_USER_INPUT for an object with a repeated key, of which only one value would be read. */
-async function checkKeys(session: DuckdbSession, from: string): Promise<void> {
-  const [repeated] = await session.rows(`select n from (
-      select row_number() over () as n, json_keys(json) as keys from ${from})
-    where len(list_distinct(keys)) < len(keys) limit 1`);
-  if (repeated) throw badInput(`Record ${String(repeated[0])} of the file has a key twice`);
-}
 
 /** Returns the JSON pointer of a key. */
 const pointerTo = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
@@ -187,7 +195,7 @@ const pointerTo = (key: string): string => `/${key.replaceAll('~', '~0').replace
 function sheetTable(
   path: string,
   { columns, nullValues }: FileConfig,
-  { names, texts }: NonNullable<TableSource['sheet']>,
+  { names, texts, written, pointed }: NonNullable<TableSource['sheet']>,
   marked: boolean,
 ): TextTable {
   const width = columns?.length ?? names.length;
@@ -196,14 +204,28 @@ function sheetTable(
   const types = keys.map((key) => `${key}: 'JSON'`).join(', ');
   return {
     from: `read_json(${quoteText(path)}, columns = {${types}}, format = 'newline_delimited', compression = 'uncompressed')`,
-    columns: keys.map((key, i) => ({
-      name: columns?.[i]!.name ?? names[i]!,
-      json: true,
-      ...(texts.has(i) && { isText: true }),
-      ...jsonValues(key, nullValues, marked),
-    })),
+    columns: keys.map((key, i) => {
+      const values = jsonValues(key, nullValues, marked || written.has(i));
+      return {
+        name: columns?.[i]!.name ?? names[i]!,
+        json: true,
+        ...(texts.has(i) && { isText: true }),
+        ...(written.has(i) && { isSpelled: true }),
+        // DuckDB takes long for this SQL, if many columns have it.
+        ...(pointed.has(i) ? sheetValues(values, quoteName(key)) : values),
+      };
+    }),
   };
 }
+
+/**
+ * Adds SQL of the text that a column of texts shows: a whole number loses the point that marks it for a column of
+ * decimals.
+ */
+const sheetValues = <T extends { text: string }>(values: T, json: string): T & { shown: string } => ({
+  ...values,
+  shown: `case when json_type(${json}) = 'DOUBLE' and ends_with(${values.text}, '.0') then ${values.text}[:-3] else ${values.text} end`,
+});
 
 /** Returns SQL of a value of JSON as text, null for the words that stand for a missing value. */
 function jsonText(name: string, nullValues: readonly string[] = []): string {
@@ -228,7 +250,6 @@ async function jsonColumns(session: DuckdbSession, from: string): Promise<JsonCo
   const keys = rows.map(([key]) => String(key).slice(1));
   if (keys.length === 0) throw badInput('The file has no values');
   if (keys.length > MAX_COLUMNS) throw badInput(`The objects of the file have more than ${MAX_COLUMNS} keys`);
-  if (readsObjects(keys)) await checkKeys(session, from);
   const names = tableNames(keys);
   return keys.map((key, i) => ({ name: names[i]!, key }));
 }

@@ -6,9 +6,9 @@ import { configSchema, type FileColumn, type FileConfig } from './file-config.ts
 type Detect = (given: Partial<FileConfig>) => Promise<DetectedFile | null>;
 
 /**
- * Detects the config of a file that replaces one that was read with `former`. Settings of `former` are used where `given`
- * has none, unless the file has another format. Columns are found by their names, in the order of the new file. If a
- * value does not fit the former types, those other than text are detected.
+ * Detects the config of a file that replaces one that was read with `former`. Settings of `former` are used where
+ * `given` has none, unless the file has another format. Columns are found by their names, in the order of the new file.
+ * If a value does not fit the former types, all types but text are detected again.
  */
 export async function detectLike(
   former: Partial<FileConfig>,
@@ -39,7 +39,7 @@ const DEFAULTS: Record<string, { description?: string; default?: unknown }> = co
 const hasSettings = ({ config }: DetectedFile, settings: Partial<FileConfig>): boolean =>
   Object.entries(settings).every(([key, value]) => isDeepStrictEqual(config[key] ?? DEFAULTS[key]?.default, value));
 
-/** Returns the column with the type and reading of the former one of its name, if there is one. */
+/** Returns the column with the type and reading of its former namesake, if there is one. */
 function likeFormer(column: FileColumn, formerColumns: readonly FileColumn[]): FileColumn {
   const former = formerColumns.find(({ name }) => name === column.name);
   if (!former) return column;
@@ -47,7 +47,7 @@ function likeFormer(column: FileColumn, formerColumns: readonly FileColumn[]): F
   return { ...reading, ...(column.key !== undefined && { key: column.key }) };
 }
 
-/** Returns what is detected, undefined if the file cannot be read this way. */
+/** Returns the detected settings, undefined if the file cannot be read this way. */
 async function unlessRefused<T>(detect: () => Promise<T>): Promise<T | undefined> {
   try {
     return await detect();

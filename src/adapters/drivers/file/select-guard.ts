@@ -8,7 +8,7 @@ interface SyntaxNode {
   [key: string]: unknown;
 }
 
-/** Names of tables that are visible at a scoped in a query, the innermost first. */
+/** Names of tables that are in scope in a query, the innermost first. */
 interface TableScope {
   name: string;
   outer: TableScope | undefined;
@@ -64,8 +64,8 @@ function checkPart({ part, scope }: ScopedPart): ScopedPart[] {
 }
 
 /**
- * Returns the parts of a query with its common table expressions in scope. Each of those sees the ones before it. Only
- * the second part of a recursive one sees itself.
+ * Returns the parts of a query with its common table expressions in scope. Each expression sees the ones before it. In
+ * a recursive one only the second part sees itself.
  */
 function insideQuery({ cte_map, ...query }: SyntaxNode, outer: TableScope): ScopedPart[] {
   let scope = outer;

@@ -5,14 +5,17 @@ import { csvSource, type CsvSource } from './csv-source.ts';
 import { exactDecimalsPath } from './exact-decimals.ts';
 import type { FileConfig } from './file-config.ts';
 import { arrayPath } from './json-document.ts';
-import { readSheet, type SheetRows } from './sheet-file.ts';
+import { readSheet } from './sheet-file.ts';
+import type { SheetRows } from './sheet-writer.ts';
 import { utf8Path } from './text-file.ts';
 
 /** Where DuckDB reads the table of a file. */
 export interface TableSource {
   /** Path of the file itself, or of an unlinked copy of the table. */
   path: string;
-  /** Names of a sheet's columns, whether its first row contains them, columns of texts, and what cannot be read. */
+  /**
+   * Names of a sheet's columns, whether its first row contains them, columns of texts, and cells that cannot be read.
+   */
   sheet?: Omit<SheetRows, 'path' | 'hasDigits'>;
   /** Whether decimals of JSON, or of a sheet, are marked (exact-decimals.ts). */
   marked?: boolean;

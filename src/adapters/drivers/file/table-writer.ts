@@ -110,7 +110,7 @@ export async function writeTable(
   session.connection.registerScalarFunction(meterFunction(meter));
   const stored = written.map(({ store }, i) => `${store(names[i]!)} as ${names[i]!}`);
   const texts: string[] = [];
-  // DuckDB takes time by the cube of the columns for a sum of as many constants.
+  // DuckDB takes time by the cube of the columns for a sum of that many constants.
   let fixed = 0;
   for (const [i, { column }] of written.entries()) {
     const { kind } = column.storage;

@@ -18,8 +18,8 @@ export function* chunksOf(path: string): Generator<Buffer> {
 }
 
 /**
- * Creates a file without a name, which ends with this process. Returns its descriptor and a path to read it at. Write to it
- * with `writeFileSync`: `writeSync` may write a part only.
+ * Creates a file without a name, which ends with this process. Returns its descriptor and a path to read it at. Write
+ * to it with `writeFileSync`: `writeSync` may write only a part.
  */
 export function unlinkedFile(): { file: number; path: string } {
   const folder = mkdtempSync(join(tmpdir(), 'dws-text-'));
@@ -33,9 +33,12 @@ export function decoderOf(encoding: string, options: TextDecoderOptions = {}): T
   try {
     return new TextDecoder(encoding, options);
   } catch (error) {
-    throw badInput(`config.encoding: ${JSON.stringify(encoding)} is not a label of the WHATWG Encoding Standard`, {
-      cause: error,
-    });
+    throw badInput(
+      `config.encoding: ${JSON.stringify(encoding)} is not a label of the WHATWG Encoding Standard. Save the file as UTF-8`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -65,6 +68,12 @@ function hasByteOrderMark(path: string): boolean {
   return false;
 }
 
+/** Words that programs write for numbers that JSON does not have. */
+export const NO_NUMBER = /[:[,]\s*[-+]?(?:NaN|Infinity|inf)\b/i;
+
+/** An unpaired surrogate in a text that `JSON.stringify` wrote. */
+const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
 /**
  * Returns the first line of a UTF-8 text that is not JSON, with the reason; undefined when every line is. Blank lines
  * are skipped.
@@ -77,9 +86,11 @@ export function brokenJsonLine(path: string): string | undefined {
     for (const text of lines) {
       line += 1;
       try {
-        if (text.trim() !== '') JSON.parse(text);
+        if (text.trim() !== '' && LONE_SURROGATE.test(JSON.stringify(JSON.parse(text))))
+          throw new Error('half of a character of two parts, such as \\ud83d');
       } catch (error) {
-        return `Line ${line} of the file: ${(error as Error).message.slice(0, 200)}`;
+        const hint = NO_NUMBER.test(text) ? '. JSON has no NaN and no Infinity: replace them by null, or by texts' : '';
+        return `Line ${line} of the file: ${(error as Error).message.slice(0, 200)}${hint}`;
       }
     }
     return undefined;

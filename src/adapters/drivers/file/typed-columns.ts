@@ -1,6 +1,6 @@
 import type { FileProblem } from '../../../core/row-source.ts';
 import { withoutBlanks } from './blanks.ts';
-import { couldBeThousands, findReadings, numberOr, numberText, timeIn, typeOfFormat } from './column-readings.ts';
+import { numberOr, numberText, timeIn, typeOfFormat } from './column-readings.ts';
 import {
   CANDIDATES,
   findTypes,
@@ -11,6 +11,7 @@ import {
 } from './column-types.ts';
 import { quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { FileColumn, FileConfig, ValueReading } from './file-config.ts';
+import { couldBeThousands, findOdd, findReadings, mostlyOther, type OddText } from './find-readings.ts';
 
 /** A column of a file as SQL. */
 interface TextColumn {
@@ -23,6 +24,10 @@ interface TextColumn {
   json: boolean;
   /** Whether it is a text whatever its values are. */
   isText?: boolean;
+  /** SQL of the text in a column of texts, where it is not `text`. */
+  shown?: string;
+  /** Whether numbers of a sheet are as they are written, such as `1.10`. */
+  isSpelled?: boolean;
   /** Whether decimals of JSON have all their digits (exact-decimals.ts). */
   marked?: boolean;
 }
@@ -43,10 +48,6 @@ const READ_AS_TEXT =
   'The values can be read in several ways, so the column is text. Set decimal, thousands or dateFormat, or its type in columns';
 const READ_AS_DECIMALS =
   'The values can be read in several ways, and are read as numbers with decimals. Set decimal, or its type in columns';
-
-const mostlyNumbers = (odd: string): string =>
-  `Most values are numbers, but ${JSON.stringify(odd.slice(0, 100))} is not, so the column is text. ` +
-  'Set nullValues, or its type in columns';
 
 const isText = (type: string): boolean => type === 'VARCHAR';
 const isNumeric = (type: string): boolean => /^(U?BIGINT|DOUBLE|DECIMAL)/.test(type);
@@ -98,6 +99,12 @@ export async function typedColumns(
     })),
   };
   const { found, ambiguous, odd } = await readTexts(session, bare, texts, given ?? {});
+  // Texts of JSON and workbooks have no readings, but their columns can be doubtful.
+  const others = typed.flatMap(({ type }, i) =>
+    json && isText(type) && !columns[i]!.isText && !texts.includes(i) ? [i] : [],
+  );
+  const unread = others.map((i) => bare.columns[i]!);
+  for (const [n, text] of await findOdd(session, from, unread)) odd.set(others[n]!, text);
   const read = typed.map((column, i) =>
     found.has(i) ? { ...column, ...found.get(i), ...extrasOf(types[i]!) } : column,
   );
@@ -109,7 +116,7 @@ export async function typedColumns(
       ambiguous.has(i) || doubtful.has(i)
         ? [{ column: name, message: ambiguous.has(i) || hasCommas ? READ_AS_TEXT : READ_AS_DECIMALS }]
         : odd.has(i)
-          ? [{ column: name, message: mostlyNumbers(odd.get(i)!) }]
+          ? [{ column: name, message: mostlyOther(odd.get(i)!) }]
           : [],
     ),
   };
@@ -129,13 +136,13 @@ const extrasOf = ({ nullValues, padded }: FoundType): Pick<FileColumn, 'nullValu
 export const withoutWords = (text: string, words: readonly string[] = []): string =>
   words.length > 0 ? `case when ${text} not in (${words.map(quoteText).join(', ')}) then ${text} end` : text;
 
-/** Returns the parts of a config or column that say how texts are read; undefined without one. */
+/** Returns the parts of a config or column that determine how texts are read; undefined without one. */
 function readingOf({ decimal, thousands, dateFormat }: ValueReading): ValueReading | undefined {
   if (decimal === undefined && thousands === undefined && dateFormat === undefined) return undefined;
   return { decimal: decimal ?? (thousands === '.' ? ',' : thousands === ',' ? '.' : undefined), thousands, dateFormat };
 }
 
-/** A table whose texts have neither blanks around them nor words for null, beside the texts as they are. */
+/** A table of texts without blanks around them and words for null, in addition to the unchanged texts. */
 interface BareTable {
   from: string;
   columns: { text: string; whole: string; words: readonly string[] }[];
@@ -145,8 +152,8 @@ interface BareTable {
 interface ReadTexts {
   found: Map<number, Omit<FileColumn, 'name'>>;
   ambiguous: Set<number>;
-  /** Texts that are not numbers in columns of text whose values mostly are. */
-  odd: Map<number, string>;
+  /** Texts that are not numbers or dates in columns of text whose values mostly are. */
+  odd: Map<number, OddText>;
 }
 
 /** Returns type and reading of the columns of texts that are numbers or dates in one reading. */
@@ -164,7 +171,7 @@ async function readTexts(
     given,
   );
   const ambiguous = new Set<number>();
-  const odd = new Map<number, string>();
+  const odd = new Map<number, OddText>();
   const numbers: { i: number; reading: ValueReading }[] = [];
   for (const [n, { reading, odd: text }] of readings.entries()) {
     const i = positions[n]!;
@@ -222,14 +229,14 @@ function candidatesOf(kinds: string[]): Candidate[] {
  * `lenient`.
  */
 export function valueOf(
-  { raw, text: whole, json }: TextColumn,
+  { raw, text: whole, shown = whole, json }: TextColumn,
   column: FileColumn,
   config: FileConfig,
   lenient = false,
 ): string {
   const { type, trim, nullValues } = column;
   const reading = readingOf(column) ?? readingOf(config);
-  if (type === 'VARCHAR') return json ? withoutWords(whole, nullValues) : raw;
+  if (type === 'VARCHAR') return json ? withoutWords(shown, nullValues) : raw;
   const isRead = isNumeric(type) ? reading?.decimal !== undefined : reading?.dateFormat !== undefined && isTime(type);
   const text = withoutWords(trim && !json ? withoutBlanks(whole) : whole, nullValues);
   if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;

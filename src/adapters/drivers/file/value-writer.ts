@@ -30,6 +30,10 @@ const asBase64 = (value: string) => `to_base64(${value})`;
 const cast = (type: string) => (value: string) => `cast(${value} as ${type})`;
 const unchanged = (value: string) => value;
 const toMilliseconds = (value: string) => `date_trunc('milliseconds', cast(${value} as TIMESTAMP))`;
+/** DuckDB cuts nanoseconds toward 1970: one before it would be a microsecond later. */
+const microsecondsOf = (value: string) =>
+  `(cast(${value} as TIMESTAMP)
+    - case when isfinite(${value}) and epoch_ns(${value}) % 1000 < 0 then interval 1 microsecond else interval 0 second end)`;
 
 const plain = (
   type: FieldType,
@@ -42,8 +46,8 @@ const MOMENT = plain('datetime', 'timestamp', asMoment, toMilliseconds);
 const INT32 = plain('integer', 'int32', asText, cast('INTEGER'));
 
 /**
- * Field types for DuckDB's types (docs/contract.md#fields). Types without an entry (enum, uuid, time, interval, bit …)
- * become strings.
+ * Field types for DuckDB's types (docs/contract/datasets.md#fields). Types without an entry (enum, uuid, time,
+ * interval, bit …) become strings.
  */
 const TYPES: Partial<Record<DuckDBTypeId, ReturnType<typeof plain>>> = {
   [T.BOOLEAN]: plain('boolean', 'boolean', asText, unchanged),
@@ -65,7 +69,12 @@ const TYPES: Partial<Record<DuckDBTypeId, ReturnType<typeof plain>>> = {
   [T.TIMESTAMP]: MOMENT,
   [T.TIMESTAMP_S]: MOMENT,
   [T.TIMESTAMP_MS]: MOMENT,
-  [T.TIMESTAMP_NS]: MOMENT,
+  [T.TIMESTAMP_NS]: plain(
+    'datetime',
+    'timestamp',
+    (value) => asMoment(microsecondsOf(value)),
+    (value) => toMilliseconds(microsecondsOf(value)),
+  ),
   [T.TIMESTAMP_TZ]: plain(
     'datetime',
     'timestamp',
@@ -97,8 +106,7 @@ function written(type: DuckDBType): ReturnType<typeof plain> {
 }
 
 /**
- * SQL of a value that `to_json` prints as the rest of the service would: no NaN, bytes in base64, times in UTC with a
- * `Z`.
+ * SQL of a value that `to_json` prints like the rest of the service: no NaN, bytes in base64, times in UTC with a `Z`.
  */
 function jsonReady(type: DuckDBType, value: string, depth: number): string {
   const item = `x${depth}`;
@@ -135,8 +143,9 @@ function jsonReady(type: DuckDBType, value: string, depth: number): string {
     case T.TIMESTAMP:
     case T.TIMESTAMP_S:
     case T.TIMESTAMP_MS:
-    case T.TIMESTAMP_NS:
       return isoMoment(`cast(${value} as TIMESTAMP)`);
+    case T.TIMESTAMP_NS:
+      return isoMoment(microsecondsOf(value));
     default:
       return value;
   }

@@ -21,7 +21,7 @@ export interface Workbook {
   styles: string | undefined;
 }
 
-/** Returns the name of the workbook's part: where the package says, or where it usually is; undefined for none. */
+/** Returns the name of the workbook's part: where the package states it, or where it usually is; undefined for none. */
 export async function workbookPart(archive: ZipArchive): Promise<string | undefined> {
   const stated = (await relationshipsOf(archive, '')).find(({ kind }) => kind === 'officeDocument')?.target;
   return [stated, USUAL_WORKBOOK].find((part) => part !== undefined && archive.has(part));
@@ -74,7 +74,7 @@ function resolvePart(folder: string, target: string): string {
 }
 
 /**
- * Reads the texts that cells share. A text in several formats is a list of runs; what is beside the runs, and the
+ * Reads the texts that cells share. A text in several formats is a list of runs. Anything outside of the runs, and the
  * pronunciation of East Asian texts, is not part of it.
  */
 export async function readSharedTexts(archive: ZipArchive, part: string | undefined): Promise<string[]> {
@@ -143,14 +143,18 @@ export async function readStyles(archive: ZipArchive, part: string | undefined):
   const ids: number[] = [];
   if (part === undefined) return [];
   let inCells = false;
+  // Conditional formats have codes of their own.
+  let inCodes = false;
   await readWholeXml(archive.chunks(part), {
     open: (name, { numFmtId = '0', formatCode = '' }) => {
-      if (name === 'numFmt') codes.set(Number(numFmtId), formatCode);
+      if (name === 'numFmts') inCodes = true;
+      else if (name === 'numFmt' && inCodes) codes.set(Number(numFmtId), formatCode);
       else if (name === 'cellXfs') inCells = true;
       else if (name === 'xf' && inCells) ids.push(Number(numFmtId));
     },
     close: (name) => {
       if (name === 'cellXfs') inCells = false;
+      else if (name === 'numFmts') inCodes = false;
     },
   });
   return ids.map((id) => cellFormat(id, codes.get(id)));

@@ -1,13 +1,15 @@
-import { GENERAL_FORMAT, type CellFormat } from './number-format.ts';
+import { formatFor, GENERAL_FORMAT, type CellFormat } from './number-format.ts';
 import {
   CELL_ERROR,
-  decimalValue,
+  CellTime,
+  exactValue,
   isoValue,
   MAX_SHEET_COLUMNS,
   numberValue,
+  paddedValue,
+  statedValue,
   UNCOMPUTED,
   UNREADABLE,
-  wholeValue,
   serialValue,
   textValue,
 } from './sheet-values.ts';
@@ -21,16 +23,23 @@ const [BEFORE_A, LETTERS] = [64, 26];
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** What the cells of a sheet refer to. */
+/** The context to which the cells of a sheet refer. */
 interface CellContext {
   texts: readonly string[];
   formats: readonly CellFormat[];
   is1904: boolean;
 }
 
+/** Returns the names of the worksheets that are not hidden. */
+export async function xlsxSheets(archive: ZipArchive): Promise<string[]> {
+  const part = await workbookPart(archive);
+  const { sheets } = part === undefined ? { sheets: [] } : await readWorkbook(archive, part);
+  return sheets.flatMap(({ name, hidden }) => (hidden ? [] : [name]));
+}
+
 /**
- * Yields the rows of a worksheet by its name, or of the first one that is not hidden. `missing` is called with all names
- * if there is none.
+ * Yields the rows of a worksheet by its name, or of the first one that is not hidden. `missing` is called with all
+ * names if the worksheet does not exist.
  */
 export async function* xlsxRows(
   archive: ZipArchive,
@@ -59,6 +68,8 @@ class SheetContent {
   #value = '';
   #inValue = false;
   readonly #inline = new RichText();
+  /** Depth of the elements inside a cell that are not its value, such as extensions. */
+  #aside = 0;
   #inInline = false;
   #hasFormula = false;
 
@@ -74,15 +85,20 @@ class SheetContent {
 
   readonly open = (name: string, attributes: Attributes): void => {
     if (this.#inInline) this.#inline.open(name);
+    else if (this.#aside > 0) this.#aside += 1;
     else if (this.#cell) {
       if (name === 'v') this.#inValue = true;
       else if (name === 'is') this.#inInline = true;
-      else if (name === 'f') this.#hasFormula = true;
+      else this.#aside = 1;
+      if (name === 'f') this.#hasFormula = true;
     } else if (name === 'sheetData') this.#inData = true;
     else if (!this.#inData) return;
     else if (name === 'row') {
       const stated = Number(attributes['r']);
-      this.#row = { index: stated > 0 ? stated - 1 : this.#row.index + 1, values: [], repeat: 1 };
+      const index = stated > 0 ? stated - 1 : this.#row.index + 1;
+      if (index === this.#row.index) throw new Error(`row ${index + 1} occurs twice`);
+      if (index < this.#row.index) throw new Error(`row ${index + 1} is behind row ${this.#row.index + 1}`);
+      this.#row = { index, values: [], repeat: 1 };
       this.#column = 0;
     } else if (name === 'c') this.#openCell(attributes);
   };
@@ -104,7 +120,8 @@ class SheetContent {
     if (this.#inInline) {
       if (name === 'is') this.#inInline = false;
       else this.#inline.close(name);
-    } else if (name === 'v') this.#inValue = false;
+    } else if (this.#aside > 0) this.#aside -= 1;
+    else if (name === 'v') this.#inValue = false;
     else if (name === 'c' && this.#cell) this.#closeCell(this.#cell);
     else if (name === 'row' && this.#inData) this.#rows.push(this.#row);
     else if (name === 'sheetData') this.#inData = false;
@@ -114,7 +131,9 @@ class SheetContent {
     const value = this.#valueOf(attributes) ?? (this.#hasFormula && attributes['t'] !== 'str' ? UNCOMPUTED : null);
     const { values } = this.#row;
     while (values.length < this.#column) values.push(null);
-    values[this.#column] = value;
+    if (value !== null && (values[this.#column] ?? null) !== null)
+      throw new Error(`the cell ${attributes['r'] ?? ''} of row ${this.#row.index + 1} occurs twice`);
+    values[this.#column] = value ?? values[this.#column] ?? null;
     this.#column += 1;
     this.#cell = undefined;
   }
@@ -124,24 +143,29 @@ class SheetContent {
     const format = formats[Number(style)] ?? GENERAL_FORMAT;
     const text = this.#value;
     switch (type) {
-      case 's':
-        return text.trim() === '' ? null : textValue(texts[Number(text)] ?? '', format);
+      case 's': {
+        const shared = text.trim() === '' ? '' : texts[numberValue(text) ?? -1];
+        return shared === undefined ? UNREADABLE : textValue(shared, format);
+      }
       case 'str':
         return unescaped(text) || null;
       case 'inlineStr':
         return textValue(this.#inline.value, format);
       case 'b':
-        return { 1: true, true: true, 0: false, false: false }[text.trim().toLowerCase()] ?? null;
+        return statedValue(text, { 1: true, true: true, 0: false, false: false }[text.trim().toLowerCase()]);
       case 'e':
         return CELL_ERROR;
       case 'd':
-        return text.trim() === '' ? null : isoValue(text.trim());
+        return statedValue(text, isoValue(text.trim()));
       default: {
         const number = numberValue(text);
-        if (number === null) return text.trim() === '' ? null : UNREADABLE;
-        const { kind, hasFraction } = format;
-        if (kind === 'number') return hasFraction ? decimalValue(number) : wholeValue(text, number);
-        return serialValue(number, kind, is1904, hasFraction);
+        if (number === null) return statedValue(text, null);
+        const { kind, hasFraction, digits = 0 } = formatFor(format, number);
+        if (kind === 'number')
+          return paddedValue(exactValue(text, number, hasFraction), String(Math.abs(number)).length < digits);
+        const value = serialValue(number, kind, is1904, hasFraction);
+        if (value instanceof CellTime) value.origin = { serial: number, kind };
+        return value;
       }
     }
   }

@@ -1,4 +1,4 @@
-/** What a reader does with the elements and texts of a document, in its order. Names are without prefixes. */
+/** Handlers of the elements and texts of a document, called in its order. Names are without prefixes. */
 export interface XmlHandlers {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close(name: string): void;
@@ -11,8 +11,8 @@ const MARKS: [bytes: string, encoding: string][] = [
 ];
 
 /**
- * Reads a document of any size, and yields after each chunk what `take` returns. Throws for one that is not well-formed,
- * or has entities of its own.
+ * Reads a document of any size, and yields the result of `take` after each chunk. Throws for a document that is not
+ * well-formed, or defines entities.
  */
 export async function* readXml<T>(
   chunks: AsyncIterable<Buffer>,

@@ -26,8 +26,8 @@ interface Entry {
 }
 
 /**
- * An archive, read by its directory as its readers do: what is beside the entries is ignored. Names are compared without
- * case, and a backslash is a slash, as some programs on Windows write it.
+ * An archive, read by its directory, as other readers do: bytes outside of the entries are ignored. Names are compared
+ * without case, and a backslash is a slash, as some programs on Windows write it.
  */
 export class ZipArchive {
   readonly #path: string;

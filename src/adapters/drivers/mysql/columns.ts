@@ -80,7 +80,7 @@ function spelled(word: string, field: WireField): string {
   return word.endsWith('int') && isUnsigned(field) ? `${word} unsigned` : word;
 }
 
-/** Returns the columns of a prepared statement (docs/contract.md#fields). */
+/** Returns the columns of a prepared statement (docs/contract/datasets.md#fields). */
 export function describeColumns(fields: WireField[]): Column[] {
   const names = distinctNames(fields.map((field) => field.name));
   return fields.map((field, i) => {

@@ -69,8 +69,8 @@ export async function cancel(target: ServerTarget, connection: Connection, id: s
       const timer = setTimeout(() => hangUp(second), CONNECT_TIMEOUT);
       await queryTexts(second, `KILL ${BigInt(id)}`).finally(() => clearTimeout(timer));
     } catch {
-      // The source may be unreachable or out of connections. Then only our own connection is closed, and the time
-      // limit in the source remains.
+      // The source may be unreachable or out of connections. Then only the connection of the service is closed, and the
+      // time limit in the source remains.
     }
     hangUp(second);
   }

@@ -96,7 +96,7 @@ export class CsvBytes {
     this.byte(QUOTE);
   }
 
-  /** Appends a text in place of another one, for which space was reserved. */
+  /** Appends a text in place of another one whose space was reserved. */
   replaced(text: string): void {
     const bytes = Buffer.from(text);
     const grown = Buffer.allocUnsafe(this.bytes.length + 2 * bytes.length + 2);

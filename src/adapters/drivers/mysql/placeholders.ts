@@ -7,8 +7,8 @@ import type { BoundValue } from './session.ts';
 type Parameter = BoundQuery['parameters'][number];
 
 /**
- * A statement with a `?` for each placeholder, and the values bound to them. Of a value, the text has only the number
- * of its digits.
+ * A statement with a `?` for each placeholder, and the values bound to them. The text depends on a value only by the
+ * number of its digits.
  */
 export interface CompiledText {
   text: string;

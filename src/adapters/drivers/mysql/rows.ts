@@ -5,14 +5,14 @@ import type { Session } from './session.ts';
 import { isServerError } from './statement-error.ts';
 import type { PreparedStatement } from './statement.ts';
 
-/** Bytes of records after which they are written, and after which the socket is paused until they are. */
+/** Bytes of records after which they are written, and after which the socket is paused until they are written. */
 const WRITE_BYTES = 1024 * 1024;
 const PAUSE_BYTES = 2 * WRITE_BYTES;
 
 /** Maximum number of characters of a result for users. The rest is omitted, as if it were past the limit. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** Runs a prepared statement and writes its rows into segments, no faster than these are read. */
+/** Runs a prepared statement and writes its rows into segments, no faster than the segments are read. */
 export async function copyRows(
   session: Session,
   { parsed, values }: PreparedStatement,
@@ -27,7 +27,7 @@ export async function copyRows(
     session.fail(error);
   };
   const write = async () => {
-    // Rows that arrive meanwhile are written in the next round.
+    // Rows that arrive during a round are written in the next one.
     while (waiting >= WRITE_BYTES) {
       waiting = 0;
       await writer.flush();

@@ -155,7 +155,7 @@ async function setUp(connection: Connection, session: Session, timeout: number):
     product === 'MariaDB'
       ? `max_statement_time = ${Math.min(MAX_SECONDS, timeout / 1000)}`
       : `max_execution_time = ${Math.min(MAX_MILLISECONDS, Math.ceil(timeout))}`;
-  // A server disconnects a client that reads nothing for net_write_timeout; ours waits for the loader.
+  // A server disconnects a client that reads nothing for net_write_timeout; this client waits for the loader.
   await session.query(
     `set names utf8mb4, time_zone = '+00:00', sql_mode = '',
       sql_select_limit = 18446744073709551615, net_write_timeout = ${seconds}, ${limit}`,

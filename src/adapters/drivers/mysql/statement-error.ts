@@ -8,7 +8,7 @@ interface ServerError extends Error {
   sqlState: string;
 }
 
-/** Error numbers of exceeded time: MySQL's, MariaDB's, and that of a killed statement. */
+/** Error numbers of exceeded time: MySQL's, MariaDB's, and the number of a killed statement. */
 const OUT_OF_TIME = new Set([3024, 1969, 1317]);
 
 /**

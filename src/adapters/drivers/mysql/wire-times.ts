@@ -12,8 +12,8 @@ function isDay(year: number, month: number, day: number): boolean {
 }
 
 /**
- * Writes a day. One that no calendar has (MySQL's zero dates, a 31st of February) becomes the zero date, which readers
- * count and turn into null.
+ * Writes a day. A day that no calendar has (MySQL's zero dates, a 31st of February) becomes the zero date, which
+ * readers count and turn into null.
  */
 function writeDay(out: CsvBytes, year: number, month: number, day: number): void {
   if (!isDay(year, month, day)) return out.ascii(NO_DATE);
@@ -50,7 +50,9 @@ function takeDay(row: WireRow, out: CsvBytes): { length: number; at: number } {
 
 export const writeDate = (row: WireRow, out: CsvBytes): void => void takeDay(row, out);
 
-/** Writes the day; hours, minutes and seconds are absent if they and what follows are 0, microseconds if they are 0. */
+/**
+ * Writes the day; hours, minutes and seconds are absent if they and the microseconds are 0, microseconds if they are 0.
+ */
 export function writeDatetime(row: WireRow, out: CsvBytes): void {
   const { length, at } = takeDay(row, out);
   const { bytes } = row;

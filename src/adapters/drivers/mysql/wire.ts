@@ -83,8 +83,8 @@ export function takeRows(command: unknown, begin: (fields: WireField[]) => RowTa
 }
 
 /**
- * Prevents a server from ending the process or filling its memory. mysql2 collects messages and column descriptions of
- * any length, and the creator of a datasource chooses the server. Here an excess only ends the connection, with an
+ * Prevents a server from ending the process or filling its memory. The creator of a datasource chooses the server, and
+ * mysql2 collects messages and column descriptions of any length. Here an excess only ends the connection, with an
  * error for the pending request.
  */
 export class WireGuard {

@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 
 const MAX_TABLES = 5000;
 
-/** Tables and views that the role can read, without those of the system. Partitions are represented by their parent. */
+/** Tables and views that the role can read, without system tables. Partitions are represented by their parent. */
 const SCHEMA_SQL = `
   select n.nspname as schema, c.relname as name, case when c.relkind in ('v', 'm') then 'view' else 'table' end as type,
     (select pg_catalog.json_agg(pg_catalog.json_build_object('name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod),

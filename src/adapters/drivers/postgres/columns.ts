@@ -19,7 +19,7 @@ function decimalSize(modifier: number): DecimalSize | undefined {
 }
 
 /**
- * Bytes, structures and money have a form of their own. All others are as Postgres writes them, including NaN and
+ * Bytes, structures and money have a form of their own. All others stay as Postgres writes them, including NaN and
  * `infinity`, which the reader counts.
  */
 function writer({ typname, structure }: TypeRow): WrittenColumn['write'] {
@@ -35,7 +35,7 @@ const TYPES_SQL = `
   from rows from (pg_catalog.unnest($1::oid[]), pg_catalog.unnest($2::int[])) with ordinality as w(oid, modifier, n)
   join pg_catalog.pg_type t on t.oid = w.oid order by w.n`;
 
-/** Returns the columns of a parsed statement (docs/contract.md#fields) and how each is written. */
+/** Returns the columns of a parsed statement (docs/contract/datasets.md#fields) and how each is written. */
 export async function describeColumns(session: Session, fields: FieldDef[]): Promise<WrittenColumn[]> {
   const types = await session.query<TypeRow>(TYPES_SQL, [
     `{${fields.map((field) => field.dataTypeID).join()}}`,

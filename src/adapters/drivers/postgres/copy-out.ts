@@ -93,7 +93,7 @@ class CopyOut implements Submittable {
   }
 
   handleCommandComplete(): void {
-    // Contains the number of rows, which the writer has counted already.
+    // Contains the number of rows, which the writer has already counted.
   }
 
   #end(): void {

@@ -84,7 +84,7 @@ async function preferDefinitions(
 }
 
 /**
- * For an integer type, a number that is not one, or is too large, becomes numeric, so that it compares instead of
+ * For an integer type, a number that is not an integer or is too large becomes numeric, so that it compares instead of
  * failing.
  */
 function widened(type: number, { dataType, value }: Parameter): number {

@@ -1,14 +1,16 @@
 import type { Driver } from '../../../core/row-source.ts';
 import type { SegmentWriter } from '../segment-files.ts';
-import type { ServerTarget } from '../server-config.ts';
+import { type ServerTarget, serverConfig } from '../server-config.ts';
 import { ServerConnection, type ServerWork } from '../server-connection.ts';
 import type { DatabaseIdentity } from '../source-guard.ts';
 import { inspectRole, readSchema } from './catalog.ts';
 import { copyOut } from './copy-out.ts';
-import { postgresConfig } from './postgres-config.ts';
 import { selectRows } from './select-rows.ts';
-import { withSession, type Session } from './session.ts';
-import { begin, estimate, prepare, type PreparedStatement } from './statement.ts';
+import { type Session, withSession } from './session.ts';
+import { type PreparedStatement, begin, estimate, prepare } from './statement.ts';
+
+/** `config` and `secrets` of a Postgres datasource. Postgres cuts names at 63 bytes. */
+const postgresConfig = serverConfig({ port: 5432, nameLength: 63 });
 
 /** Creates the driver of Postgres databases, 10 and newer. `ownDatabase` is refused as a source. */
 export function createPostgresDriver(ownDatabase: DatabaseIdentity | null): Driver {
@@ -27,7 +29,7 @@ export function createPostgresDriver(ownDatabase: DatabaseIdentity | null): Driv
   };
 }
 
-/** Returns what the driver does on a server. `ownDatabase` is refused as a source. */
+/** Returns the work of the driver on a server. `ownDatabase` is refused as a source. */
 export const workOn = (
   target: ServerTarget,
   ownDatabase: DatabaseIdentity | null,

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Submittable } from 'pg';
+import { isLoginOfApp } from '../../../core/app-workspace.ts';
 import { badInput } from '../../../core/errors.ts';
 import { guardWire } from '../../database/wire-guard.ts';
 import type { ServerTarget } from '../server-config.ts';
@@ -17,7 +18,7 @@ const sessionSettings = (timeout: number) => `
   set standard_conforming_strings = on;
   set default_transaction_read_only = on;
   set statement_timeout = ${Math.max(1, Math.round(timeout))};
-  select pg_catalog.pg_backend_pid() as pid`;
+  select pg_catalog.pg_backend_pid() as pid, session_user as login`;
 
 /** Lets pg return values as the text that Postgres wrote. */
 export const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string) => value };
@@ -83,7 +84,7 @@ async function refuseOwnDatabase(client: pg.Client, own: DatabaseIdentity): Prom
   const identity = await client
     .query<DatabaseIdentity & pg.QueryResultRow>(DATABASE_IDENTITY_SQL)
     .catch((error: unknown) => {
-      // Servers that only implement Postgres' protocol lack this function, and are not our own database.
+      // Servers that only implement Postgres' protocol lack this function, and are not the service's own database.
       if (error instanceof pg.DatabaseError && error.code === UNDEFINED_FUNCTION) return null;
       throw error;
     });
@@ -108,7 +109,7 @@ async function cancel(target: ServerTarget, client: pg.Client, pid: number | nul
         query_timeout: CONNECT_TIMEOUT,
       } as pg.QueryConfig);
     } catch {
-      // The source may be unreachable or out of connections. Then only our own connection is closed, and
+      // The source may be unreachable or out of connections. Then only the connection of the service is closed, and
       // statement_timeout in the source remains.
     }
     second.connection.stream.destroy();
@@ -147,11 +148,22 @@ export async function withSession<T>(limits: SessionLimits, work: (session: Sess
   );
 }
 
-/** Connects, checks that the database is not our own and configures the session. Returns the backend's process id. */
-async function openClient(client: pg.Client, { ownDatabase, timeout }: SessionLimits): Promise<number> {
+/**
+ * Connects, refuses the service's own database and the logins of apps, and configures the session. Returns the
+ * backend's process id. An app can change the password of its login, but cannot create or rename logins. So a
+ * datasource that users configure never reaches the tables of apps past the limits of the driver `app`, whatever its
+ * server and database.
+ */
+async function openClient(client: pg.Client, { target, ownDatabase, timeout }: SessionLimits): Promise<number> {
   await client.connect();
   if (ownDatabase) await refuseOwnDatabase(client, ownDatabase);
   // Several statements in one text return an array of results, which pg's types lack.
-  const results = (await client.query(sessionSettings(timeout))) as unknown as pg.QueryResult<{ pid: number }>[];
-  return results.at(-1)!.rows[0]!.pid;
+  const results = (await client.query(sessionSettings(timeout))) as unknown as pg.QueryResult<{
+    pid: number;
+    login: string;
+  }>[];
+  const { pid, login } = results.at(-1)!.rows[0]!;
+  if (!target.operated && isLoginOfApp(login))
+    throw badInput('This is the login of an app; the tables of an app have a datasource of type "app"');
+  return pid;
 }

@@ -40,5 +40,5 @@ export const MAX_SHOWN_CHARACTERS = 16 * 1024 ** 2;
 /** File, in the folder of the segments, with all rows as a table. */
 export const TABLE_FILE = 'segment.table';
 
-/** Folder, within that of the segments, for an engine's data that exceeds the memory. */
+/** Folder, within the folder of the segments, for an engine's data that exceeds the memory. */
 export const SPILL_FOLDER = 'spill';

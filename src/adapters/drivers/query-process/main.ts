@@ -1,7 +1,7 @@
 /**
  * Query process: reads one uploaded file for one task, so that no query and no malicious file blocks or ends a process
  * of the service. This thread only watches. It ends the process when the parent's channel closes and when memory
- * exceeds the limit, and reports the number of rows, also while the other thread is busy.
+ * exceeds the limit, and reports the number of rows, even while the other thread is busy.
  */
 import { Worker } from 'node:worker_threads';
 import { stackOf } from '../../process/program-error.ts';

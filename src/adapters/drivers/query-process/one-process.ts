@@ -13,13 +13,13 @@ const PROGRAM = programBeside(import.meta.url, 'main');
 /** Maximum length of the stderr of a crashed process in the log. */
 const MAX_STDERR_LENGTH = 4000;
 
-/** What V8 writes when it ends a process whose heap is exhausted too suddenly for an error. */
+/** Message of V8 when it ends a process whose heap is exhausted too suddenly for an error. */
 const HEAP_EXHAUSTED = /out of memory|Allocation failed/;
 
 // Without `--max-old-space-size`, which would replace the limit of the thread that reads the file.
 const SPARE = new SpareProcess(() => startProgram(PROGRAM), { kind: 'prepare' } satisfies ToProcess);
 
-/** Receives what a task `segments` reads. */
+/** Receives the rows that a task `segments` reads. */
 export interface RowReceiver {
   /** Receives each segment and a function that acknowledges it. */
   onSegment(segment: Segment, acknowledge: () => void): void;
@@ -27,7 +27,7 @@ export interface RowReceiver {
   onRows(rows: number, bytes: number): void;
 }
 
-/** A query process. It reads one file. The code that created it ends it or gives it back. */
+/** A query process. It reads one file. The code that created it ends it or returns it. */
 export class QueryProcess {
   readonly #file: string;
   readonly #child: ChildProcess;

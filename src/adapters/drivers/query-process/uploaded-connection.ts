@@ -27,7 +27,7 @@ const SMALL_FILE = 1024 ** 2;
 
 /**
  * Opens a connection to an uploaded file. Each task runs in its own process, or in one that has read the same file.
- * Throws BAD_USER_INPUT where there is no file yet.
+ * Throws BAD_USER_INPUT if the file does not exist yet.
  */
 export function connectUploaded(
   engine: Job['engine'],

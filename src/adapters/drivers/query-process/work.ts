@@ -57,7 +57,7 @@ export type FromProcess =
   | { kind: 'segment'; segment: Segment }
   /** Number of rows that have been read, and their bytes as CSV. */
   | { kind: 'rows'; rows: number; bytes: number }
-  /** The rows contradict the provisional columns and have these. */
+  /** The rows contradict the provisional columns and have these columns. */
   | { kind: 'columns-changed'; columns: Column[] }
   /** Errors for the client: BAD_USER_INPUT and UNAVAILABLE. */
   | { kind: 'refused'; message: string }

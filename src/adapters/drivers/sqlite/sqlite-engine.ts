@@ -10,6 +10,7 @@ import type { FileEngine } from '../query-process/work.ts';
 import { inspectFile, listTables } from './sqlite-catalog.ts';
 import { guard, openDatabase } from './sqlite-database.ts';
 import { sqliteError } from './sqlite-error.ts';
+import { findProblems } from './sqlite-problems.ts';
 import { prepareQuery, type PreparedQuery } from './sqlite-statement.ts';
 import { textOf, ValueTally } from './value-tally.ts';
 
@@ -99,7 +100,7 @@ const charactersOf = (row: SQLOutputValue[]): number =>
     0,
   );
 
-/** A query of which the first rows are read and counted, with the provisional columns that they have. */
+/** A query whose first rows are read and counted, with the provisional columns that they have. */
 interface StartedQuery {
   query: BoundQuery;
   prepared: PreparedQuery;
@@ -180,5 +181,5 @@ async function* writeSegments(
 function detectFileConfig(database: DatabaseSync): DetectedFile {
   inspectFile(database);
   const tables = listTables(database);
-  return { config: tables.length === 1 ? { table: tables[0]!.name } : {}, problems: [] };
+  return { config: tables.length === 1 ? { table: tables[0]!.name } : {}, problems: findProblems(database, tables) };
 }

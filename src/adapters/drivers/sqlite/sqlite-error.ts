@@ -7,7 +7,7 @@ const WORDS: Readonly<Record<number, string>> = {
   11: 'The SQLite file is broken',
   18: `A value or a row is longer than ${MAX_RECORD_BYTES / 1024 ** 2} MiB`,
   23: 'Only one SELECT (or VALUES, WITH … SELECT) can be run, and it may only read',
-  26: 'The file is no SQLite database, or it is encrypted',
+  26: 'The file is not an SQLite database, or it is encrypted',
 };
 
 /** `SQLITE_FULL`: the disk of temporary data is full. The database itself is only read. */

@@ -15,8 +15,8 @@ export interface PreparedQuery {
   count(): number;
 }
 
-/** Skips strings, quoted names and comments; any other of these characters is a parameter of SQLite. */
-const PARAMETER_SIGN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?\*\/|([?:@$]\w*)/g;
+/** Skips strings, quoted names and comments, also unclosed ones; any other of these characters is a parameter of SQLite. */
+const PARAMETER_SIGN = /'[^']*'?|"[^"]*"?|`[^`]*`?|\[[^\]]*|--[^\n]*|\/\*[^]*?(?:\*\/|$)|([?:@$]\w*)/g;
 
 /**
  * Verifies and prepares a query. The whole text must also be valid as a subquery of another statement: so it

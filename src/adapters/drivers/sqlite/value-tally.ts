@@ -46,6 +46,26 @@ const READERS: Record<'boolean' | 'date' | 'datetime' | 'json', (value: SQLOutpu
   },
 };
 
+const meaningOf = (declared: string): Meaning | undefined =>
+  MEANINGS.find(([word]) => word.test(declared.toUpperCase()))?.[1];
+
+/** How a value is read in a declared type: unchanged, without digits after the millisecond, or not. */
+export type Reading = 'whole' | 'cut' | 'none';
+const CUT_FRACTION = /\.\d{3}\d*[1-9]/;
+
+/** Returns a function that states how values are read in a declared type; undefined for a type that restricts none. */
+export function readingIn(declared: string): ((value: SQLOutputValue) => Reading) | undefined {
+  const meaning = meaningOf(declared);
+  if (meaning === 'boolean' || meaning === 'json')
+    return (value) => (READERS[meaning](value) === undefined ? 'none' : 'whole');
+  if (meaning !== 'date' && meaning !== 'datetime') return undefined;
+  // A column of dates may have times.
+  return (value) => {
+    if (READERS.datetime(value) === undefined) return 'none';
+    return CUT_FRACTION.test(value as string) ? 'cut' : 'whole';
+  };
+}
+
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
 const column = (type: FieldType, storage: Storage): Pick<Column, 'type' | 'storage'> => ({ type, storage });
@@ -61,10 +81,9 @@ const TYPED = {
 
 /**
  * Determines a column's type. SQLite stores any value in any column, so a declared type is used only where every value
- * conforms: a BOOLEAN of 0 and 1, a DATE, DATETIME or TIMESTAMP of ISO texts, a JSON of documents. Otherwise the
- * values decide: all integers are `integer`, with reals among them `number`, anything with a text or a blob is
- * `string`. Expressions declare no type. Without any value the declared type applies. So nothing is lost and nothing
- * fails later.
+ * conforms: a BOOLEAN of 0 and 1, a DATE, DATETIME or TIMESTAMP of ISO texts, a JSON of documents. Otherwise the values
+ * decide: all integers are `integer`, integers and reals `number`, and a column with a text or a blob is `string`.
+ * Expressions declare no type. Without any value the declared type applies. So nothing is lost and nothing fails later.
  */
 export class ValueTally {
   readonly #declared: string | null;
@@ -79,7 +98,7 @@ export class ValueTally {
 
   constructor(declared: string | null) {
     this.#declared = declared;
-    this.#meaning = declared === null ? undefined : MEANINGS.find(([word]) => word.test(declared.toUpperCase()))?.[1];
+    this.#meaning = declared === null ? undefined : meaningOf(declared);
     const meaning = this.#meaning;
     this.#possible =
       meaning === 'date'
@@ -110,7 +129,7 @@ export class ValueTally {
 
   /** Counts a value and returns its text in segments, for the type of the values so far. */
   textOf(value: SQLOutputValue): string | null {
-    return value === null ? null : (this.see(value) ?? plainText(value));
+    return value === null ? null : (this.see(value) ?? (this.#isDecimal ? digitsOf(value) : plainText(value)));
   }
 
   settle(name: string): Column {
@@ -120,11 +139,15 @@ export class ValueTally {
     return { name, ...this.#type(), sourceType: this.#declared ?? (seen || 'null') };
   }
 
+  /** An integer that a double would change stays exact among reals, as digits. */
+  get #isDecimal(): boolean {
+    return this.#unsafe && !this.#texts && !this.#blobs && (this.#reals || this.#meaning === 'digits');
+  }
+
   #type(): Pick<Column, 'type' | 'storage'> {
     if (this.#possible[0]) return TYPED[this.#possible[0]];
     if (this.#texts || this.#blobs) return TEXT;
-    // An integer that a double would change stays exact among reals, as digits.
-    if (this.#unsafe && (this.#reals || this.#meaning === 'digits')) return column('number', { kind: 'decimal' });
+    if (this.#isDecimal) return column('number', { kind: 'decimal' });
     if (this.#reals) return NUMBER;
     if (this.#integers) return this.#meaning === 'digits' || this.#meaning === 'number' ? NUMBER : INTEGER;
     if (this.#meaning === 'integer') return INTEGER;
@@ -133,12 +156,20 @@ export class ValueTally {
 }
 
 /** Returns a value as its text in segments, for the determined column. */
-export function textOf(value: SQLOutputValue, { type }: Column): string | null {
+export function textOf(value: SQLOutputValue, { type, storage }: Column): string | null {
   if (value === null) return null;
   if (type === 'boolean' || type === 'date' || type === 'datetime' || type === 'json')
     return READERS[type](value) ?? String(value);
-  return plainText(value);
+  return storage.kind === 'decimal' ? digitsOf(value) : plainText(value);
 }
+
+/** Returns a value of a column of decimals as a text: a real past the exact integers with all digits that it has. */
+const digitsOf = (value: Exclude<SQLOutputValue, null>): string =>
+  plainText(
+    typeof value === 'number' && Number.isFinite(value) && Math.abs(value) > Number.MAX_SAFE_INTEGER
+      ? BigInt(value)
+      : value,
+  );
 
 function plainText(value: Exclude<SQLOutputValue, null>): string {
   if (typeof value === 'string') return value;

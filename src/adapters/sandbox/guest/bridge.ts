@@ -1,8 +1,8 @@
 /** Functions of the sandbox process. The modules of a program never see them. */
 export interface Bridge {
-  /** Runs a function of the process at once. Null for programs that are no handlers. */
+  /** Runs a function of the process synchronously. Null for programs that are not handlers. */
   native: Native | null;
-  /** Reference to the function that waits. Null for programs that are no handlers. */
+  /** Reference to the function that waits. Null for programs that are not handlers. */
   sleep: { apply(receiver: undefined, args: readonly unknown[], options: object): Promise<void> } | null;
   log(level: string, text: string): void;
   /** Ends the program, which exceeds a limit. */

@@ -36,7 +36,7 @@ function dataOf(value: unknown, name: string): string | Uint8Array {
   throw new TypeError(`The ${name} must be a text or bytes`);
 }
 
-/** Refuses an empty secret, with which anyone could compute the signature. */
+/** Refuses an empty secret: anyone could compute the signature. */
 function secretOf(value: unknown): string | Uint8Array {
   const secret = value === undefined || value === null ? '' : dataOf(value, 'secret');
   if (secret.length === 0) throw new TypeError('The secret is empty');

@@ -1,4 +1,4 @@
-import { addGet } from './handler-values.ts';
+import { addGet, joinFrame, LENGTH_BYTES } from './handler-values.ts';
 import { native } from './native.ts';
 import { isBytes, viewOf } from './web-text.ts';
 
@@ -11,12 +11,7 @@ interface FetchOptions {
 
 const REDIRECTS = ['follow', 'manual', 'error'];
 
-const LENGTH_BYTES = 4;
-
-/**
- * Creates `fetch`. A request and a response cross as one list of bytes: the length of a head in JSON, the head, and the body
- * as it is.
- */
+/** Creates `fetch`. A request and a response cross as frames. */
 export const createFetch =
   (call: (frame: Uint8Array) => Promise<unknown>) =>
   async (url: unknown, options: FetchOptions = {}): Promise<object> => {
@@ -27,10 +22,8 @@ export const createFetch =
     if (!REDIRECTS.includes(redirect as string))
       throw new TypeError(`The redirect of fetch() is one of ${REDIRECTS.join(', ')}`);
     const followsRedirects = redirect === 'follow';
-    const head = encode(
-      JSON.stringify({ url: String(url), method, headers, hasBody: body !== null, followsRedirects }),
-    );
-    const reply = (await call(frame(head, body ?? new Uint8Array()))) as Uint8Array;
+    const head = { url: String(url), method, headers, hasBody: body !== null, followsRedirects };
+    const reply = (await call(joinFrame(head, body ?? new Uint8Array()))) as Uint8Array;
     const start = LENGTH_BYTES + new DataView(reply.buffer, reply.byteOffset).getUint32(0);
     const { status, headers: received } = JSON.parse(decode(reply.subarray(LENGTH_BYTES, start))) as {
       status: number;
@@ -62,14 +55,6 @@ const JSON_TYPE = /^[^;]*[/+]json\s*(?:;|$)/i;
 
 const encode = (text: string) => native('encode', text) as Uint8Array;
 const decode = (bytes: Uint8Array) => native('decode', bytes, 'utf-8', false, false) as string;
-
-function frame(head: Uint8Array, body: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(LENGTH_BYTES + head.length + body.length);
-  new DataView(bytes.buffer).setUint32(0, head.length);
-  bytes.set(head, LENGTH_BYTES);
-  bytes.set(body, LENGTH_BYTES + head.length);
-  return bytes;
-}
 
 function headersOf(value: unknown): Record<string, string> {
   if (value === undefined || value === null) return {};

@@ -2,11 +2,11 @@ import { handlerCrypto } from './handler-crypto.ts';
 import { createDatabase, type Call } from './handler-database.ts';
 import { createFetch } from './handler-fetch.ts';
 import { createRequest, type RequestInput } from './handler-request.ts';
-import { isResponse, packResponse, respond, type PackedResponse } from './handler-response.ts';
+import { createResponder, isResponse, packResponse, type PackedResponse, type Responder } from './handler-response.ts';
 import { native } from './native.ts';
 import { isBytes, viewOf } from './web-text.ts';
 
-/** What a handler gets of the service. */
+/** The input of a handler from the service. */
 interface HandlerInput {
   request: RequestInput;
   body: Uint8Array;
@@ -25,12 +25,16 @@ export function createHandlerHost(host: object): object {
     input: HandlerInput,
     Markdown?: MarkdownLibrary,
   ): Promise<PackedResponse> => {
+    const responder = createResponder((frame) => calls['respond']!(frame));
+    let value: unknown;
     try {
-      return packResponse(await handler(createArgument(calls, input, Markdown)));
+      value = await handler(createArgument(calls, responder, input, Markdown));
     } catch (error) {
-      if (isResponse(error)) return packResponse(error);
-      throw error;
+      await responder.settle();
+      if (!isResponse(error)) throw error;
+      value = error;
     }
+    return packResponse(await responder.end(value));
   };
   return { ...host, handle };
 }
@@ -38,6 +42,7 @@ export function createHandlerHost(host: object): object {
 /** Creates the one argument of handlers. */
 function createArgument(
   calls: Calls,
+  { respond }: Responder,
   { request, body, context, env }: HandlerInput,
   Markdown: MarkdownLibrary | undefined,
 ): object {

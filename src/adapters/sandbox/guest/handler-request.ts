@@ -3,7 +3,7 @@ import { addGet, collect } from './handler-values.ts';
 import { textOrBytes } from './web-text.ts';
 import { parseQuery } from './web-url.ts';
 
-/** What the service sends of a request. */
+/** A request as the service sends it. */
 export interface RequestInput {
   method: string;
   path: string;
@@ -39,7 +39,8 @@ function parseBody(type: string, bytes: Uint8Array, readRaw: () => string | Uint
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return collect(parseQuery(raw));
   if (!JSON_TYPE.test(type)) return raw;
   try {
-    return JSON.parse(raw);
+    // Some senders write a byte order mark, which JSON does not have.
+    return JSON.parse(raw.replace(/^\uFEFF/, ''));
   } catch {
     return raw;
   }

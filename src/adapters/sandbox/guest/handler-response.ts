@@ -1,9 +1,11 @@
+import { joinFrame } from './handler-values.ts';
+import { native } from './native.ts';
 import { isBytes, viewOf } from './web-text.ts';
 
 /** How the body of a response was given, which determines its media type. */
 type BodyKind = 'none' | 'json' | 'text' | 'bytes';
 
-/** What crosses to the service. */
+/** A response in the form that crosses to the service. */
 export interface PackedResponse {
   head: { status: number; headers: object; kind: BodyKind };
   body: string | Uint8Array;
@@ -30,8 +32,61 @@ export function isResponse(value: unknown): value is ResponseObject {
   );
 }
 
-/** Creates a response. A handler returns or throws it. */
-export function respond(status: unknown, body?: unknown, headers?: unknown): object {
+/** The responses of a handler: it can send one before its end. */
+export interface Responder {
+  /** The function `respond` of handlers. */
+  respond(...given: unknown[]): unknown;
+  /** Returns the response of a handler at its end; undefined if it has sent a response. Throws for a second one. */
+  end(value: unknown): Promise<unknown>;
+  /** Waits for responses that are being sent. */
+  settle(): Promise<unknown>;
+}
+
+/**
+ * Creates `respond`. With one value that is not an integer, `respond` sends the response for that value. Otherwise it
+ * creates a response that the handler returns or throws. `send` takes a frame.
+ */
+export function createResponder(send: (frame: Uint8Array) => Promise<unknown>): Responder {
+  const sending: Promise<void>[] = [];
+  let state: 'open' | 'sending' | 'sent' = 'open';
+  let repeated: Error | null = null;
+  const sendNow = async (value: unknown): Promise<void> => {
+    if (state !== 'open') throw (repeated = new Error('The handler has responded already'));
+    state = 'sending';
+    try {
+      const { head, body } = packResponse(value);
+      const bytes = typeof body === 'string' ? (native('encode', body) as Uint8Array) : body;
+      await send(joinFrame(head, bytes));
+      state = 'sent';
+    } catch (error) {
+      state = 'open';
+      throw error;
+    }
+  };
+  const settle = () => Promise.allSettled(sending);
+  return {
+    respond(...given) {
+      if (given.length !== 1 || Number.isInteger(given[0])) return respond(...given);
+      const sent = sendNow(given[0]);
+      // A handler need not await it.
+      sent.catch(() => {});
+      sending.push(sent);
+      return sent;
+    },
+    async end(value) {
+      const failed = (await settle()).find((outcome) => outcome.status === 'rejected');
+      if (repeated) throw repeated;
+      if (state === 'sent' && value !== undefined)
+        throw new Error('The handler has responded already, and ends with another response');
+      if (state === 'open' && value === undefined && failed) throw failed.reason;
+      return value;
+    },
+    settle,
+  };
+}
+
+/** Creates a response. */
+function respond(status?: unknown, body?: unknown, headers?: unknown): object {
   if (!Number.isInteger(status) || (status as number) < 100 || (status as number) > 599)
     throw new TypeError('respond(status, body, headers) takes a status from 100 to 599');
   return { status, body, headers };

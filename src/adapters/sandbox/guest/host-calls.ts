@@ -36,7 +36,7 @@ export function createHost(bridge: Bridge, limits: GuestLimits): Record<string, 
   const { flatten } = new CallBudget(bridge, limits);
   const enter = createQueue(limits.callsAtOnce);
   const callLater = async (name: string, argument: unknown): Promise<unknown> => {
-    // Where the program calls: a promise that is returned without await leaves no trace of its function.
+    // The place of the call in the program: a promise that is returned without await leaves no trace of its function.
     const site = new SavedError();
     const { kind, value } = flatten(argument);
     const leave = await enter();

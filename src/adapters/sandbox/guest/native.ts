@@ -25,7 +25,7 @@ export const native: Native = (...args) => {
     else if (typeof arg === 'function' || typeof arg === 'symbol' || (typeof arg === 'object' && arg !== null))
       throw new SavedTypeError('The value is neither a text nor bytes');
     if (size > MAX_SIZE) throw new SavedRangeError('The text or the bytes are longer than 16 MiB');
-    // Without the copy, all of its buffer would cross.
+    // Without the copy, its whole buffer would cross.
     if (bytes) args[i] = copyOf(bytes);
   }
   return apply(bound, undefined, args);

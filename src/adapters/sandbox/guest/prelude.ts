@@ -5,9 +5,12 @@ import { createHost } from './host-calls.ts';
 import { bindNative } from './native.ts';
 import { describeError, packOutput } from './result.ts';
 import { defineProperty, freeze } from './saved.ts';
-import { addWebGlobals } from './web-globals.ts';
+import { structuredClone } from './web-clone.ts';
+import { textGlobals } from './web-text.ts';
+import { createTimerGlobals } from './web-timers.ts';
+import { urlGlobals } from './web-url.ts';
 
-/** What memory or other threads could be reached with. */
+/** Globals that give access to memory or other threads. */
 const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics'];
 
 /** Prepares the global object, and returns the function that runs a program. Runs before the modules of the program. */
@@ -32,4 +35,16 @@ export function prepare(bridge: Bridge, limits: GuestLimits): unknown {
       return describeError(error, limits);
     }
   };
+}
+
+/** Adds the globals that handlers expect of a platform for the web, except those that need a network. */
+function addWebGlobals(sleep: NonNullable<Bridge['sleep']>): void {
+  const globals = {
+    structuredClone,
+    ...textGlobals,
+    ...createTimerGlobals(sleep),
+    ...urlGlobals,
+  };
+  for (const [name, value] of Object.entries(globals))
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }

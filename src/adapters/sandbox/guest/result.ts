@@ -3,12 +3,12 @@ import { asText, bareObject, bytesOf, isArray, ownKeys, SavedError, sizeOf, slic
 
 const MAX_STACK_CHARACTERS = 4000;
 const MAX_NAME_CHARACTERS = 100;
-/** Maximum number of properties that cross as they are, and length of their names. Others are part of the JSON. */
+/** Maximum number of properties that cross unchanged, and length of their names. Others are part of the JSON. */
 const MAX_FLAT = 100;
 const MAX_KEY_CHARACTERS = 255;
 
 /**
- * Splits what `main` returned into texts and bytes, which cross to the process as they are, and the JSON of everything
+ * Splits the result of `main` into texts and bytes, which cross to the process unchanged, and the JSON of everything
  * else. Ends the program if it is too large.
  */
 export function packOutput(value: unknown, { exceed }: Bridge, { outputBytes }: GuestLimits): object {
@@ -55,6 +55,19 @@ function withoutFlat(value: Record<string, unknown>, addFlat: (key: string, valu
   return rest;
 }
 
+const { toString: plainText } = Object.prototype;
+
+/** Returns the text of a value that is not an error: the JSON of a plain object. */
+function textOf(value: unknown): string {
+  try {
+    const hasOwnText = !isArray(value) && isRecord(value) && 'toString' in value && value['toString'] !== plainText;
+    if ((isRecord(value) || isArray(value)) && !hasOwnText) return stringify(value) ?? asText(value);
+  } catch {
+    // It is cyclic.
+  }
+  return asText(value);
+}
+
 /** Returns the bounded texts of an error: its name and message, and the frames of its stack. */
 export function describeError(error: unknown, { messageCharacters }: GuestLimits): object {
   let message = 'The program threw a value that has no text';
@@ -68,7 +81,7 @@ export function describeError(error: unknown, { messageCharacters }: GuestLimits
       const start = typeof text === 'string' ? text.length : 0;
       if (typeof trace === 'string' && trace.length > start)
         stack = sliceText(trace, start, start + MAX_STACK_CHARACTERS);
-    } else message = sliceText(asText(error), 0, messageCharacters);
+    } else message = sliceText(textOf(error), 0, messageCharacters);
   } catch {
     // The error has no text.
   }

@@ -7,6 +7,7 @@ export const { apply, ownKeys } = Reflect;
 export const { freeze, defineProperty } = Object;
 export const { isArray } = Array;
 export const asText = String;
+export const toNumber = Number;
 export const SavedError = Error;
 export const SavedRangeError = RangeError;
 export const SavedTypeError = TypeError;
@@ -30,7 +31,7 @@ export const indexOf = (text: string, part: string): number => apply(indexInText
 /** Returns the number of bytes of a typed array. */
 export const sizeOf = (bytes: Uint8Array): number => apply(getByteLength, bytes, []) as number;
 
-/** Returns a copy of a typed array with a buffer of its own. */
+/** Returns a copy of a typed array with a separate buffer. */
 export const copyOf = (bytes: Uint8Array): Uint8Array => new Bytes(bytes);
 
 /** Returns the value if it is a typed array, the bytes of a buffer, and undefined for other values. */

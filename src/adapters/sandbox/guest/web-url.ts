@@ -10,7 +10,7 @@ export function parseQuery(text: string): Pairs {
   return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!] as [string, string]] : []));
 }
 
-/** The texts cross as JSON, which is built of texts only: a program can change all that lists inherit. */
+/** The texts cross as JSON, which is built of texts only: a program can change everything that lists inherit. */
 function formatQuery(pairs: Pairs): string {
   let list = '';
   for (let i = 0; i < pairs.length; i++) {

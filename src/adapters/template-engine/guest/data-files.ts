@@ -1,7 +1,7 @@
 import { locate } from './mistakes.ts';
 
 const SEPARATORS = [',', ';', '\t'];
-/** What V8 adds to the message of invalid JSON. */
+/** Text that V8 adds to the message of invalid JSON. */
 const JSON_PLACE = / (?:in JSON )?at position (\d+)(?: \(line \d+ column \d+\))?$/;
 
 /** Parses a DATA file by its extension: JSON, CSV as a list of objects, and others as text. Throws mistakes with their line. */
@@ -98,7 +98,11 @@ class CsvReader {
   constructor(path: string, text: string) {
     this.#path = path;
     this.#text = text;
-    const firstLine = (/^(?:"(?:[^"]|"")*"|[^"\r\n])*/.exec(text)?.[0] ?? '').replaceAll(/"(?:[^"]|"")*"/g, '');
+    let firstLine = '';
+    for (const [piece] of text.matchAll(/"[^"]*"?|[\r\n]|[^"\r\n]+/g)) {
+      if (/^[\r\n]/.test(piece)) break;
+      if (!piece.startsWith('"')) firstLine += piece;
+    }
     const count = (separator: string) => firstLine.split(separator).length;
     this.#separator = SEPARATORS.reduce((best, next) => (count(next) > count(best) ? next : best));
     this.#plain = new RegExp(`[^${this.#separator}\\r\\n]*`, 'y');

@@ -44,15 +44,15 @@ function parseOptions(text: string): unknown[] {
     OPTION.lastIndex = at;
     const [, double, single, number] = OPTION.exec(text) ?? [];
     const option = double ?? single ?? (number === undefined ? undefined : Number(number));
-    if (option === undefined) throw new Error(`${JSON.stringify(text.slice(0, 100))} are no options of a filter`);
+    if (option === undefined) throw new Error(`${JSON.stringify(text.slice(0, 100))} are not options of a filter`);
     options.push(option);
   }
   return options;
 }
 
 /**
- * Returns the value of a path: in the innermost scope that has its first name, whose value may be null. An empty path is the
- * innermost scope. Returns undefined if there is none. Inherited properties are not found.
+ * Returns the value of a path: in the innermost scope that has its first name, whose value may be null. An empty path
+ * is the innermost scope. Returns undefined for an unknown name. Inherited properties are not found.
  */
 export function lookUp(scopes: readonly unknown[], [first, ...others]: readonly string[]): unknown {
   if (first === undefined) return scopes.at(-1);

@@ -14,7 +14,7 @@ export interface ScopeManager {
 interface DocxOptions {
   paragraphLoop: boolean;
   linebreaks: boolean;
-  /** `num` is the position of the scope that is asked. */
+  /** `num` is the position of the queried scope. */
   parser(tag: string): { get(scope: unknown, scopes: ScopeManager & { num: number }): unknown };
   nullGetter(tag: DocxTag, scopes: ScopeManager): unknown;
 }
@@ -35,13 +35,13 @@ export interface DocxFile {
   getZip(): Zip;
 }
 
-/** A tag of the template, of XML, or what stands between them. */
+/** A tag of the template, a tag of XML, or the text between them. */
 export interface DocxPart {
   type: string;
   value: string;
-  /** What a tag of the template is. */
+  /** The kind of a tag of the template. */
   module?: string;
-  /** What a loop contains. */
+  /** The contents of a loop. */
   subparsed?: readonly DocxPart[];
 }
 

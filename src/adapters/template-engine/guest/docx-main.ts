@@ -6,7 +6,7 @@ import { checkElements, checkTags } from './docx-structure.ts';
 import { createFormatFilters } from './format-filters.ts';
 import { MAX_MESSAGE_CHARACTERS, mistakeOf, rethrowMemoryError, type Mistake } from './mistakes.ts';
 
-/** What the engine sends. */
+/** The input of the engine. */
 export interface DocxInput {
   /** Name of the file to render; null to check all files. */
   filename: string | null;
@@ -102,7 +102,7 @@ class Engine {
         return '';
       },
     });
-    if (document.fileType !== 'docx') throw new Error('The file is no docx file');
+    if (document.fileType !== 'docx') throw new Error('The file is not a docx file');
     for (const { content, postparsed } of Object.values(document.compiled)) {
       checkElements(content);
       checkTags(postparsed);
@@ -149,7 +149,7 @@ const mistakeIn = (path: string, message: string): Mistake => ({
   column: null,
 });
 
-/** Returns the mistakes of an error, which can be that of several tags. */
+/** Returns the mistakes of an error, which can cover several tags. */
 function mistakesOf(path: string, error: unknown): Mistake[] {
   const located = mistakeOf(error);
   if (located) return [located];

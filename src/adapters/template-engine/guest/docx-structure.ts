@@ -1,14 +1,14 @@
 import type { DocxPart } from './docx-library.ts';
 
-const TAG = /<(\/?)([^\s/>!?]+)(?:"[^"]*"|'[^']*'|[^"'>])*>/g;
+const TAG = /<(\/?)([^\s/<>!?"']+)(?=[\s/>])[^<>"']*(?:(?:"[^"<]*"|'[^'<]*')[^<>"']*)*>/g;
 
-/** Elements that a piece of XML closes without opening them, in their order, and those that it leaves open. */
+/** Elements that a piece of XML closes without opening them, in their order, and elements that it leaves open. */
 interface Ends {
   closed: string[];
   open: string[];
 }
 
-/** Throws for elements that are not closed. The library writes them as they are. */
+/** Throws for elements that are not closed. The library would write them unchanged. */
 export function checkElements(xml: string): void {
   const { closed, open } = endsOf(xml);
   if (closed.length > 0) throw new Error(`The file is damaged: the element ${closed[0]} is closed too often`);
@@ -16,8 +16,8 @@ export function checkElements(xml: string): void {
 }
 
 /**
- * Throws for loops and conditions whose beginning and end lie in different elements, e.g. one of them in a hyperlink: left out
- * or repeated they would be a document that Word refuses. Throws for tags that insert XML.
+ * Throws for loops and conditions whose beginning and end lie in different elements, e.g. one of them in a hyperlink.
+ * Word would refuse the document if they were left out or repeated. Throws for tags that insert XML.
  */
 export function checkTags(parts: readonly DocxPart[]): void {
   for (const { module, value, subparsed } of parts) {

@@ -6,7 +6,7 @@ type Filter = (value: unknown, ...options: unknown[]) => unknown;
 const STYLES = ['short', 'medium', 'long', 'full'] as const;
 /** The end of a time that has a zone: days have none. */
 const HAS_ZONE = /:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}(?::?\d{2})?)$/;
-const NUMBER = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
+const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 /** A time of day alone. */
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?$/;
 /** Parts of a date pattern: a text in quotation marks, or a field by its letters, or other letters. */
@@ -102,7 +102,7 @@ function parseTime(value: unknown, pattern: string): { date: Date; zone: string 
 
 const checked = (date: Date, zone: string) => (Number.isNaN(date.getTime()) ? undefined : { date, zone });
 
-/** Formats a date by a pattern. `unknown` returns what stands for letters that are no field. */
+/** Formats a date by a pattern. `unknown` returns the text for letters that are not a field. */
 function formatPattern(
   date: Date,
   pattern: string,

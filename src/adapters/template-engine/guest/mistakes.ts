@@ -21,7 +21,7 @@ export function locate(error: unknown, place: Omit<Mistake, 'message'>): Error {
 export const mistakeOf = (error: unknown): Mistake | undefined =>
   error instanceof Error ? known.get(error) : undefined;
 
-/** Throws an error of the language that means that there is no memory: it is no mistake of a file. */
+/** Throws an error of the language that means exhausted memory: it is not a mistake of a file. */
 export function rethrowMemoryError(error: unknown): void {
   if (error instanceof RangeError && /^(Array buffer allocation failed|Invalid string length)/.test(error.message))
     throw error;

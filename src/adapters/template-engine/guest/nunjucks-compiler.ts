@@ -8,7 +8,7 @@ const FOR_UNKNOWN_FILTERS = new Set(['default', 'd']);
 const FOR_UNKNOWN_TESTS = new Set(['defined', 'undefined']);
 const STATEMENTS = ['If', 'For', 'Set', 'Switch', 'Super', 'Block', 'Extends', 'Import', 'FromImport', 'Include'];
 
-/** What the compiler reads and reports. */
+/** Input and callbacks of the compiler. */
 interface CompilerOptions {
   strict: boolean;
   /** Called for each template that is named literally. */
@@ -61,7 +61,7 @@ function changeRuntime({ runtime, lib }: Nunjucks, env: Environment, locateHere:
       runtime.at = at;
       return unknown(name);
     },
-    /** Gets a template at once: with a callback, an error of it would be thrown after the rest of the file. */
+    /** Gets a template synchronously: with a callback, its errors would be thrown after the rest of the file. */
     templateAt(at: number, name: unknown, parent: string, ignoreMissing: boolean, done: (...args: unknown[]) => void) {
       runtime.at = at;
       let template: unknown;
@@ -85,7 +85,7 @@ function changeExpressions(
   addPlace: AddPlace,
 ): void {
   let isLenient = !strict;
-  /** Compiles what may contain unknown names. */
+  /** Compiles code that may contain unknown names. */
   const leniently = (work: () => void): void => {
     const before = isLenient;
     isLenient = true;

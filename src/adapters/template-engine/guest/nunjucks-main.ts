@@ -7,7 +7,7 @@ import type { Environment, Loader, Nunjucks, Template } from './nunjucks-library
 import { locateSyntaxErrors } from './nunjucks-parser.ts';
 import { createMarkdown, formatCsv, type MarkdownLibrary } from './text-filters.ts';
 
-/** What the engine sends. */
+/** The input of the engine. */
 export interface NunjucksInput {
   /** Name of the file to render; null to check all files. */
   filename: string | null;
@@ -117,7 +117,7 @@ class Engine {
   #renderTemplate(getTemplate: () => Template, names: object, path: string): string {
     let failure: unknown;
     let result: string | null = null;
-    // With a frame the callback is called at once. After an error it may be called again, with text.
+    // With a frame the callback is called synchronously. After an error it may be called again, with text.
     getTemplate().render(names, new this.#nunjucks.runtime.Frame(), (error, text) => {
       if (error) failure ??= error;
       else result ??= text;

@@ -15,13 +15,16 @@ const NAMES: readonly [RegExp, string][] = [
   [/^advanceAfterBlockEnd: .*/, 'expected a name'],
 ];
 
-/** Where the parser is: for errors that say nothing about their place. */
+/** The position of the parser: for errors that do not state their place. */
 let lastToken: Position | undefined;
 let lastStart: (Position & { type: string }) | undefined;
 let lexedFrom: Position | undefined;
 const openTags: Position[] = [];
 
-/** Changes the parser so that each syntax error has a place, also those at the end of a file: that of the unclosed tag. */
+/**
+ * Changes the parser so that each syntax error has a place. An error at the end of a file has the place of the unclosed
+ * tag.
+ */
 export function locateSyntaxErrors({ compiler, parser, lexer }: Nunjucks): void {
   const tokens = Object.getPrototypeOf(lexer.lex('')) as { nextToken(this: Position): Token | null };
   const { nextToken } = tokens;

@@ -1,7 +1,7 @@
 import type { ChatTool } from '../../../core/ai.ts';
 import type { Context } from '../../../core/context.ts';
 
-/** What a tool has returned to the model. */
+/** The result of a tool for the model. */
 export interface ToolResult {
   text: string;
   /** Why the call failed, for the record of the run; absent for a success. */

@@ -6,12 +6,12 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 const ONLY_PLACEHOLDER = /^\{\{([^{}]*)\}\}$/;
-/** A segment of a path that the parser of URLs removes, with the one before it. */
+/** A segment of a path that the parser of URLs removes, together with the one before it. */
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 /** The characters of values of headers. */
 const HEADER_VALUE = /^[\t -~\u0080-\u00ff]*$/;
 
-/** Characters that arguments may add to a request: one may occur in it any number of times. */
+/** Maximum number of characters that arguments may add to a request: one may occur in it any number of times. */
 const MAX_ADDED_CHARACTERS = 4 * 1024 * 1024;
 
 /** A request with the arguments of a call. */
@@ -110,11 +110,11 @@ function readQuotes(text: string): (place: number) => boolean {
   };
 }
 
-/** Binds the texts of a JSON value. A text that is one argument alone becomes its value, of any type. */
+/** Binds the texts of a JSON value. A text that is one argument alone becomes its value, of any type; undefined if it is absent. */
 function bindJson(value: unknown, args: Arguments): unknown {
   if (typeof value === 'string') {
     const only = ONLY_PLACEHOLDER.exec(value);
-    if (only) return valueOf(only[1]!, args) ?? null;
+    if (only) return valueOf(only[1]!, args);
     return bindPlain(value, args);
   }
   if (Array.isArray(value)) return value.map((item) => bindJson(item, args));

@@ -11,7 +11,7 @@ import type { AgentTool, AgentTools } from './agent-tool.ts';
 const MAX_ROWS = 200;
 const DEFAULT_ROWS = 20;
 const MAX_GROUPS = 500;
-/** Maximum number of characters of the description of a dataset in those of the tools. */
+/** Maximum number of characters of the description of a dataset within the descriptions of tools. */
 const MAX_DESCRIPTION = 200;
 
 const COLUMNS = [...VIEW_COLUMNS, 'name', 'description'];
@@ -38,8 +38,8 @@ const objectSchema = (properties: Record<string, unknown>, required: readonly st
 });
 
 /**
- * Returns the tools by which a model reads the datasets of an assistant: fields, rows and groups of rows. They show what
- * the viewer sees, the owner of the agent, at each call.
+ * Returns the tools by which a model reads the datasets of an assistant: fields, rows and groups of rows. At each call
+ * they show what the viewer, who owns the agent, may see.
  */
 export async function createDatasetTools(ctx: Context, ids: readonly string[]): Promise<AgentTools> {
   const found = await loadDatasets(ctx, ids);

@@ -8,7 +8,7 @@ import { bindRequest } from './bind-arguments.ts';
 import { MAX_RESULT_BYTES } from './tool-result.ts';
 
 const TIMEOUT_MS = 30_000;
-/** Limit of the guarded client. Less is read: see `readBeginning`. */
+/** Limit of the guarded client. Only a part is read: see `readBeginning`. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** Sends the HTTP request of a custom tool. A response of any status is a result. */

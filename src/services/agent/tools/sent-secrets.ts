@@ -4,7 +4,7 @@ import type { CustomConfig, RemoteConfig, ToolRequest } from '../../toolkit/tool
 
 /** Shorter texts are not masked: they would mask ordinary words. */
 const MIN_SECRET_CHARACTERS = 4;
-/** The same of values in the query of a URL, which are often words. */
+/** The same for values in the query of a URL, which are often words. */
 const MIN_QUERY_SECRET_CHARACTERS = 12;
 const PLACEHOLDER = /\{\{[^{}]*\}\}/;
 
@@ -27,7 +27,7 @@ const secretsOfHeader = (header: string): string[] =>
     .flatMap((part) => [part, ...part.split(/\s+/)])
     .filter((part) => part.length >= MIN_SECRET_CHARACTERS && !/^\s*(?:bearer|basic|token)\s*$/i.test(part));
 
-/** Returns the values in the query of a URL, which callers who may not write the toolkit do not see either. */
+/** Returns the values in the query of a URL, which are also hidden from callers who may not write the toolkit. */
 const secretsOfQuery = (url: string): string[] =>
   [...(URL.parse(url)?.searchParams.values() ?? [])].filter(
     (value) => value.length >= MIN_QUERY_SECRET_CHARACTERS && !PLACEHOLDER.test(value),

@@ -11,7 +11,7 @@ import { createDatasetTools } from './dataset-tools.ts';
 import { cutResult } from './tool-result.ts';
 import { createToolkitTools } from './toolkit-tools.ts';
 
-/** Maximum number of tools of a run: that of OpenAI. */
+/** Maximum number of tools of a run. OpenAI has the same limit. */
 export const MAX_AGENT_TOOLS = 128;
 /** Maximum size of the arguments of a call. */
 const MAX_ARGUMENT_BYTES = 64 * 1024;
@@ -23,11 +23,13 @@ const MAX_NAME = 64;
 export interface ToolBox {
   tools: readonly ChatTool[];
   notes: readonly string[];
-  /** Calls a tool as a model asks for it. What is wrong with the call, or fails, is a result. */
+  /** Calls a tool as requested by a model. A call that is invalid or fails gives an error as its result. */
   call(ctx: Context, call: ChatToolCall): Promise<ToolResult>;
 }
 
-/** Returns the tools that an agent may call with the rights of the viewer, its owner. `depth` is that of the run. */
+/**
+ * Returns the tools that an agent may call with the rights of the viewer, its owner. `depth` is the depth of the run.
+ */
 export async function createToolBox(
   ctx: Context,
   { datasetIds, toolkitIds }: { datasetIds: readonly string[]; toolkitIds: readonly string[] },
@@ -83,7 +85,7 @@ function findProblem(tool: AgentTool): string | null {
     measureSchema(schemaOf(tool), 'inputSchema');
     return null;
   } catch (error) {
-    // Schemas of servers are stored as they are, also those that are none.
+    // The schemas of servers are stored unchecked, even if they are not valid.
     return error instanceof ApiError ? error.message : 'its schema is not valid';
   }
 }

@@ -24,7 +24,7 @@ export function excerpt(text: string, maxCharacters = MAX_EXCERPT): string {
   return clean.length > maxCharacters ? `${clean.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : clean;
 }
 
-/** Returns a text with dots in place of secrets, also where they are written as in JSON or in a URL. */
+/** Returns a text with dots in place of secrets, including their forms in JSON and in URLs. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
   // A secret may be within another one.

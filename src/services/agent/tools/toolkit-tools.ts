@@ -18,7 +18,7 @@ import { maskSecrets } from './tool-result.ts';
 /** Rows of the result of a saved query. */
 const MAX_ROWS = 200;
 
-/** A toolkit with its approved tools, read at once. */
+/** A toolkit with its approved tools, read in one statement. */
 interface LoadedToolkit extends Pick<Toolkit, 'id' | 'tenantId' | 'name' | 'type' | 'enabled' | 'config' | 'ownerId'> {
   sealedSecrets: string | null;
   tools: LoadedTool[];
@@ -58,8 +58,8 @@ async function loadToolkits(ctx: Context, ids: readonly string[]): Promise<(Load
 }
 
 /**
- * Returns the approved tools of the toolkits of an assistant that the service can call: custom ones, and those of remote
- * MCP servers. `depth` is that of the run.
+ * Returns the approved tools of an assistant's toolkits that the service can call: custom tools, and tools of remote
+ * MCP servers. `depth` is the depth of the run.
  */
 export async function createToolkitTools(ctx: Context, ids: readonly string[], depth: number): Promise<AgentTools> {
   const tools: AgentTool[] = [];
@@ -106,14 +106,14 @@ function createTool(toolkit: LoadedToolkit, tool: LoadedTool, depth: number): Ag
 }
 
 /**
- * Loads the toolkit of a tool again, right before the tool is called. Throws CONFLICT if the owner of the agent can no longer
- * read it, it was disabled, or the tool is no longer approved or not the same as the model knows it.
+ * Loads the toolkit of a tool again, right before the tool is called. Throws CONFLICT if the owner of the agent can no
+ * longer read it, it was disabled, the tool is no longer approved, or it differs from the tool that the model knows.
  */
 async function loadCurrent(ctx: Context, { id }: LoadedToolkit, known: LoadedTool): Promise<LoadedToolkit> {
   const [toolkit] = await loadToolkits(ctx, [id]);
   const tool = toolkit?.enabled ? toolkit.tools.find(({ name }) => name === known.name) : undefined;
   if (!toolkit || !isDeepStrictEqual(tool, known))
-    throw conflict('The tool is not available any more: it was changed, disabled or not approved');
+    throw conflict('The tool is no longer available: it was changed, disabled or not approved');
   return toolkit;
 }
 
@@ -136,7 +136,7 @@ async function callTool(
   const { tools } = openConfig(ctx.platform, toolkit.type, toolkit) as CustomConfig;
   const custom = tools.find((one) => one.name === name);
   if (custom?.request) return callHttp(ctx, custom.request, args, depth);
-  if (custom?.queryId === undefined) throw conflict('The tool is not available any more');
+  if (custom?.queryId === undefined) throw conflict('The tool is no longer available');
   const { rows, truncated } = await savedQueries.run(ctx, custom.queryId, args, MAX_ROWS);
   return { text: JSON.stringify({ rows, truncated }) };
 }

@@ -4,7 +4,7 @@ export const JOB_SCHEMA = {
   properties: {
     overlap: {
       enum: ['skip', 'queue'],
-      description: 'What happens to a scheduled run while the job runs: it is skipped (default), or waits.',
+      description: 'Whether a scheduled run is skipped while the job runs (default), or waits.',
     },
     notifyOnFailure: {
       type: 'boolean',

@@ -2,7 +2,7 @@ import { Team } from '../../../../entities/team.ts';
 import { User } from '../../../../entities/user.ts';
 import type { Context } from '../../../core/context.ts';
 
-/** Returns the names of recipients, for display. Addresses and principals that were deleted stay as they are. */
+/** Returns the names of recipients, for display. Addresses and deleted principals stay unchanged. */
 export async function namesOf({ read }: Context, recipients: readonly string[]): Promise<string[]> {
   const idsOf = (prefix: string) =>
     recipients.filter((recipient) => recipient.startsWith(prefix)).map((recipient) => recipient.slice(prefix.length));

@@ -5,7 +5,7 @@ import type { Field } from '../../../core/fields.ts';
 import { viewOf, type ViewedDataset } from '../../dataset/dataset-view.ts';
 import type { Binding } from './processor.ts';
 
-/** Returns the binding within `filter` whose value its field or operator does not take. */
+/** Returns the binding within `filter` whose value is refused by its field or operator. */
 export async function findRefusedInFilter(
   ctx: Context,
   dataset: ViewedDataset,
@@ -15,7 +15,7 @@ export async function findRefusedInFilter(
   return bindings.find(({ path, value }) => path[0] === 'filter' && isRefused(path.slice(1), value, fields));
 }
 
-/** Returns whether criteria with this value alone are refused, and not because of the name of the field. */
+/** Returns whether criteria with only this value are refused, for another reason than the name of the field. */
 function isRefused(path: readonly (string | number)[], value: unknown, fields: readonly Field[]): boolean {
   const name = path.findLast((key) => typeof key === 'string' && !key.startsWith('$'));
   if (name !== undefined && !fields.some((field) => field.name === name)) return false;

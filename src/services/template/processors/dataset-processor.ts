@@ -11,7 +11,7 @@ const MAX_ROWS = 50_000;
 
 /** Schema of the id of a dataset or query. */
 export const ID_SCHEMA = { type: 'string', minLength: 1, maxLength: 200 };
-/** Schemas of what selects rows. */
+/** Schemas of the keys that select rows. */
 export const ROW_SCHEMAS = {
   filter: { type: ['object', 'string', 'null'], maxLength: 10_000 },
   q: { type: ['string', 'null'], maxLength: 1000 },

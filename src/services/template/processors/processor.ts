@@ -2,7 +2,7 @@ import type { Context } from '../../../core/context.ts';
 import type { ResourceKind } from '../../../core/permissions.ts';
 import type { JsonPath } from '../template-input-subschemas.ts';
 
-/** What limits a reading. */
+/** Limits of a reading. */
 export interface ReadLimits {
   /** Maximum number of rows in a preview; null otherwise. */
   previewRows: number | null;

@@ -11,8 +11,8 @@ import { loadAttachedActions, type AttachedAction } from './attachments.ts';
 import type { EmailData } from './email-data.ts';
 
 /**
- * Returns the ids of attached actions in lower case. Throws NOT_FOUND for one that is not of the job, BAD_USER_INPUT for
- * one whose file recipients cannot get, FORBIDDEN for an export that the caller may not read.
+ * Returns the ids of attached actions in lower case. Throws NOT_FOUND for an action of another job, BAD_USER_INPUT for
+ * an action whose file recipients cannot get, and FORBIDDEN for an export that the caller may not read.
  */
 export async function checkAttached(
   data: EmailData & Required<Pick<EmailData, 'attach'>>,
@@ -48,7 +48,7 @@ async function checkFile(ctx: Context, tx: SavedAction['tx'], action: JobAction)
   if (datasetId) await checkFileRows(ctx, job, { ...action, datasetId });
 }
 
-/** Returns what the caller may know of the files that a mail would have attached. */
+/** Returns the facts about the attached files of a mail that the caller may know. */
 export async function previewAttached({ ctx, job, data }: ActionPreview): Promise<JobData[]> {
   const { ownerId } = await ctx.read.one(Job, job.id, ['ownerId']);
   const actions = await loadAttachedActions(ctx, ctx.viewer.tenantId, job.id, (data as EmailData).attach ?? []);
@@ -66,7 +66,7 @@ function previewOf(ctx: Context, ownerId: string, action: AttachedAction): Promi
   return isHidden ? { filename: null, size: null } : previewFile(ctx, action);
 }
 
-/** The rows are those that the caller sees, null if they may not read the dataset or use the filter. */
+/** The rows that the caller sees; null if they may not read the dataset or use the filter. */
 async function previewRows(ctx: Context, { data, datasetId }: AttachedAction): Promise<JobData> {
   const options = data as unknown as ExportOptions;
   const { filename, rows } = (datasetId && (await previewExport(ctx, datasetId, options).catch(unlessUnreadable))) || {

@@ -44,8 +44,9 @@ export async function loadAttachedActions(
 }
 
 /**
- * Returns the current files of attached actions, and locks their rows against deletion until the transaction ends. Throws
- * CONFLICT naming an action without a file, or whose file has rows of another dataset than it names now.
+ * Returns the current files of attached actions, and locks their rows against deletion until the transaction ends.
+ * Throws CONFLICT naming an action without a file, or whose file has rows of another dataset than the action refers to
+ * now.
  */
 export async function lockAttachedFiles(
   tx: Transaction,
@@ -68,7 +69,7 @@ export async function lockAttachedFiles(
     const file = fileId && files.get(fileId);
     if (!file) throw conflict(`The action "${name}" has no file to attach`);
     if (exportedDatasetId !== null && exportedDatasetId !== datasetId)
-      throw conflict(`The file of the action "${name}" has rows of a dataset that it names no more`);
+      throw conflict(`The file of the action "${name}" has rows of another dataset than the action refers to now`);
     return file;
   });
   if (sizeOf(attached) > MAX_ATTACHED_BYTES) throw attachmentsTooLarge();

@@ -40,7 +40,7 @@ export const emailAction: JobActionDriver = {
       runAs: {
         enum: ['owner', 'recipient'],
         description:
-          'Whose rows exported files contain: those of the owner of the job (default), or for each recipient their own. ' +
+          "Whose rows exported files contain: the rows of the owner of the job (default), or each recipient's own. " +
           'With `recipient` only the files of exports can be attached, and recipients are users and teams only.',
       },
     },

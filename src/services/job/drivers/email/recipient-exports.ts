@@ -32,8 +32,8 @@ export interface RecipientExports {
 }
 
 /**
- * Exports the datasets of attached actions for each user, with what this user may see. Adds the id of each file that it
- * saves to `saved`, for the caller to delete those without rows. Equal files are stored once.
+ * Exports the datasets of attached actions for each user, with the rows and fields that this user may see. Adds the id
+ * of each file that it saves to `saved`, so that the caller can delete files without rows. Equal files are stored once.
  */
 export async function exportForRecipients(
   run: ActionRun,
@@ -44,7 +44,8 @@ export async function exportForRecipients(
   const { ctx, job, signal } = run;
   const actions = await loadAttachedActions(ctx, ctx.viewer.tenantId, job.id, attach);
   const other = actions.find(({ type }) => type !== 'export');
-  if (other) throw conflict(`The action "${other.name}" is no export, so not every recipient has a file of their own`);
+  if (other)
+    throw conflict(`The action "${other.name}" is not an export, so not every recipient has a file of their own`);
   const store = new SharedFiles(run, saved);
   const result: RecipientExports = { files: new Map(), withoutAccess: 0, withoutFields: 0 };
   for (const [index, { id }] of users.entries()) {
@@ -57,7 +58,7 @@ export async function exportForRecipients(
   return result;
 }
 
-/** Returns the exports of a user, or why there are none. */
+/** Returns the exports of a user, or the reason for none. */
 async function exportFor(
   { actAs, ctx: owner }: ActionRun,
   principal: string,
@@ -99,7 +100,7 @@ class SharedFiles {
     this.#saved = saved;
   }
 
-  /** Saves an export of an action, or returns an equal one that is saved already. */
+  /** Saves an export of an action, or returns an equal one that is already saved. */
   async save(actionId: string, chunks: AsyncGenerator<ExportChunk, void>, maxBytes: number): Promise<LabelledFile> {
     if (Date.now() - this.#startedAt > MAX_DURATION_MS)
       throw conflict('The exports for all recipients took longer than 45 minutes');

@@ -1,10 +1,11 @@
 import { conflict } from '../../../../core/errors.ts';
 import type { ActionRun } from '../../../../core/job-drivers.ts';
 import type { Transaction } from '../../../../core/platform.ts';
+import { buildSentFileStatement } from '../../../resource/audit-read.ts';
 import { checkMailLimits } from '../../../resource/hourly-limits.ts';
 import { htmlToText } from '../../../resource/html-text.ts';
 import { findMailRecipients, lockMailUsers, type MailRecipients } from '../../../resource/mail-recipients.ts';
-import { hasQueuedMails, queueMails, type AddressedMail } from '../../../resource/mail.ts';
+import { hasQueuedMails, queueMails, type AddressedMail, type AttachedFile } from '../../../resource/mail.ts';
 import { checkQuota } from '../../../resource/quota.ts';
 import { deleteUnreferenced, insertStoredFile } from '../../../resource/stored-file.ts';
 import { lockAttachedFiles } from './attachments.ts';
@@ -31,19 +32,30 @@ interface Sent {
   exports?: RecipientExports;
 }
 
-/** Sends everyone the same files. */
+/** Sends the same files to everyone. */
 const sendFiles = async (run: ActionRun, data: EmailData, { users, addresses }: MailRecipients): Promise<Sent> => ({
   count: await run.ctx.transaction(async (tx) => {
     if (await isRepeated(tx, run)) return undefined;
     const { tenantId } = run.ctx.viewer;
     const attachments = await lockAttachedFiles(tx, run, data.attach ?? []);
     const locked = await lockMailUsers(tx, tenantId, users);
-    return queue(run, tx, data, [
+    const count = await queue(run, tx, data, [
       ...locked.map(({ id, email }) => ({ userId: id, to: email, attachments })),
       ...addresses.map((address) => ({ userId: null, to: address, attachments })),
     ]);
+    if (count > 0) auditFiles(run, tx, attachments);
+    return count;
   }),
 });
+
+/**
+ * Records that files of the job leave the service. An earlier run may have created them, and then no other event of
+ * this run states it.
+ */
+function auditFiles({ ctx, job }: ActionRun, tx: Transaction, files: readonly AttachedFile[]): void {
+  const read = { action: 'jobActionFile', kind: 'job', key: null, resourceId: job.id, parameters: ['jobActionId'] };
+  for (const { size } of files) tx.execute(buildSentFileStatement(ctx, read, size));
+}
 
 /** Sends each user files with the rows and fields that they may see. */
 async function sendOwnRows(run: ActionRun, data: EmailData, { users }: MailRecipients): Promise<Sent> {
@@ -102,12 +114,12 @@ async function queue(
   return mails.length;
 }
 
-/** Returns what names the mails of an action in one run. */
+/** Returns the source of the mails of an action in one run. */
 const sourceOf = (runId: string, { action }: ActionRun): string => `job:${runId}:${action.id}`;
 
 /**
- * Returns whether an attempt of this run has queued the mails, or a run that this one continues in which the action did
- * not succeed: its worker died after that.
+ * Returns whether an attempt of this run has queued the mails, or an earlier run that this one continues, in which the
+ * action did not succeed because its worker died afterwards.
  */
 async function isRepeated(tx: Transaction, run: ActionRun): Promise<boolean> {
   const succeeded = [{ task: { key: `action:${run.action.id}` }, result: { success: true } }];

@@ -2,7 +2,7 @@ import { Dataset } from '../../../../../entities/dataset.ts';
 import type { Context } from '../../../../core/context.ts';
 import { ApiError, badInput } from '../../../../core/errors.ts';
 import type { ExportFormat } from '../../../../core/export-format.ts';
-import { cleanFilename } from '../../../../core/files.ts';
+import { cleanFilename, withoutFolders } from '../../../../core/files.ts';
 import { isRestricted } from '../../../../core/permissions.ts';
 import { exportRows, measureExport, type ExportSize } from '../../../dataset/dataset-export.ts';
 import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
@@ -10,7 +10,7 @@ import { accessLevel } from '../../../resource/access-level.ts';
 import { auditChunks } from '../../../resource/audit-read.ts';
 import type { ExportChunk } from '../../../resource/export-file.ts';
 
-/** What an export contains, and the name of its file. */
+/** The contents of an export, and the name of its file. */
 export interface ExportOptions {
   format: ExportFormat;
   /** Criteria, or the id of a saved filter. Default: all rows. */
@@ -50,8 +50,8 @@ interface ExportPreview extends ExportSize {
 }
 
 /**
- * Returns what an export for the viewer of the context would contain. Throws like the export, but names no field of a
- * filter to those who may read a part of the dataset only, as they do not see the filter.
+ * Returns what an export for the viewer of the context would contain. Throws like the export. Callers who may read only
+ * a part of the dataset do not see the filter, so errors do not name its fields to them.
  */
 export async function previewExport(
   ctx: Context,
@@ -78,5 +78,5 @@ const loadDataset = (ctx: Context, datasetId: string) =>
 function baseName(filename: string, format: ExportFormat): string {
   const extension = `.${format}`;
   const base = filename.toLowerCase().endsWith(extension) ? filename.slice(0, -extension.length) : filename;
-  return cleanFilename(`${base}${extension}`).slice(0, -extension.length);
+  return cleanFilename(withoutFolders(`${base}${extension}`)).slice(0, -extension.length);
 }

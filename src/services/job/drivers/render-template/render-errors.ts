@@ -59,7 +59,7 @@ export function hideTemplateDetails(error: unknown): unknown {
   }
 }
 
-/** Returns the error of a processor without its name and what its source says; any other error as it is. */
+/** Returns the error of a processor without its name and the text of its source; any other error unchanged. */
 function hideProcessor(error: ApiError): ApiError {
   if (error.validation?.[0]?.path[0] !== 'processors') return error;
   const cause = { cause: error };

@@ -71,9 +71,9 @@ const optionsOf = ({ params, handler, filename }: Omit<RenderData, 'templateId'>
 });
 
 /**
- * Returns the data with the id of the template. Settings that do not change are not checked: the caller may be unable to
- * read the template. Throws NOT_FOUND for a draft, and FORBIDDEN for callers who may not read what the owner of the job
- * reads: with a template of their own they could find out whether the owner has a value.
+ * Returns the data with the id of the template. Settings that do not change are not checked: the caller may be unable
+ * to read the template. Throws NOT_FOUND for a draft. Throws FORBIDDEN for callers who may not read the data of the
+ * job's owner: with their own template they could find out whether the owner has a value.
  */
 async function prepare(data: RenderData, { ctx, tx, ownerId, actionId }: SavedAction): Promise<JobData> {
   const former = actionId ? await tx.findOne(JobAction, { id: actionId }) : null;
@@ -98,7 +98,7 @@ async function rendersAs(ctx: Context, jobId: string): Promise<boolean> {
   return job !== undefined && mayReadDocuments(ctx, job);
 }
 
-/** Returns what an action does, without how often and how long it is tried. */
+/** Returns the effect of an action, without how often and how long it is tried. */
 const workOf = ({ templateId, params, handler, filename }: RenderData): RenderData => ({
   templateId,
   params: params ?? {},

@@ -9,7 +9,7 @@ export interface WebhookData extends JobData {
   body?: unknown;
 }
 
-/** What a call is about. `runId` is null in a preview. */
+/** The facts of a call. `runId` is null in a preview. */
 type CallFacts = Pick<ActionRun, 'job' | 'action'> & { runId: string | null };
 
 /** A call without its signature. */
@@ -44,7 +44,7 @@ const describeRun = ({ job, action, runId }: CallFacts): JobData => ({
 
 /**
  * Returns the headers that identify a call, the same in each attempt of an action, and sign it at a time. See
- * docs/contract.md#webhooks-of-jobs.
+ * docs/contract/jobs.md#webhooks-of-jobs.
  */
 export function signCall(
   { body }: Pick<WebhookCall, 'body'>,

@@ -5,8 +5,10 @@ import { MASK } from '../../../../core/mask.ts';
 import { quoteUpstream } from '../../../../core/outbound.ts';
 import { checkHeaderNames } from '../../../resource/header-names.ts';
 import { actionSchema } from '../action-schema.ts';
-import { spellingsOf } from './secret-spellings.ts';
-import { createCall, signCall, type WebhookData } from './webhook-call.ts';
+import { type WebhookData, createCall, signCall } from './webhook-call.ts';
+
+/** Minimum length of a part of a secret that is a secret too. */
+const MIN_PART_LENGTH = 4;
 
 const MAX_RESPONSE_BYTES = 65_536;
 export const webhookAction: JobActionDriver = {
@@ -84,4 +86,21 @@ async function call(run: ActionRun): Promise<void> {
 function maskError(error: unknown, spellings: readonly string[]): unknown {
   if (!(error instanceof ApiError)) return error;
   return new ApiError(error.status, error.code, quoteUpstream(error.message, spellings));
+}
+
+/**
+ * Returns the texts by which a host can repeat secrets: the secrets, their words, such as the token after `Bearer`, the
+ * parts of Basic credentials, and each as in JSON and in URLs. The longest come first, because one can contain another.
+ */
+function spellingsOf(secrets: Iterable<string>): string[] {
+  const wholes = [...secrets].flatMap((secret) => [secret, secret.trim()]);
+  const words = wholes.flatMap((secret) => secret.split(/\s+/));
+  const decoded = words.flatMap((word) => Buffer.from(word, 'base64').toString().split(':'));
+  const parts = [...words, ...decoded].filter((part) => part.length >= MIN_PART_LENGTH);
+  const spellings = [...wholes, ...parts].flatMap((text) => [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    encodeURIComponent(text.toWellFormed()),
+  ]);
+  return [...new Set(spellings)].filter((text) => text !== '').sort((a, b) => b.length - a.length);
 }

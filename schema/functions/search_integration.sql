@@ -1,0 +1,23 @@
+-- Keeps the entry of an integration in the global search.
+create or replace function dws.search_integration()
+  returns trigger
+  language plpgsql
+as $$
+declare
+  r dws.integration;
+begin
+  if tg_op = 'DELETE' then r := old; else r := new; end if;
+  if tg_op = 'DELETE' or r.embedded then
+    delete from dws.search_entry
+    where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
+  elsif tg_op = 'UPDATE' and row(r.name, r.embedded)
+    is not distinct from row(old.name, old.embedded) then
+    update dws.search_entry
+    set owner_id = null, updated_at = r.updated_at
+    where tenant_id = r.tenant_id and kind = 'integration' and id = r.id;
+  else
+    perform dws.put_search_entry(r.tenant_id, 'integration', r.id, null, r.name, null, null, r.updated_at);
+  end if;
+  return null;
+end
+$$;

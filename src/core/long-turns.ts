@@ -1,0 +1,40 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+
+/** A pause lasts this many times as long as the turn before it, so that long turns use a third of the event loop. */
+const PAUSE = 2;
+const MAX_PAUSE_MS = 200;
+/** A request that began or ended in this time shows that others use the process. */
+const RECENT_MS = 100;
+
+let lastRequestAt = -Infinity;
+
+/** Notes that a request begins or ends in this process. */
+export const noteRequest = (): void => {
+  lastRequestAt = performance.now();
+};
+
+/**
+ * Runs a long calculation in a turn of the event loop of its own. Resolves after a pause: a request of others needs
+ * several turns, so it would wait for as many calculations that follow one another without a pause.
+ */
+export async function runInTurn(calculate: () => void): Promise<void> {
+  await setImmediate();
+  const start = performance.now();
+  calculate();
+  await pauseAfter(performance.now() - start);
+}
+
+/**
+ * Ends a turn of long work that began at `start`: with a pause while requests are served in this process, otherwise with
+ * the next turn of the event loop.
+ */
+export async function endTurn(start: number): Promise<void> {
+  const now = performance.now();
+  if (now - lastRequestAt > RECENT_MS) await setImmediate();
+  else await pauseAfter(now - start);
+}
+
+async function pauseAfter(turnMs: number): Promise<void> {
+  const pause = Math.min(MAX_PAUSE_MS, Math.floor(turnMs * PAUSE));
+  await (pause > 0 ? setTimeout(pause) : setImmediate());
+}
