@@ -212,16 +212,29 @@ describe('hostile documents take a limited time', () => {
     );
   });
 
-  test('nesting as deep as the tokens allow is refused without exhausting the stack', () => {
-    expect(outcomeOf(() => checkLimits(parseLimited(`${'{a'.repeat(3333)}${'}'.repeat(3333)}`), schema))).toContain(
-      '400 GRAPHQL_LIMIT',
-    );
-    expect(outcomeOf(() => parseLimited(`{ job ${'{ ...'.repeat(2400)} { id }${'}'.repeat(2400)} }`))).toBe(
-      '400 GRAPHQL_LIMIT The document is nested too deeply',
-    );
+  test.each([
+    ['fields', (n: number) => `{ job${nest(n - 2, ' { parent', ' { id }')} }`],
+    ['inline fragments', (n: number) => `{ job${nest(n - 2, ' { ...', ' { id }')} }`],
+    ['lists', (n: number) => `{ job(id: ${nest(n - 2, '[', '1', ']')}) { id } }`],
+    ['objects', (n: number) => `{ job(id: ${nest(n - 2, '{ a: ', '1')}) { id } }`],
+    ['types', (n: number) => `query ($a: ${nest(n - 1, '[', 'Int', ']')}) { job { id } }`],
+  ])('%s nest 256 levels and no deeper', (_, nested) => {
+    expect(outcomeOf(() => parseLimited(nested(256)))).toBe('accepted');
+    for (const levels of [257, 2400])
+      expect(outcomeOf(() => parseLimited(nested(levels)))).toBe(
+        '400 GRAPHQL_LIMIT The document nests more than 256 levels',
+      );
+  });
+
+  test('brackets in strings and comments, and side by side, are not levels', () => {
+    const brackets = '[{('.repeat(300);
     expect(
-      outcomeOf(() => checkLimits(parseLimited(`{ job ${'{ ...'.repeat(500)} { id }${'}'.repeat(500)} }`), schema)),
+      outcomeOf(() => parseLimited(`{ job(id: "${brackets}", name: """${brackets}""") { id } } # ${brackets}`)),
     ).toBe('accepted');
+    expect(outcomeOf(() => parseLimited(`{ ${'a(b: [{}]) {c} '.repeat(300)} }`))).toBe('accepted');
+  });
+
+  test('fragments that spread each other a thousand levels deep do not exhaust the stack', () => {
     const chain = numbers(1200)
       .map((i) => `fragment F${i} on Job { ...F${i + 1} }`)
       .join(' ');

@@ -200,6 +200,8 @@ describe('GraphQL over HTTP', () => {
       ['{ nothing }', 'BAD_USER_INPUT'],
       [`{ ${'a: __typename '.repeat(5001)} }`, 'GRAPHQL_LIMIT'],
       [`{ ${manyRoots} }`, 'GRAPHQL_LIMIT'],
+      ['{a'.repeat(4900), 'GRAPHQL_LIMIT'],
+      [`${'{a'.repeat(3000)}${'}'.repeat(3000)}`, 'GRAPHQL_LIMIT'],
       [`{ __schema { types { ${'fields { type { '.repeat(3)} name ${'} } '.repeat(3)} } } }`, 'GRAPHQL_LIMIT'],
       [`{ users(limit: 1000) { items { memberships { team { members { user { id } } } } } } }`, 'GRAPHQL_LIMIT'],
     ] as const)
@@ -207,9 +209,6 @@ describe('GraphQL over HTTP', () => {
         status: 400,
         errors: [{ extensions: { code, status: 400 } }],
       });
-    // Nesting is refused whether the parser runs out of tokens or of stack first.
-    for (const query of ['{a'.repeat(4900), `${'{a'.repeat(3000)}${'}'.repeat(3000)}`])
-      expect(await ann.gql(query)).toMatchObject({ status: 400, errors: [{ extensions: { status: 400 } }] });
     expect(await ann.gql('query Q($n: Int) { users(limit: $n) { count } }', { n: 'x' })).toMatchObject({
       status: 400,
       errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],

@@ -188,6 +188,7 @@ describe('a socket', () => {
       ['{', 'BAD_USER_INPUT', 400],
       ['query A { me { id } } query B { me { id } }', 'BAD_USER_INPUT', 400],
       [`{ ${'a: __typename '.repeat(5001)} }`, 'GRAPHQL_LIMIT', 400],
+      ['{a'.repeat(4900), 'GRAPHQL_LIMIT', 400],
       [`{ ${Array.from({ length: 60 }, (_, n) => `a${n}: me { id }`).join(' ')} }`, 'GRAPHQL_LIMIT', 400],
     ] as const) {
       const message = await socket.run(query);

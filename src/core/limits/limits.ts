@@ -1,4 +1,13 @@
-import { getOperationAST, GraphQLError, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
+import {
+  getOperationAST,
+  GraphQLError,
+  Lexer,
+  parse,
+  Source,
+  TokenKind,
+  type DocumentNode,
+  type GraphQLSchema,
+} from 'graphql';
 import { graphqlLimit } from '../errors.ts';
 import { costOf, FULL_SCAN_COST } from './cost.ts';
 import { measureOperation, type OperationCost } from './measure-operation.ts';
@@ -6,20 +15,59 @@ import { measureOperation, type OperationCost } from './measure-operation.ts';
 /** Further limits of a GraphQL document are in measure-operation.ts. See docs/contract/apis.md#graphql-limits. */
 export const MAX_TOKENS = 10_000;
 const MAX_COST = 50_000;
+/** Levels of brackets of any kind. The parser and all that reads a document is recursive. */
+const MAX_NESTING = 256;
 
 /**
- * Parses a document of at most 10 000 tokens. Throws `GRAPHQL_LIMIT` for a longer one, and syntax errors of graphql-js.
+ * Parses a document of at most 10 000 tokens that nest at most 256 levels. Throws `GRAPHQL_LIMIT` for any other, and
+ * syntax errors of graphql-js.
  */
 export function parseLimited(source: string): DocumentNode {
+  checkNesting(source);
   try {
     return parse(source, { maxTokens: MAX_TOKENS });
   } catch (error) {
-    if (error instanceof GraphQLError && error.message.includes(`${MAX_TOKENS} tokens`))
-      throw graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
-    // The parser is recursive: deep nesting may exhaust the stack before all tokens are counted.
-    if (error instanceof RangeError) throw graphqlLimit('The document is nested too deeply');
+    if (error instanceof GraphQLError && error.message.includes(`${MAX_TOKENS} tokens`)) throw tooManyTokens();
     throw error;
   }
+}
+
+/** The error of a document with more tokens than are parsed. */
+export const tooManyTokens = () => graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
+
+const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+/** Checks that selections, arguments and values of a text nest at most 256 levels. Throws `GRAPHQL_LIMIT`. */
+export function checkNesting(source: string): void {
+  // Nearly all documents have fewer brackets than the limit: their tokens are not read twice.
+  if (source.length <= 2 * MAX_NESTING || countUpTo(source, /[[({]/g, MAX_NESTING) < MAX_NESTING) return;
+  const lexer = new Lexer(new Source(source));
+  let level = 0;
+  for (let tokens = 0; tokens < MAX_TOKENS; tokens++) {
+    const kind = nextKind(lexer);
+    if (kind === undefined) return;
+    if (CLOSING.has(kind)) level--;
+    else if (OPENING.has(kind) && ++level > MAX_NESTING)
+      throw graphqlLimit(`The document nests more than ${MAX_NESTING} levels`);
+  }
+}
+
+/** Returns the kind of the next token. Undefined at the end, and where the text is no token: the parser reports it. */
+function nextKind(lexer: Lexer): TokenKind | undefined {
+  try {
+    const { kind } = lexer.advance();
+    return kind === TokenKind.EOF ? undefined : kind;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Counts matches of a global expression, at most `max`. */
+function countUpTo(text: string, expression: RegExp, max: number): number {
+  let found = 0;
+  while (found < max && expression.test(text)) found++;
+  return found;
 }
 
 /** The cost of an operation for any values of its variables. */

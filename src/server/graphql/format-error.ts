@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import { graphqlLimit } from '../../core/errors.ts';
-import { MAX_TOKENS } from '../../core/limits/limits.ts';
+import { MAX_TOKENS, tooManyTokens } from '../../core/limits/limits.ts';
 import { shortenMessage } from '../../core/shorten-message.ts';
 
 /**
@@ -63,6 +63,6 @@ const isClientError = (formatted: GraphQLFormattedError, error: unknown): boolea
 
 /** Converts errors of Apollo and graphql-js that mean a limit: too many tokens, and documents that nest too deeply. */
 function toLimitError(message: string) {
-  if (message.includes(`${MAX_TOKENS} tokens`)) return graphqlLimit(`The document has more than ${MAX_TOKENS} tokens`);
+  if (message.includes(`${MAX_TOKENS} tokens`)) return tooManyTokens();
   return TOO_DEEP.has(message) ? graphqlLimit('The document is nested too deeply') : undefined;
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod,
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toApiError } from '../../core/api-error.ts';
 import type { PublicContext } from '../../core/context.ts';
+import { checkNesting } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Authenticator } from '../../services/identity/authenticator.ts';
@@ -45,6 +46,7 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
       throw toRequestError(error);
     });
   const context = (request: FastifyRequest, reply: FastifyReply) => {
+    checkDocument(request);
     const created = request.graphqlContext;
     if (!created) return createContext(request, reply);
     return 'context' in created ? Promise.resolve(created.context) : Promise.reject(created.error as Error);
@@ -78,6 +80,17 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     preParsing: options.limitBody,
     handler,
   });
+}
+
+/** Checks how deep the document of a request nests, before Apollo parses it. */
+function checkDocument({ method, query, body }: FastifyRequest): void {
+  const document = ((method === 'GET' ? query : body) as { query?: unknown } | null | undefined)?.query;
+  if (typeof document !== 'string') return;
+  try {
+    checkNesting(document);
+  } catch (error) {
+    throw toRequestError(error);
+  }
 }
 
 /**
