@@ -66,6 +66,14 @@ function repeatDocument(connections: number, selections: Record<string, string>)
   };
 }
 
+const UNUSED_VALUES = times(200_000, (n) => ({ n }));
+
+/** Repeats a GraphQL request on 30 connections. No two documents are equal, so that none of them is found in a store. */
+const repeatNewDocument =
+  (create: (name: string) => object): Way['attack'] =>
+  ({ token }) =>
+    repeat(30, (connection, turn) => send(token, '/graphql', { body: create(`x${connection}_${turn}`) }));
+
 /** Questions of some 300 to 500 milliseconds each. */
 const EXPENSIVE = [
   (neighbour: Neighbour) =>
@@ -312,5 +320,35 @@ export const WAYS: Way[] = [
       console.error(`Calls: ${stats.map(({ count, avgDuration }: any) => `${count} of ${avgDuration} ms`).join()}`);
       await call(token, path!, { method: 'DELETE' });
     },
+  },
+  {
+    key: 'j1',
+    title: '30 documents of 10,000 tokens, each of them new',
+    attack: repeatNewDocument((name) => ({ query: `{ ${name}: __typename ${'a: __typename '.repeat(3300)} }` })),
+  },
+  {
+    key: 'j2',
+    title: '30 documents that nest as deep as they may, each of them new',
+    attack: repeatNewDocument((name) => ({
+      query: `{ ${name}: me { ${'... on User { ... { '.repeat(120)} id ${'} } '.repeat(120)} } }`,
+    })),
+  },
+  {
+    key: 'j3',
+    title: '30 documents with 2 MB of variables that are not declared',
+    attack: repeatNewDocument((name) => ({ query: `{ ${name}: __typename }`, variables: { rest: UNUSED_VALUES } })),
+  },
+  {
+    key: 'j4',
+    title: '30 documents that read the SDL, each of them new',
+    attack: repeatNewDocument((name) => ({ query: `{ ${name}: _service { sdl } }` })),
+  },
+  {
+    key: 'j5',
+    title: '30 logins over GraphQL with a password of 1 MB',
+    attack: repeatNewDocument((name) => ({
+      query: `mutation ($p: String!) { ${name}: login(input: { username: "nobody", password: $p }) { user { id } } }`,
+      variables: { p: 'p'.repeat(1_000_000) },
+    })),
   },
 ];
