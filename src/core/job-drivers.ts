@@ -34,14 +34,13 @@ export interface SavedAction {
   actionId?: string;
 }
 
-/** A type of actions: one folder below `src/services/job/drivers`. See docs/contract/jobs.md#job-actions. */
-export interface JobActionDriver extends DriverDescription {
-  /** Whether `data` names a dataset, by `alias` or `datasetId`. */
-  usesDataset?: boolean;
-  /** Whether `data` names a template by `templateId`. */
-  usesTemplate?: boolean;
-  /** Whether `data` names a library by `libraryId`. */
-  usesLibrary?: boolean;
+/**
+ * A type of actions: one folder below `src/services/job/drivers`. `Data` is the type of its `data`, which the JSON Schema
+ * has checked. See docs/contract/jobs.md#job-actions.
+ */
+export interface JobActionDriver<Data = JobData> extends DriverDescription {
+  /** The kind of resource in `data`: a dataset by `alias` or `datasetId`, a template by `templateId`, a library by `libraryId`. */
+  uses?: 'dataset' | 'template' | 'library';
   /**
    * The permission on that dataset that callers who do not own the job need, because a run uses it with the owner's
    * rights.
@@ -57,25 +56,25 @@ export interface JobActionDriver extends DriverDescription {
    * Checks what the JSON Schema cannot, and returns the data to store, e.g. with canonical principals. Throws
    * BAD_USER_INPUT naming the key, NOT_FOUND for an unknown id.
    */
-  prepare?(data: JobData, action: SavedAction): JobData | Promise<JobData>;
+  prepare?(data: Data, action: SavedAction): Data | Promise<Data>;
   /** Runs the action. An `ApiError` fails the attempt with its message, which the readers of the job see. */
-  run(run: ActionRun): Promise<void>;
+  run(run: ActionRun<Data>): Promise<void>;
   /** Returns what a run would do for the viewer, e.g. recipients, rows and size. Changes and sends nothing. */
-  preview(preview: ActionPreview): Promise<JobData>;
+  preview(preview: ActionPreview<Data>): Promise<JobData>;
 }
 
 /** An action while it runs or is previewed. */
-interface UsedAction {
+interface UsedAction<Data> {
   job: { id: string; name: string };
   action: { id: string; name: string };
   /** Settings of the action, with the dataset that `alias` names in `datasetId`. */
-  data: JobData;
+  data: Data;
   /** Id of the dataset that the action works on. Empty for types that use none. */
   datasetId: string;
 }
 
 /** An attempt at an action of a run. */
-export interface ActionRun extends UsedAction {
+export interface ActionRun<Data = object> extends UsedAction<Data> {
   /** Acts as the owner of the job. */
   ctx: Context;
   runId: string;
@@ -92,7 +91,7 @@ export interface ActionRun extends UsedAction {
 }
 
 /** A preview of an action. */
-export interface ActionPreview extends UsedAction {
+export interface ActionPreview<Data = JobData> extends UsedAction<Data> {
   /** Acts as the caller of the preview, and sees only what they may read. */
   ctx: Context;
 }

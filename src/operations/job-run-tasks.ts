@@ -173,7 +173,7 @@ function actionTask(platform: Platform, { run, job, datasets }: RunPlan, action:
     data,
     isDue: (ctx, hasFailed) => meetsConditions(conditions, { ctx, hasFailed, datasetIdOf }),
     async work(attempt) {
-      const datasetId = driver.usesDataset ? (action.datasetId ?? datasetIdOf(data['alias'] as string)) : '';
+      const datasetId = driver.uses === 'dataset' ? (action.datasetId ?? datasetIdOf(data['alias'] as string)) : '';
       await checkUnchanged(attempt.ctx, action, datasetId);
       await driver.run({
         ...attempt,

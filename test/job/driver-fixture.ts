@@ -93,7 +93,7 @@ export async function attempt(
   }: { signal?: AbortSignal; runId?: string; onLog?: () => void; onProgress?: () => void } = {},
 ): Promise<string[]> {
   const lines: string[] = [];
-  const run: ActionRun = {
+  const run: ActionRun<JobData> = {
     job,
     action,
     data,

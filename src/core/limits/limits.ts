@@ -53,7 +53,7 @@ export function checkNesting(source: string): void {
   }
 }
 
-/** Returns the kind of the next token. Undefined at the end, and where the text is no token: the parser reports it. */
+/** Returns the kind of the next token. Undefined at the end, and for a syntax error, which the parser reports. */
 function nextKind(lexer: Lexer): TokenKind | undefined {
   try {
     const { kind } = lexer.advance();

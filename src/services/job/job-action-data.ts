@@ -44,15 +44,15 @@ export async function resolveActionData(
     stored,
     changedKey ? driver.secretsFor! : null,
   );
-  const columns = driver.usesDataset ? await resolveDatasetKeys(action, data, former) : { data };
+  const columns = driver.uses === 'dataset' ? await resolveDatasetKeys(action, data, former) : { data };
   if (driver.datasetPermission && 'datasetId' in columns && changesWork(columns.data!, former?.data))
     await checkMayUse(ctx, tx, action, await datasetOf(action, columns), [driver.datasetPermission]);
   if (driver.criteria && 'datasetId' in columns) await checkDatasetCriteria(action, columns, driver.criteria, former);
   return {
     ...columns,
     settingsOwnerId: settingsOwner(columns.data!, former),
-    ...(driver.usesTemplate && { templateId: prepared['templateId'] as string }),
-    ...(driver.usesLibrary && { libraryId: prepared['libraryId'] as string }),
+    ...(driver.uses === 'template' && { templateId: prepared['templateId'] as string }),
+    ...(driver.uses === 'library' && { libraryId: prepared['libraryId'] as string }),
     // Each encryption of equal secrets differs, which would count as a change.
     ...(!isDeepStrictEqual(secrets, stored) && { secrets: sealSecrets(ctx, secrets) }),
   };

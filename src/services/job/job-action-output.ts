@@ -12,7 +12,10 @@ interface ActionOutput {
   content: AsyncIterable<Uint8Array>;
 }
 
-type OutputRun = Pick<ActionRun, 'ctx' | 'action' | 'datasetId' | 'data'>;
+type OutputRun = Pick<ActionRun, 'ctx' | 'action' | 'datasetId'> & {
+  /** The template that was rendered. */
+  templateId?: string;
+};
 
 interface FormerFile extends Record<string, unknown> {
   id: string | null;
@@ -50,7 +53,7 @@ export async function replaceOutput(run: OutputRun, { filename, contentType, con
 
 /** Returns the id of the former file. The database deletes its row with the last action that refers to it. */
 const attach = (
-  { ctx: { transaction, platform, viewer }, action, datasetId, data }: OutputRun,
+  { ctx: { transaction, platform, viewer }, action, datasetId, templateId }: OutputRun,
   file: SavedFile & Pick<ActionOutput, 'filename' | 'contentType'>,
 ): Promise<string | null> =>
   transaction(async (tx) => {
@@ -60,7 +63,7 @@ const attach = (
     // Not in the statement that locks: it would see the job and its datasets as they were before it waited.
     const [former] = await tx.query<FormerFile>({ text: FORMER_FILE, values });
     if (!former) throw notFound({ what: 'job action', id: action.id });
-    if (!usesSame(former, { datasetId, data }) || former.ownerId !== viewer.principals[0])
+    if (!usesSame(former, { datasetId, templateId }) || former.ownerId !== viewer.principals[0])
       throw conflict('The action was changed during the run');
     insertStoredFile(tx, tenantId, file);
     tx.execute({
@@ -72,5 +75,5 @@ const attach = (
     return former.id;
   });
 
-const usesSame = (now: FormerFile, { datasetId, data }: Pick<ActionRun, 'datasetId' | 'data'>): boolean =>
-  now.datasetId === (datasetId || null) && now.templateId === (data['templateId'] ?? null);
+const usesSame = (now: FormerFile, { datasetId, templateId }: Pick<OutputRun, 'datasetId' | 'templateId'>): boolean =>
+  now.datasetId === (datasetId || null) && now.templateId === (templateId ?? null);

@@ -16,7 +16,7 @@ export async function preview(ctx: Context, jobId: string, actionId: string): Pr
   const action = await ctx.read.find(JobAction, { id: actionId, jobId: id }, ['name', 'type', 'data', 'datasetId']);
   if (!action) throw notFound({ what: 'job action', id: actionId });
   const driver = jobActionDriverOf(action.type);
-  const datasetId = driver.usesDataset ? await usedDataset(ctx, id, action) : '';
+  const datasetId = driver.uses === 'dataset' ? await usedDataset(ctx, id, action) : '';
   if (datasetId) await ctx.read.one(Dataset, datasetId, ['id']);
   return driver.preview({
     ctx,

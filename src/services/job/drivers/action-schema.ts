@@ -1,3 +1,5 @@
+import type { JobActionDriver } from '../../../core/job-drivers.ts';
+
 /** Maximum number of retries of an action. */
 const MAX_RETRIES = 5;
 const MAX_RETRY_DELAY_MS = 3_600_000;
@@ -28,7 +30,13 @@ const COMMON = {
   },
 };
 
-/** Properties that name a dataset. Exactly one of them is required. */
+/** The part of `data` that names a dataset. Exactly one of the two is required. */
+export interface DatasetKeys {
+  alias?: string;
+  datasetId?: string;
+}
+
+/** The properties of `DatasetKeys`. */
 export const DATASET_PROPERTIES = {
   alias: { type: 'string', description: 'Alias of a dataset of the job.' },
   datasetId: { type: 'string', description: 'Dataset, by id, slug or natural id.' },
@@ -37,13 +45,21 @@ export const DATASET_PROPERTIES = {
 /** Principals that receive something. */
 export const RECIPIENTS = { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', maxLength: 320 } };
 
-/** Returns the JSON Schema of an action's `data`, with the properties that all actions have. */
-export const actionSchema = (
-  properties: Record<string, object>,
-  required: readonly string[] = [],
-): Record<string, unknown> => ({
-  type: 'object',
-  properties: { ...properties, ...COMMON },
-  required,
-  additionalProperties: false,
-});
+type OptionalKeys<Data> = { [K in keyof Data]-?: object extends Pick<Data, K> ? K : never }[keyof Data];
+
+/** A type of actions whose `data` has these properties. The compiler compares them with the type of the data. */
+type ActionDefinition<Data> = Omit<JobActionDriver<Data>, 'schema'> & {
+  /** JSON Schemas of the properties of `data`. */
+  properties: Record<keyof Data, object>;
+  required: readonly Exclude<keyof Data, OptionalKeys<Data>>[];
+};
+
+/**
+ * Defines a type of actions. The JSON Schema of its `data` has these properties and those that all actions have. It is
+ * the one place where checked data gets its type.
+ */
+export const defineAction = <Data>({ properties, required, ...driver }: ActionDefinition<Data>): JobActionDriver =>
+  ({
+    ...driver,
+    schema: { type: 'object', properties: { ...properties, ...COMMON }, required, additionalProperties: false },
+  }) as unknown as JobActionDriver;

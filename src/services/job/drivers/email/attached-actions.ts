@@ -24,7 +24,7 @@ export async function checkAttached(
   const actions = new Map((await tx.find(JobAction, { jobId })).map((action) => [action.id, action]));
   const unknown = ids.find((id) => !isUuid(id) || !actions.has(id));
   if (unknown !== undefined) throw notFound({ what: 'job action', id: unknown });
-  const former = actionId && (actions.get(actionId)!.data as EmailData);
+  const former = actionId && (actions.get(actionId)!.data as unknown as EmailData);
   if (data.runAs === 'recipient') {
     const other = ids.findIndex((id) => actions.get(id)!.type !== 'export');
     if (other >= 0)
@@ -49,9 +49,9 @@ async function checkFile(ctx: Context, tx: SavedAction['tx'], action: JobAction)
 }
 
 /** Returns the facts about the attached files of a mail that the caller may know. */
-export async function previewAttached({ ctx, job, data }: ActionPreview): Promise<JobData[]> {
+export async function previewAttached({ ctx, job, data }: ActionPreview<EmailData>): Promise<JobData[]> {
   const { ownerId } = await ctx.read.one(Job, job.id, ['ownerId']);
-  const actions = await loadAttachedActions(ctx, ctx.viewer.tenantId, job.id, (data as EmailData).attach ?? []);
+  const actions = await loadAttachedActions(ctx, ctx.viewer.tenantId, job.id, data.attach ?? []);
   return Promise.all(
     actions.map(async (action) => ({
       action: action.name,

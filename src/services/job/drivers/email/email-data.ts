@@ -1,7 +1,5 @@
-import type { JobData } from '../../../../core/job-drivers.ts';
-
 /** `data` of an email action. */
-export interface EmailData extends JobData {
+export interface EmailData {
   recipients: string[];
   subject: string;
   body: string;

@@ -1,6 +1,5 @@
-import type { JobActionDriver } from '../../../../core/job-drivers.ts';
 import { resolveRecipients } from '../../../resource/recipients.ts';
-import { actionSchema, RECIPIENTS } from '../action-schema.ts';
+import { defineAction, RECIPIENTS } from '../action-schema.ts';
 import { namesOf } from '../recipients.ts';
 import { checkAttached, previewAttached } from './attached-actions.ts';
 import type { EmailData } from './email-data.ts';
@@ -10,54 +9,52 @@ const MAX_SUBJECT_CHARACTERS = 500;
 const MAX_BODY_CHARACTERS = 200_000;
 const MAX_ATTACHMENTS = 20;
 
-export const emailAction: JobActionDriver = {
+export const emailAction = defineAction<EmailData>({
   id: 'email',
   name: 'Email',
   description: 'Sends a mail, with the files of other actions attached.',
-  schema: actionSchema(
-    {
-      recipients: {
-        ...RECIPIENTS,
-        description:
-          'E-mail addresses, `user:<id>`, `team:<id>` (its members), user ids or usernames; at most 100. Each user gets ' +
-          'one mail. Disabled users and users without an e-mail address get none.',
-      },
-      subject: {
-        type: 'string',
-        minLength: 1,
-        maxLength: MAX_SUBJECT_CHARACTERS,
-        pattern: String.raw`^[^\u0000-\u001f\u007f]*$`,
-        description: 'Subject line.',
-      },
-      body: { type: 'string', maxLength: MAX_BODY_CHARACTERS, description: 'Text of the mail.' },
-      format: { enum: ['text', 'html'], description: 'Format of the body. Default: text.' },
-      attach: {
-        type: 'array',
-        maxItems: MAX_ATTACHMENTS,
-        items: { type: 'string' },
-        description: 'Ids of actions of the job whose files are attached, at most 20 MB in total.',
-      },
-      runAs: {
-        enum: ['owner', 'recipient'],
-        description:
-          "Whose rows exported files contain: the rows of the owner of the job (default), or each recipient's own. " +
-          'With `recipient` only the files of exports can be attached, and recipients are users and teams only.',
-      },
+  properties: {
+    recipients: {
+      ...RECIPIENTS,
+      description:
+        'E-mail addresses, `user:<id>`, `team:<id>` (its members), user ids or usernames; at most 100. Each user gets ' +
+        'one mail. Disabled users and users without an e-mail address get none.',
     },
-    ['recipients', 'subject', 'body'],
-  ),
+    subject: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_SUBJECT_CHARACTERS,
+      pattern: String.raw`^[^\u0000-\u001f\u007f]*$`,
+      description: 'Subject line.',
+    },
+    body: { type: 'string', maxLength: MAX_BODY_CHARACTERS, description: 'Text of the mail.' },
+    format: { enum: ['text', 'html'], description: 'Format of the body. Default: text.' },
+    attach: {
+      type: 'array',
+      maxItems: MAX_ATTACHMENTS,
+      items: { type: 'string' },
+      description: 'Ids of actions of the job whose files are attached, at most 20 MB in total.',
+    },
+    runAs: {
+      enum: ['owner', 'recipient'],
+      description:
+        "Whose rows exported files contain: the rows of the owner of the job (default), or each recipient's own. " +
+        'With `recipient` only the files of exports can be attached, and recipients are users and teams only.',
+    },
+  },
+  required: ['recipients', 'subject', 'body'],
   async prepare(data, action) {
-    const { recipients, runAs, attach } = data as EmailData;
+    const { recipients, runAs, attach } = data;
     const resolved = await resolveRecipients(action.tx, action.ctx.viewer.tenantId, recipients, {
       path: 'data.recipients',
       addresses: runAs !== 'recipient',
     });
-    const prepared = { ...(data as EmailData), recipients: [...new Set(resolved)] };
+    const prepared = { ...data, recipients: [...new Set(resolved)] };
     return attach ? { ...prepared, attach: await checkAttached({ ...prepared, attach }, action) } : prepared;
   },
   run: sendMails,
   async preview(preview) {
-    const { subject, body, recipients } = preview.data as EmailData;
+    const { subject, body, recipients } = preview.data;
     return {
       emailSubject: subject,
       emailBody: body,
@@ -65,4 +62,4 @@ export const emailAction: JobActionDriver = {
       attachments: await previewAttached(preview),
     };
   },
-};
+});

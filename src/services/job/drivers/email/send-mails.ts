@@ -16,9 +16,9 @@ import { exportForRecipients, type RecipientExports } from './recipient-exports.
  * Queues the mails of an email action in one transaction. A second attempt in the same run adds none, so that none is
  * sent twice.
  */
-export async function sendMails(run: ActionRun): Promise<void> {
+export async function sendMails(run: ActionRun<EmailData>): Promise<void> {
   const { ctx } = run;
-  const data = run.data as EmailData;
+  const data = run.data;
   const { tenantId, userId: ownerId } = ctx.viewer;
   const recipients = await findMailRecipients(ctx, { tenantId, ownerId }, data.recipients);
   const perRecipient = data.runAs === 'recipient' && (data.attach ?? []).length > 0;
@@ -33,7 +33,11 @@ interface Sent {
 }
 
 /** Sends the same files to everyone. */
-const sendFiles = async (run: ActionRun, data: EmailData, { users, addresses }: MailRecipients): Promise<Sent> => ({
+const sendFiles = async (
+  run: ActionRun<EmailData>,
+  data: EmailData,
+  { users, addresses }: MailRecipients,
+): Promise<Sent> => ({
   count: await run.ctx.transaction(async (tx) => {
     if (await isRepeated(tx, run)) return undefined;
     const { tenantId } = run.ctx.viewer;
@@ -58,7 +62,7 @@ function auditFiles({ ctx, job }: ActionRun, tx: Transaction, files: readonly At
 }
 
 /** Sends each user files with the rows and fields that they may see. */
-async function sendOwnRows(run: ActionRun, data: EmailData, { users }: MailRecipients): Promise<Sent> {
+async function sendOwnRows(run: ActionRun<EmailData>, data: EmailData, { users }: MailRecipients): Promise<Sent> {
   const { ctx } = run;
   const saved = new Set<string>();
   try {
@@ -73,7 +77,7 @@ async function sendOwnRows(run: ActionRun, data: EmailData, { users }: MailRecip
 }
 
 async function queueOwnRows(
-  run: ActionRun,
+  run: ActionRun<EmailData>,
   tx: Transaction,
   data: EmailData,
   users: MailRecipients['users'],
@@ -95,7 +99,7 @@ async function queueOwnRows(
 
 /** Queues mails. Returns their number. */
 async function queue(
-  run: ActionRun,
+  run: ActionRun<EmailData>,
   tx: Transaction,
   { subject, body, format }: EmailData,
   mails: readonly AddressedMail[],
@@ -121,7 +125,7 @@ const sourceOf = (runId: string, { action }: ActionRun): string => `job:${runId}
  * Returns whether an attempt of this run has queued the mails, or an earlier run that this one continues, in which the
  * action did not succeed because its worker died afterwards.
  */
-async function isRepeated(tx: Transaction, run: ActionRun): Promise<boolean> {
+async function isRepeated(tx: Transaction, run: ActionRun<EmailData>): Promise<boolean> {
   const succeeded = [{ task: { key: `action:${run.action.id}` }, result: { success: true } }];
   const earlier = await tx.query<{ id: string }>({
     text: `

@@ -1,36 +1,33 @@
 import { EXPORT_FORMATS } from '../../../../core/export-format.ts';
 import { isUuid } from '../../../../core/id.ts';
 import { invalid } from '../../../../core/input-checks.ts';
-import type { JobActionDriver } from '../../../../core/job-drivers.ts';
 import type { ExportChunk } from '../../../resource/export-file.ts';
 import { replaceOutput } from '../../job-action-output.ts';
-import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
+import { DATASET_PROPERTIES, defineAction, type DatasetKeys } from '../action-schema.ts';
 import { exportDataset, previewExport, type ExportOptions } from './export-rows.ts';
 
-export const exportAction: JobActionDriver = {
+export const exportAction = defineAction<ExportOptions & DatasetKeys>({
   id: 'export',
   name: 'Export',
   description: 'Writes the rows of a dataset to the file of the action, which emails can attach.',
-  usesDataset: true,
+  uses: 'dataset',
   datasetPermission: 'dataset:read',
   criteria: 'filter',
-  schema: actionSchema(
-    {
-      ...DATASET_PROPERTIES,
-      format: { enum: EXPORT_FORMATS, description: 'File format.' },
-      filter: {
-        type: ['object', 'string'],
-        description: 'Rows to export: criteria, or the id of a saved filter. Default: all.',
-      },
-      filename: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 255,
-        description: 'Name of the file, without or with the extension of the format. Default: the slug of the dataset.',
-      },
+  properties: {
+    ...DATASET_PROPERTIES,
+    format: { enum: EXPORT_FORMATS, description: 'File format.' },
+    filter: {
+      type: ['object', 'string'],
+      description: 'Rows to export: criteria, or the id of a saved filter. Default: all.',
     },
-    ['format'],
-  ),
+    filename: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'Name of the file, without or with the extension of the format. Default: the slug of the dataset.',
+    },
+  },
+  required: ['format'],
   prepare(data) {
     const { filter } = data;
     // As text, criteria would not be checked against the fields that the caller sees.
@@ -39,7 +36,7 @@ export const exportAction: JobActionDriver = {
     return data;
   },
   async run(run) {
-    const chunks = await exportDataset(run.ctx, run.datasetId, run.data as unknown as ExportOptions, run.ctx);
+    const chunks = await exportDataset(run.ctx, run.datasetId, run.data, run.ctx);
     try {
       // Every export has a chunk, and each chunk the name and the type of the file.
       const first = (await chunks.next()).value!;
@@ -51,9 +48,9 @@ export const exportAction: JobActionDriver = {
     run.log('Wrote the file');
   },
   preview: async ({ ctx, datasetId, data }) => ({
-    ...(await previewExport(ctx, datasetId, data as unknown as ExportOptions)),
+    ...(await previewExport(ctx, datasetId, data)),
   }),
-};
+});
 
 /** Returns the bytes of an export, whose first chunk was read. */
 export async function* bytesOf(

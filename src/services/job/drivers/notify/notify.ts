@@ -1,42 +1,39 @@
-import type { JobActionDriver, JobData } from '../../../../core/job-drivers.ts';
 import { limitNotifications } from '../../../resource/hourly-limits.ts';
 import { notify } from '../../../resource/notification.ts';
 import { resolveRecipients } from '../../../resource/recipients.ts';
-import { actionSchema, RECIPIENTS } from '../action-schema.ts';
+import { defineAction, RECIPIENTS } from '../action-schema.ts';
 import { namesOf } from '../recipients.ts';
 
 const MAX_MESSAGE_CHARACTERS = 1000;
 
 /** `data` of an action that notifies. */
-interface NotifyData extends JobData {
+interface NotifyData {
   recipients: string[];
   message: string;
 }
 
-export const notifyAction: JobActionDriver = {
+export const notifyAction = defineAction<NotifyData>({
   id: 'notify',
   name: 'Notify',
   description: 'Sends a notification.',
-  schema: actionSchema(
-    {
-      recipients: {
-        ...RECIPIENTS,
-        description:
-          '`user:<id>`, `team:<id>` (its admins and members who may write), user ids or usernames; at most 100.',
-      },
-      message: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_CHARACTERS, description: 'Message.' },
+  properties: {
+    recipients: {
+      ...RECIPIENTS,
+      description:
+        '`user:<id>`, `team:<id>` (its admins and members who may write), user ids or usernames; at most 100.',
     },
-    ['recipients', 'message'],
-  ),
+    message: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_CHARACTERS, description: 'Message.' },
+  },
+  required: ['recipients', 'message'],
   prepare: async (data, action) => ({
     ...data,
-    recipients: await resolveRecipients(action.tx, action.ctx.viewer.tenantId, (data as NotifyData).recipients, {
+    recipients: await resolveRecipients(action.tx, action.ctx.viewer.tenantId, data.recipients, {
       path: 'data.recipients',
       addresses: false,
     }),
   }),
   async run({ ctx, job, data, log }) {
-    const { recipients, message } = data as NotifyData;
+    const { recipients, message } = data;
     const { tenantId, userId: ownerId } = ctx.viewer;
     await ctx.transaction((tx) =>
       limitNotifications(tx, { kind: 'job', id: job.id, tenantId, ownerId }, () =>
@@ -51,7 +48,7 @@ export const notifyAction: JobActionDriver = {
     log('Notified');
   },
   async preview({ ctx, data }) {
-    const { recipients, message } = data as NotifyData;
+    const { recipients, message } = data;
     return { message, recipients: await namesOf(ctx, recipients) };
   },
-};
+});

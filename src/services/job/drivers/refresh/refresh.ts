@@ -1,28 +1,34 @@
 import { Dataset } from '../../../../../entities/dataset.ts';
 import { ApiError, upstreamFailed } from '../../../../core/errors.ts';
-import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
+import type { ActionRun } from '../../../../core/job-drivers.ts';
 import { countRows } from '../../../dataset/dataset-data.ts';
 import { refresh } from '../../../dataset/dataset-refresh.ts';
 import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
 import { waitForOperation } from '../../job-context.ts';
-import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
+import { DATASET_PROPERTIES, defineAction, type DatasetKeys } from '../action-schema.ts';
 
-export const refreshAction: JobActionDriver = {
+/** `data` of the action. */
+interface RefreshData extends DatasetKeys {
+  params?: Record<string, unknown>;
+}
+
+export const refreshAction = defineAction<RefreshData>({
   id: 'refresh',
   name: 'Refresh',
   description: 'Replaces the rows of a dataset by the result of its query.',
-  usesDataset: true,
+  uses: 'dataset',
   datasetPermission: 'dataset:refresh',
-  schema: actionSchema({
+  properties: {
     ...DATASET_PROPERTIES,
     params: { type: 'object', description: 'Values of the query parameters, by name. Default: their default values.' },
-  }),
-  run: (run) => refreshDataset(run, run.data['params'] as Record<string, unknown> | undefined),
+  },
+  required: [],
+  run: (run) => refreshDataset(run, run.data.params),
   async preview({ ctx, datasetId }) {
     const dataset = await ctx.read.one(Dataset, datasetId, ['name', 'dataUpdatedAt', ...VIEW_COLUMNS]);
     return { dataset: dataset.name, rows: await countRows(ctx, dataset), dataUpdatedAt: dataset.dataUpdatedAt };
   },
-};
+});
 
 /** Refreshes a dataset with the rights of the job's owner. */
 export async function refreshDataset(

@@ -5,7 +5,7 @@ import { TemplateInput } from '../../../../../entities/template-input.ts';
 import type { Context } from '../../../../core/context.ts';
 import { notFound, refused } from '../../../../core/errors.ts';
 import { yieldInParts } from '../../../../core/files.ts';
-import type { ActionRun, JobActionDriver, JobData, SavedAction } from '../../../../core/job-drivers.ts';
+import type { ActionRun, SavedAction } from '../../../../core/job-drivers.ts';
 import { auditText } from '../../../resource/audit-read.ts';
 import { loadUsedResource } from '../../../resource/load-resource.ts';
 import { renderDocument, type RenderedDocument } from '../../../template/render-document.ts';
@@ -14,7 +14,7 @@ import { findHandler } from '../../../template/template-handler.ts';
 import { checkParameters } from '../../../template/template-input-values.ts';
 import { mayReadDocuments } from '../../job-action-file.ts';
 import { replaceOutput } from '../../job-action-output.ts';
-import { actionSchema } from '../action-schema.ts';
+import { defineAction } from '../action-schema.ts';
 import { runDataChecks, hideTemplateDetails } from './render-errors.ts';
 
 /** `data` of the action. */
@@ -25,44 +25,44 @@ interface RenderData {
   filename?: string;
 }
 
-export const renderTemplateAction: JobActionDriver = {
+export const renderTemplateAction = defineAction<RenderData>({
   id: 'render-template',
   name: 'Render template',
   description: 'Renders a document from a template to the file of the action, which emails can attach.',
-  usesTemplate: true,
-  schema: actionSchema(
-    {
-      templateId: { type: 'string', minLength: 1, maxLength: 255, description: 'Template, by id, slug or natural id.' },
-      params: { type: 'object', description: 'Values of the inputs by name. Absent ones have their default.' },
-      handler: {
-        type: 'string',
-        maxLength: 100,
-        description: 'Output handler of the engine, e.g. `pdf`. Default: the one of the template.',
-      },
-      filename: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 255,
-        description:
-          'Name of the file, without or with the extension of the format. Default: the slug of the template.',
-      },
+  uses: 'template',
+  properties: {
+    templateId: { type: 'string', minLength: 1, maxLength: 255, description: 'Template, by id, slug or natural id.' },
+    params: { type: 'object', description: 'Values of the inputs by name. Absent ones have their default.' },
+    handler: {
+      type: 'string',
+      maxLength: 100,
+      description: 'Output handler of the engine, e.g. `pdf`. Default: the one of the template.',
     },
-    ['templateId'],
-  ),
-  prepare: (data, action) => prepare(data as unknown as RenderData, action),
+    filename: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      description: 'Name of the file, without or with the extension of the format. Default: the slug of the template.',
+    },
+  },
+  required: ['templateId'],
+  prepare,
   async run(run) {
     const { content, contentType, filename } = await render(run);
-    await replaceOutput(run, { filename, contentType, content: yieldInParts(content) });
+    await replaceOutput(
+      { ...run, templateId: run.data.templateId },
+      { filename, contentType, content: yieldInParts(content) },
+    );
     run.log('Wrote the file');
   },
   async preview({ ctx, job, data }) {
-    const { templateId, ...options } = data as unknown as RenderData;
+    const { templateId, ...options } = data;
     if (!(await rendersAs(ctx, job.id)))
       throw refused('Only the owner of the job previews the document, as it has params');
     const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, optionsOf(options)));
     return { template: plan.template.name, filename: plan.filename, contentType: plan.handler.contentType };
   },
-};
+});
 
 const optionsOf = ({ params, handler, filename }: Omit<RenderData, 'templateId'>): RenderOptions => ({
   params: params ?? {},
@@ -75,7 +75,7 @@ const optionsOf = ({ params, handler, filename }: Omit<RenderData, 'templateId'>
  * to read the template. Throws NOT_FOUND for a draft. Throws FORBIDDEN for callers who may not read the data of the
  * job's owner: with their own template they could find out whether the owner has a value.
  */
-async function prepare(data: RenderData, { ctx, tx, ownerId, actionId }: SavedAction): Promise<JobData> {
+async function prepare(data: RenderData, { ctx, tx, ownerId, actionId }: SavedAction): Promise<RenderData> {
   const former = actionId ? await tx.findOne(JobAction, { id: actionId }) : null;
   if (former && isDeepStrictEqual(workOf(data), workOf(former.data as unknown as RenderData))) return { ...data };
   const template = await loadUsedResource(ctx, tx, TEMPLATE, data.templateId, 'template:read');
@@ -107,8 +107,8 @@ const workOf = ({ templateId, params, handler, filename }: RenderData): RenderDa
 });
 
 /** Renders the document as the owner of the job. */
-async function render({ ctx, data, signal, progress }: ActionRun): Promise<RenderedDocument> {
-  const { templateId, ...options } = data as unknown as RenderData;
+async function render({ ctx, data, signal, progress }: ActionRun<RenderData>): Promise<RenderedDocument> {
+  const { templateId, ...options } = data;
   try {
     const plan = await ctx.transaction((tx) => planRender(ctx, tx, templateId, optionsOf(options)));
     const document = await renderDocument(ctx, plan, { signal, progress: ({ percent }) => progress(percent ?? 0) });

@@ -1,7 +1,6 @@
 import { Dataset } from '../../../../../entities/dataset.ts';
-import type { JobActionDriver } from '../../../../core/job-drivers.ts';
 import { cleanSnapshots, planCleanup } from '../../../dataset/snapshot-cleanup.ts';
-import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
+import { DATASET_PROPERTIES, defineAction, type DatasetKeys } from '../action-schema.ts';
 
 /** Maximum number of snapshots that each list of a preview names. */
 const MAX_LISTED = 100;
@@ -12,27 +11,30 @@ const ENDS = {
   notAllowed: 'was kept, because the owner of the job may not delete it',
 };
 
-export const snapshotCleanupAction: JobActionDriver = {
+/** `data` of the action. */
+interface CleanupData extends DatasetKeys {
+  keep: number;
+}
+
+export const snapshotCleanupAction = defineAction<CleanupData>({
   id: 'snapshot-cleanup',
   name: 'Snapshot cleanup',
   description: 'Deletes the oldest snapshots of a dataset.',
-  usesDataset: true,
+  uses: 'dataset',
   datasetPermission: 'dataset:write',
-  schema: actionSchema(
-    {
-      ...DATASET_PROPERTIES,
-      keep: { type: 'integer', minimum: 0, maximum: 10_000, description: 'Number of latest snapshots to keep.' },
-    },
-    ['keep'],
-  ),
+  properties: {
+    ...DATASET_PROPERTIES,
+    keep: { type: 'integer', minimum: 0, maximum: 10_000, description: 'Number of latest snapshots to keep.' },
+  },
+  required: ['keep'],
   run: ({ ctx, datasetId, data, log, progress }) =>
-    cleanSnapshots(ctx, datasetId, data['keep'] as number, ({ id, kept }, done) => {
+    cleanSnapshots(ctx, datasetId, data.keep, ({ id, kept }, done) => {
       log(`The snapshot ${id} ${kept ? ENDS[kept] : 'was deleted'}`);
       progress(100 * done);
     }),
   async preview({ ctx, datasetId, data }) {
     const { name } = await ctx.read.one(Dataset, datasetId, ['name']);
-    const plan = await planCleanup(ctx, datasetId, data['keep'] as number);
+    const plan = await planCleanup(ctx, datasetId, data.keep);
     const [deleted, kept] = [plan.filter((one) => one.kept === null), plan.filter((one) => one.kept !== null)];
     return {
       dataset: name,
@@ -42,4 +44,4 @@ export const snapshotCleanupAction: JobActionDriver = {
       kept: kept.slice(0, MAX_LISTED).map(({ kept: reason, ...snapshot }) => ({ ...snapshot, reason })),
     };
   },
-};
+});

@@ -1,20 +1,25 @@
 import { Dataset } from '../../../../../entities/dataset.ts';
-import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
+import type { ActionRun } from '../../../../core/job-drivers.ts';
 import { countRows } from '../../../dataset/dataset-data.ts';
 import { VIEW_COLUMNS } from '../../../dataset/dataset-view.ts';
 import { create } from '../../../dataset/snapshot.ts';
 import { waitForOperation } from '../../job-context.ts';
-import { actionSchema, DATASET_PROPERTIES } from '../action-schema.ts';
+import { DATASET_PROPERTIES, defineAction, type DatasetKeys } from '../action-schema.ts';
 
 const MAX_NAME_CHARACTERS = 255;
 
-export const snapshotAction: JobActionDriver = {
+/** `data` of the action. */
+interface SnapshotData extends DatasetKeys {
+  name?: string;
+}
+
+export const snapshotAction = defineAction<SnapshotData>({
   id: 'snapshot',
   name: 'Snapshot',
   description: 'Creates a snapshot of a dataset.',
-  usesDataset: true,
+  uses: 'dataset',
   datasetPermission: 'dataset:copy',
-  schema: actionSchema({
+  properties: {
     ...DATASET_PROPERTIES,
     name: {
       type: 'string',
@@ -22,19 +27,20 @@ export const snapshotAction: JobActionDriver = {
       maxLength: MAX_NAME_CHARACTERS,
       description: 'Name of the snapshot. Default: the name of the dataset and the date in UTC.',
     },
-  }),
+  },
+  required: [],
   async run(run) {
-    await takeSnapshot(run, run.data['name'] as string | undefined);
+    await takeSnapshot(run, run.data.name);
   },
   async preview({ ctx, datasetId, data }) {
     const dataset = await ctx.read.one(Dataset, datasetId, ['name', ...VIEW_COLUMNS]);
     return {
       dataset: dataset.name,
-      name: (data['name'] as string | undefined) ?? defaultName(dataset.name),
+      name: data.name ?? defaultName(dataset.name),
       rows: await countRows(ctx, dataset),
     };
   },
-};
+});
 
 /**
  * Creates a snapshot of a dataset that belongs to the owner of the job. Returns its id. Throws FORBIDDEN for an owner

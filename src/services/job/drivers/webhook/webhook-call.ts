@@ -2,11 +2,13 @@ import { createHmac } from 'node:crypto';
 import type { ActionRun, JobData } from '../../../../core/job-drivers.ts';
 
 /** `data` of a webhook action. */
-export interface WebhookData extends JobData {
+export interface WebhookData {
   url: string;
   method?: string;
   headers?: Record<string, string>;
   body?: unknown;
+  /** Masked. */
+  secret?: string;
 }
 
 /** The facts of a call. `runId` is null in a preview. */

@@ -1,42 +1,40 @@
 import { ApiError, upstreamFailed } from '../../../../core/errors.ts';
 import { invalid } from '../../../../core/input-checks.ts';
-import type { ActionRun, JobActionDriver } from '../../../../core/job-drivers.ts';
+import type { ActionRun } from '../../../../core/job-drivers.ts';
 import { MASK } from '../../../../core/mask.ts';
 import { quoteUpstream } from '../../../../core/outbound.ts';
 import { checkHeaderNames } from '../../../resource/header-names.ts';
-import { actionSchema } from '../action-schema.ts';
+import { defineAction } from '../action-schema.ts';
 import { type WebhookData, createCall, signCall } from './webhook-call.ts';
 
 /** Minimum length of a part of a secret that is a secret too. */
 const MIN_PART_LENGTH = 4;
 
 const MAX_RESPONSE_BYTES = 65_536;
-export const webhookAction: JobActionDriver = {
+export const webhookAction = defineAction<WebhookData>({
   id: 'webhook',
   name: 'Webhook',
   description: 'Calls a URL. With a `secret`, the header `X-DWS-Signature` signs the call.',
   secrets: ['secret', 'headers.*'],
   secretsFor: 'url',
-  schema: actionSchema(
-    {
-      url: { type: 'string', maxLength: 2000, description: 'Absolute URL with `http` or `https`.' },
-      method: { enum: ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], description: 'HTTP method. Default: POST.' },
-      headers: {
-        type: 'object',
-        maxProperties: 50,
-        // The characters of HTTP headers, or the mask of a stored value.
-        additionalProperties: { type: 'string', maxLength: 8000, pattern: `^(?:[\\t -~\\u0080-\\u00ff]*|${MASK})$` },
-        description: 'Headers. Their values are secrets.',
-      },
-      body: {
-        description: 'Body: a text as it is, any other value as JSON. Default: a JSON document that describes the run.',
-      },
-      secret: { type: 'string', minLength: 1, maxLength: 1000, description: 'Key of the signature. A secret.' },
+  properties: {
+    url: { type: 'string', maxLength: 2000, description: 'Absolute URL with `http` or `https`.' },
+    method: { enum: ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'], description: 'HTTP method. Default: POST.' },
+    headers: {
+      type: 'object',
+      maxProperties: 50,
+      // The characters of HTTP headers, or the mask of a stored value.
+      additionalProperties: { type: 'string', maxLength: 8000, pattern: `^(?:[\\t -~\\u0080-\\u00ff]*|${MASK})$` },
+      description: 'Headers. Their values are secrets.',
     },
-    ['url'],
-  ),
+    body: {
+      description: 'Body: a text as it is, any other value as JSON. Default: a JSON document that describes the run.',
+    },
+    secret: { type: 'string', minLength: 1, maxLength: 1000, description: 'Key of the signature. A secret.' },
+  },
+  required: ['url'],
   prepare(data) {
-    const { url, method, headers = {} } = data as WebhookData;
+    const { url, method, headers = {} } = data;
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw invalid('data.url', 'must be an absolute URL with http or https');
     // A password in the URL would not be a secret.
@@ -47,19 +45,19 @@ export const webhookAction: JobActionDriver = {
   },
   run: call,
   async preview({ data, job, action }) {
-    const { headers, ...described } = createCall(data as WebhookData, { job, action, runId: null });
+    const { headers, ...described } = createCall(data, { job, action, runId: null });
     const signed = 'secret' in data && { 'X-DWS-Timestamp': null, 'X-DWS-Signature': null };
     return { ...described, headers: { ...headers, 'X-DWS-Delivery': null, ...signed } };
   },
-};
+});
 
 /** Sends the call. Every response but 2xx is a failure. */
-async function call(run: ActionRun): Promise<void> {
+async function call(run: ActionRun<WebhookData>): Promise<void> {
   const { data, secrets, signal } = run;
   const headers = Object.fromEntries(
-    Object.keys((data as WebhookData).headers ?? {}).map((name) => [name, secrets.get(`headers.${name}`)!]),
+    Object.keys(data.headers ?? {}).map((name) => [name, secrets.get(`headers.${name}`)!]),
   );
-  const { url, method, body, ...sent } = createCall({ ...(data as WebhookData), headers }, run);
+  const { url, method, body, ...sent } = createCall({ ...data, headers }, run);
   const spellings = spellingsOf(secrets.values());
   const startedAt = performance.now();
   const response = await run.ctx.platform.outbound
