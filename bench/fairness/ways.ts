@@ -347,7 +347,7 @@ export const WAYS: Way[] = [
     key: 'j5',
     title: '30 logins over GraphQL with a password of 1 MB',
     attack: repeatNewDocument((name) => ({
-      query: `mutation ($p: String!) { ${name}: login(input: { username: "nobody", password: $p }) { user { id } } }`,
+      query: `mutation ($p: String!) { ${name}: login(username: "nobody", password: $p) { expiresAt } }`,
       variables: { p: 'p'.repeat(1_000_000) },
     })),
   },

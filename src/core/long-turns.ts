@@ -25,6 +25,18 @@ export async function runInTurn(calculate: () => void): Promise<void> {
 }
 
 /**
+ * Calls `begin` in a turn of the event loop of its own. The calculation is what follows in the same turn, e.g. in code
+ * that awaits a promise. Resolves after a pause, like `runInTurn`.
+ */
+export async function letBeginInTurn(begin: () => void): Promise<void> {
+  await setImmediate();
+  const start = performance.now();
+  begin();
+  await setImmediate();
+  await pauseAfter(performance.now() - start);
+}
+
+/**
  * Ends a turn of long work that began at `start`: with a pause while requests are served in this process, otherwise with
  * the next turn of the event loop.
  */

@@ -27,6 +27,7 @@ import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
+import { DocumentStore } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { SchemaResponses } from './graphql/schema-responses.ts';
@@ -95,13 +96,25 @@ export async function createHttpServer(
   platform.internalApi = createInternalApi(app, internalCalls, platform.publicUrl);
   const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
 
+  const documents = new DocumentStore();
   const thread = new DocumentThread(schema);
   const responses = new SchemaResponses(schema, thread);
-  const apollo = createApollo(schema, platform, { thread, responses });
+  const apollo = createApollo(schema, platform, { documents, thread, responses });
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   const limitBody = limitPublicBodies(bodies, hasViewer);
-  const graphql = { schema, apollo, thread, responses, platform, authenticator, limiter, createContext, limitBody };
+  const graphql = {
+    schema,
+    apollo,
+    documents,
+    thread,
+    responses,
+    platform,
+    authenticator,
+    limiter,
+    createContext,
+    limitBody,
+  };
   await app.register(registerGraphqlRoutes, graphql);
   registerRest(app, {
     endpoints,

@@ -1,25 +1,22 @@
 import { expect, vi } from 'vitest';
+import { DocumentStore } from '../../src/server/graphql/document-store.ts';
 import { test } from '../support/fixture.ts';
 
 const parse = JSON.parse;
 const MARK = 'x'.repeat(100_000);
 
-/** Runs `work` and returns the turns of the event loop in which texts with `MARK` were parsed. */
-async function turnsOfParsing(work: () => Promise<unknown>): Promise<number[]> {
+/** Runs `work` and returns the turns of the event loop in which it called `note`. */
+async function turnsOf(work: (note: () => void) => Promise<unknown>): Promise<number[]> {
   let turn = 0;
   let next = setImmediate(function count() {
     turn += 1;
     next = setImmediate(count);
   });
   const turns: number[] = [];
-  const spy = vi.spyOn(JSON, 'parse').mockImplementation((text, ...rest) => {
-    if (text.includes(MARK)) turns.push(turn);
-    return parse(text, ...rest) as unknown;
-  });
   try {
-    await work();
+    await work(() => turns.push(turn));
   } finally {
-    spy.mockRestore();
+    vi.restoreAllMocks();
     clearImmediate(next);
   }
   return turns;
@@ -33,7 +30,11 @@ test.for([
   async ([url, body, status], { service, ann }) => {
     await service.app.inject({ method: 'POST', url, headers: ann.headers, payload: body });
     const statuses: number[] = [];
-    const turns = await turnsOfParsing(async () => {
+    const turns = await turnsOf(async (note) => {
+      vi.spyOn(JSON, 'parse').mockImplementation((text, ...rest) => {
+        if (text.includes(MARK)) note();
+        return parse(text, ...rest) as unknown;
+      });
       const request = { method: 'POST', url, headers: ann.headers, payload: body } as const;
       const responses = await Promise.all(Array.from({ length: 8 }, () => service.app.inject(request)));
       statuses.push(...responses.map(({ statusCode }) => statusCode));
@@ -43,3 +44,47 @@ test.for([
     expect(new Set(turns).size).toBe(8);
   },
 );
+
+test('of new long documents that arrive together, one is parsed in a turn of the event loop', async ({
+  service,
+  ann,
+}) => {
+  const documentOf = (name: string) => `query ${name} { me { id } } # ${'long '.repeat(1000)}`;
+  const send = (query: string) =>
+    service.app.inject({ method: 'POST', url: '/graphql', headers: ann.headers, payload: { query } });
+  await send(documentOf('Warm'));
+  const { get } = DocumentStore.prototype;
+  const statuses: number[] = [];
+  const turns = await turnsOf(async (note) => {
+    // Apollo looks a document up in the turn in which it parses it.
+    vi.spyOn(DocumentStore.prototype, 'get').mockImplementation(function (this: DocumentStore, key) {
+      note();
+      return get.call(this, key);
+    });
+    const responses = await Promise.all(Array.from({ length: 8 }, (_, n) => send(documentOf(`Q${n}`))));
+    statuses.push(...responses.map(({ statusCode }) => statusCode));
+  });
+  expect(statuses).toEqual(Array.from({ length: 8 }, () => 200));
+  expect(turns).toHaveLength(8);
+  expect(new Set(turns).size).toBe(8);
+});
+
+test('of new documents that read the SDL, the response of one is printed in a turn of the event loop', async ({
+  ann,
+}) => {
+  const { stringify } = JSON;
+  const sdls: string[] = [];
+  const turns = await turnsOf(async (note) => {
+    vi.spyOn(JSON, 'stringify').mockImplementation((value: unknown, ...rest) => {
+      if ((value as { sdl?: string } | undefined)?.sdl) note();
+      return stringify(value, ...(rest as []));
+    });
+    const names = Array.from({ length: 8 }, (_, n) => `sdl${n}`);
+    const responses = await Promise.all(names.map((name) => ann.gql(`{ ${name}: _service { sdl } }`)));
+    sdls.push(...responses.map(({ data }, n) => data[names[n]!].sdl));
+  });
+  expect(new Set(sdls).size).toBe(1);
+  expect(sdls[0]).toContain('type Query');
+  expect(turns).toHaveLength(8);
+  expect(new Set(turns).size).toBe(8);
+});

@@ -51,6 +51,7 @@ const PLACES: Record<string, string[]> = {
   'hashes of passwords, shared among addresses instead of users': ['passwords'],
   'logins that call an identity provider, shared among addresses': ['logins'],
   'JSON bodies longer than 64 kB that are parsed, shared among addresses': ['large bodies'],
+  'responses with the SDL that are printed; without credentials shared among addresses': ['responses with the SDL'],
   'GraphQL documents longer than 2,000 characters that are validated, and introspection; without credentials shared among addresses':
     ['long GraphQL documents'],
   'calls of MCP servers': ['calls of MCP servers'],

@@ -28,6 +28,7 @@ import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
+import type { DocumentStore } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import { requiresCredentials } from './required-credentials.ts';
@@ -37,6 +38,7 @@ import { checkValues } from './variables.ts';
 
 /** The readers of documents and of the schema. */
 export interface SchemaReaders {
+  documents: DocumentStore;
   thread: DocumentThread;
   responses: SchemaResponses;
 }
@@ -202,6 +204,7 @@ export function createApollo(
     formatError,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: MAX_TOKENS },
+    documentStore: readers.documents,
     stopOnTerminationSignals: false,
     logger: log,
     plugins: [

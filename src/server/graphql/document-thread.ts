@@ -6,12 +6,14 @@ import {
   type DocumentNode,
   type GraphQLSchema,
 } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { programBeside } from '../../adapters/process/program.ts';
 import { TaskThread } from '../../adapters/process/task-thread.ts';
 import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { graphqlLimit } from '../../core/errors.ts';
-import { callerAt, FairGate } from '../../core/fair-gate.ts';
+import { callerAt, FairGate, type Caller } from '../../core/fair-gate.ts';
+import { letBeginInTurn } from '../../core/long-turns.ts';
 
 /** Tasks of the thread. Documents are sent as texts, because their nodes would take longer to copy. */
 export type DocumentTask =
@@ -45,6 +47,13 @@ export type DocumentCaller = Pick<PublicContext, 'viewer'> & {
   request: Pick<PublicContext['request'], 'address' | 'signal'>;
 };
 
+/** Returns whether a document is checked in the thread. */
+export const isLong = (text: string): boolean => text.length > MAX_SHORT_CHARACTERS;
+
+/** Returns who shares the places for documents: the user, or the address of a caller without credentials. */
+export const callerOfDocument = ({ viewer, request: { address } }: DocumentCaller): Caller =>
+  viewer ?? callerAt(addressRange(address));
+
 /**
  * Validates documents, and runs what reads the schema. Long documents are validated, and introspection runs, in a thread
  * of its own, one at a time: both can take a fifth of a second. See docs/contract/operations.md#fairness.
@@ -54,6 +63,8 @@ export class DocumentThread {
   readonly #thread: TaskThread<DocumentTask, DocumentResult>;
   /** The errors of documents that were validated. */
   readonly #known = new WeakMap<DocumentNode, Promise<readonly GraphQLError[]>>();
+  /** Results for texts that are parsed next. */
+  readonly #prepared = new LRUCache<string, DocumentResult>({ max: 100 });
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -65,6 +76,20 @@ export class DocumentThread {
       idleMs: 60_000,
       timeoutMs: 20_000,
       failure: 'The document could not be checked',
+    });
+  }
+
+  /**
+   * Validates the text of a long document that is not parsed yet, then resolves in a turn of the event loop for it alone, in
+   * which the caller parses it; a pause follows. Of many such documents, only one is in memory. Throws like `FairGate`.
+   */
+  prepare(text: string, caller: DocumentCaller): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const validateAndParse = async () => {
+        this.#prepared.set(text, await this.#thread.run({ kind: 'validate', text }));
+        await letBeginInTurn(resolve);
+      };
+      GATE.run(callerOfDocument(caller), caller.request.signal, validateAndParse).catch(reject);
     });
   }
 
@@ -82,8 +107,10 @@ export class DocumentThread {
 
   async #validate(document: DocumentNode, caller: DocumentCaller): Promise<readonly GraphQLError[]> {
     const { source } = document.loc!;
-    if (source.body.length <= MAX_SHORT_CHARACTERS) return validate(this.#schema, document);
-    const result = await this.#run({ kind: 'validate', text: source.body }, caller);
+    const text = source.body;
+    if (!isLong(text)) return validate(this.#schema, document);
+    const result = this.#prepared.get(text) ?? (await this.#run({ kind: 'validate', text }, caller));
+    this.#prepared.delete(text);
     const errors = result.kind === 'errors' ? result.errors : [];
     return [
       ...errors.map(({ message, positions }) => new GraphQLError(message, { source, positions })),
@@ -104,7 +131,7 @@ export class DocumentThread {
     return result.kind === 'parts' ? new Map(result.parts) : undefined;
   }
 
-  #run(task: DocumentTask, { viewer, request: { address, signal } }: DocumentCaller): Promise<DocumentResult> {
-    return GATE.run(viewer ?? callerAt(addressRange(address)), signal, () => this.#thread.run(task));
+  #run(task: DocumentTask, caller: DocumentCaller): Promise<DocumentResult> {
+    return GATE.run(callerOfDocument(caller), caller.request.signal, () => this.#thread.run(task));
   }
 }

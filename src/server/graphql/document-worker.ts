@@ -8,11 +8,13 @@ import {
   specifiedRules,
   validate,
   ValuesOfCorrectTypeRule,
+  type DocumentNode,
   type ExecutionResult,
   type GraphQLSchema,
   type IntrospectionQuery,
 } from 'graphql';
 import { serveTasks } from '../../adapters/process/serve-tasks.ts';
+import { MAX_TOKENS } from '../../core/limits/limits.ts';
 import type { DocumentResult, DocumentTask } from './document-thread.ts';
 import { introspectionOf } from './schema-part.ts';
 
@@ -40,8 +42,20 @@ function createSchema(introspection: IntrospectionQuery): GraphQLSchema {
   return created;
 }
 
-const errorsOf = (text: string) =>
-  validate(schema, parse(text), RULES).map(({ message, positions = [] }) => ({ message, positions: [...positions] }));
+/** Returns the errors of a document. None if it does not parse: the process reports why. */
+function errorsOf(text: string) {
+  const document = parsed(text);
+  const errors = document ? validate(schema, document, RULES) : [];
+  return errors.map(({ message, positions = [] }) => ({ message, positions: [...positions] }));
+}
+
+function parsed(text: string): DocumentNode | undefined {
+  try {
+    return parse(text, { maxTokens: MAX_TOKENS });
+  } catch {
+    return undefined;
+  }
+}
 
 function introspect({ text, variables, operationName }: DocumentTask & { kind: 'introspect' }): DocumentResult {
   const document = parse(text);

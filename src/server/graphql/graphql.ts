@@ -13,6 +13,7 @@ import type { RateLimiter } from '../rate-limit.ts';
 import type { CreateContext } from '../request-context.ts';
 import { traceGraphql } from '../tracing.ts';
 import type { SchemaReaders } from './apollo.ts';
+import { isLong } from './document-thread.ts';
 import { createSocketHandler } from './websocket.ts';
 
 export interface GraphqlOptions extends SchemaReaders {
@@ -45,11 +46,20 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
         logFailure(request.log, { err: error, requestId: request.id }, 'Request failed', reply.raw.destroyed);
       throw toRequestError(error);
     });
-  const context = (request: FastifyRequest, reply: FastifyReply) => {
-    checkDocument(request);
-    const created = request.graphqlContext;
-    if (!created) return createContext(request, reply);
-    return 'context' in created ? Promise.resolve(created.context) : Promise.reject(created.error as Error);
+  const context = async (request: FastifyRequest, reply: FastifyReply) => {
+    const created = request.graphqlContext ?? { context: await createContext(request, reply) };
+    if ('error' in created) throw created.error as Error;
+    await prepareDocument(request, created.context).catch((error: unknown) => {
+      throw toRequestError(error);
+    });
+    return created.context;
+  };
+  /** Before Apollo parses the document of a request: checks how deep it nests, and validates a long new one. */
+  const prepareDocument = async ({ method, query, body }: FastifyRequest, caller: PublicContext): Promise<void> => {
+    const text = ((method === 'GET' ? query : body) as { query?: unknown } | null | undefined)?.query;
+    if (typeof text !== 'string') return;
+    checkNesting(text);
+    if (isLong(text) && !options.documents.has(text)) await options.thread.prepare(text, caller);
   };
   const apolloHandler = fastifyApolloHandler(options.apollo, { context: context as never }) as unknown as (
     ...parameters: Parameters<RouteHandlerMethod>
@@ -80,17 +90,6 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     preParsing: options.limitBody,
     handler,
   });
-}
-
-/** Checks how deep the document of a request nests, before Apollo parses it. */
-function checkDocument({ method, query, body }: FastifyRequest): void {
-  const document = ((method === 'GET' ? query : body) as { query?: unknown } | null | undefined)?.query;
-  if (typeof document !== 'string') return;
-  try {
-    checkNesting(document);
-  } catch (error) {
-    throw toRequestError(error);
-  }
 }
 
 /**

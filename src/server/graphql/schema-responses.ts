@@ -9,8 +9,10 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { PublicContext } from '../../core/context.ts';
+import { FairGate } from '../../core/fair-gate.ts';
+import { runInTurn } from '../../core/long-turns.ts';
 import { SentOften } from '../sent-often.ts';
-import type { DocumentThread } from './document-thread.ts';
+import { callerOfDocument, type DocumentThread } from './document-thread.ts';
 import { divideDocument, type DividedDocument } from './schema-part.ts';
 import { declaredValues } from './variables.ts';
 
@@ -18,6 +20,9 @@ import { declaredValues } from './variables.ts';
 const MAX_STORED_CHARACTERS = 4_000_000;
 /** Maximum length of the values of variables of a response that is stored. */
 const MAX_VARIABLE_CHARACTERS = 1000;
+
+/** Shared among addresses by callers without credentials. */
+const GATE = FairGate.shared({ places: 1, maxWaiting: 200, taskNoun: 'responses with the SDL' });
 
 /** A part of a result that is JSON already. */
 class JsonText {
@@ -118,7 +123,7 @@ export class SchemaResponses {
   }
 
   async #execute(
-    { readsSchema, rest, keys }: DividedDocument,
+    { readsSchema, rest, keys, isPublic }: DividedDocument,
     { document, operation, variables }: SchemaQuery,
     context: PublicContext,
   ): Promise<ExecutionResult | null> {
@@ -138,10 +143,11 @@ export class SchemaResponses {
     });
     const { data, errors } = found;
     if (!data) return data === null ? found : null;
+    const values = isPublic ? await printInTurn(data, context) : data;
     const entries = keys.flatMap((key) => {
       const json = parts.get(key);
       if (json !== undefined) return [[key, new JsonText(json)] as const];
-      return Object.hasOwn(data, key) ? [[key, data[key]] as const] : [];
+      return Object.hasOwn(values, key) ? [[key, values[key]] as const] : [];
     });
     return { data: Object.fromEntries(entries), ...(errors && { errors }) };
   }
@@ -172,6 +178,16 @@ export class SchemaResponses {
     }
     return divided;
   }
+}
+
+/** Prints the values of a result with the SDL in a turn of the event loop of their own: they have half a million characters. */
+async function printInTurn(data: Data, caller: PublicContext): Promise<Data> {
+  const printed: Data = {};
+  const print = () => {
+    for (const [key, value] of Object.entries(data)) printed[key] = new JsonText(JSON.stringify(value));
+  };
+  await GATE.run(callerOfDocument(caller), caller.request.signal, () => runInTurn(print));
+  return printed;
 }
 
 const toFailure = (error: Error): ExecutionResult => ({
