@@ -1,6 +1,6 @@
 import { capitalize } from '../src/core/capitalize.ts';
 import { collection, resource, value, type Presenter } from './present.ts';
-import { create, del, get, plain, put, type RouteOptions, type Row } from './route.ts';
+import { create, del, EXAMPLE_ID, get, plain, put, type Json, type RouteOptions, type Row } from './route.ts';
 import type { Links } from './selection.ts';
 import { tag } from './tag.ts';
 import { toCamelCase } from './words.ts';
@@ -29,7 +29,18 @@ const owner: Aspect = ({ path, name, field, typeName }) => {
   const owned = resource('ownerId owner { id name type email description }', (_, { id }) => ({
     [`svc:${name}`]: `${path}/${id}`,
   }));
-  return [get(`${path}/:id/owner`, field, owned), put(`${path}/:id/owner`, `set${typeName}Owner`, owned)];
+  const responseExample = {
+    ownerId: EXAMPLE_ID,
+    owner: { id: EXAMPLE_ID, name: 'Ann', type: 'user', email: null, description: null },
+    _links: {
+      [`svc:${name}`]: { href: `/api${path}/${EXAMPLE_ID}` },
+      'svc:owner': { href: `/api/users/${EXAMPLE_ID}` },
+    },
+  };
+  return [
+    get(`${path}/:id/owner`, field, owned, { responseExample }),
+    put(`${path}/:id/owner`, `set${typeName}Owner`, owned, { example: { ownerId: `team:${EXAMPLE_ID}` } }),
+  ];
 };
 
 interface Share {
@@ -37,9 +48,16 @@ interface Share {
   datasetFilterId?: string | null;
 }
 
-/** Creates the rows of shares. `fields` is the selection of fields that only shares of this kind have. */
+/**
+ * Creates the rows of shares. `fields` is the selection of fields that only shares of this kind have, `example` their
+ * part of the example.
+ */
 export const createShareRows =
-  (fields = '', linksOf: (share: Share, params: Readonly<Record<string, string>>) => Links = () => ({})): Aspect =>
+  (
+    fields = '',
+    linksOf: (share: Share, params: Readonly<Record<string, string>>) => Links = () => ({}),
+    example: Readonly<Json> = {},
+  ): Aspect =>
   ({ path, name, field, typeName }) => {
     const share = resource<Share>(
       `${name}Id: resourceId principalId principal { id name type email } accessLevel ${fields} createdAt updatedAt`,
@@ -53,7 +71,7 @@ export const createShareRows =
     return [
       get(`${path}/:id/shares`, `${field}.shares`, collection('share', share)),
       get(single, `${field}.share`, share),
-      put(single, `share${typeName}`, share),
+      put(single, `share${typeName}`, share, { example: { accessLevel: 1, ...example } }),
       del(single, `unshare${typeName}`),
     ];
   };
@@ -107,7 +125,7 @@ const favorite: Aspect = ({ path, field, typeName }) => {
     required: ['favorited'],
   });
   return [
-    get(single, field, value('favorited')),
+    get(single, field, value('favorited'), { responseExample: { favorited: true } }),
     put(single, `favorite${typeName}`, confirmed),
     del(single, `unfavorite${typeName}`),
   ];

@@ -1,69 +1,9 @@
 import { OperationTypeNode } from 'graphql';
 import { capitalize } from '../src/core/capitalize.ts';
 import type { Endpoint } from './bridge.ts';
-import { namesOfAppRow } from './openapi-app.ts';
 import { toWords } from './words.ts';
 
-/* Names of operations in the OpenAPI document: ids and summaries. */
-
-/** Ids and summaries of rows whose derived ones would be wrong or not unique. They are derived from the GraphQL field. */
-const OWN_NAMES: Record<string, { id?: string; summary?: string }> = {
-  'GET ': { id: 'getRoot', summary: 'Returns the entry point: links to all top-level resources' },
-  'POST /login/:domain': { id: 'loginToDomain', summary: 'Logs in to a domain' },
-  'GET /login': { id: 'listLoginProviders' },
-  'GET /login/:domain': { summary: 'Starts a login at the identity provider of a domain' },
-  'GET /login/:domain/callback': { summary: 'Ends a login at an identity provider' },
-  'GET /login/:domain/callback/:tenant': {
-    id: 'finishLoginOfTenant',
-    summary: 'Ends a login at an identity provider of a tenant',
-  },
-  'GET /oauth/callback/:issuerDigest': {
-    id: 'finishAuthorizationOfToolkit',
-    summary: 'Completes an authorization of a toolkit',
-  },
-  'GET /users-list': { id: 'listAllUsers' },
-  'GET /users/:username/superuser': { id: 'getSuperuser', summary: 'Returns whether a user is a superuser' },
-  'DELETE /users/:username/superuser': { id: 'revokeSuperuser', summary: 'Revokes the superuser status of a user' },
-  'GET /progress/:id/events': { id: 'followOperation', summary: 'Follows a long operation as server-sent events' },
-  'POST /jobs/:id': { id: 'runJob', summary: 'Runs a job' },
-  'GET /jobs/:jobId/history/:runId/events': {
-    id: 'followJobRun',
-    summary: 'Follows a run of a job as server-sent events',
-  },
-  'GET /audit/export': { id: 'exportAuditEvents' },
-  'GET /search': { id: 'search' },
-  'GET /datasets/:id/access': { summary: 'Explains the access of a user or team to a dataset' },
-  'GET /datasets/:id/data': { id: 'listDatasetRows', summary: 'Lists the rows of a dataset' },
-  'POST /datasets/:id/_search': {
-    id: 'searchDatasetRows',
-    summary: 'Lists the rows of a dataset, with the query as body',
-  },
-  'POST /datasets/:id/_aggregate': {
-    id: 'aggregateDataset',
-    summary: 'Groups the rows of a dataset and measures them',
-  },
-  'GET /datasets/:id/discover': { id: 'discoverDataset', summary: 'Returns statistics of the fields of a dataset' },
-  'GET /datasets/:id/export': { id: 'exportDataset' },
-  'POST /jobs/:jobId/actions/:jobActionId/_preview': {
-    id: 'previewJobAction',
-    summary: 'Previews a run of an action',
-  },
-  // Not `getTemplateSettings`: generators name the type of the field `settings` of a template `TemplateSettings` too.
-  'GET /templates/:id/settings': { id: 'getSettingsOfTemplate' },
-  'POST /templates/:templateId/_check': {
-    id: 'checkTemplate',
-    summary: 'Finds the mistakes in the files of a template',
-  },
-  'POST /usage/quote': { id: 'quoteUsage', summary: 'Returns the price of an action' },
-  'GET /ai/audit': { id: 'listAiCalls', summary: 'Lists the calls of AI providers' },
-  'GET /toolkit-templates': { id: 'listToolkitTemplates' },
-  'POST /toolkit-parse-config': {
-    id: 'parseToolkitConfig',
-    summary: 'Returns the toolkits that a configuration of another client describes',
-  },
-};
-
-const keyOf = ({ row }: Endpoint): string => `${row.method} ${row.path}`;
+/* Names of operations in the OpenAPI document: ids and summaries, after the GraphQL field unless the row has its own. */
 
 const toPascalCase = (words: string): string =>
   words
@@ -86,8 +26,7 @@ function partOf({ row, plan }: Endpoint): string | undefined {
 /** Returns the id of an operation, after its GraphQL field: `listDatasets`, `getDatasetOwner`, `createDataset`. */
 export function operationId(endpoint: Endpoint): string {
   const { row, plan, presentation } = endpoint;
-  const own = OWN_NAMES[keyOf(endpoint)]?.id ?? namesOfAppRow(row)?.id;
-  if (own !== undefined) return own;
+  if (row.options.id !== undefined) return row.options.id;
   if (!plan) return `${row.method.toLowerCase()}${toPascalCase(row.path)}`;
   const names = plan.chain.map(({ name }) => name);
   if (plan.operation !== OperationTypeNode.QUERY) return names.at(-1)!;
@@ -137,12 +76,11 @@ function sentencesOf({ row, plan, presentation }: Endpoint): string[] {
 /**
  * Returns summary and description of an operation: the first sentence of the field's description and the rest, without
  * what the summary says already. Fields of a record are described without a verb, so that their summary is derived from
- * their names.
+ * their names. The row may have its own.
  */
 export function describe(endpoint: Endpoint): { summary: string; description?: string } {
-  const ofApp = namesOfAppRow(endpoint.row);
-  if (ofApp) return { summary: ofApp.summary, description: ofApp.description };
-  const own = OWN_NAMES[keyOf(endpoint)]?.summary;
+  const { summary: own, description: ownDescription } = endpoint.row.options;
+  if (own !== undefined && ownDescription !== undefined) return { summary: own, description: ownDescription };
   const names = endpoint.plan?.chain.map(({ name }) => toWords(name)) ?? [];
   const part = partOf(endpoint);
   if (part !== undefined) return { summary: own ?? summaryOfPart(endpoint, part, names.at(-1)!) };

@@ -13,9 +13,8 @@ import { isJsonScalar } from '../src/core/query-language.ts';
 import type { Endpoint } from './bridge.ts';
 import { parametersOf, type ArgumentSlot } from './document.ts';
 import type { KeyedLists } from './keyed-lists.ts';
-import { APP_BODY_EXAMPLE, exampleOfAppRow } from './openapi-app.ts';
-import { bodyExample, parameterExample } from './openapi-examples.ts';
 import { operationId } from './openapi-names.ts';
+import { parameterExample } from './openapi-parameters.ts';
 import { BYTES } from './openapi-shared.ts';
 import { withDefault, type JsonSchema, type SchemaComponents } from './openapi-types.ts';
 
@@ -55,7 +54,7 @@ function toParameter(
   slot: ArgumentSlot | undefined,
 ): JsonSchema {
   const description = slot?.argument.description;
-  const example = exampleOfAppRow(endpoint.row, name) ?? parameterExample(endpoint, name);
+  const example = parameterExample(endpoint, name);
   return {
     name,
     in: place,
@@ -92,7 +91,8 @@ export function requestBody(components: SchemaComponents, endpoint: Endpoint): J
   if (row.method === 'GET' || row.method === 'DELETE') return undefined;
   const isForm = readsForms(endpoint);
   if (isForm && row.options.handler) return { content: { 'multipart/form-data': { schema: FILE_FORM } } };
-  if (row.options.runsApp) return { content: { '*/*': { schema: BYTES, example: APP_BODY_EXAMPLE } } };
+  const { example } = row.options;
+  if (row.options.runsApp) return { content: { '*/*': { schema: BYTES, example } } };
   if (row.options.consumes === 'bytes') return { content: { 'application/octet-stream': { schema: BYTES } } };
   const { bodyArgument, keyArguments = [] } = parser?.body ?? {};
   if (!bodyArgument && keyArguments.length === 0) return undefined;
@@ -101,7 +101,6 @@ export function requestBody(components: SchemaComponents, endpoint: Endpoint): J
     row.options.consumes !== 'file' &&
     (keyArguments.some(({ slot }) => isRequired(slot)) ||
       (bodyArgument !== undefined && isNonNullType(bodyArgument.type)));
-  const example = bodyExample(endpoint);
   const body = { schema: bodySchema(components, endpoint), ...(example !== undefined && { example }) };
   if (!isForm) return { required, content: { 'application/json': body } };
   const form = { 'multipart/form-data': { ...body, ...encodingOf(endpoint) } };

@@ -1,7 +1,6 @@
 import { getNullableType, GraphQLNonNull } from 'graphql';
 import type { Endpoint } from './bridge.ts';
 import { resultSchema } from './openapi-presented.ts';
-import { responseExample } from './openapi-response-examples.ts';
 import { BYTES, FILE_ROWS } from './openapi-shared.ts';
 import type { JsonSchema, SchemaComponents } from './openapi-types.ts';
 import type { Presentation } from './present.ts';
@@ -81,7 +80,7 @@ function contentOf(components: SchemaComponents, endpoint: Endpoint, by: Present
   const leafType = plan?.chain.at(-1)!.field.type;
   // A null is 404, unless the row returns it.
   const type = leafType && !row.options.nullable ? new GraphQLNonNull(getNullableType(leafType)) : leafType;
-  const example = by === presentation ? responseExample(endpoint) : undefined;
+  const example = by === presentation ? row.options.responseExample : undefined;
   const body = { schema: resultSchema(components, endpoint, type!, by), ...(example !== undefined && { example }) };
   const { links, collection } = by.unwraps?.inner ?? by;
   return { content: { 'application/json': body, ...((links ?? collection) && { 'application/hal+json': body }) } };

@@ -5,8 +5,27 @@ import { value, type Presenter } from './present.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Json = Record<string, unknown>;
 
-/** Options of a row. Most rows have none. */
-export interface RouteOptions {
+/** An id for the examples of rows. */
+export const EXAMPLE_ID = '01980a6e-3f4b-7c21-9d5e-8a1b2c3d4e5f';
+
+/** Facts for the OpenAPI document that do not follow from the field of a row. */
+interface RouteDocumentation {
+  /** Id of the operation where the one derived from the field would be wrong or not unique. */
+  id?: string;
+  /** Summary where the one derived from the field would be wrong. */
+  summary?: string;
+  /** Description of a row without a field, which then has a `summary`, too. */
+  description?: string;
+  /** Example of the request body. Each row with a JSON body or a form has one. */
+  example?: Readonly<Json> | string;
+  /** Examples of parameters whose names mean something else than in other rows. */
+  parameterExamples?: Readonly<Json>;
+  /** Example of the response where its schema does not say enough. */
+  responseExample?: Readonly<Json> | readonly Json[];
+}
+
+/** Options of a row. */
+export interface RouteOptions extends RouteDocumentation {
   /**
    * Status of success. Default 200, or 204 for a row without a presenter. With 201 the header `Location` is the
    * record's link `self`.

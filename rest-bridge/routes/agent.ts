@@ -1,7 +1,7 @@
 import { kind, permissions } from '../kind.ts';
 import { operation } from '../operation.ts';
 import { collection, resource } from '../present.ts';
-import { get, post, type Json } from '../route.ts';
+import { EXAMPLE_ID, get, post, type Json } from '../route.ts';
 
 const agent = resource<{ id: string; assistantId: string; usageProfileId: string | null }>(
   `id name assistantId ownerId owner { id username } events { appId name }
@@ -35,9 +35,22 @@ const isUnfinished = ({ finishedAt }: Json) => finishedAt === null;
 const single = '/agents/:agentId/runs/:runId';
 
 export default [
-  ...kind('agents', 'agent', agent, { aspects: [permissions] }),
+  ...kind('agents', 'agent', agent, {
+    aspects: [permissions],
+    rows: {
+      create: {
+        example: {
+          name: 'Order clerk',
+          assistantId: EXAMPLE_ID,
+          events: [{ appId: EXAMPLE_ID, name: 'order.received' }],
+          instructions: 'Check whether the order is unusual.',
+        },
+      },
+      update: { example: { instructions: 'Be brief.', enabled: false } },
+    },
+  }),
   get('/assistants/:id/agents', 'assistant.agents', collection('agent', agent)),
-  post('/agents/:id/_run', 'runAgent', operation(agentRun)),
+  post('/agents/:id/_run', 'runAgent', operation(agentRun), { example: { payload: { order: 7 } } }),
   get('/agents/:id/runs', 'agent.runs', collection('agent-run', agentRun)),
   get(single, 'agent.run', agentRun),
   post(`${single}/_cancel`, 'cancelAgentRun', agentRun, { linked: isUnfinished }),

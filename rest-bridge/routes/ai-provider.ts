@@ -9,4 +9,20 @@ const aiProvider = resource<{ id: string }>(FIELDS, ({ id }) => ({ self: `/ai-pr
   identity: ['ownerId'],
 });
 
-export default kind('ai-providers', 'ai-provider', aiProvider, { aspects: [] });
+export default kind('ai-providers', 'ai-provider', aiProvider, {
+  aspects: [],
+  rows: {
+    create: {
+      example: {
+        name: 'Models',
+        baseUrl: 'https://api.example.com/v1',
+        apiKey: 'sk-5f2b8c',
+        models: [
+          { id: 'draw-1', kind: 'image', tier: 'everyday', sizes: ['1024x1024', '512x512'], price: 0.04 },
+          { id: 'talk-1', kind: 'chat', tier: 'advanced', inputPrice: 2.5, outputPrice: 10 },
+        ],
+      },
+    },
+    update: { example: { enabled: false } },
+  },
+});

@@ -20,6 +20,13 @@ const call = resource<AiCall>(
 
 /** The audit of AI calls, and quotes for new ones. */
 export default [
-  get('/ai/audit', 'aiCalls', collection('ai-call', call)),
-  post('/usage/quote', 'usageQuote', value('credits remaining allowed reason')),
+  get('/ai/audit', 'aiCalls', collection('ai-call', call), {
+    summary: 'Lists the calls of AI providers',
+    parameterExamples: { action: 'image' },
+  }),
+  post('/usage/quote', 'usageQuote', value('credits remaining allowed reason'), {
+    id: 'quoteUsage',
+    summary: 'Returns the price of an action',
+    example: { action: 'image', size: '1024x1024' },
+  }),
 ];

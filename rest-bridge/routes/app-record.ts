@@ -26,7 +26,10 @@ const FOR_AUTHORS: RouteOptions = { permission: 'app:write' };
 /** Records of apps: calls of their webhooks, and logs. */
 export const appRecords = [
   get('/apps/:id/webhooks', 'app.webhooks', webhooks, FOR_AUTHORS),
-  post('/apps/:id/_rotate-hook-token', 'rotateHookToken', value('token url formerUntil'), { status: 200 }),
+  post('/apps/:id/_rotate-hook-token', 'rotateHookToken', value('token url formerUntil'), {
+    status: 200,
+    example: { keepOldSeconds: 86_400 },
+  }),
   get('/apps/:id/webhooks/calls', 'app.webhookCalls', collection('webhook-call', call), FOR_AUTHORS),
   get(single, 'app.webhookCall', call, FOR_AUTHORS),
   post(`${single}/_replay`, 'replayWebhookCall', call),

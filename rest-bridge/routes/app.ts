@@ -1,9 +1,10 @@
+import { capitalize } from '../../src/core/capitalize.ts';
 import { passToApp } from '../app-request.ts';
 import { fileContents } from '../file-contents.ts';
 import { createTagRows, embeddedTag, kind, ownedAspects } from '../kind.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { del, get, patch, post, put, type RouteOptions } from '../route.ts';
+import { del, EXAMPLE_ID, get, post, put, type Method, type RouteOptions, type Row } from '../route.ts';
 import { appRecords } from './app-record.ts';
 
 const app = resource<{ id: string }>(
@@ -48,18 +49,69 @@ const release = resource<{ appId: string }>(
   }),
 );
 
-const view = '/apps/:id/view/:path*';
-const webhook = '/apps/:id/_hook/:path*';
-const hook = '/hooks/:token/:path*';
-const HANDLED: RouteOptions = { handler: passToApp, consumes: 'bytes', produces: '*/*', optionalRest: true };
-const VIEW: RouteOptions = { ...HANDLED, runsApp: 'view', opensPage: true, permission: 'app:read' };
-const WEBHOOK: RouteOptions = { ...HANDLED, runsApp: 'webhook', permission: 'public' };
-const HOOK: RouteOptions = { ...WEBHOOK, runsApp: 'hook' };
+/** Which handlers of apps a row runs, and how the OpenAPI document describes it. */
+interface HandlerRows {
+  runsApp: NonNullable<RouteOptions['runsApp']>;
+  permission: string;
+  /** Name of the called handler in summaries, e.g. `webhook of an app`. */
+  callee: string;
+  description: string;
+  opensPage?: boolean;
+}
+
+/** Creates the rows that pass requests to handlers of apps, one for each method. */
+const handlerRows = (methods: readonly Method[], path: string, { callee, ...options }: HandlerRows): Row[] =>
+  methods.map((method) => ({
+    method,
+    path,
+    field: null,
+    options: {
+      ...options,
+      id: `${method.toLowerCase()}App${capitalize(options.runsApp)}`,
+      summary: `Calls a ${method} ${callee}`,
+      handler: passToApp,
+      consumes: 'bytes',
+      produces: '*/*',
+      optionalRest: true,
+      parameterExamples: { id: 'default:order-inbox', path: 'orders', token: 'q3Zc1n0vT8mYkLw2RtXb5A' },
+      ...(method !== 'GET' && method !== 'DELETE' && { example: '{"number": "A-1042", "status": "open"}' }),
+    },
+  }));
+
+const VIEW: HandlerRows = {
+  runsApp: 'view',
+  permission: 'app:read',
+  opensPage: true,
+  callee: 'route of an app',
+  description: 'The handler in the folder `server` of the app decides about query, body and response.',
+};
+const WEBHOOK: HandlerRows = {
+  runsApp: 'webhook',
+  permission: 'public',
+  callee: 'webhook of an app',
+  description:
+    'The handler in the folder `webhooks` of the app decides about query, body and response. It acts as the owner of the ' +
+    'app; credentials of the request are ignored. `id` is the UUID or the natural id of the app.',
+};
+const HOOK: HandlerRows = {
+  runsApp: 'hook',
+  permission: 'public',
+  callee: 'webhook of an app by its token',
+  description:
+    'Calls a webhook of the app with this hook token. Such calls count neither to the address of the caller nor to the ' +
+    'limit of other calls, and may call routes with `config.token`.',
+};
 
 const file = '/apps/:appId/files/:path*';
 
 export default [
-  ...kind('apps', 'app', app, { aspects: ownedAspects({ tags: appTags }) }),
+  ...kind('apps', 'app', app, {
+    aspects: ownedAspects({ tags: appTags }),
+    rows: {
+      create: { example: { name: 'Returns', description: 'Handles returned goods' } },
+      update: { example: { description: 'Handles returned and broken goods' } },
+    },
+  }),
   get('/apps/:id/files', 'app.files', collection('app-file', appFile), { permission: 'app:write' }),
   get('/apps/:id/files/:path*', 'app.file', value('filename: path contentType sha256'), {
     handler: fileContents,
@@ -69,9 +121,13 @@ export default [
   put(file, 'setAppFile', appFile, {
     consumes: 'file',
     status: { oneOf: [200, 201], of: ({ created }) => (created === true ? 201 : 200) },
+    example: { file: 'create table orders (id text primary key, status text not null);' },
   }),
   del(file, 'deleteAppFile'),
-  post('/apps/:id/_migrate', 'migrateApp', operation(value('migrated total')), { query: ['dryRun'] }),
+  post('/apps/:id/_migrate', 'migrateApp', operation(value('migrated total')), {
+    query: ['dryRun'],
+    example: { progress: 'first tables' },
+  }),
   get('/apps/:id/migrations', 'app.migrations', collection('migration', value('filename status appliedAt')), {
     permission: 'app:write',
   }),
@@ -84,11 +140,12 @@ export default [
           'webhooks { method path handlerPath config } deployedAt',
       ),
     ),
+    { example: { progress: 'first release' } },
   ),
   get('/apps/:id/releases', 'app.releases', collection('release', release), { permission: 'app:write' }),
-  post('/apps/:id/_rollback', 'rollbackApp', release, { status: 200 }),
+  post('/apps/:id/_rollback', 'rollbackApp', release, { status: 200, example: { releaseId: EXAMPLE_ID } }),
   ...appRecords,
-  ...[get, post, put, patch, del].map((verb) => verb(view, null, undefined, VIEW)),
-  ...[get, post, put].map((verb) => verb(webhook, null, undefined, WEBHOOK)),
-  ...[get, post, put].map((verb) => verb(hook, null, undefined, HOOK)),
+  ...handlerRows(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], '/apps/:id/view/:path*', VIEW),
+  ...handlerRows(['GET', 'POST', 'PUT'], '/apps/:id/_hook/:path*', WEBHOOK),
+  ...handlerRows(['GET', 'POST', 'PUT'], '/hooks/:token/:path*', HOOK),
 ];

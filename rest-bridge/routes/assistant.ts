@@ -2,7 +2,7 @@ import { PICTURE_TYPES } from '../../src/core/pictures.ts';
 import { kind } from '../kind.ts';
 import { privatePicture } from '../picture.ts';
 import { resource, value } from '../present.ts';
-import { del, get, put } from '../route.ts';
+import { del, EXAMPLE_ID, get, put } from '../route.ts';
 
 interface Assistant {
   id: string;
@@ -24,12 +24,29 @@ const assistant = resource<Assistant>(
 const image = value('contentType sha256');
 
 export default [
-  ...kind('assistants', 'assistant', assistant),
+  ...kind('assistants', 'assistant', assistant, {
+    rows: {
+      create: {
+        example: {
+          name: 'Shop assistant',
+          icon: 'shopping-cart',
+          instructions: 'Answer questions about the orders of the last quarter.',
+          toolkitIds: [EXAMPLE_ID],
+          datasetIds: [EXAMPLE_ID],
+          events: [{ appId: EXAMPLE_ID, name: 'order.received' }],
+        },
+      },
+      update: { example: { icon: '🚀', instructions: 'Be brief.' } },
+    },
+  }),
   get('/assistants/:id/icon', 'assistantIcon', image, {
     handler: privatePicture,
     produces: [PICTURE_TYPES.png, PICTURE_TYPES.svg],
   }),
-  put('/assistants/:id/icon', 'setAssistantIcon', assistant, { consumes: 'multipart' }),
+  put('/assistants/:id/icon', 'setAssistantIcon', assistant, {
+    consumes: 'multipart',
+    example: { file: 'the bytes of a picture' },
+  }),
   del('/assistants/:id/icon', 'deleteAssistantIcon'),
   get('/assistants/:id/favicon.ico', 'assistantFavicon', image, {
     handler: privatePicture,

@@ -11,6 +11,7 @@ const event = resource<{ userId: string | null }>(
 export default [
   get('/audit', 'auditEvents', collection('audit-event', event)),
   get('/audit/export', 'Subscription.auditExport', value('text encoding filename contentType'), {
+    id: 'exportAuditEvents',
     handler: exportStream,
     produces: EXPORT_MEDIA_TYPES,
   }),

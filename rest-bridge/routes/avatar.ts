@@ -25,12 +25,15 @@ export default [
     produces: Object.values(PICTURE_TYPES),
     linked: ({ avatarUrl }) => String(avatarUrl).includes('?'),
   }),
-  put('/users/:username/avatar', 'setAvatar', value('username avatarUrl'), { consumes: 'multipart' }),
+  put('/users/:username/avatar', 'setAvatar', value('username avatarUrl'), {
+    consumes: 'multipart',
+    example: { file: 'the bytes of a picture' },
+  }),
   del('/users/:username/avatar', 'deleteAvatar'),
   post(
     '/users/:username/_upload/:uploadId/avatar-upload',
     'uploadAvatarPart',
     value('uploadId received total complete avatarUrl'),
-    { consumes: 'multipart', map: withoutIgnored },
+    { consumes: 'multipart', map: withoutIgnored, example: { file: 'bytes of a picture', chunk: 0, chunks: 3 } },
   ),
 ];

@@ -29,5 +29,9 @@ export default [
   del('/toolkits/:id/connection', 'disconnectToolkit'),
   post('/toolkits/:id/connection/_authorize', 'authorizeToolkit', value('url redirectUri')),
   get('/oauth/callback', 'Mutation.finishAuthorization', value(), { ...CALLBACK, fixed: { issuerDigest: null } }),
-  get('/oauth/callback/:issuerDigest', 'Mutation.finishAuthorization', value(), CALLBACK),
+  get('/oauth/callback/:issuerDigest', 'Mutation.finishAuthorization', value(), {
+    ...CALLBACK,
+    id: 'finishAuthorizationOfToolkit',
+    summary: 'Completes an authorization of a toolkit',
+  }),
 ];

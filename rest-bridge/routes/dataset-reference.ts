@@ -1,5 +1,5 @@
 import { collection, resource, value, type Presenter } from '../present.ts';
-import { create, del, get, put, type Json } from '../route.ts';
+import { create, del, EXAMPLE_ID, get, put, type Json } from '../route.ts';
 
 interface Reference {
   alias: string;
@@ -54,9 +54,16 @@ const single = '/reports/:reportId/dataset-refs/:dataset';
 
 export default [
   get(path, 'report.datasetReferences', collection('dataset-reference', reference)),
-  create(path, 'createDatasetReference', created, { map: mapSnapshotIds }),
+  create(path, 'createDatasetReference', created, {
+    map: mapSnapshotIds,
+    example: { reportId: EXAMPLE_ID, datasetId: EXAMPLE_ID, alias: 'lines', label: 'Order lines' },
+  }),
   get(single, 'report.datasetReference', reference, { rename: { dataset: 'alias' } }),
-  put(single, 'updateDatasetReference', reference, { rename: { dataset: 'alias' }, map: mapSnapshotIds }),
+  put(single, 'updateDatasetReference', reference, {
+    rename: { dataset: 'alias' },
+    map: mapSnapshotIds,
+    example: { label: 'Lines', chips: [{ field: 'country', label: 'Country' }] },
+  }),
   del(single, 'deleteDatasetReference', undefined, { rename: { dataset: 'alias' } }),
   get(
     '/reports/:id/data',

@@ -1,5 +1,5 @@
 import { collection, confirmation, resource, value } from '../present.ts';
-import { del, get, post } from '../route.ts';
+import { del, EXAMPLE_ID, get, post } from '../route.ts';
 
 interface Link {
   id: string;
@@ -18,7 +18,9 @@ const link = resource<Link>(
 
 export default [
   get('/datasources/:id/links', 'datasource.links', collection('link', link)),
-  post('/datasources/:id/links', 'createDatasourceLink', link),
+  post('/datasources/:id/links', 'createDatasourceLink', link, {
+    example: { targetDatasourceId: EXAMPLE_ID, type: 'lookup', mappings: { customer_id: 'id' } },
+  }),
   get('/datasources/:id/links/:linkId', 'datasource.link', link),
   del('/datasources/:id/links/:linkId', 'deleteDatasourceLink', confirmation),
   get('/link-types', 'linkTypes', collection('link-type', value('id name description'))),

@@ -25,9 +25,28 @@ const driver = value('id name defaultPort features configSchema secretsSchema');
 
 export const datasource = resource<Datasource>(FIELDS, links, { identity: ['type'] });
 
+/** An example of the form that uploads a file. */
+export const UPLOAD_EXAMPLE = {
+  file: 'country;amount\nFrance;120,50\n',
+  name: 'Order lines',
+  config: { delimiter: ';', decimal: ',' },
+};
+
 export default [
-  ...kind('datasources', 'datasource', datasource),
-  create('/datasources/_upload', 'uploadDatasource', datasource, { consumes: 'multipart' }),
+  ...kind('datasources', 'datasource', datasource, {
+    rows: {
+      create: {
+        example: {
+          name: 'Shop',
+          type: 'postgres',
+          config: { host: 'db.example.com', port: 5432, database: 'shop', user: 'reader' },
+          secrets: { password: 'secret' },
+        },
+      },
+      update: { example: { description: 'The shop, one day old' } },
+    },
+  }),
+  create('/datasources/_upload', 'uploadDatasource', datasource, { consumes: 'multipart', example: UPLOAD_EXAMPLE }),
   post(
     '/datasources/:id/_upload',
     'replaceDatasourceFile',
@@ -37,7 +56,11 @@ export default [
       `${PROBLEMS} notRefreshed
       refreshed { id: datasetId records previousRecordCount duration fieldsAdded fieldsUpdated fieldsRemoved }`,
     ),
-    { consumes: 'multipart', linked: ({ file }) => file !== null },
+    {
+      consumes: 'multipart',
+      linked: ({ file }) => file !== null,
+      example: { file: UPLOAD_EXAMPLE.file, refresh: true },
+    },
   ),
   get('/datasource-drivers', 'datasourceDrivers', collection('datasource-driver', driver)),
   plain('POST', '/datasources/:id/_test', 'testDatasource'),
@@ -52,5 +75,12 @@ export default [
     '/datasources/:id/_query',
     'queryDatasource',
     value('fields { name label type format } rows truncated duration'),
+    {
+      example: {
+        query: 'select count(*) from order_items where amount > {{least}}',
+        params: { least: 100 },
+        limit: 10,
+      },
+    },
   ),
 ];

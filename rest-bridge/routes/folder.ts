@@ -1,6 +1,6 @@
 import { kind, permissions } from '../kind.ts';
 import { collection, resource } from '../present.ts';
-import { get, post } from '../route.ts';
+import { EXAMPLE_ID, get, post } from '../route.ts';
 
 interface FolderBody {
   id: string;
@@ -17,8 +17,15 @@ const folder = resource<FolderBody>(
 );
 
 export default [
-  ...kind('folders', 'folder', folder, { aspects: [permissions] }),
+  ...kind('folders', 'folder', folder, {
+    aspects: [permissions],
+    rows: { create: { example: { name: 'Quarterly', parentId: EXAMPLE_ID } }, update: { example: { parentId: null } } },
+  }),
   get('/folders/:id/subfolders', 'folder.subfolders', collection('folder', folder)),
-  post('/folders/_bulk-assign', 'bulkAssignFolder'),
-  post('/folders/_bulk-update', 'bulkUpdateFolders'),
+  post('/folders/_bulk-assign', 'bulkAssignFolder', undefined, {
+    example: { folderId: EXAMPLE_ID, entities: [EXAMPLE_ID] },
+  }),
+  post('/folders/_bulk-update', 'bulkUpdateFolders', undefined, {
+    example: { remove: [], add: [{ id: EXAMPLE_ID, name: 'Quarterly', parentId: null }], update: [] },
+  }),
 ];

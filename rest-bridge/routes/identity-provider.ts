@@ -6,4 +6,20 @@ const identityProvider = resource<{ id: string }>(
   ({ id }) => ({ self: `/identity-providers/${id}` }),
 );
 
-export default kind('identity-providers', 'identity-provider', identityProvider, { aspects: [] });
+export default kind('identity-providers', 'identity-provider', identityProvider, {
+  aspects: [],
+  rows: {
+    create: {
+      example: {
+        domain: 'corp.example',
+        name: 'Corp',
+        issuer: 'https://login.corp.example',
+        clientId: 'data-workspace',
+        clientSecret: 'secret',
+        createUsers: true,
+        emailDomains: ['corp.example'],
+      },
+    },
+    update: { example: { enabled: false } },
+  },
+});

@@ -1,7 +1,7 @@
 import { operation } from '../operation.ts';
 import { privatePicture } from '../picture.ts';
 import { collection, resource, value } from '../present.ts';
-import { del, get, post } from '../route.ts';
+import { del, EXAMPLE_ID, get, post } from '../route.ts';
 
 interface Image {
   id: string;
@@ -21,8 +21,12 @@ const image = resource<Image>(
 
 /** Images that models have created. */
 export default [
-  post('/_create-image', 'createImage', operation(image)),
-  post('/assistants/:assistantId/_create-image', 'createAssistantImage', operation(image)),
+  post('/_create-image', 'createImage', operation(image), {
+    example: { prompt: 'A lighthouse at dusk', size: '1024x1024', progress: `image-${EXAMPLE_ID}` },
+  }),
+  post('/assistants/:assistantId/_create-image', 'createAssistantImage', operation(image), {
+    example: { prompt: 'A friendly robot as the portrait of the assistant' },
+  }),
   get('/images', 'images', collection('image', image)),
   get('/images/:id', 'image', image),
   del('/images/:id', 'deleteImage'),

@@ -14,4 +14,17 @@ export const integration = resource<Integration>(FIELDS, ({ id }) => ({ self: `/
   identity: ['embedded', 'authType'],
 });
 
-export default kind('integrations', 'integration', integration, { aspects: [] });
+export default kind('integrations', 'integration', integration, {
+  aspects: [],
+  rows: {
+    create: {
+      example: {
+        name: 'Google Drive',
+        type: 'google-drive',
+        clientId: 'data-workspace.apps.googleusercontent.com',
+        clientSecret: 'secret',
+      },
+    },
+    update: { example: { clientSecret: 'another secret' } },
+  },
+});

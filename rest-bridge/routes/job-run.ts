@@ -1,7 +1,7 @@
 import { eventStream, type StreamedEvent } from '../event-stream.ts';
 import { operation } from '../operation.ts';
 import { collection, resource, value } from '../present.ts';
-import { get, post, type Json } from '../route.ts';
+import { EXAMPLE_ID, get, post, type Json } from '../route.ts';
 
 interface Run {
   id: string;
@@ -40,14 +40,17 @@ const single = '/jobs/:jobId/history/:runId';
 
 /** Runs of jobs: start, history, continuation, cancellation, progress. */
 export const jobRuns = [
-  post('/jobs/:id', 'runJob', result),
+  post('/jobs/:id', 'runJob', result, { summary: 'Runs a job', example: { progress: 'nightly-sales' } }),
   get('/jobs/:id/history', 'job.runs', collection('job-history', jobRun)),
   get(single, 'job.run', jobRun),
   post(`${single}/_retry`, 'retryJobRun', result, {
     linked: ({ status }) => status === 'failed' || status === 'cancelled',
+    example: { from: EXAMPLE_ID },
   }),
   post(`${single}/_cancel`, 'cancelJobRun', jobRun, { linked: isUnfinished }),
   get(`${single}/events`, 'Subscription.jobRun', runEvent, {
+    id: 'followJobRun',
+    summary: 'Follows a run of a job as server-sent events',
     handler: eventStream('run'),
     produces: 'text/event-stream',
   }),

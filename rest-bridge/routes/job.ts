@@ -1,6 +1,6 @@
 import { kind } from '../kind.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, del, get, post, put, type Json } from '../route.ts';
+import { create, del, EXAMPLE_ID, get, post, put, type Json } from '../route.ts';
 import { mapSnapshotIds } from './dataset-reference.ts';
 import { jobAction } from './job-action.ts';
 import { jobRuns } from './job-run.ts';
@@ -102,8 +102,23 @@ const datasets = '/jobs/:jobId/datasets';
 const byAlias = `${datasets}/:alias`;
 
 export default [
-  ...kind('jobs', 'job', job, { item: resource<Job>(FIELDS, links), without: ['create'] }),
-  create('/jobs', 'createJob', created, { keyed: { datasets: { key: 'alias', short: 'datasetId' } } }),
+  ...kind('jobs', 'job', job, {
+    item: resource<Job>(FIELDS, links),
+    without: ['create'],
+    rows: { update: { example: { enabled: false, notes: 'Paused while the shop moves' } } },
+  }),
+  create('/jobs', 'createJob', created, {
+    keyed: { datasets: { key: 'alias', short: 'datasetId' } },
+    example: {
+      name: 'Nightly sales',
+      type: 'dataset-refresh',
+      interval: '30 2 * * MON-FRI',
+      intervalType: 'cron',
+      timezone: 'Europe/Berlin',
+      enabled: true,
+      datasets: { lines: { datasetId: EXAMPLE_ID, snapshots: { when: 'before' } } },
+    },
+  }),
   get('/jobs-list', 'jobsList', jobsList),
   post('/jobs/:id/_edit', 'editJob', draft, {
     status: { oneOf: [200, 201], of: ({ created: isNew }) => (isNew === true ? 201 : 200) },
@@ -111,9 +126,12 @@ export default [
   }),
   post('/jobs/:id/_commit', 'commitJobDraft', job, { linked: isDraft }),
   get('/jobs/:id/datasets', 'job.datasets', collection('job-dataset', jobDataset)),
-  create(datasets, 'createJobDataset', jobDataset, { map: mapSnapshotIds }),
+  create(datasets, 'createJobDataset', jobDataset, {
+    map: mapSnapshotIds,
+    example: { alias: 'lines', datasetId: 'order-lines' },
+  }),
   get(byAlias, 'job.dataset', jobDataset),
-  put(byAlias, 'updateJobDataset', jobDataset, { map: mapSnapshotIds }),
+  put(byAlias, 'updateJobDataset', jobDataset, { map: mapSnapshotIds, example: { snapshots: { when: 'after' } } }),
   del(byAlias, 'deleteJobDataset'),
   ...jobRuns,
   get('/job-drivers', 'jobDrivers', collection('job-driver', value('id name description schema'))),

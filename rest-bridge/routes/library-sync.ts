@@ -12,5 +12,6 @@ export default [
           'full dryRun changes { action fileId path size }',
       ),
     ),
+    { example: { full: true } },
   ),
 ];

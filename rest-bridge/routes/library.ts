@@ -2,7 +2,7 @@ import { notFound } from '../../src/core/errors.ts';
 import { attachedContents } from '../file-contents.ts';
 import { kind } from '../kind.ts';
 import { collection, resource, value, type Presenter } from '../present.ts';
-import { get, put, type Json } from '../route.ts';
+import { EXAMPLE_ID, get, put, type Json } from '../route.ts';
 import { fieldsOf } from '../selection.ts';
 import { integration } from './integration.ts';
 
@@ -53,9 +53,16 @@ const libraryFile = resource<LibraryFile>(
 const file = '/libraries/:libraryId/files/:id';
 
 export default [
-  ...kind('libraries', 'library', library),
+  ...kind('libraries', 'library', library, {
+    rows: {
+      create: { example: { name: 'Contracts', integrationId: EXAMPLE_ID, settings: { extensions: ['pdf', 'docx'] } } },
+      update: { example: { settings: { rootId: '1dyUEebJaFnWa3Z4n0BFMVAXQ7mfUH11g', maxFileBytes: 20_000_000 } } },
+    },
+  }),
   get('/libraries/:id/integration', 'library', ownIntegration),
-  put('/libraries/:id/integration', 'setLibraryIntegration', ownIntegration),
+  put('/libraries/:id/integration', 'setLibraryIntegration', ownIntegration, {
+    example: { integrationId: EXAMPLE_ID },
+  }),
   get('/libraries/:id/files', 'library.files', collection('library-file', libraryFile)),
   get(file, 'library.file', libraryFile),
   get(`${file}/contents`, 'library.file', value('filename: name contentType sha256'), {

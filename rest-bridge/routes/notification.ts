@@ -8,5 +8,5 @@ const notification = resource<{ id: string }>(
 
 export default [
   get('/notifications', 'notifications', collection('notification', notification)),
-  put('/notifications/:id', 'updateNotification', notification),
+  put('/notifications/:id', 'updateNotification', notification, { example: { read: true } }),
 ];

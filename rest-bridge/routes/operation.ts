@@ -19,6 +19,8 @@ export default [
   get('/progress/:id', 'operation', operationRecord),
   del('/progress/:id', 'cancelOperation', operationRecord, { status: 202 }),
   get('/progress/:id/events', 'Subscription.progress', progressEvent, {
+    id: 'followOperation',
+    summary: 'Follows a long operation as server-sent events',
     handler: eventStream('progress'),
     produces: 'text/event-stream',
   }),

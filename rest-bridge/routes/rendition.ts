@@ -27,10 +27,14 @@ const single = '/templates/:id/renditions/:renditionId';
 /** Renderings of templates: engines, checks, documents. */
 export default [
   get('/template-drivers', 'templateDrivers', collection('template-driver', driver)),
-  post('/templates/:templateId/_check', 'checkTemplate', value('ok problems { path message code line column }')),
+  post('/templates/:templateId/_check', 'checkTemplate', value('ok problems { path message code line column }'), {
+    id: 'checkTemplate',
+    summary: 'Finds the mistakes in the files of a template',
+  }),
   post('/templates/:templateId/_render', 'renderTemplate', operation(contents), {
     handler: renderedDocument,
     produces: '*/*',
+    example: { params: { country: 'DE' }, handler: 'pdf', filename: 'Sales in Germany', progress: 'sales report' },
   }),
   get('/templates/:id/renditions', 'template.renditions', collection('rendition', rendition)),
   get(single, 'template.rendition', rendition),

@@ -1,5 +1,6 @@
 import { kind } from '../kind.ts';
 import { resource } from '../present.ts';
+import { EXAMPLE_ID } from '../route.ts';
 
 interface Report {
   id: string;
@@ -11,7 +12,13 @@ const FIELDS = `id tenant slug naturalId name description ownerId owner { id nam
 
 const links = ({ id }: Report) => ({ self: `/reports/${id}`, 'svc:permissions': `/reports/${id}/permissions` });
 
+const BLOCKS_EXAMPLE = [{ id: 'countries', type: 'visual', dataset: 'lines', visual: EXAMPLE_ID }];
+
 /** Lists leave out definition and settings, which can have up to 1 MB each. */
 export default kind('reports', 'report', resource<Report>(`${FIELDS} definition settings`, links), {
   item: resource<Report>(FIELDS, links),
+  rows: {
+    create: { example: { name: 'Sales', definition: { blocks: BLOCKS_EXAMPLE } } },
+    update: { example: { definition: { blocks: BLOCKS_EXAMPLE } } },
+  },
 });

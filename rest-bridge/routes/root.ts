@@ -22,4 +22,6 @@ const root: Presenter = {
   },
 };
 
-export default [get('', null, root)];
+export default [
+  get('', null, root, { id: 'getRoot', summary: 'Returns the entry point: links to all top-level resources' }),
+];

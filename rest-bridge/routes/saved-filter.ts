@@ -1,5 +1,5 @@
 import { collection, resource, value } from '../present.ts';
-import { del, get, post, put, type Json } from '../route.ts';
+import { del, EXAMPLE_ID, get, post, put, type Json } from '../route.ts';
 
 interface SavedFilter {
   id: string;
@@ -39,15 +39,18 @@ const path = '/datasets/:datasetId/filters';
 
 export default [
   get(path, 'dataset.filters', collection('filter', resource<SavedFilter>(FIELDS, links))),
-  post(path, 'createSavedFilter', savedFilter),
+  post(path, 'createSavedFilter', savedFilter, { example: { name: 'France', criteria: { country: 'France' } } }),
   get(`${path}/:id`, 'dataset.filter', savedFilter),
-  put(`${path}/:id`, 'updateSavedFilter', savedFilter),
+  put(`${path}/:id`, 'updateSavedFilter', savedFilter, {
+    example: { criteria: { country: { $in: ['France', 'Monaco'] } } },
+  }),
   del(`${path}/:id`, 'deleteSavedFilter'),
   get(`${path}/:id/owner`, 'dataset.filter', owner),
   put(
     `${path}/:id/owner`,
     'setSavedFilterOwner',
     value('id name ownerId owner { id: qualifiedId name type email description }'),
+    { example: { ownerId: `team:${EXAMPLE_ID}` } },
   ),
   get(
     '/dataset-filters',

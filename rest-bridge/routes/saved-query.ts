@@ -1,6 +1,6 @@
 import { kind, ownedAspects, type Aspect } from '../kind.ts';
 import { resource, value } from '../present.ts';
-import { del, get, post, put } from '../route.ts';
+import { del, EXAMPLE_ID, get, post, put } from '../route.ts';
 
 interface SavedQuery {
   id: string;
@@ -34,12 +34,24 @@ const queryFavorite: Aspect = ({ path, name, field, typeName }) => {
   ];
 };
 
+const QUERY_EXAMPLE = {
+  query: `select i.order_id, o.ordered_at, c.country, i.amount
+from order_items i join orders o on o.id = i.order_id join customers c on c.id = o.customer_id
+where o.ordered_at >= {{since}}`,
+  params: [{ name: 'since', label: 'Since', dataType: 'date', defaultValue: '2026-01-01' }],
+};
+
 export default [
   ...kind('queries', 'query', query, {
     names: { field: 'savedQuery', listField: 'savedQueries' },
     aspects: ownedAspects({ favorite: queryFavorite }),
+    rows: {
+      create: { example: { name: 'Order lines', datasourceId: EXAMPLE_ID, ...QUERY_EXAMPLE } },
+      update: { example: QUERY_EXAMPLE },
+    },
   }),
   post('/queries/:id/_run', 'runSavedQuery', value('fields { name label type format } rows truncated duration'), {
     aliases: ['/queries/:id/_execute'],
+    example: { params: { since: '2026-01-01' }, limit: 10 },
   }),
 ];

@@ -15,4 +15,4 @@ const hit = resource<SearchHitBody>(
   }),
 );
 
-export default [get('/search', 'search', collection('hit', hit))];
+export default [get('/search', 'search', collection('hit', hit), { id: 'search' })];

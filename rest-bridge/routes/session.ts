@@ -24,18 +24,34 @@ const REDIRECT: RouteOptions = { status: 302, handler: redirect, opensPage: true
 /** The redirect URIs: one for the tenant `default`, one for each of the others. */
 const CALLBACK: RouteOptions = { ...REDIRECT, queryText: 'parameters' };
 
+const LOGIN_EXAMPLE = { username: 'ann', password: 'correct horse battery' };
+
 export default [
-  post('/login', 'login', login, { aliases: ['/auth/login'] }),
-  post('/login/:domain', 'login', login),
-  get('/login', 'loginProviders', value('domain name href')),
+  post('/login', 'login', login, { aliases: ['/auth/login'], example: LOGIN_EXAMPLE }),
+  post('/login/:domain', 'login', login, {
+    id: 'loginToDomain',
+    summary: 'Logs in to a domain',
+    example: LOGIN_EXAMPLE,
+  }),
+  get('/login', 'loginProviders', value('domain name href'), { id: 'listLoginProviders' }),
   get('/login/:domain', 'Mutation.startLogin', value(), REDIRECT),
-  get('/login/:domain/callback', 'Mutation.finishLogin', value(), { ...CALLBACK, fixed: { tenant: 'default' } }),
-  get('/login/:domain/callback/:tenant', 'Mutation.finishLogin', value(), CALLBACK),
+  get('/login/:domain/callback', 'Mutation.finishLogin', value(), {
+    ...CALLBACK,
+    summary: 'Ends a login at an identity provider',
+    fixed: { tenant: 'default' },
+  }),
+  get('/login/:domain/callback/:tenant', 'Mutation.finishLogin', value(), {
+    ...CALLBACK,
+    id: 'finishLoginOfTenant',
+    summary: 'Ends a login at an identity provider of a tenant',
+  }),
   post('/logout', 'logout'),
   get('/session', 'session', current),
   get('/sessions', 'sessions', collection('session', session)),
   del('/sessions/:id', 'deleteSession'),
   get('/tokens', 'tokens', collection('token', token)),
-  create('/tokens', 'createToken', newToken),
+  create('/tokens', 'createToken', newToken, {
+    example: { name: 'nightly export', scopes: ['read'], expiresAt: '2027-01-31T00:00:00.000Z' },
+  }),
   del('/tokens/:id', 'deleteToken'),
 ];

@@ -58,11 +58,14 @@ export default [
   post('/datasets/:id/copy', 'copyDataset', operation(datasetCopy), {
     query: ['data', 'visuals', 'filters', 'sharing'],
     linked: isNoDraft,
+    example: { name: 'My order lines' },
   }),
-  post(path, 'createSnapshot', operation(snapshot), { linked: isNoDraft }),
+  post(path, 'createSnapshot', operation(snapshot), { linked: isNoDraft, example: { name: 'End of January' } }),
   get('/datasets/:id/snapshot-list', 'dataset.snapshots', collection('snapshot', snapshot)),
   get(single, 'dataset.snapshot', snapshot),
-  put(single, 'updateSnapshot', snapshot),
+  put(single, 'updateSnapshot', snapshot, { example: { description: 'As sent to the board' } }),
   del(single, 'deleteSnapshot'),
-  post(`${single}/promote`, 'promoteSnapshot', operation(dataset)),
+  post(`${single}/promote`, 'promoteSnapshot', operation(dataset), {
+    example: { name: 'Order lines of January', preserveSnapshot: true },
+  }),
 ];

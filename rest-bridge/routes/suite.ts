@@ -1,6 +1,6 @@
 import { kind } from '../kind.ts';
 import { confirmation, resource } from '../present.ts';
-import { del, type Json } from '../route.ts';
+import { del, EXAMPLE_ID, type Json } from '../route.ts';
 import { datasource } from './datasource.ts';
 
 interface Suite {
@@ -24,7 +24,14 @@ export default [
   ...kind('suites', 'suite', single, {
     item: listed,
     without: ['delete'],
-    rows: { create: { status: 200, map: renameDatasources }, update: { map: renameDatasources } },
+    rows: {
+      create: {
+        status: 200,
+        map: renameDatasources,
+        example: { name: 'Shop and warehouse', datasourceIds: [EXAMPLE_ID] },
+      },
+      update: { map: renameDatasources, example: { datasourceIds: [] } },
+    },
     aspects: [],
   }),
   del('/suites/:id', 'deleteSuite', confirmation),

@@ -1,6 +1,6 @@
 import { kind, permissions } from '../kind.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, del, get, post, put, type RouteOptions } from '../route.ts';
+import { create, del, EXAMPLE_ID, get, post, put, type RouteOptions } from '../route.ts';
 
 interface Team {
   id: string;
@@ -53,15 +53,24 @@ const comment = resource<Comment>(
 const forParticipants: RouteOptions = { permission: 'team:participate' };
 
 export default [
-  ...kind('teams', 'team', team, { aspects: [permissions], rows: { delete: { query: ['transferTo'] } } }),
+  ...kind('teams', 'team', team, {
+    aspects: [permissions],
+    rows: {
+      create: { example: { name: 'Sales', description: 'Everybody who sells' } },
+      update: { example: { name: 'Sales Europe' } },
+      delete: { query: ['transferTo'] },
+    },
+  }),
   get('/teams/:id/members', 'team.members', collection('membership', membership)),
   get('/teams/:id/members/:username', 'team.member', membership),
-  put('/teams/:id/members/:username', 'setTeamMember', membership),
+  put('/teams/:id/members/:username', 'setTeamMember', membership, { example: { role: 'member' } }),
   del('/teams/:id/members/:username', 'removeTeamMember'),
   get('/teams/:id/feed', 'team.feed', collection('feed-item', feedItem), forParticipants),
-  post('/teams/:id/_markFeedViewed', 'markFeedViewed', value('viewed')),
+  post('/teams/:id/_markFeedViewed', 'markFeedViewed', value('viewed'), { example: { activityIds: [EXAMPLE_ID] } }),
   get('/teams/:id/comments', 'team.comments', collection('comment', comment), forParticipants),
-  create('/teams/:teamId/comments', 'createTeamComment', comment),
+  create('/teams/:teamId/comments', 'createTeamComment', comment, {
+    example: { message: 'The figures of May are complete.' },
+  }),
   get('/teams/:teamId/comments/:id', 'team.comment', comment, forParticipants),
   del('/teams/:teamId/comments/:id', 'deleteTeamComment'),
 ];

@@ -1,5 +1,5 @@
 import { collection, resource, value } from '../present.ts';
-import { get, put, type Json } from '../route.ts';
+import { EXAMPLE_ID, get, put, type Json } from '../route.ts';
 
 interface Part {
   templateId: string;
@@ -27,9 +27,32 @@ function withoutLinks(item: unknown): unknown {
 /** Inputs, processors and settings of a template. */
 export const templateParts = [
   get('/templates/:id/inputs', 'template.inputs', inputs),
-  put('/templates/:templateId/inputs', 'setTemplateInputs', inputs, replaces('inputs')),
+  put('/templates/:templateId/inputs', 'setTemplateInputs', inputs, {
+    ...replaces('inputs'),
+    example: {
+      inputs: [
+        { name: 'country', label: 'Country', required: true, schema: { type: 'string', enum: ['DE', 'FR'] } },
+        { name: 'since', defaultValue: '2026-01-01', schema: { type: 'string', format: 'date' } },
+      ],
+    },
+  }),
   get('/templates/:id/processors', 'template.processors', processors),
-  put('/templates/:templateId/processors', 'setTemplateProcessors', processors, replaces('processors')),
-  get('/templates/:id/settings', 'template.settings', value()),
-  put('/templates/:templateId/settings', 'setTemplateSettings', value(), { body: 'settings' }),
+  put('/templates/:templateId/processors', 'setTemplateProcessors', processors, {
+    ...replaces('processors'),
+    example: {
+      processors: [
+        {
+          name: 'orders',
+          type: 'dataset',
+          config: { datasetId: EXAMPLE_ID, filter: { country: { $input: 'country' } } },
+        },
+      ],
+    },
+  }),
+  // Not `getTemplateSettings`: generators name the type of the field `settings` of a template `TemplateSettings` too.
+  get('/templates/:id/settings', 'template.settings', value(), { id: 'getSettingsOfTemplate' }),
+  put('/templates/:templateId/settings', 'setTemplateSettings', value(), {
+    body: 'settings',
+    example: { page: { size: 'A4', landscape: true }, locale: 'de-DE', timezone: 'Europe/Berlin' },
+  }),
 ];

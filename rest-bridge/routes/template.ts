@@ -30,9 +30,18 @@ const isOriginal = ({ editingId }: Json): boolean => editingId === null;
 
 /** Paths that a draft shares with its template, which the draft does not link. */
 const SHARED = /^\/templates\/:id\/(?:owner|shares|tags|favorite)\b/;
-const rows = kind('templates', 'template', template).map((row) =>
-  SHARED.test(row.path) ? { ...row, options: { ...row.options, linked: isOriginal } } : row,
-);
+const rows = kind('templates', 'template', template, {
+  rows: {
+    create: {
+      example: {
+        name: 'Sales report',
+        handler: 'pdf',
+        settings: { page: { size: 'A4', landscape: true }, footer: '{{ page }} / {{ pages }}', locale: 'de-DE' },
+      },
+    },
+    update: { example: { handler: 'html', letterheadId: null } },
+  },
+}).map((row) => (SHARED.test(row.path) ? { ...row, options: { ...row.options, linked: isOriginal } } : row));
 
 const draft = '/templates/:id/draft';
 

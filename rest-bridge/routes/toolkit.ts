@@ -40,21 +40,50 @@ export default [
   ...kind('toolkits', 'toolkit', toolkit, {
     // Config and tools can have megabytes.
     item: resource<Toolkit>(FIELDS, links, IDENTITY),
-    rows: { create: { map: withoutApproval }, update: { map: withoutApproval } },
+    rows: {
+      create: {
+        map: withoutApproval,
+        example: {
+          name: 'Issues',
+          type: 'mcp-remote',
+          config: {
+            url: 'https://mcp.example.com/mcp',
+            transport: 'http',
+            headers: { Authorization: 'Bearer 5f2b8c' },
+          },
+        },
+      },
+      update: {
+        map: withoutApproval,
+        example: {
+          tools: [{ name: 'echo', description: 'Returns its input', inputSchema: { type: 'object' } }],
+          serverInfo: { name: 'reference', version: '1.0.0' },
+        },
+      },
+    },
   }),
   get('/toolkits/:id/tools', 'toolkit.tools', tools),
-  post('/toolkits/:toolkitId/tools/_approve', 'approveToolkitTools', tools, { query: ['limit', 'start'] }),
+  post('/toolkits/:toolkitId/tools/_approve', 'approveToolkitTools', tools, {
+    query: ['limit', 'start'],
+    example: { names: ['echo'] },
+  }),
   plain(
     'GET',
     '/toolkit-templates',
     'toolkitTemplates',
     'id name description icon type config placeholders { path label secret }',
+    { id: 'listToolkitTemplates' },
   ),
   plain(
     'POST',
     '/toolkit-parse-config',
     'parseToolkitConfig',
     'normalized { type config } servers { name type config }',
+    {
+      id: 'parseToolkitConfig',
+      summary: 'Returns the toolkits that a configuration of another client describes',
+      example: { config: 'npx -y @modelcontextprotocol/server-everything' },
+    },
   ),
   get('/toolkit-drivers', 'toolkitDrivers', collection('toolkit-driver', driver)),
 ];

@@ -1,6 +1,6 @@
 import { kind } from '../kind.ts';
 import { confirmation, resource } from '../present.ts';
-import { del, plain, type RouteOptions } from '../route.ts';
+import { del, EXAMPLE_ID, plain, type RouteOptions } from '../route.ts';
 
 interface UsageProfile {
   id: string;
@@ -20,14 +20,32 @@ const forBilling: RouteOptions = { permission: 'billing:manage' };
 export default [
   ...kind('usage-profiles', 'usage-profile', usageProfile, {
     without: ['delete'],
-    rows: { create: { status: 200 } },
+    rows: {
+      create: {
+        status: 200,
+        example: {
+          name: 'Research',
+          slug: 'research',
+          description: 'For teams that compare models.',
+          creditCapPerMonth: 5000,
+          allowedModelTiers: ['everyday', 'advanced', 'strategic'],
+        },
+      },
+      update: { example: { creditCapPerMonth: 2500, isDefault: true } },
+    },
     aspects: [],
   }),
   del('/usage-profiles/:id', 'deleteUsageProfile', confirmation),
   plain('GET', '/teams/:id/ai/profile', 'team.usageProfileAssignment', ASSIGNMENT, forBilling),
-  plain('PUT', '/teams/:id/ai/profile', 'setTeamUsageProfile', ASSIGNMENT, forBilling),
+  plain('PUT', '/teams/:id/ai/profile', 'setTeamUsageProfile', ASSIGNMENT, {
+    ...forBilling,
+    example: { profileId: EXAMPLE_ID },
+  }),
   plain('GET', '/users/:username/ai/profile', 'user.usageProfileAssignment', ASSIGNMENT, forBilling),
-  plain('PUT', '/users/:username/ai/profile', 'setUserUsageProfile', ASSIGNMENT, forBilling),
+  plain('PUT', '/users/:username/ai/profile', 'setUserUsageProfile', ASSIGNMENT, {
+    ...forBilling,
+    example: { profileId: EXAMPLE_ID },
+  }),
   plain(
     'GET',
     '/me/usage',

@@ -6,6 +6,6 @@ const settings = value('settings updatedAt');
 
 export default [
   get(path, 'dataset.userSettings', settings),
-  put(path, 'setDatasetUserSettings', settings),
+  put(path, 'setDatasetUserSettings', settings, { example: { settings: { columns: ['country', 'amount'] } } }),
   del(path, 'deleteDatasetUserSettings'),
 ];

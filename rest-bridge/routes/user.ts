@@ -1,5 +1,5 @@
 import { collection, resource, value, type Presenter } from '../present.ts';
-import { create, del, get, plain, put, type Json, type RouteOptions } from '../route.ts';
+import { create, del, EXAMPLE_ID, get, plain, put, type Json, type RouteOptions } from '../route.ts';
 import { membership } from './team.ts';
 
 interface User {
@@ -48,25 +48,75 @@ const permissions = value('', (list) => ({ permissions: list }), {
   required: ['permissions'],
 });
 
+const PERMISSIONS_EXAMPLE = { permissions: ['datasets:create', 'reports:create'] };
+const CONTENT_EXAMPLE = [
+  {
+    userId: EXAMPLE_ID,
+    username: 'ann',
+    displayName: 'Ann',
+    counts: { datasource: 1, query: 2, dataset: 3, report: 1, app: 0 },
+    total: 7,
+  },
+];
+const MENU_EXAMPLE = {
+  templates: [
+    {
+      id: 'content',
+      name: 'Content',
+      items: [{ id: 'datasets', label: 'Datasets', path: '/api/datasets', icon: 'table' }],
+    },
+  ],
+};
+
 export default [
   get('/users', 'users', collection('user', user)),
-  { ...plain('GET', '/users-list', 'usersList'), presenter: withoutHiddenFields(value(USER_FIELDS)) },
-  plain('GET', '/users-content', 'usersContent'),
-  create('/users', 'createUser', created),
+  {
+    ...plain('GET', '/users-list', 'usersList', '*', { id: 'listAllUsers' }),
+    presenter: withoutHiddenFields(value(USER_FIELDS)),
+  },
+  plain('GET', '/users-content', 'usersContent', '*', { responseExample: CONTENT_EXAMPLE }),
+  create('/users', 'createUser', created, {
+    example: {
+      username: 'bob',
+      password: 'correct horse battery',
+      displayName: 'Bob',
+      email: 'bob@example.com',
+      enabled: true,
+    },
+  }),
   get('/users/:username', 'user', user),
-  put('/users/:username', 'updateUser', user),
+  put('/users/:username', 'updateUser', user, { example: { displayName: 'Bob B.', enabled: false } }),
   del('/users/:username', 'deleteUser', undefined, { query: ['transferTo'] }),
   get('/me', 'me', user),
   put('/me', 'updateMe', user, {
     identity: ['id', 'createdAt', 'username', 'domain', 'superuser', ...PRIVATE_FIELDS.slice(1), 'enabled'],
+    example: { displayName: 'Ann A.', timezone: 'Europe/Berlin' },
   }),
-  put('/me/password', 'changePassword'),
-  plain('GET', '/top-menu-templates', 'topMenuTemplates', 'templates { id name items { id label path icon } }'),
-  put('/users/:username/theme', 'setTheme', user),
+  put('/me/password', 'changePassword', undefined, {
+    example: { currentPassword: 'correct horse battery', password: 'staple of a battery' },
+  }),
+  plain('GET', '/top-menu-templates', 'topMenuTemplates', 'templates { id name items { id label path icon } }', {
+    responseExample: MENU_EXAMPLE,
+  }),
+  put('/users/:username/theme', 'setTheme', user, { example: { theme: 'dark' } }),
   get('/users/:username/memberships', 'user.memberships', collection('membership', membership)),
-  get('/users/:username/global-permissions', 'user.globalPermissions', permissions, FOR_SUPERUSERS),
-  put('/users/:username/global-permissions', 'setGlobalPermissions', permissions),
-  get('/users/:username/superuser', 'user.superuserState', superuser, FOR_SUPERUSERS),
-  put('/users/:username/superuser', 'setSuperuser', superuser),
-  del('/users/:username/superuser', 'setSuperuser', undefined, { fixed: { superuser: false } }),
+  get('/users/:username/global-permissions', 'user.globalPermissions', permissions, {
+    ...FOR_SUPERUSERS,
+    responseExample: PERMISSIONS_EXAMPLE,
+  }),
+  put('/users/:username/global-permissions', 'setGlobalPermissions', permissions, {
+    example: PERMISSIONS_EXAMPLE,
+  }),
+  get('/users/:username/superuser', 'user.superuserState', superuser, {
+    ...FOR_SUPERUSERS,
+    id: 'getSuperuser',
+    summary: 'Returns whether a user is a superuser',
+    responseExample: { username: 'ann', superuser: false },
+  }),
+  put('/users/:username/superuser', 'setSuperuser', superuser, { example: { superuser: true } }),
+  del('/users/:username/superuser', 'setSuperuser', undefined, {
+    id: 'revokeSuperuser',
+    summary: 'Revokes the superuser status of a user',
+    fixed: { superuser: false },
+  }),
 ];

@@ -1,6 +1,7 @@
 import { collection, resource, value } from '../present.ts';
 import { del, get, post, put } from '../route.ts';
 import { svgImage } from '../svg-image.ts';
+import { ROW_PARAMETERS } from './dataset.ts';
 
 interface Visual {
   id: string;
@@ -47,12 +48,24 @@ const single = '/datasets/:datasetId/visuals/:id';
 
 export default [
   get('/datasets/:id/visuals', 'dataset.visuals', collection('visual', visual)),
-  post('/datasets/:datasetId/visuals', 'createVisual', visual),
+  post('/datasets/:datasetId/visuals', 'createVisual', visual, {
+    example: {
+      component: 'bar-chart',
+      name: 'By country',
+      config: { xAxis: 'country', yAxis: 'amount', aggregation: 'sum', orientation: 'horizontal' },
+    },
+  }),
   get(single, 'dataset.visual', visual),
-  put(single, 'updateVisual', visual),
+  put(single, 'updateVisual', visual, { example: { name: 'Amount by country', pinned: true } }),
   del(single, 'deleteVisual'),
-  get(`${single}/data`, 'dataset.visual.data', value('columns { name label type format } rows total truncated')),
-  get(`${single}/image.svg`, 'dataset.visual.image', value(), { handler: svgImage, produces: 'image/svg+xml' }),
+  get(`${single}/data`, 'dataset.visual.data', value('columns { name label type format } rows total truncated'), {
+    parameterExamples: ROW_PARAMETERS,
+  }),
+  get(`${single}/image.svg`, 'dataset.visual.image', value(), {
+    handler: svgImage,
+    produces: 'image/svg+xml',
+    parameterExamples: ROW_PARAMETERS,
+  }),
   get('/datasets/:id/visual-templates', 'dataset.visualTemplates', visualTemplates),
   get('/visual-components', 'visualComponents', collection('visual-component', value('id name schema needs'))),
 ];

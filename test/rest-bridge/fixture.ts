@@ -46,7 +46,7 @@ export const rows: Row[] = [
     value('principalId accessLevel created', ({ created: _, ...share }: Values) => share),
     { status: { oneOf: [200, 201], of: (share) => (share['created'] === true ? 201 : 200) } },
   ),
-  post('/datasets/:id/copy', 'copyDataset', datasetShape, { query: ['data'] }),
+  post('/datasets/:id/copy', 'copyDataset', datasetShape, { query: ['data'], example: { name: 'My order lines' } }),
   post('/datasets/:id/_refresh', 'refreshDataset', operation(value('id records success'), operationShape)),
   post('/datasets/:id/_touch', 'updateDataset', undefined, { fixed: { input: { name: 'touched' } } }),
   post('/field-access', 'setAccess', receivedArguments),

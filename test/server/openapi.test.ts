@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import {
   getNullableType,
   GraphQLID,
@@ -8,6 +9,8 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import type { Endpoint } from '../../rest-bridge/bridge.ts';
+import { describe as describeRow, operationId } from '../../rest-bridge/openapi-names.ts';
 import { createSchema } from '../../src/server/graphql/schema.ts';
 import { endpointsOf, openapiOf } from '../../src/server/graphql/sdl.ts';
 import { createApiDocument, type Schema } from '../conformance/openapi-document.ts';
@@ -25,7 +28,8 @@ interface Operation {
 }
 
 const schema = await createSchema();
-const document = JSON.parse(JSON.stringify(openapiOf(endpointsOf(schema)))) as Schema;
+const endpoints = endpointsOf(schema);
+const document = JSON.parse(JSON.stringify(openapiOf(endpoints))) as Schema;
 const operations = Object.values(document['paths'] as Record<string, Record<string, Operation>>).flatMap((methods) =>
   Object.values(methods),
 );
@@ -240,6 +244,31 @@ test('each body has an example, as have filters and sorting, and examples are va
   expect(find('listDatasetRows').parameters).toContainEqual(
     expect.objectContaining({ name: 'filter', example: '{"country": "France", "amount": {"$gte": 100}}' }),
   );
+});
+
+test('the document has what rows say about it, and rows do not repeat what follows from their fields', () => {
+  const idsOf = (found: Endpoint[]) => found.map(operationId);
+  const isLost = (endpoint: Endpoint) => {
+    const { example, responseExample, parameterExamples } = endpoint.row.options;
+    const { requestBody, responses, parameters } = find(operationId(endpoint));
+    const responded = Object.values(responses).flatMap(({ content }) => Object.values(content ?? {}));
+    const hasExample = (contents: { example?: unknown }[]) => contents.some((one) => one.example !== undefined);
+    return (
+      (example !== undefined && !hasExample(Object.values(requestBody?.content ?? {}))) ||
+      (responseExample !== undefined && !hasExample(responded)) ||
+      (parameterExamples !== undefined && !parameters.some(({ name }) => name in parameterExamples))
+    );
+  };
+  expect(idsOf(endpoints.filter(isLost))).toEqual([]);
+  const isRepeated = (endpoint: Endpoint) => {
+    const { id, summary, ...options } = endpoint.row.options;
+    const derived = { ...endpoint, row: { ...endpoint.row, options } };
+    return (
+      id === operationId(derived) ||
+      (summary !== undefined && isDeepStrictEqual(describeRow(endpoint), describeRow(derived)))
+    );
+  };
+  expect(idsOf(endpoints.filter(isRepeated))).toEqual([]);
 });
 
 describe('the examples', () => {
