@@ -52,9 +52,9 @@ export interface Order extends Condition {
 }
 
 /**
- * Returns the order of a client's sort like `name,-createdAt`. The order is total: ties are broken by id in the direction of the last field, so that an index on the sorted columns and
- * the id serves both directions. A field with a `sortAccess` orders only the rows that it allows. Throws BAD_USER_INPUT
- * for a field that is not sortable.
+ * Returns the order of a client's sort like `name,-createdAt`. The order is total: ties are broken by id in the
+ * direction of the last field, so that an index on the sorted columns and the id serves both directions. A field with a
+ * `sortAccess` orders only the rows that it allows. Throws BAD_USER_INPUT for a field that is not sortable.
  */
 export function sortOrder(model: Model, sort: string, viewer: Viewer): Order {
   checkArgument('sort', SORT_RULE, sort);
