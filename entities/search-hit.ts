@@ -1,4 +1,4 @@
-import { Field, Float, ID, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, Float, ID, ObjectType } from 'type-graphql';
 import type { EntityType } from '../src/core/read/reader.ts';
 import { DateTime } from '../src/core/scalars.ts';
 import { UuidField } from '../src/core/uuid-field.ts';
@@ -10,6 +10,7 @@ import { Suite } from './suite.ts';
 import { Tag } from './tag.ts';
 import { Team } from './team.ts';
 import { User } from './user.ts';
+import { wordEnum } from './word-enum.ts';
 
 /**
  * The types that the global search finds, by kind: those with owners, those that all users of the tenant may read, and
@@ -26,18 +27,14 @@ export const SEARCHABLE_TYPES: Readonly<Record<string, EntityType>> = {
   user: User,
 };
 
-const KINDS = Object.keys(SEARCHABLE_TYPES);
 const article = (kind: string): string => (/^[ai]/.test(kind) ? 'An' : 'A');
-const enumName = (kind: string): string => kind.replace('-', '_').toUpperCase();
 
-export const SearchKindEnum = Object.fromEntries(KINDS.map((kind) => [enumName(kind), kind]));
-registerEnumType(SearchKindEnum, {
-  name: 'SearchKind',
-  description: 'Kind of a search result.',
-  valuesConfig: Object.fromEntries(
-    KINDS.map((kind) => [enumName(kind), { description: `${article(kind)} ${kind.replace('-', ' ')}.` }]),
-  ),
-});
+export const SearchKindEnum = wordEnum(
+  'SearchKind',
+  'Kind of a search result.',
+  Object.keys(SEARCHABLE_TYPES),
+  (kind) => `${article(kind)} ${kind.replace('-', ' ')}.`,
+);
 
 /** A resource that the global search found (docs/contract/resources.md#search). */
 @ObjectType({ description: 'A resource that a search found.' })

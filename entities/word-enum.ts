@@ -9,7 +9,10 @@ const enumName = (word: string): string =>
     .replace(/\W/g, '_')
     .toUpperCase();
 
-/** Registers the enum of a closed set of words. REST prints the words. `describe` returns the description of a word. */
+/**
+ * Registers the enum of a closed set of words that is declared elsewhere. REST prints the words. `describe` returns the
+ * description of a word. An enum that declares its own values is registered by `registerEnumType`.
+ */
 export function wordEnum<W extends string>(
   name: string,
   description: string,

@@ -1097,6 +1097,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION dws.lose_row()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'Another transaction has deleted the row' using errcode = 'DW001';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION dws.misspellings(word text)
  RETURNS SETOF text
  LANGUAGE sql

@@ -6,7 +6,7 @@ import type { Context } from '../../src/core/context.ts';
 import { levelAllows } from '../../src/core/permissions.ts';
 import { FlowStepScalar } from '../../src/core/query-language.ts';
 import { Requires } from '../../src/core/read/model.ts';
-import type { QuerySource } from '../../src/services/dataset/dataset-query.ts';
+import type { QuerySource } from '../../src/services/dataset/dataset-refresh.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
 import { loadEffectiveQuery } from '../datasource/linked-query.ts';

@@ -7,7 +7,7 @@ import {
   type EffectiveQuery,
   type LinkedQuery,
   type QuerySource,
-} from '../../src/services/dataset/dataset-query.ts';
+} from '../../src/services/dataset/dataset-refresh.ts';
 
 const loaders = new WeakMap<Context, DataLoader<string, LinkedQuery | null>>();
 

@@ -23,8 +23,8 @@ import type { OperationFailure, OperationStatus } from '../../src/core/operation
 import { Requires } from '../../src/core/read/model.ts';
 import { Json } from '../../src/core/scalars.ts';
 import { UuidField } from '../../src/core/uuid-field.ts';
-import { followOperation } from '../../src/services/operation/operation-events.ts';
 import type { OperationRecord } from '../../src/services/operation/operation-record.ts';
+import { followOperation } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { Can } from '../support/guard.ts';
 import { PageArgs, pageOf } from '../support/page.ts';

@@ -9,10 +9,13 @@ export interface Statement {
 /** A row of a result. */
 export type SqlRow = Record<string, unknown>;
 
-/** Another transaction was faster. The database undoes the transaction and runs it again. */
+/**
+ * Another transaction was faster: it took the same value, or deleted a row to write. The database undoes the
+ * transaction and runs it again.
+ */
 export class LostRace extends Error {
   constructor() {
-    super('Another transaction took the same value');
+    super('Another transaction was faster');
   }
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isoDate, isoDatetime } from './dates.ts';
 import { badInput, type ApiError } from './errors.ts';
 import { survivesAsNumber } from './exact-number.ts';
@@ -129,3 +130,28 @@ const VALUE_READERS: Record<ParameterDefinition['dataType'], (value: unknown) =>
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),
   date: (value) => (typeof value === 'string' ? (isoDate(value) ?? isoDatetime(value)) : undefined),
 };
+
+/** Returns a definition in its stored form, with every key present. */
+const storedDefinition = ({
+  name,
+  label,
+  dataType,
+  defaultValue,
+  required,
+  description,
+}: ParameterDefinition): ParameterDefinition => ({
+  name,
+  label: label ?? null,
+  dataType,
+  defaultValue: defaultValue ?? null,
+  required: required ?? false,
+  description: description ?? null,
+});
+
+/** Returns definitions in their stored form, with every key present. */
+export const storedDefinitions = (definitions: readonly ParameterDefinition[]): ParameterDefinition[] =>
+  definitions.map(storedDefinition);
+
+/** Returns whether two lists define the same parameters. An absent key equals its default. */
+export const sameDefinitions = (one: readonly ParameterDefinition[], other: readonly ParameterDefinition[]): boolean =>
+  isDeepStrictEqual(storedDefinitions(one), storedDefinitions(other));

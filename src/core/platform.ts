@@ -71,9 +71,10 @@ export interface RowField {
  *
  * The unit of work writes inserted, changed and removed rows before the next statement and before the commit, in this
  * order. Remove a row and call `flush` before you insert one with the same unique key. It writes a loaded row if its
- * values differ from the stored ones; undefined does not count as a change. Nothing checks that a row has not changed
- * since it was loaded. So load rows to change with a lock, or lock their parent. Statements of one tick, and the writes
- * before them, take one round trip (docs/architecture.md#transactions).
+ * values differ from the stored ones; undefined does not count as a change. A row that another transaction has deleted
+ * since it was loaded is a `LostRace`. Nothing checks that it has not changed since then. So load rows to change with a
+ * lock, or lock their parent. Statements of one tick, and the writes before them, take one round trip
+ * (docs/architecture.md#transactions).
  */
 export interface Transaction {
   /** Whether the work runs again after `LostRace`. */

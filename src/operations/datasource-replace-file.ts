@@ -7,7 +7,7 @@ import type { Transaction } from '../core/platform.ts';
 import type { NewFile } from '../core/row-source.ts';
 import { concurrencyKeyOf } from '../services/dataset/dataset-refresh.ts';
 import { replaceFileEnd } from '../services/dataset/datasource-replace.ts';
-import { lockConcurrencyKey } from '../services/operation/operation-concurrency.ts';
+import { lockConcurrencyKey } from '../services/operation/operation-queue.ts';
 import type { Claim } from '../services/operation/operation-repository.ts';
 import { cancelRunning } from '../services/operation/operation.ts';
 import { accessLevelInTransaction } from '../services/resource/access-level.ts';

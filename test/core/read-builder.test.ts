@@ -165,6 +165,26 @@ describe('statements', () => {
     expect(values).toEqual(['t1', 10]);
   });
 
+  test('an order is printed over the rows that are found and over the page, with the same values', () => {
+    const graded: Model = {
+      ...job,
+      sortable: { name: (row) => `coalesce(${row}."name", 'r.none')` },
+      sortAccess: {
+        name: ({ userId }, row) => ({
+          sql: `exists (select from t.grade r where r.job_id = ${row}.id and r.user_id = ?)`,
+          params: [userId],
+        }),
+      },
+    };
+    const part = { args: { sort: '-name' }, limit: 5, start: 10 };
+    const { text, values } = pageStatement(selectPaths(graded, []), superuser, part, false);
+    const order = (row: string) =>
+      `order by case when exists (select from t.grade r where r.job_id = ${row}.id and r.user_id = $3) ` +
+      `then coalesce(${row}."name", 'r.none') end desc nulls last, ${row}.id desc`;
+    expect(text).toContain(`${order('r')} limit 5 offset $2) p ${order('p')}`);
+    expect(values).toEqual(['t1', 10, superuser.userId]);
+  });
+
   test('timestamps are selected as ISO text', () => {
     expect(oneStatement(selectPaths(job, ['createdAt']), superuser, 'x').text).toContain(
       `to_char(p."created_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"`,

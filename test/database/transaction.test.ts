@@ -1,9 +1,18 @@
 import { describe, expect } from 'vitest';
+import { Activity } from '../../entities/activity.ts';
+import { AppLog } from '../../entities/app-log.ts';
+import { AuditEvent } from '../../entities/audit-event.ts';
 import { Tag } from '../../entities/tag.ts';
+import { Tenant } from '../../entities/tenant.ts';
+import { UsageEvent } from '../../entities/usage-event.ts';
 import { User } from '../../entities/user.ts';
+import { WebhookCall } from '../../entities/webhook-call.ts';
+import { ENTITIES } from '../../src/adapters/database/entity-list.ts';
+import { EntityTable, LOST_ROW } from '../../src/adapters/database/entity-table.ts';
 import { openTenantDatabase } from '../../src/adapters/database/tenant-database.ts';
+import { newId } from '../../src/core/id.ts';
 import { newRow } from '../../src/core/new-row.ts';
-import type { TenantDatabase, Transaction } from '../../src/core/platform.ts';
+import type { StoredRow, Transaction } from '../../src/core/platform.ts';
 import { recordEvents } from '../support/audit-fixture.ts';
 import { test as base } from '../support/fixture.ts';
 import { recordRoundTrips } from '../support/round-trips.ts';
@@ -11,7 +20,7 @@ import { systemQuery } from '../support/system-query.ts';
 
 interface Fixtures {
   /** A database on one connection. */
-  database: TenantDatabase & { close(): Promise<void> };
+  database: ReturnType<typeof openTenantDatabase>;
   tenantId: string;
 }
 
@@ -36,6 +45,10 @@ const test = base.extend<Fixtures>({
 const tagOf = (tenantId: string, name: string): Tag =>
   newRow(Tag, { tenantId, name, color: null, description: null, creatorId: null });
 
+/** Entities whose rows transactions of tenants may not update and delete. */
+const UNCHANGED: ReadonlySet<unknown> = new Set([Activity, AppLog, AuditEvent, Tenant, UsageEvent, WebhookCall]);
+const CHANGED_ENTITIES = ENTITIES.filter((entity) => !UNCHANGED.has(entity));
+
 const nameOf = (tag: Tag | null) => tag?.name;
 
 describe('the unit of work', () => {
@@ -50,31 +63,57 @@ describe('the unit of work', () => {
       }),
     );
     expect(trips.map((texts) => texts.length)).toEqual([2, 2]);
-    expect(trips[1]![0]).toMatch(/^update "dws"."tag" set "name" = \$3, "updated_at" = \$4, version = version \+ 1/);
+    expect(trips[1]![0]).toContain(
+      `update "dws"."tag" set "name" = $3, "updated_at" = $4, version = version + 1 where tenant_id = $1 and id = $2`,
+    );
     const stored = await database.transaction(tenantId, (tx) => tx.findOne(Tag, { name: 'second' }));
     expect(stored).toMatchObject({ id: created.id, version: 2, createdAt: created.createdAt });
     expect(stored!.updatedAt.getTime()).toBeGreaterThan(created.updatedAt.getTime());
   });
 
-  test('leaves the values of `writeUnrecorded` out of the changes, and records those within JSON values before', async ({
-    database,
-    tenantId,
-    admin,
-  }) => {
+  test('leaves only the values of `writeUnrecorded` out of the changes', async ({ database, tenantId, admin }) => {
     await database.transaction(tenantId, async (tx) => {
       (await tx.findOne(User, { id: admin.id }))!.settings = { n: 1 } as never;
     });
+    let trips: string[][] = [];
     const changes = await database.transaction(tenantId, async (tx) => {
       const user = (await tx.findOne(User, { id: admin.id }))!;
-      (user.settings as unknown as { n: number }).n = 2;
-      tx.writeUnrecorded(user, { displayName: 'Unrecorded' });
+      trips = await recordRoundTrips(async () => {
+        (user.settings as unknown as { n: number }).n = 2;
+        tx.writeUnrecorded(user, { displayName: 'Unrecorded' });
+        await tx.query({ text: 'select 1' });
+      });
       return tx.changes();
     });
+    expect(trips).toEqual([
+      [expect.stringContaining('set "display_name" = $3, "updated_at" = $4, version'), 'select 1'],
+    ]);
     expect(changes.map(({ fields, before }) => ({ fields, settings: before['settings'] }))).toEqual([
       { fields: ['settings', 'updatedAt'], settings: { n: 1 } },
     ]);
     const stored = await database.transaction(tenantId, (tx) => tx.findOne(User, { id: admin.id }));
     expect(stored).toMatchObject({ displayName: 'Unrecorded', settings: { n: 2 } });
+  });
+
+  test('writes changes within JSON values with the commit, after other changes of their row', async ({
+    database,
+    tenantId,
+    admin,
+  }) => {
+    const load = async (tx: Transaction) => (await tx.findOne(User, { id: admin.id }))!;
+    await database.transaction(tenantId, async (tx) => void ((await load(tx)).settings = { n: 1 } as never));
+    const changes = await database.transaction(tenantId, async (tx) => {
+      const user = await load(tx);
+      (user.settings as unknown as { n: number }).n = 2;
+      user.displayName = 'Earlier';
+      await tx.query({ text: 'select 1' });
+      return tx.changes();
+    });
+    expect(changes).toMatchObject([
+      { fields: ['displayName', 'updatedAt', 'settings'], before: { settings: { n: 1 } } },
+    ]);
+    const stored = await database.transaction(tenantId, load);
+    expect(stored).toMatchObject({ displayName: 'Earlier', settings: { n: 2 } });
   });
 
   test('writes nothing for equal values', async ({ database, tenantId, admin }) => {
@@ -120,6 +159,53 @@ describe('the unit of work', () => {
       expect(await tx.findOne(Tag, { id: tag.id })).toBeNull();
       expect(tx.changes(), 'nothing is left of the row').toEqual([]);
     });
+  });
+});
+
+describe('a row that another transaction deletes between read and write', () => {
+  const writes = {
+    'an update': (_: Transaction, tag: Tag) => void (tag.color = '#000000'),
+    'an unrecorded update': (tx: Transaction, tag: Tag) => tx.writeUnrecorded(tag, { color: '#000000' }),
+    'a deletion': (tx: Transaction, tag: Tag) => tx.remove(tag),
+  };
+
+  test.for(Object.entries(writes))(
+    'undoes %s with its transaction, which runs again',
+    async ([name, write], { database, service, tenantId }) => {
+      const { id } = await database.transaction(tenantId, async (tx) => tx.insert(tagOf(tenantId, `lost by ${name}`)));
+      const found: (string | undefined)[] = [];
+      await database.transaction(tenantId, async (tx) => {
+        const tag = await tx.findOne(Tag, { id });
+        found.push(tag?.id);
+        if (!tag) return;
+        await systemQuery(service, 'delete from dws.tag where id = $1', id);
+        tx.insert(tagOf(tenantId, `beside ${name}`));
+        write(tx, tag);
+      });
+      expect(found).toEqual([id, undefined]);
+      expect(await database.transaction(tenantId, (tx) => tx.count(Tag, { name: `beside ${name}` }))).toBe(0);
+    },
+  );
+
+  test('fails the next statement if it is written before the commit', async ({ database, service, tenantId }) => {
+    const { id } = await database.transaction(tenantId, async (tx) => tx.insert(tagOf(tenantId, 'flushed')));
+    const later: string[] = [];
+    await database.transaction(tenantId, async (tx) => {
+      const tag = await tx.findOne(Tag, { id });
+      if (!tag) return;
+      await systemQuery(service, 'delete from dws.tag where id = $1', id);
+      tag.color = '#000000';
+      await tx.query({ text: 'select 1' });
+      later.push('reached');
+    });
+    expect(later).toEqual([]);
+  });
+
+  test.for(CHANGED_ENTITIES)('fails the statement if it is a row of $name', async (entity, { database, tenantId }) => {
+    const table = new EntityTable(database.metadata.get(entity as never));
+    const row = { tenantId, id: newId() } as StoredRow;
+    for (const statement of [table.update(row, []), table.delete(row)])
+      await expect(database.query(tenantId, statement)).rejects.toMatchObject({ code: LOST_ROW });
   });
 });
 

@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
+import { readActivities } from '../support/activity.ts';
+import { recordEvents } from '../support/audit-fixture.ts';
 import { expectBody, expectError } from '../support/expect.ts';
+import { actBeforeStatement } from '../support/round-trips.ts';
 import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
+import { systemQuery } from '../support/system-query.ts';
 import { UNKNOWN_ID } from '../support/unknown-id.ts';
 
 /** The shop with a dataset of its orders, and a filter that ann owns. */
@@ -275,6 +279,34 @@ describe('a saved filter', () => {
     ).toMatchObject({
       errors: [{ extensions: { code: 'NOT_FOUND' } }],
     });
+  });
+
+  test('that is deleted during its update is not found, and no update is recorded', async ({
+    service,
+    ann,
+    orders,
+  }) => {
+    const filters = `/datasets/${orders.id}/filters`;
+    const updates = {
+      REST: async (id: string) => (await ann.put(`${filters}/${id}`, { name: 'late' })).body,
+      GraphQL: async (id: string) => {
+        const update = `updateSavedFilter(datasetId: "${orders.id}", id: "${id}", input: { name: "late" }) { id }`;
+        const [{ message, extensions }] = (await ann.gql(`mutation { ${update} }`)).errors;
+        return { message, code: extensions.code };
+      },
+    };
+    for (const [api, update] of Object.entries(updates)) {
+      const { id } = await ann.creates(filters, { name: `Lost by ${api}`, criteria: {} });
+      const remove = () => systemQuery(service, 'delete from dws.saved_filter where id = $1', id);
+      const activities = await readActivities(ann, `/datasets/${orders.id}`);
+      let failure: unknown;
+      const events = await recordEvents(service, async () => {
+        failure = await actBeforeStatement('update "dws"."saved_filter"', remove, () => update(id));
+      });
+      expect(failure, api).toMatchObject({ code: 'NOT_FOUND', message: `There is no filter ${id}` });
+      expect(events, api).toEqual([]);
+      expect(await readActivities(ann, `/datasets/${orders.id}`), api).toEqual(activities);
+    }
   });
 
   test('with a removed field has a problem, fails queries, and lets shares show no rows', async ({

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
 import { Interrupted } from '../../src/operations/handler.ts';
-import { followOperation } from '../../src/services/operation/operation-events.ts';
-import { wait } from '../../src/services/operation/operation-wait.ts';
+import { followOperation, wait } from '../../src/services/operation/operation-wait.ts';
 import * as operations from '../../src/services/operation/operation.ts';
 import { runSql } from '../support/run-sql.ts';
 import { countingHandlers } from './counting.ts';

@@ -10,6 +10,7 @@ import {
   type ListFilter,
   type Model,
   type Relation,
+  type RowAlias,
 } from '../../core/read/model.ts';
 import type { EntityType } from '../../core/read/reader.ts';
 
@@ -35,10 +36,10 @@ export interface ModelOptions {
   /** Default: `name` and `description`, as far as the entity has them. */
   searchedFields?: readonly string[];
   /**
-   * Fields, or the SQL over `r` of each field. Default: `name`, `slug`, `createdAt` and `updatedAt`, as far as the
+   * Fields, or the SQL of each field. Default: `name`, `slug`, `createdAt` and `updatedAt`, as far as the
    * entity has them.
    */
-  sortable?: readonly string[] | Record<string, string>;
+  sortable?: readonly string[] | Model['sortable'];
   sortAccess?: Model['sortAccess'];
   /** Default: `name`, else `createdAt`, else `id`. */
   defaultSort?: string;
@@ -120,19 +121,19 @@ const computedColumns = ({ computed = {} }: ModelOptions): Record<string, ModelC
 function sortableFields(
   sortable: NonNullable<ModelOptions['sortable']>,
   columns: Readonly<Record<string, ModelColumn>>,
-): Record<string, string> {
+): Model['sortable'] {
   if (!isList(sortable)) return sortable;
   return Object.fromEntries(
     sortable.map((field) => {
       const { column, type } = columns[field]!;
-      const reference = `r.${quoteIdentifier(column)}`;
+      const name = quoteIdentifier(column);
       // Text is sorted without regard to case.
-      return [field, type === 'text' ? `lower(${reference})` : reference];
+      return [field, (row: RowAlias) => (type === 'text' ? `lower(${row}.${name})` : `${row}.${name}`)];
     }),
   );
 }
 
-const isList = (sortable: readonly string[] | Record<string, string>): sortable is readonly string[] =>
+const isList = (sortable: NonNullable<ModelOptions['sortable']>): sortable is readonly string[] =>
   Array.isArray(sortable);
 
 const equalityFilters = (

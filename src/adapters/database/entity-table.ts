@@ -73,22 +73,22 @@ export class EntityTable<T extends StoredRow = StoredRow> {
     };
   }
 
-  /** Returns the statement that updates the fields of a row and increments its version. */
+  /** Returns the statement that updates the fields of a row and increments its version. Fails with `LOST_ROW`. */
   update(row: T, fields: readonly string[]): Statement {
     const columns = fields.map((field) => this.#column(field));
     return {
       text: this.#text(`update ${namesOf(columns)}`, () => {
         const set = columns.map(({ sql }, index) => `${sql} = $${index + 3}`);
         const assignments = [...set, 'version = version + 1'].join(', ');
-        return `update ${this.#name} set ${assignments} where tenant_id = $1 and id = $2`;
+        return writeOne(`update ${this.#name} set ${assignments} where tenant_id = $1 and id = $2`);
       }),
       values: [row.tenantId, row.id, ...columns.map(({ name, codec }) => codec.encode(valueOf(row, name)))],
     };
   }
 
-  /** Returns the statement that deletes a row. */
+  /** Returns the statement that deletes a row. Fails with `LOST_ROW`. */
   delete({ tenantId, id }: StoredRow): Statement {
-    return { text: `delete from ${this.#name} where tenant_id = $1 and id = $2`, values: [tenantId, id] };
+    return { text: writeOne(`delete from ${this.#name} where tenant_id = $1 and id = $2`), values: [tenantId, id] };
   }
 
   /** Creates the row that a statement has returned. */
@@ -97,12 +97,13 @@ export class EntityTable<T extends StoredRow = StoredRow> {
   }
 
   /**
-   * Returns the stored values of a row, for a later comparison. The values of lazy fields are unknown until they are
-   * set.
+   * Returns the stored values of a row's fields, by default of all, for a later comparison. The values of lazy fields
+   * are unknown until they are set.
    */
-  freeze(row: T): StoredValues {
+  freeze(row: T, fields?: readonly string[]): StoredValues {
     const stored: StoredValues = {};
     for (const { name, lazy, codec } of this.columns) {
+      if (fields && !fields.includes(name)) continue;
       const value = valueOf(row, name);
       if (value !== undefined) stored[name] = codec.freeze(value);
       else if (!lazy) stored[name] = NULL;
@@ -157,6 +158,16 @@ export class EntityTable<T extends StoredRow = StoredRow> {
 }
 
 const NULL: StoredValue = { content: null };
+
+/** SQLSTATE of a statement whose row does not exist: another transaction has deleted it since it was found. */
+export const LOST_ROW = 'DW001';
+
+/**
+ * Returns the statement that fails with `LOST_ROW` if a statement writes no row. Postgres checks it, because the commit
+ * may be in the same round trip.
+ */
+const writeOne = (write: string): string =>
+  `with written as (${write} returning 1) select dws.lose_row() from written having count(*) = 0`;
 
 const namesOf = (columns: readonly TableColumn[]): string => columns.map(({ name }) => name).join();
 

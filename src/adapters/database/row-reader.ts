@@ -2,7 +2,7 @@ import DataLoader from 'dataloader';
 import type { Query, SqlRow } from '../../core/database.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
-import { DEFAULT_LIMIT, sortCondition, type ListArguments } from '../../core/read/list-arguments.ts';
+import { DEFAULT_LIMIT, sortOrder, type ListArguments } from '../../core/read/list-arguments.ts';
 import { lookAhead, type FieldSelection } from '../../core/read/look-ahead.ts';
 import { listOf, MAX_CHILDREN, type Model } from '../../core/read/model.ts';
 import { toPage, withOneMore } from '../../core/read/page.ts';
@@ -77,7 +77,7 @@ export class RowReader implements Reader {
     const hasNext = pageFields.has('hasNextPage');
     if (total && !hasNext && !pageFields.has('items') && !pageFields.has('count')) {
       // The statement has no order. Arguments are checked whatever is selected.
-      if (args.sort) sortCondition(model, args.sort, this.#viewer);
+      if (args.sort) sortOrder(model, args.sort, this.#viewer);
       return { items: [], start, count: 0, total: await this.#count(model, part) };
     }
 

@@ -1,4 +1,4 @@
-import type { SqlRow, Statement } from '../../core/database.ts';
+import { LostRace, type SqlRow, type Statement } from '../../core/database.ts';
 import type {
   FindOptions,
   RowChange,
@@ -8,6 +8,7 @@ import type {
   StoredRow,
   Transaction,
 } from '../../core/platform.ts';
+import { LOST_ROW } from './entity-table.ts';
 import type { PipelinedTransaction } from './pipelined-transaction.ts';
 import { UnitOfWork, type RowStatement, type TableOf } from './unit-of-work.ts';
 
@@ -67,8 +68,7 @@ export class TenantTransaction implements Transaction {
   }
 
   writeUnrecorded<T extends StoredRow>(row: T, values: Partial<T>): void {
-    // All other changes are recorded, including changes within JSON values.
-    this.flushAll();
+    this.flush();
     this.#execute(this.#rows.update(row, values));
   }
 
@@ -106,7 +106,7 @@ export class TenantTransaction implements Transaction {
   }
 
   #execute({ statement, row }: RowStatement): void {
-    this.#open.execute(statement, (error) => this.#duplicateError(row, error) ?? error);
+    this.#open.execute(statement, (error) => this.#writeError(row, error) ?? error);
   }
 
   #known<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>): T | undefined {
@@ -114,8 +114,9 @@ export class TenantTransaction implements Transaction {
     return field === 'id' && others.length === 0 ? this.#rows.known(type, (where as { id: string }).id) : undefined;
   }
 
-  #duplicateError(row: StoredRow, error: unknown): Error | null {
+  #writeError(row: StoredRow, error: unknown): Error | null {
     const { code, constraint } = error as { code?: string; constraint?: string };
+    if (code === LOST_ROW) return new LostRace();
     if (code !== UNIQUE_VIOLATION) return null;
     return this.#duplicateErrors.get(row)?.(constraint ?? '') ?? null;
   }

@@ -68,7 +68,8 @@ export class UnitOfWork {
   /** Returns the statement that writes values of a row without other changes. They are not recorded as a change. */
   update<T extends StoredRow>(row: T, values: Partial<T>): RowStatement {
     Object.assign(row, values);
-    return this.#writeUpdate(row, this.#changedFields(row, 'full')).written;
+    const changed = this.#changedFields(row, 'full').filter((field) => field in values);
+    return this.#writeUpdate(row, changed).written;
   }
 
   remove(row: StoredRow): void {
@@ -110,10 +111,12 @@ export class UnitOfWork {
     for (const { name, onUpdate } of automatic) Object.assign(row, { [name]: onUpdate!() });
     const fields = [...changed, ...automatic.map(({ name }) => name)];
     const statement = table.update(row, fields);
-    const before = table.thaw(this.#stored.get(row)!, fields);
+    const stored = this.#stored.get(row)!;
+    const before = table.thaw(stored, fields);
     row.version++;
     this.#writtenAt.set(row, ++this.#writes);
-    this.#manage(row);
+    // Changes within JSON values of other fields are still to be written.
+    Object.assign(stored, table.freeze(row, [...fields, 'version']));
     return { written: { statement, row }, change: { type: 'update', row, fields, before } };
   }
 

@@ -4,7 +4,7 @@ import { isUuid } from '../id.ts';
 import { limitRule, SORT_RULE, START_RULE, violation, type InputRule } from '../input-rules.ts';
 import type { Viewer } from '../viewer.ts';
 import { NO_ROWS, type Condition } from './condition.ts';
-import { quoteIdentifier, type Model } from './model.ts';
+import { quoteIdentifier, type Model, type RowAlias } from './model.ts';
 
 /** The arguments of a list (docs/contract/apis.md#lists). The model's filters are read from the same object. */
 export interface ListArguments {
@@ -46,36 +46,45 @@ export function checkStart(start: number | null | undefined): number {
   return start;
 }
 
-/**
- * Returns the `order by` list of a client's sort like `name,-createdAt`, over `r` and with a `?` for each value. The
- * order is total: ties are broken by id in the direction of the last field, so that an index on the sorted columns and
- * the id serves both directions. A field with a `sortAccess` orders only the rows that it allows. Throws BAD_USER_INPUT
- * for a field that is not sortable.
- */
-export function sortCondition(model: Model, sort: string, viewer: Viewer): Condition {
-  checkArgument('sort', SORT_RULE, sort);
-  // The rows that a `sortAccess` allows depend on the viewer.
-  return model.sortAccess ? orderCondition(model, sort, viewer) : cachedOrder(clientOrders, model, sort, viewer);
+/** An `order by` list with a `?` for each value, over the rows `r` and over the rows `p` of a page. */
+export interface Order extends Condition {
+  pageSql: string;
 }
 
-/** Returns the `order by` list of a sort that a model declares. It may name any column. */
-export const modelOrder = (model: Model, sort: string): Condition => cachedOrder(modelOrders, model, sort, null);
+/**
+ * Returns the order of a client's sort like `name,-createdAt`. The order is total: ties are broken by id in the
+ * direction of the last field, so that an index on the sorted columns and the id serves both directions. A field with a
+ * `sortAccess` orders only the rows that it allows. Throws BAD_USER_INPUT for a field that is not sortable.
+ */
+export function sortOrder(model: Model, sort: string, viewer: Viewer): Order {
+  checkArgument('sort', SORT_RULE, sort);
+  // The rows that a `sortAccess` allows depend on the viewer.
+  return model.sortAccess ? createOrder(model, sort, viewer) : cachedOrder(clientOrders, model, sort, viewer);
+}
 
-type OrderCache = WeakMap<Model, LRUCache<string, Condition>>;
+/** Returns the order of a sort that a model declares. It may name any column. */
+export const modelOrder = (model: Model, sort: string): Order => cachedOrder(modelOrders, model, sort, null);
+
+type OrderCache = WeakMap<Model, LRUCache<string, Order>>;
 
 /** Clients may sort by sortable fields only, so an order for a model's own sort must not be found for a client's. */
 const [clientOrders, modelOrders]: [OrderCache, OrderCache] = [new WeakMap(), new WeakMap()];
 const MAX_ORDERS_PER_MODEL = 100;
 
-function cachedOrder(cache: OrderCache, model: Model, sort: string, viewer: Viewer | null): Condition {
+function cachedOrder(cache: OrderCache, model: Model, sort: string, viewer: Viewer | null): Order {
   let orders = cache.get(model);
   if (!orders) cache.set(model, (orders = new LRUCache({ max: MAX_ORDERS_PER_MODEL })));
   let order = orders.get(sort);
-  if (!order) orders.set(sort, (order = orderCondition(model, sort, viewer)));
+  if (!order) orders.set(sort, (order = createOrder(model, sort, viewer)));
   return order;
 }
 
-function orderCondition(model: Model, sort: string, viewer: Viewer | null): Condition {
+function createOrder(model: Model, sort: string, viewer: Viewer | null): Order {
+  const { sql, params } = orderOver('r', model, sort, viewer);
+  return { sql, params, pageSql: orderOver('p', model, sort, viewer).sql };
+}
+
+function orderOver(row: RowAlias, model: Model, sort: string, viewer: Viewer | null): Condition {
   const sorted = new Set<string>();
   const parts: string[] = [];
   const params: unknown[] = [];
@@ -84,22 +93,22 @@ function orderCondition(model: Model, sort: string, viewer: Viewer | null): Cond
     const term = part.trim();
     const isDescending = term.startsWith('-');
     const field = isDescending ? term.slice(1) : term;
-    const sql = sortExpression(model, field, viewer);
+    const sql = sortExpression(row, model, field, viewer);
     if (sorted.has(field)) continue;
     sorted.add(field);
     direction = isDescending ? ' desc' : '';
-    const access = viewer && model.sortAccess?.[field]?.(viewer);
+    const access = viewer && model.sortAccess?.[field]?.(viewer, row);
     if (access) params.push(...access.params);
     parts.push(access ? `case when ${access.sql} then ${sql} end${direction} nulls last` : `${sql}${direction}`);
   }
-  if (!sorted.has('id')) parts.push(`r.id${direction}`);
+  if (!sorted.has('id')) parts.push(`${row}.id${direction}`);
   return { sql: parts.join(', '), params };
 }
 
-function sortExpression(model: Model, field: string, viewer: Viewer | null): string {
-  if (Object.hasOwn(model.sortable, field)) return model.sortable[field]!;
+function sortExpression(row: RowAlias, model: Model, field: string, viewer: Viewer | null): string {
+  if (Object.hasOwn(model.sortable, field)) return model.sortable[field]!(row);
   const column = viewer ? undefined : model.columns[field]?.column;
-  if (column) return `r.${quoteIdentifier(column)}`;
+  if (column) return `${row}.${quoteIdentifier(column)}`;
   throw invalidArgument(
     'sort',
     `Cannot sort by ${JSON.stringify(field)}; known are ${Object.keys(model.sortable).join(', ')}`,

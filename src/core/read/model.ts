@@ -25,6 +25,15 @@ export type Relation =
   | { kind: 'one'; model: () => Model; join: string }
   | { kind: 'many'; model: () => Model; join: string; sort: string; limit: number };
 
+/** The alias of a row in a statement: `r` where rows are found, `p` where the columns of a page are selected. */
+export type RowAlias = 'r' | 'p';
+
+/** Returns the SQL that rows with an alias are sorted by. */
+type SortExpression = (row: RowAlias) => string;
+
+/** Returns the condition on the rows with an alias that a field orders for a viewer, or null if it orders all. */
+type SortAccess = (viewer: Viewer, row: RowAlias) => Condition | null;
+
 /** Returns the condition of a filter argument's value, or null if the value does not restrict the rows. */
 export type ListFilter = (value: unknown, viewer: Viewer) => Condition | null;
 
@@ -58,10 +67,10 @@ export interface Model {
   nodeAccess?: AccessFilter;
   /** Fields that `q` searches. */
   searchedFields: readonly string[];
-  /** The SQL over `r` of each field that a list may be sorted by, e.g. `{ name: 'r."name"' }`. */
-  sortable: Readonly<Record<string, string>>;
+  /** The SQL of each field that a list may be sorted by, e.g. `{ name: (row) => `${row}."name"` }`. */
+  sortable: Readonly<Record<string, SortExpression>>;
   /** For fields that not every reader may see: the rows that such a field orders. The other rows come last. */
-  sortAccess?: Readonly<Record<string, AccessFilter>>;
+  sortAccess?: Readonly<Record<string, SortAccess>>;
   defaultSort: string;
   /** By argument name. */
   filters: Readonly<Record<string, ListFilter>>;

@@ -1,4 +1,4 @@
-import { modelOrder } from './list-arguments.ts';
+import { modelOrder, type Order } from './list-arguments.ts';
 import { quoteIdentifier, type Model, type ModelColumn, type Relation } from './model.ts';
 import type { Selection } from './selection.ts';
 import type { StatementScope } from './statement-builder.ts';
@@ -7,8 +7,7 @@ import type { StatementScope } from './statement-builder.ts';
 export interface RowSource {
   /** Over `r`, in addition to the comparison with the tenant. All must be true. */
   conditions: readonly string[];
-  /** An `order by` list over `r`. */
-  order?: string;
+  order?: Pick<Order, 'sql' | 'pageSql'>;
   /** A literal. */
   limit?: number;
   /** A placeholder. */
@@ -42,7 +41,7 @@ export function selectSql(
     } else columns.push(`${jsonArray(select)} as ${quoteIdentifier(name)}`);
   }
   const list = [...columns, ...extraColumns].join(', ');
-  const order = rows.order ? ` order by ${rows.order.replace(/\br\./g, 'p.')}` : '';
+  const order = rows.order ? ` order by ${rows.order.pageSql}` : '';
   return `select ${list} from (${rowsSql(model, rows, scope)}) p${joins.join('')}${order}`;
 }
 
@@ -58,14 +57,14 @@ function relatedSql(relation: Relation, selection: Selection, scope: StatementSc
   const access = scope.access.get(selection.model);
   const conditions = [`(${relation.join})`, ...(access ? [`(${access.text})`] : [])];
   if (relation.kind === 'one') return selectSql(selection, { conditions }, scope);
-  const order = modelOrder(selection.model, relation.sort).sql;
+  const order = modelOrder(selection.model, relation.sort);
   return selectSql(selection, { conditions, order, limit: relation.limit }, scope);
 }
 
 function rowsSql(model: Model, { conditions, order, limit, offset }: RowSource, scope: StatementScope): string {
   return [
     `select * from ${model.table} r where ${whereSql(model, conditions, scope)}`,
-    order ? ` order by ${order}` : '',
+    order ? ` order by ${order.sql}` : '',
     limit === undefined ? '' : ` limit ${limit}`,
     offset === undefined ? '' : ` offset ${offset}`,
   ].join('');

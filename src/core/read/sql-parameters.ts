@@ -10,9 +10,14 @@ export class BoundCondition {
     this.#first = first;
   }
 
-  /** The SQL with `$n` in place of each `?`. Throws if the numbers of placeholders and values differ. */
+  /** The SQL of the condition, printed. */
   get text(): string {
-    const { sql, params } = this.#condition;
+    return this.print(this.#condition.sql);
+  }
+
+  /** Returns SQL for the same values, with `$n` in place of each `?`. Throws if there are more or fewer of them. */
+  print(sql: string): string {
+    const { params } = this.#condition;
     let next = this.#first;
     const text = sql.replace(/\?/g, () => `$${next++}`);
     const placeholders = next - this.#first;

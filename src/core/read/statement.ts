@@ -8,9 +8,10 @@ import {
   filterConditions,
   keyCondition,
   modelOrder,
-  sortCondition,
+  sortOrder,
   type FieldValues,
   type ListArguments,
+  type Order,
 } from './list-arguments.ts';
 import { listOf, type Model } from './model.ts';
 import { countSql, jsonArray, selectSql, type RowSource } from './select-sql.ts';
@@ -147,8 +148,8 @@ function selectStatement(
 /** Returns a key that distinguishes the SQL texts of parts: the limit is a literal, and an offset of 0 is left out. */
 const partKey = ({ limit, start }: ListPart, total: boolean): string => `${limit} ${start > 0} ${total}`;
 
-const orderOfPart = (model: Model, sort: string, { args }: ListPart, viewer: Viewer): Condition =>
-  args.sort ? sortCondition(model, args.sort, viewer) : modelOrder(model, sort);
+const orderOfPart = (model: Model, sort: string, { args }: ListPart, viewer: Viewer): Order =>
+  args.sort ? sortOrder(model, args.sort, viewer) : modelOrder(model, sort);
 
 /**
  * Binds offset and order. Returns a function that prints the row source. The limit is a literal: with a parameter
@@ -157,11 +158,16 @@ const orderOfPart = (model: Model, sort: string, { args }: ListPart, viewer: Vie
 function bindPart(
   builder: StatementBuilder,
   { limit, start }: ListPart,
-  order: Condition,
+  order: Order,
 ): (conditions: readonly string[]) => RowSource {
   const offset = start > 0 ? builder.bind(start) : undefined;
   const bound = builder.bindCondition(order);
-  return (conditions) => ({ conditions, order: bound.text, limit, offset });
+  return (conditions) => ({
+    conditions,
+    order: { sql: bound.text, pageSql: bound.print(order.pageSql) },
+    limit,
+    offset,
+  });
 }
 
 const bindAll = (builder: StatementBuilder, conditions: readonly Condition[]): BoundCondition[] =>

@@ -1,7 +1,7 @@
 import type { Query } from '../../core/database.ts';
 import { newId } from '../../core/id.ts';
 import type { Platform } from '../../core/platform.ts';
-import { queueOperations } from '../operation/insert-operations.ts';
+import { queueOperations } from '../operation/operation-queue.ts';
 import { MAX_CHAIN_DEPTH } from './agent-chain.ts';
 import { MAX_RUNS_OF_OWNER, MAX_RUNS_PER_HOUR, rateKeyOf } from './agent-run-start.ts';
 import { findSubscribers, type Subscriber, type WaitingEvent } from './event-subscribers.ts';

@@ -5,7 +5,7 @@ import { conflict, forbidden } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
+import { lockConcurrencyKey } from '../operation/operation-queue.ts';
 import { accessLevel, type AccessColumns } from '../resource/access-level.ts';
 import { findResourceId, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
 

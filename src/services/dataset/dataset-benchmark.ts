@@ -14,7 +14,7 @@ import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { loadResource } from '../resource/load-resource.ts';
-import { runnableQuery } from './dataset-query.ts';
+import { runnableQuery } from './dataset-refresh.ts';
 
 interface BenchmarkOptions {
   progress?: string | number | null;

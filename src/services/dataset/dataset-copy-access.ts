@@ -6,7 +6,7 @@ import { LEVEL, levelAllows, type Level } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { accessLevelInTransaction, ownershipLevel, type Grantee } from '../resource/access-level.ts';
 import { copyRow } from '../resource/copy-row.ts';
-import { effectiveQuery, loadLinkedQuery, type QuerySource } from './dataset-query.ts';
+import { effectiveQuery, loadLinkedQuery, type QuerySource } from './dataset-refresh.ts';
 
 /** The source of a dataset's rows and the steps that transform them. */
 type RowOrigin = QuerySource & Pick<Dataset, 'flow'>;

@@ -1,28 +1,8 @@
 import type { FieldSync } from '../../../entities/dataset-field-sync.ts';
-import type { FieldLabelInput } from '../../../entities/dataset-input.ts';
 import type { Field } from '../../core/fields.ts';
-import { invalid } from '../../core/input-checks.ts';
 
 /** Counts of changed fields. */
 type FieldChanges = Pick<FieldSync, 'fieldsAdded' | 'fieldsUpdated' | 'fieldsRemoved'>;
-
-/** Returns the fields with labels and descriptions from the input. Throws 400 for an unknown field and a long text. */
-export function applyLabels(fields: readonly Field[], labels: readonly FieldLabelInput[]): Field[] {
-  labels.forEach(({ name }, i) => {
-    if (!fields.some((field) => field.name === name))
-      throw invalid(`fields.${i}.name`, `is not a field of the dataset: ${JSON.stringify(name)}`);
-  });
-  const byName = new Map(labels.map((label) => [label.name, label]));
-  return fields.map((field) => applyLabel(field, byName.get(field.name)));
-}
-
-function applyLabel(field: Field, input: FieldLabelInput | undefined): Field {
-  if (!input) return field;
-  const { description: former, ...rest } = field;
-  const description = input.description === undefined ? former : input.description?.trim();
-  const label = input.label === undefined ? field.label : input.label?.trim() || field.name;
-  return { ...rest, label, ...(description && { description }) };
-}
 
 /**
  * Returns the current fields of a source, in its order, with the labels and descriptions of the former fields, and the

@@ -1,20 +1,92 @@
 import { createHash } from 'node:crypto';
 import type { Dataset } from '../../../entities/dataset.ts';
 import { DATASET } from '../../../entities/owned-kinds.ts';
+import type { SavedQuery } from '../../../entities/saved-query.ts';
 import type { Context } from '../../core/context.ts';
-import { ApiError, refused } from '../../core/errors.ts';
+import { ApiError, refused, conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import type { DatasetRefreshInput } from '../../core/operations.ts';
-import { bindParameters } from '../../core/parameters.ts';
+import { bindParameters, type ParameterDefinition } from '../../core/parameters.ts';
 import { LEVEL, levelAllows, type ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
+import { checkOwnerMayUse, type DatasourceUse } from '../datasource/datasource-access.ts';
+import { lockConcurrencyKey } from '../operation/operation-queue.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
 import { accessLevelInTransaction } from '../resource/access-level.ts';
 import { findResourceId, loadResource, type ExpectedVersion } from '../resource/load-resource.ts';
-import { runnableQuery, type EffectiveQuery, type QuerySource } from './dataset-query.ts';
+
+/** The source of a dataset's rows: a saved query that it follows, or a query of its own. */
+export type QuerySource = Pick<Dataset, 'queryId' | 'datasourceId' | 'query' | 'params'>;
+
+/** The columns of a saved query that datasets follow. */
+export type LinkedQuery = Pick<SavedQuery, 'id' | 'datasourceId' | 'query' | 'params'>;
+
+export const LINKED_QUERY_COLUMNS = `id, datasource_id as "datasourceId", query, params`;
+
+/** The query that a dataset runs, and its datasource. */
+export interface EffectiveQuery {
+  datasourceId: string;
+  query: string;
+  params: ParameterDefinition[];
+}
+
+/**
+ * Returns the query of a dataset: its own, or the query of the saved query it follows with the dataset's own
+ * definitions of parameters. Null for a dataset that has only rows.
+ */
+export function effectiveQuery(
+  { datasourceId, query, params }: QuerySource,
+  linked: LinkedQuery | null,
+): EffectiveQuery | null {
+  if (linked)
+    return {
+      datasourceId: linked.datasourceId,
+      query: linked.query,
+      params: linked.params.map((parameter) => params.find(({ name }) => name === parameter.name) ?? parameter),
+    };
+  return datasourceId && query ? { datasourceId, query, params } : null;
+}
+
+/** The error for a change of a snapshot's rows or of their source. */
+export const snapshotConflict = (): Error => conflict('A snapshot keeps its rows');
+
+/**
+ * Returns the query of a dataset that is about to run. Throws FORBIDDEN if the dataset's owner has no access to the
+ * datasource, CONFLICT for a snapshot and for a dataset without a query. See docs/contract/access.md#access.
+ */
+export async function runnableQuery(
+  tx: Transaction,
+  tenantId: string,
+  dataset: QuerySource & Pick<Dataset, 'ownerId' | 'isSnapshot'>,
+  checkOwner = true,
+): Promise<EffectiveQuery> {
+  if (dataset.isSnapshot) throw snapshotConflict();
+  const effective = effectiveQuery(dataset, await loadLinkedQuery(tx, tenantId, dataset.queryId));
+  if (!effective) throw conflict('The dataset has no query to run');
+  if (checkOwner) await checkOwnerMayUse(tx, tenantId, dataset.ownerId, effective.datasourceId, requiredUse(dataset));
+  return effective;
+}
+
+/** Returns the saved query that a dataset follows, null for none. Throws NOT_FOUND for an unknown id. */
+export async function loadLinkedQuery(
+  tx: Transaction,
+  tenantId: string,
+  id: string | null | undefined,
+): Promise<LinkedQuery | null> {
+  if (!id) return null;
+  const [linked] = await tx.query<LinkedQuery>({
+    text: `select ${LINKED_QUERY_COLUMNS} from dws.saved_query where tenant_id = $1 and id = $2`,
+    values: [tenantId, id],
+  });
+  if (!linked) throw notFound({ what: 'query', id });
+  return linked;
+}
+
+/** The owner's required access: to read the datasource for a saved query, to run queries on it for an own query. */
+const requiredUse = ({ queryId }: Pick<Dataset, 'queryId'>): DatasourceUse =>
+  queryId ? 'datasource:read' : 'datasource:run';
 
 export interface RefreshOptions {
   progress?: string | number | null;

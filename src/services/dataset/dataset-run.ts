@@ -11,7 +11,7 @@ import { loadSource, toRunError, withSource, type SealedSource } from '../dataso
 import { LoadProgress } from '../operation/load-progress.ts';
 import { runInline } from '../operation/operation-inline.ts';
 import { loadResource } from '../resource/load-resource.ts';
-import { runnableQuery } from './dataset-query.ts';
+import { runnableQuery } from './dataset-refresh.ts';
 
 /**
  * Runs a dataset's query at the source, with the access of its owner, and counts the rows. Stores nothing. With

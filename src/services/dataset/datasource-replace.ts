@@ -8,7 +8,7 @@ import type { Transaction } from '../../core/platform.ts';
 import type { FileProblem } from '../../core/row-source.ts';
 import { findDifferences } from '../datasource/datasource-differences.ts';
 import { receiveFile, type ReceivedFile } from '../datasource/upload.ts';
-import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
+import { lockConcurrencyKey } from '../operation/operation-queue.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { wait as waitFor } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';

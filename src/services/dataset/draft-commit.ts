@@ -3,7 +3,8 @@ import type { Dataset } from '../../../entities/dataset.ts';
 import type { Context } from '../../core/context.ts';
 import type { Field } from '../../core/fields.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { resolveChangedSource, type QuerySource } from './dataset-query.ts';
+import { type QuerySource } from './dataset-refresh.ts';
+import { resolveChangedSource } from './dataset.ts';
 
 /** The columns of a dataset that a commit can change. */
 type CommittedColumns = Pick<Dataset, 'name' | 'description' | 'flow' | 'settings' | 'fields'> & QuerySource;

@@ -5,7 +5,7 @@ import { notFound } from '../../core/errors.ts';
 import type { Field } from '../../core/fields.ts';
 import type { FlowStep } from '../../core/flow/flow.ts';
 import type { RefreshPreviewInput } from '../../core/operations.ts';
-import type { EffectiveQuery, QuerySource } from './dataset-query.ts';
+import type { EffectiveQuery, QuerySource } from './dataset-refresh.ts';
 
 /** State of a dataset before its preview is loaded: its published generation, and a digest of its definition. */
 export interface PreviewBase {

@@ -9,8 +9,13 @@ import type { Transaction } from '../../core/platform.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';
-import { runnableQuery } from './dataset-query.ts';
-import { refreshInputOf, concurrencyKeyOf, loadForRefresh, type RefreshOptions } from './dataset-refresh.ts';
+import {
+  runnableQuery,
+  refreshInputOf,
+  concurrencyKeyOf,
+  loadForRefresh,
+  type RefreshOptions,
+} from './dataset-refresh.ts';
 import { definitionDigest, readPreviewedDataset, type PreviewBase } from './refresh-preview-base.ts';
 
 /** How long the rows of a preview are stored, as a SQL interval. */

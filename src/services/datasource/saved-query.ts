@@ -12,6 +12,8 @@ import {
   checkParameters,
   type BoundParameter,
   type ParameterDefinition,
+  sameDefinitions,
+  storedDefinitions,
 } from '../../core/parameters.ts';
 import type { Transaction } from '../../core/platform.ts';
 import type { QueryResult } from '../../core/row-source.ts';
@@ -21,7 +23,6 @@ import { checkUnused } from '../resource/references.ts';
 import { checkOwnerMayUse, dialectOf, loadUsableDatasource } from './datasource-access.ts';
 import { loadSource, withSource, type SealedSource } from './datasource-connection.ts';
 import { runQuery } from './datasource-probe.ts';
-import { sameDefinitions, storedDefinitions } from './query-parameter.ts';
 
 /** Saves a query on a datasource that the caller may run queries on. Returns the id. */
 export async function create(

@@ -6,7 +6,7 @@ import type { Platform } from '../../core/platform.ts';
 import { missedRun, nextRun, type Schedule } from '../../core/schedule/schedule.ts';
 import { currentTraceparent, startSpan } from '../../core/tracing.ts';
 import { idOfPrincipal } from '../../core/viewer.ts';
-import { queueOperations } from '../operation/insert-operations.ts';
+import { queueOperations } from '../operation/operation-queue.ts';
 import { notify } from '../resource/notification.ts';
 import { concurrencyKeyOf } from './job-run-start.ts';
 import { scheduleOf } from './job-schedule.ts';

@@ -1,7 +1,7 @@
 import type { Job } from '../../../entities/job.ts';
 import type { Platform } from '../../core/platform.ts';
 import { nextRun } from '../../core/schedule/schedule.ts';
-import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
+import { lockConcurrencyKey } from '../operation/operation-queue.ts';
 import { endLostRuns, RUN_LOST } from '../operation/run-end.ts';
 import { endRun, type EndedRun } from './job-run-end.ts';
 import { concurrencyKeyOf } from './job-run-start.ts';

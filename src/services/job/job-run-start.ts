@@ -8,7 +8,7 @@ import { newRow } from '../../core/new-row.ts';
 import type { ResourcePermission } from '../../core/permissions.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { actingUserId } from '../../core/viewer.ts';
-import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
+import { lockConcurrencyKey } from '../operation/operation-queue.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
 import { startInTransaction } from '../operation/operation-wait.ts';
 import * as operations from '../operation/operation.ts';

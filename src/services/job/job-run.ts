@@ -8,9 +8,8 @@ import { isUuid } from '../../core/id.ts';
 import { invalid } from '../../core/input-checks.ts';
 import { isFinal, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { followChanges } from '../operation/operation-events.ts';
 import type { OperationRecord } from '../operation/operation-record.ts';
-import { startInTransaction } from '../operation/operation-wait.ts';
+import { followChanges, startInTransaction } from '../operation/operation-wait.ts';
 import { cancelById } from '../operation/operation.ts';
 import { loadForRun, startRun } from './job-run-start.ts';
 

@@ -9,7 +9,7 @@ import { isUuid } from '../../core/id.ts';
 import type { Transaction } from '../../core/platform.ts';
 import { checkNoApp } from '../../core/viewer.ts';
 import { endConnections } from '../connection/end-connections.ts';
-import { lockConcurrencyKey } from '../operation/operation-concurrency.ts';
+import { lockConcurrencyKey } from '../operation/operation-queue.ts';
 import { cancelRunning } from '../operation/operation.ts';
 import { findResourceId, loadResource } from '../resource/load-resource.ts';
 import { createOwned, updateOwned } from '../resource/owned-kind.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../../core/context.ts';
 import { cancelled, conflict } from '../../core/errors.ts';
 import { newId } from '../../core/id.ts';
-import { insertOperations } from './insert-operations.ts';
 import { acquireLease } from './operation-lease.ts';
+import { insertOperations } from './operation-queue.ts';
 import { parseProgressAlias } from './operation-record.ts';
 import { failureOf, finish, lockLease, type Attempt, type Outcome, type Progress } from './operation-repository.ts';
 import type { OperationSubject } from './operation.ts';

@@ -2,7 +2,7 @@ import { toApiError } from '../../core/api-error.ts';
 import { observeQueueWait } from '../../core/metrics.ts';
 import type { OperationFailure, OperationInputs, OperationName, QueuedWork } from '../../core/operations.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
-import { lockConcurrencyKey, sendNext } from './operation-concurrency.ts';
+import { lockConcurrencyKey, sendNext } from './operation-queue.ts';
 
 /** One attempt at a work item. Every write of a worker names its attempt, so after a takeover it changes nothing. */
 export interface Attempt extends QueuedWork {

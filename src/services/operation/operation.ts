@@ -4,8 +4,7 @@ import { newId } from '../../core/id.ts';
 import { endCancelled, type EndingOperation } from '../../core/operation-ends.ts';
 import { CHANNELS, type OperationInputs, type OperationName, type OperationStatus } from '../../core/operations.ts';
 import type { Transaction } from '../../core/platform.ts';
-import { insertOperations } from './insert-operations.ts';
-import { lockConcurrencyKey, lockUser, sendNext } from './operation-concurrency.ts';
+import { insertOperations, lockConcurrencyKey, lockUser, sendNext } from './operation-queue.ts';
 import { parseProgressAlias, readRecord, type OperationRecord } from './operation-record.ts';
 import { failureOf } from './operation-repository.ts';
 

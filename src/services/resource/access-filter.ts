@@ -1,5 +1,6 @@
 import { LEVEL, type ShareLevel } from '../../core/permissions.ts';
 import type { AccessFilter } from '../../core/read/condition.ts';
+import type { RowAlias } from '../../core/read/model.ts';
 import { actingPrincipal, type Viewer } from '../../core/viewer.ts';
 import { ownershipLevel, UNRESTRICTED } from './access-level.ts';
 
@@ -39,28 +40,26 @@ export const readable: OwnedFilter = (viewer) =>
   viewer.superuser ? null : ownedOrShared(viewer, viewer.principals, CAN_READ);
 
 const atLeast =
-  (level: ShareLevel, row?: string): OwnedFilter =>
-  (viewer) =>
+  (level: ShareLevel) =>
+  (viewer: Viewer, row?: RowAlias): ReturnType<OwnedFilter> =>
     viewer.superuser
       ? null
       : ownedOrShared(
           viewer,
           viewer.principals.filter((principal) => ownershipLevel(viewer, principal) >= level),
           `s.access_level >= ${level} and ${UNRESTRICTED}`,
-          row,
+          row && `${row}.`,
         );
 
-/**
- * Filters the rows of a kind with owners that the viewer may read in full. Columns have the prefix `r.`, for sort
- * orders.
- */
-export const fullyVisible = atLeast(LEVEL.view, 'r.');
+/** Filters the rows of a kind with owners that the viewer may read in full. Columns have the prefix of their row. */
+export const fullyVisible = (viewer: Viewer, row: RowAlias = 'r'): ReturnType<OwnedFilter> =>
+  atLeast(LEVEL.view)(viewer, row);
 
 /** Filters the rows of a kind with owners that the viewer may write. Columns have no prefix. */
-export const writable = atLeast(LEVEL.edit);
+export const writable: OwnedFilter = atLeast(LEVEL.edit);
 
 /** Filters the rows of a kind with owners that the viewer may share. Columns have no prefix. */
-export const shareable = atLeast(LEVEL.admin);
+export const shareable: OwnedFilter = atLeast(LEVEL.admin);
 
 /**
  * Filters the datasets that the viewer may read. Drafts and snapshots require access to their dataset; a draft is

@@ -158,7 +158,11 @@ const favoriteResources: Model = {
   filters: {},
   searchedFields: ['name'],
   accessFilter: ownReadableFavorites,
-  sortable: { name: 'lower(r."name")', kind: 'r."kind"', createdAt: 'r."created_at"' },
+  sortable: {
+    name: (row) => `lower(${row}."name")`,
+    kind: (row) => `${row}."kind"`,
+    createdAt: (row) => `${row}."created_at"`,
+  },
   defaultSort: '-createdAt',
 };
 
