@@ -86,6 +86,9 @@ export function measurePage(
 /** Tolerance of measures, in inches. */
 const ROUNDING = 1e-6;
 
+/** Called with true before the browser or its fonts are unpacked, with false afterwards. */
+export type OnUnpack = (isUnpacking: boolean) => void;
+
 /** A document to print. */
 export interface PdfDocument {
   /** The caller that it is printed for. Callers share the browser fairly. */
@@ -104,8 +107,8 @@ export interface PdfDocument {
    * taller than the page is cut. `contentType` is one of `LETTERHEAD_TYPES`.
    */
   letterhead?: { contentType: string; content: Uint8Array } | null;
-  /** Called if the browser or its fonts are unpacked first, which takes seconds once after an installation. */
-  onUnpack?(): void;
+  /** Unpacking takes seconds, once after an installation. */
+  onUnpack?: OnUnpack;
   signal: AbortSignal;
 }
 

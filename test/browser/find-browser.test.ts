@@ -79,6 +79,16 @@ describe('unpacking the browser', () => {
     },
   );
 
+  test('creates the folder of the cache so that all users can read it', async () => {
+    const umask = process.umask(0o077);
+    try {
+      await unpack(fontsBundle(), join(folder, 'new'));
+    } finally {
+      process.umask(umask);
+    }
+    expect(statSync(join(folder, 'new')).mode & 0o777).toBe(0o755);
+  });
+
   test('removes what a killed process has left, and nothing of a running one', async () => {
     const dead = ['chromium-1.0.0.999999999.a', 'fonts-0a1b2c.999999999.a'];
     const kept = ['chromium-1.0.0', `chromium-1.0.0.${process.pid}.a`, `fonts-0a1b2c.${process.pid}.a`];
@@ -109,12 +119,14 @@ describe('unpacking the browser', () => {
       },
     };
     const unpacked = new UnpackedFolder({ account: {}, log, load: async () => bundle });
-    const announced: number[] = [];
+    const announced: [caller: number, isUnpacking: boolean][] = [];
+    const announceTo = (caller: number) => (isUnpacking: boolean) => void announced.push([caller, isUnpacking]);
     try {
-      const homes = await Promise.all([1, 2, 3].map((n) => unpacked.find(() => announced.push(n))));
+      const homes = await Promise.all([1, 2, 3].map((n) => unpacked.find(announceTo(n))));
       expect(homes).toEqual(Array.from({ length: 3 }, () => join(cacheFolder(), bundle.name)));
-      await unpacked.find(() => announced.push(4));
-      expect([announced, fills]).toEqual([[1, 2, 3], 1]);
+      await unpacked.find(announceTo(4));
+      expect(fills).toBe(1);
+      expect(announced).toEqual([true, false].flatMap((isUnpacking) => [1, 2, 3].map((n) => [n, isUnpacking])));
     } finally {
       rmSync(join(cacheFolder(), bundle.name), { recursive: true, force: true });
     }

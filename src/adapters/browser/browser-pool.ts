@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { abortable } from '../../core/abortable.ts';
 import { upstreamFailed } from '../../core/errors.ts';
+import type { OnUnpack } from '../../core/pdf-printer.ts';
 import { withTimeout } from '../../core/with-timeout.ts';
 import type { BrowserAccount } from './browser-account.ts';
 import { BrowserProcess } from './browser-process.ts';
@@ -14,7 +15,7 @@ const START_MS = 20_000;
 const NO_SANDBOX = /no usable sandbox|namespace|suid sandbox/i;
 
 interface PoolOptions {
-  find(onUnpack?: () => void): Promise<BrowserProgram>;
+  find(onUnpack?: OnUnpack): Promise<BrowserProgram>;
   account: BrowserAccount;
   log: Logger;
 }
@@ -37,7 +38,7 @@ export class BrowserPool {
    * Returns a browser that only this tenant has used. The caller returns it or ends it. Calls `onUnpack` if the browser
    * must be unpacked first.
    */
-  async take(tenantId: string, signal: AbortSignal, onUnpack?: () => void): Promise<BrowserProcess> {
+  async take(tenantId: string, signal: AbortSignal, onUnpack?: OnUnpack): Promise<BrowserProcess> {
     const idle = this.#takeIdle();
     if (idle?.tenantId === tenantId && idle.browser.isRunning) {
       idle.browser.setRef(true);

@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Logger } from 'pino';
 import { unavailable } from '../../core/errors.ts';
+import type { OnUnpack } from '../../core/pdf-printer.ts';
 import { childEnvironment } from '../../core/process-environment.ts';
 import type { BrowserAccount } from './browser-account.ts';
 import { UnpackedFolder } from './unpacked-folder.ts';
@@ -43,9 +44,9 @@ export class BrowserFinder {
 
   /**
    * Returns the browser that `CHROMIUM_PATH` names, else the package's, else one of the PATH, with the bundled fonts.
-   * Calls `onUnpack` if something must be unpacked first. Throws UNAVAILABLE without a browser.
+   * Calls `onUnpack` if something must be unpacked first, and when it is. Throws UNAVAILABLE without a browser.
    */
-  async find(onUnpack?: () => void): Promise<BrowserProgram> {
+  async find(onUnpack?: OnUnpack): Promise<BrowserProgram> {
     const { path, hasPackage = process.platform === 'linux' && process.arch === 'x64' } = this.#options;
     if (path !== undefined) {
       if (isProgram(path)) return this.#withFonts(path, onUnpack);
@@ -74,7 +75,7 @@ export class BrowserFinder {
   /** Returns a program with an environment in which it has the bundled fonts only, whatever the language of the machine. */
   async #withFonts(
     path: string,
-    onUnpack: (() => void) | undefined,
+    onUnpack: OnUnpack | undefined,
     more: NodeJS.ProcessEnv = {},
   ): Promise<BrowserProgram> {
     const fonts = { FONTCONFIG_FILE: join(await this.#fonts.find(onUnpack), 'fonts.xml'), LC_ALL: 'C.UTF-8' };

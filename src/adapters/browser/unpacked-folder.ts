@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
+import type { OnUnpack } from '../../core/pdf-printer.ts';
 import { isAlive } from '../process/process-alive.ts';
 import type { BrowserAccount } from './browser-account.ts';
 
@@ -45,7 +46,8 @@ export function unpackedIn(bundle: Bundle, cache: string): string | undefined {
 export async function unpack(bundle: Bundle, cache = cacheFolder()): Promise<string> {
   const home = join(cache, bundle.name);
   const unfinished = `${home}.${process.pid}.${randomUUID()}`;
-  await mkdir(cache, { recursive: true });
+  // The service keeps its files to itself, but the browser's user must reach this one.
+  if (await mkdir(cache, { recursive: true })) await chmod(cache, 0o755);
   await sweep(cache);
   try {
     await mkdir(unfinished);
@@ -91,16 +93,18 @@ export class UnpackedFolder {
     this.#load = load;
   }
 
-  /** Returns the folder, unpacked if necessary. Concurrent calls share one unpacking; each calls its `onUnpack` before it waits. */
-  async find(onUnpack?: () => void): Promise<string> {
+  /** Returns the folder, unpacked if necessary. Concurrent calls share one unpacking; each calls its `onUnpack` before and after. */
+  async find(onUnpack?: OnUnpack): Promise<string> {
     const bundle = await this.#load();
     const ready = unpackedIn(bundle, cacheFolder());
     if (ready && this.#isReachable(ready, bundle)) return ready;
     if (this.#temporary && lstatSync(join(this.#temporary, bundle.file), { throwIfNoEntry: false }))
       return this.#temporary;
-    onUnpack?.();
+    onUnpack?.(true);
     this.#unpacking ??= this.#unpack(bundle).finally(() => (this.#unpacking = undefined));
-    return this.#unpacking;
+    const home = await this.#unpacking;
+    onUnpack?.(false);
+    return home;
   }
 
   /** Removes the files that were unpacked into the temporary folder. */

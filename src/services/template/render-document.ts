@@ -93,7 +93,9 @@ async function print(
 ) {
   // Header and footer may get styles from files and data.
   checkFrames({ header, footer }, { isRendered: true });
-  progress({ message: 'Printing', percent: PRINTING_PERCENT });
+  const onUnpack = (isUnpacking: boolean) =>
+    progress({ message: isUnpacking ? 'Printing: unpacking the browser' : 'Printing', percent: PRINTING_PERCENT });
+  onUnpack(false);
   const letterhead = files.find(({ id }) => id === template.letterheadId);
   return ctx.platform.pdfPrinter.print({
     caller: ctx.viewer,
@@ -103,7 +105,7 @@ async function print(
     footer,
     page: settings.page,
     letterhead: letterhead ? await readSource(ctx, letterhead) : null,
-    onUnpack: () => progress({ message: 'Printing: unpacking the browser', percent: PRINTING_PERCENT }),
+    onUnpack,
     signal,
   });
 }
