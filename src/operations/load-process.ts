@@ -3,7 +3,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { lowerProcessPriority } from '../adapters/process/priority.ts';
 import { programBeside } from '../adapters/process/program.ts';
 import { SpareProcess } from '../adapters/process/spare-process.ts';
-import type { Generation } from '../core/dataset-index.ts';
+import { abortable } from '../core/abortable.ts';
+import type { Generation, GenerationId } from '../core/dataset-index.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import type { Platform } from '../core/platform.ts';
 import { childEnvironment } from '../core/process-environment.ts';
@@ -17,8 +18,13 @@ import { relaySource } from './source-relay.ts';
 
 /** Time for a loader to stop its source and itself before it is killed. */
 const LOADER_KILL_AFTER_MS = 5_000;
+/** Time to remove what a loader left that died. Afterwards the janitor does. */
+const CLEANING_MS = 10_000;
 
 const LOADER = programBeside(import.meta.url, 'loader');
+
+/** The loader exited without a result, so it may have left an unfinished generation. */
+class LoaderDied extends Interrupted {}
 
 /** A load in a separate process. */
 export interface LoadProcess {
@@ -31,9 +37,14 @@ export interface LoadProcess {
   release(published?: Generation): Promise<void>;
 }
 
-/** Starts a load. Aborting the signal stops it, including the statement in the source. */
+type LoadPlatform = Pick<Platform, 'drivers' | 'index' | 'log'>;
+
+/**
+ * Starts a load. Aborting the signal stops it, including the statement in the source. A load that fails leaves nothing,
+ * even if its process was killed.
+ */
 export function startLoad(
-  platform: Pick<Platform, 'drivers'>,
+  platform: LoadPlatform,
   job: LoadJob,
   signal: AbortSignal,
   progress: (update: Progress) => void,
@@ -69,6 +80,7 @@ export function startLoad(
     try {
       return await receiveGeneration(child, progress);
     } catch (error) {
+      if (error instanceof LoaderDied) await dropUnfinished(platform, job.generationId);
       throw signal.aborted ? signal.reason : (relay?.failure()?.error ?? error);
     } finally {
       await relay?.close();
@@ -86,6 +98,12 @@ export function startLoad(
     },
   };
 }
+
+/** Drops the generation of a loader that has exited, whose lock is no longer needed. */
+const dropUnfinished = ({ index, log }: LoadPlatform, generation: GenerationId): Promise<void> =>
+  abortable(index.drop(generation), AbortSignal.timeout(CLEANING_MS)).catch((error: unknown) =>
+    log.warn({ err: error, generation }, 'Could not drop the generation of a loader that died'),
+  );
 
 const openSource = (platform: Pick<Platform, 'drivers'>, { source }: LoadJob): SourceConnection =>
   driverOf(platform, source.type).connect(source.config, source.secrets, source.file);
@@ -120,7 +138,7 @@ function traceSource(type: string, message: FromLoader): void {
   span.end(message.endedAt);
 }
 
-/** Waits for the loader's generation. Rejects with its error, or with `Interrupted` when it exits without one. */
+/** Waits for the loader's generation. Rejects with its error, or with `LoaderDied` when it exits without one. */
 function receiveGeneration(child: ChildProcess, progress: (update: Progress) => void): Promise<Generation> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromLoader) => {
@@ -132,6 +150,6 @@ function receiveGeneration(child: ChildProcess, progress: (update: Progress) => 
       if (message.kind === 'interrupted') reject(new Interrupted(message.why));
     });
     child.once('error', (error) => reject(new Interrupted('Could not start the loader', { cause: error })));
-    child.once('exit', (code, signal) => reject(new Interrupted(`The loader exited: ${signal ?? `status ${code}`}`)));
+    child.once('exit', (code, signal) => reject(new LoaderDied(`The loader exited: ${signal ?? `status ${code}`}`)));
   });
 }

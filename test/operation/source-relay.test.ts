@@ -2,7 +2,9 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDuckdbIndex } from '../../src/adapters/dataset-index/duckdb/duckdb-index.ts';
 import { createDrivers } from '../../src/adapters/drivers/driver-registry.ts';
 import { newId } from '../../src/core/id.ts';
 import { Interrupted } from '../../src/operations/handler.ts';
@@ -14,7 +16,7 @@ import { createDatabase } from '../support/postgres.ts';
 import { queryProcesses, rejectionOf, waitUntil } from '../support/uploaded-source.ts';
 import { loaderOf } from './refreshable.ts';
 
-const platform = createDrivers({ ownDatabase: null });
+let platform: Parameters<typeof startLoad>[0];
 const ROWS = 300_000;
 const ENDLESS_QUERY = 'select count(*) from range(1000000) a, range(1000000) b where (a.range * b.range) % 7 = 9';
 
@@ -23,6 +25,8 @@ let database: Awaited<ReturnType<typeof createDatabase>>;
 beforeAll(async () => {
   database = await createDatabase('template0');
   dir = await mkdtemp(join(tmpdir(), 'dws-relay-'));
+  const { drivers } = createDrivers({ ownDatabase: null });
+  platform = { drivers, index: openDuckdbIndex({ dir: join(dir, 'index') }), log: pino({ level: 'silent' }) };
   // More than two segments.
   const lines = Array.from({ length: ROWS }, (_, i) => `${i},${'x'.repeat(80)}\n`);
   await writeFile(join(dir, 'file'), `i,s\n${lines.join('')}`);

@@ -58,6 +58,9 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
     requestTimeout: SILENCE_MS,
     maxRetries: 1,
     enableMetaHeader: false,
+    // By default each error has a copy of its request, in which a body of bytes becomes an object with a key for each
+    // byte: 5 MB take 600 MB. Errors without headers and credentials need no copy.
+    redaction: { type: 'remove' },
     // Values of datasets may have keys of any name, including `__proto__`.
     disablePrototypePoisoningProtection: true,
   });
