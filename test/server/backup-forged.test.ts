@@ -175,6 +175,29 @@ test.each<[what: string, sql: string]>([
   expect(await runSql(empty.url, `select from pg_namespace where nspname = 'dws'`)).toEqual([]);
 });
 
+const TIME = MANIFEST.createdAt;
+const IDS = { id: GENERATION, tenant_id: newId(), dataset_id: newId() };
+const TABLE_ROWS = {
+  generation: { ...IDS, created_at: TIME, updated_at: TIME, records: 0, size: 0, version: 1 },
+  refresh_preview: { ...IDS, created_at: TIME, expires_at: TIME, records: 0, size: 0, base_definition: '' },
+};
+
+test.each<[table: keyof typeof TABLE_ROWS, column: unknown]>([
+  ['generation', 'c0, (select 1)'],
+  ['generation', 'c0\n'],
+  ['generation', 'C0'],
+  ['generation', ['c0']],
+  ['refresh_preview', '_row'],
+])('a field of %s with the column %j is refused, and nothing stays', async (table, column) => {
+  const row = { ...TABLE_ROWS[table], fields: [{ name: 'a', type: 'string', column }] };
+  await forge([manifest(), [`tables/${table}/000001.ndjson`, JSON.stringify(row)]]);
+  const restore = async () => restoreBackup(empty.url, config, await openBackup(archive));
+  const message = `The table "${table}" of the backup cannot be restored: a field has a wrong column`;
+  await expect(restore()).rejects.toThrow(new Error(message));
+  expect(existsSync(DATA_DIR) ? readdirSync(DATA_DIR) : []).toEqual([]);
+  expect(await runSql(empty.url, `select from pg_namespace where nspname = 'dws'`)).toEqual([]);
+});
+
 test('the command prints one line without control characters', async () => {
   await forge([manifest(), ['\u{1b}[2Jfine\n', 'x']]);
   expect(await dws({ DATA_DIR, APP_SECRET, DATABASE_URL: empty.url }, 'restore', archive)).toEqual({
