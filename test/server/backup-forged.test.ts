@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
 import { newId } from '../../src/core/id.ts';
@@ -52,7 +53,9 @@ async function forge(parts: Parts): Promise<void> {
   async function* entries(): AsyncGenerator<TarEntry> {
     for (const [name, content] of parts) {
       if (typeof content === 'number') yield { name, size: content, content: spaces() };
-      const bytes = Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
+      const bytes = Buffer.isBuffer(content)
+        ? content
+        : Buffer.from(typeof content === 'string' ? content : JSON.stringify(content));
       yield { name, size: bytes.length, content: [bytes] };
     }
   }
@@ -128,6 +131,68 @@ test.each<[what: string, parts: Parts, message: string]>([
 ])('a forged archive with %s is refused with a sentence, and nothing stays', async (_what, parts, message) => {
   await forge(parts);
   const restore = async () => restoreBackup(empty.url, config, await openBackup(archive));
+  await expect(restore()).rejects.toThrow(new Error(message));
+  expect(existsSync(DATA_DIR) ? readdirSync(DATA_DIR) : []).toEqual([]);
+  expect(await runSql(empty.url, `select from pg_namespace where nspname = 'dws'`)).toEqual([]);
+});
+
+const GENERATION = newId();
+const ROWS_FILE = `datasets/${GENERATION}/rows.duckdb`;
+const cannot = (what: string) => `The part "${ROWS_FILE}" of the backup cannot be restored: it has ${what}`;
+
+/** Returns the bytes of a DuckDB file after statements. */
+async function rowsFileOf(sql: string): Promise<Buffer> {
+  const path = join(away.path, `${newId()}.duckdb`);
+  const instance = await DuckDBInstance.create(path);
+  const connection = await instance.connect();
+  await connection.run(sql);
+  await connection.run('checkpoint');
+  connection.closeSync();
+  instance.closeSync();
+  return readFileSync(path);
+}
+
+test.each<[what: string, sql: string]>([
+  ['a view', `create view data as select 1 as c0`],
+  ['a view', `create table data (c0 integer); create view other as select * from read_text('/etc/passwd')`],
+  ['a macro', 'create table data (c0 integer); create macro lower(x) as 1'],
+  ['a macro', 'create table data (c0 integer); create macro many() as table select 1'],
+  ['a sequence', 'create table data (c0 integer); create sequence s'],
+  ['a type', `create table data (c0 integer); create type mood as enum ('a')`],
+  ['an index', 'create table data (c0 integer); create index i on data (c0)'],
+  ['a schema', 'create table data (c0 integer); create schema s'],
+  ['another table than "data"', 'create table data (c0 integer); create table other (c0 integer)'],
+  ['a constraint', 'create table data (c0 integer check (c0 > 0))'],
+  ['a column with another name', 'create table data (c0 integer, "c1, 2" integer)'],
+  ['a column with a default or an expression', 'create table data (c0 integer, c1 integer default 7)'],
+  ['a column with a default or an expression', 'create table data (c0 integer, c1 integer as (c0 + 1))'],
+  ['no table "data"', 'select 1'],
+])('a rows file with %s is refused, and nothing stays: %s', async (what, sql) => {
+  await forge([manifest(), [ROWS_FILE, await rowsFileOf(sql)]]);
+  const restore = async () => restoreBackup(empty.url, config, await openBackup(archive));
+  await expect(restore()).rejects.toThrow(new Error(cannot(what)));
+  expect(existsSync(DATA_DIR) ? readdirSync(DATA_DIR) : []).toEqual([]);
+  expect(await runSql(empty.url, `select from pg_namespace where nspname = 'dws'`)).toEqual([]);
+});
+
+const TIME = MANIFEST.createdAt;
+const IDS = { id: GENERATION, tenant_id: newId(), dataset_id: newId() };
+const TABLE_ROWS = {
+  generation: { ...IDS, created_at: TIME, updated_at: TIME, records: 0, size: 0, version: 1 },
+  refresh_preview: { ...IDS, created_at: TIME, expires_at: TIME, records: 0, size: 0, base_definition: '' },
+};
+
+test.each<[table: keyof typeof TABLE_ROWS, column: unknown]>([
+  ['generation', 'c0, (select 1)'],
+  ['generation', 'c0\n'],
+  ['generation', 'C0'],
+  ['generation', ['c0']],
+  ['refresh_preview', '_row'],
+])('a field of %s with the column %j is refused, and nothing stays', async (table, column) => {
+  const row = { ...TABLE_ROWS[table], fields: [{ name: 'a', type: 'string', column }] };
+  await forge([manifest(), [`tables/${table}/000001.ndjson`, JSON.stringify(row)]]);
+  const restore = async () => restoreBackup(empty.url, config, await openBackup(archive));
+  const message = `The table "${table}" of the backup cannot be restored: a field has a wrong column`;
   await expect(restore()).rejects.toThrow(new Error(message));
   expect(existsSync(DATA_DIR) ? readdirSync(DATA_DIR) : []).toEqual([]);
   expect(await runSql(empty.url, `select from pg_namespace where nspname = 'dws'`)).toEqual([]);

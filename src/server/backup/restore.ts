@@ -8,6 +8,7 @@ import { existingSecretBox } from '../app-secret.ts';
 import { migrate, MIGRATIONS } from '../migrate.ts';
 import { reasonOf } from '../start-checks.ts';
 import { TABLES, type BackupManifest, type BackupSummary } from './backup.ts';
+import { checkColumnNames, checkRowsFile } from './check-datasets.ts';
 import { checkForm, MANIFEST, MAX_ROWS_BYTES, quoteName, readBytes, readJson, unknownPart } from './entry-content.ts';
 import { checkEnd } from './entry-digest.ts';
 import { decompress, NO_BACKUP, readTar, type TarEntry } from './tar.ts';
@@ -142,10 +143,13 @@ async function restoreEntries(
       const table = ROWS_NAME.exec(entry.name)?.[1];
       if (table && rules.tables.has(table)) await insertRows(client, table, entry);
       else if (FILE_NAME.test(entry.name)) {
-        await writeFile(join(config.DATA_DIR, entry.name), entry, signal);
+        const path = join(config.DATA_DIR, entry.name);
+        await writeFile(path, entry, signal);
+        if (entry.name.startsWith('datasets/')) await checkRowsFile(entry.name, path);
         summary[entry.name.startsWith('files/') ? 'files' : 'datasets'] += 1;
       } else if (!(await workspaces.read(entry))) throw unknownPart(entry.name);
     }
+    await checkColumnNames(client, rules.tables);
     await workspaces.finish();
     await rules.restore();
     await client.query('commit');
