@@ -48,7 +48,8 @@ const CSV_NAME = /\.(csv|tsv|txt|tab)$/i;
 
 /**
  * Returns the config of an uploaded file, determined by its content and the settings in `given`, which are used as they
- * are; null if it is not a table. `columnsFrom` decides which values fit the types of its columns (column-fit.ts). Throws BAD_USER_INPUT for a table that is damaged or cannot be read with `given`.
+ * are; null if it is not a table. `columnsFrom` decides which values fit the types of its columns (column-fit.ts).
+ * Throws BAD_USER_INPUT for a table that is damaged or cannot be read with `given`.
  */
 export async function detectFileConfig(
   path: string,
