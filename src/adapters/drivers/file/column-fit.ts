@@ -6,53 +6,69 @@ import type { FileColumn, FileConfig } from './file-config.ts';
 import { isNumeric, numberIn, presentText, readingFor, valueOf, type TextColumn } from './typed-columns.ts';
 
 const SCALE = /^DECIMAL\(\d+,(\d+)\)$/;
-const NUMBER_KINDS = `('UBIGINT', 'BIGINT', 'DOUBLE')`;
+
+/** SQL that finds the values of a column that do not fit: parts to select once under their names, and the condition. */
+interface Misfits {
+  selected: string[];
+  condition: string;
+}
 
 /**
  * Returns SQL that states whether a value does not fit the type of its column, or would change with it: a fraction or
  * leading zeros in a `BIGINT`, too many decimals, more digits than a `DOUBLE` has, a time of day in a `DATE`. With the
- * type of a former file, a value fits only if recognition would accept it: `1` and `no` are not booleans.
+ * type of a former file, a value fits only if recognition would accept it: `1` and `no` are not booleans. The names of
+ * the selected parts begin with `name`.
  */
-export function isMisfit(source: TextColumn, column: FileColumn, config: FileConfig, from: ColumnsFrom): string {
-  if (column.type === 'VARCHAR') return 'false';
+export function misfits(
+  source: TextColumn,
+  column: FileColumn,
+  config: FileConfig,
+  from: ColumnsFrom,
+  name: string,
+): Misfits {
+  const { type } = column;
   const text = presentText(source, column);
-  const fits = [keeps(source, column, config), ...(from === 'former' ? [isRecognised(source, column, config)] : [])];
-  const isKept = fits.map((fit) => `coalesce(${fit}, false)`).join(' and ');
-  return `(${text} is not null and (try(${valueOf(source, column, config, true)}) is null or not (${isKept})))`;
+  const format = isTime(type) ? readingFor(column, config)?.dateFormat : undefined;
+  const [bare, time] = [`${name}_bare`, `${name}_time`];
+  const kept = keeps(type, bare, format === undefined ? undefined : time);
+  const fits = from === 'former' ? `${kept} and ${isRecognised(source, column, config, name)}` : kept;
+  return {
+    selected: [
+      `${text} is not null as ${name}_given`,
+      `try(${valueOf(source, column, config, true)}) is null as ${name}_failed`,
+      `${withoutBlanks(isNumeric(type) ? numberIn(source, column, config, true) : text)} as ${bare}`,
+      ...(format === undefined ? [] : [`${timeIn(text, format)} as ${time}`]),
+      ...(source.json ? [`json_type(${source.raw}) as ${name}_kind`] : []),
+    ],
+    condition: `${name}_given and (${name}_failed or not coalesce(${fits}, false))`,
+  };
 }
 
-/** Returns SQL that states whether a value stays the same in its type. */
-function keeps(source: TextColumn, column: FileColumn, config: FileConfig): string {
-  const { type } = column;
-  if (isNumeric(type)) {
-    const number = withoutBlanks(numberIn(source, column, config, true));
-    return `${isCandidate('NUMBER', number)} and not ${roundsNumber(number, type)}`;
+const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP';
+
+/** Returns SQL that states whether a value stays the same in its type. `time` is SQL of it in its format of dates. */
+function keeps(type: string, text: string, time: string | undefined): string {
+  if (isNumeric(type)) return `${isCandidate('NUMBER', text)} and not ${roundsNumber(text, type)}`;
+  if (time !== undefined) {
+    const isDay = type === 'DATE' ? ` and ${time} = cast(${time} as DATE)` : '';
+    return `(${time} is null or (year(${time}) >= ${MIN_YEAR}${isDay}))`;
   }
-  const text = presentText(source, column);
-  const format = readingFor(column, config)?.dateFormat;
-  if (format !== undefined && (type === 'DATE' || type === 'TIMESTAMP')) {
-    const time = timeIn(text, format);
-    return `(${time} is null or (year(${time}) >= ${MIN_YEAR}${type === 'DATE' ? ` and ${time} = cast(${time} as DATE)` : ''}))`;
-  }
-  if (type === 'DATE') return `coalesce(try_cast(${text} as TIMESTAMP) = try_cast(${text} as DATE), true)`;
-  return 'true';
+  return type === 'DATE' ? `coalesce(try_cast(${text} as TIMESTAMP) = try_cast(${text} as DATE), true)` : 'true';
 }
 
 /** Returns SQL that states whether recognition gives a value this type. */
-function isRecognised(source: TextColumn, column: FileColumn, config: FileConfig): string {
+function isRecognised(source: TextColumn, column: FileColumn, config: FileConfig, name: string): string {
   const { type } = column;
-  const { raw, json, isText = false } = source;
+  const text = `${name}_bare`;
+  const { json, isText = false } = source;
   const reading = readingFor(column, config);
-  const kind = `json_type(${raw})`;
+  const kind = `${name}_kind`;
   if (type === 'JSON') return json ? 'true' : 'false';
   if (isText) return 'false';
   if (isNumeric(type)) {
     if (!json) return 'true';
-    return reading?.decimal === undefined
-      ? `${kind} in ${NUMBER_KINDS}`
-      : `${kind} in ('VARCHAR', 'UBIGINT', 'BIGINT', 'DOUBLE')`;
+    return `${kind} in ('UBIGINT', 'BIGINT', 'DOUBLE'${reading?.decimal === undefined ? '' : `, 'VARCHAR'`})`;
   }
-  const text = withoutBlanks(presentText(source, column));
   const written =
     reading?.dateFormat === undefined || type === 'BOOLEAN'
       ? isCandidate(type as 'BOOLEAN' | 'DATE' | 'TIMESTAMP', text)

@@ -1,6 +1,6 @@
 import { badInput } from '../../../core/errors.ts';
 import type { ColumnsFrom } from '../query-process/work.ts';
-import { isMisfit } from './column-fit.ts';
+import { misfits } from './column-fit.ts';
 import type { CsvDialect } from './csv-dialect.ts';
 import { lineAt, recordsIn } from './csv-scan.ts';
 import type { DuckdbSession } from './duckdb-session.ts';
@@ -32,15 +32,18 @@ async function findMisfit(
   let first: { record: number; i: number } | undefined;
   for (let at = 0; at < typed.length; at += BATCH) {
     const batch = typed.slice(at, at + BATCH);
-    const firsts = batch.map((i) => {
-      const misfit = `min(case when ${isMisfit(columns[i]!, given[i]!, config, columnsFrom)} then n end)`;
-      const isAmount = isNumeric(given[i]!.type) && readingFor(given[i]!, config)?.decimal !== undefined;
+    const checks = batch.map((i) => misfits(columns[i]!, given[i]!, config, columnsFrom, `p${i}`));
+    const firsts = batch.map((i, n) => {
+      const misfit = `min(case when ${checks[n]!.condition} then n end)`;
       // Recognition reads amounts of one currency only.
-      return columnsFrom === 'former' && isAmount
-        ? `coalesce(${misfit}, case when not ${symbolsOf(columns[i]!.text)} then 1 end)`
+      return columnsFrom === 'former' && isAmount(given[i]!, config)
+        ? `coalesce(${misfit}, case when not ${symbolsOf(`t${i}`)} then 1 end)`
         : misfit;
     });
-    const [found] = await session.rows(`select ${firsts.join(', ')} from ${source}`);
+    const selected = batch.flatMap((i, n) => [`${columns[i]!.text} as t${i}`, ...checks[n]!.selected]);
+    const [found] = await session.rows(
+      `select ${firsts.join(', ')} from (select row_number() over () as n, ${selected.join(', ')} from ${from})`,
+    );
     for (const [n, record] of found!.entries())
       if (record !== null && Number(record) < (first?.record ?? Infinity))
         first = { record: Number(record), i: batch[n]! };
@@ -50,6 +53,10 @@ async function findMisfit(
   const [row] = await session.rows(`select ${columns[i]!.text} from ${source} where n = ${record}`);
   return { record, column: given[i]!, value: String(row![0]) };
 }
+
+/** Returns whether texts of a column are numbers in a reading. */
+const isAmount = (column: FileColumn, config: FileConfig): boolean =>
+  isNumeric(column.type) && readingFor(column, config)?.decimal !== undefined;
 
 /**
  * Throws BAD_USER_INPUT with the place of the first value of a file that does not fit the type of its column in
