@@ -16,7 +16,7 @@ const FORMAT_PARTS: Record<string, string> = {
   '%p': '[AaPp][Mm]',
 };
 const TIME_PART = /%[HIMSpfgnXcT]/;
-const MIN_YEAR = 100;
+export const MIN_YEAR = 100;
 
 /** Blanks and currency signs of numbers. */
 export const SPACES = ' \u00a0\u202f';
@@ -87,6 +87,10 @@ function dateCandidate(format: string, given: boolean): Candidate {
     check: (text) => (given ? valid(text) : `regexp_full_match(${text}, ${quoteText(pattern)}) and ${valid(text)}`),
   };
 }
+
+/** Returns SQL that states whether a text is written in a format of dates as recognition demands it. */
+export const isTimeIn = (text: string, format: string): string =>
+  dateCandidate(format, !DATE_FORMATS.some((date) => TIME_FORMATS.some((time) => date + time === format))).check(text);
 
 function numberCandidate(reading: ValueReading): Candidate {
   const pattern = new RegExp(`^(?:${numberPattern(reading)})$`);

@@ -31,6 +31,9 @@ export interface FoundType {
 export const CANDIDATES = ['BOOLEAN', 'BIGINT', 'NUMBER', 'DATE', 'TIMESTAMP'] as const;
 export type Candidate = (typeof CANDIDATES)[number];
 
+/** Returns SQL that states whether a text without blanks around it is a value of a candidate, and stays unchanged. */
+export const isCandidate = (candidate: Candidate, text: string): string => CHECKS[candidate](text);
+
 /** Number of values for a first guess, so that all others need only one check. */
 export const MAX_SAMPLE_VALUES = 50_000;
 /** Number of columns checked by one statement, because all values of some thousand rows are in memory. */
@@ -51,16 +54,19 @@ const LAST_MOMENT = `TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'`;
  * numbers past 64 bits stay unchanged. A number below the smallest double is not 0. Dates are `YYYY-MM-DD` only, because `01/02/2024`
  * is ambiguous. Without regular expressions, which are several times as slow.
  */
-const CHECKS: Record<Candidate, string> = {
-  BOOLEAN: `lower(v) in ('true', 'false')`,
-  BIGINT: `coalesce(cast(try_cast(v as BIGINT) as VARCHAR) = v, false)`,
-  NUMBER: `coalesce(isfinite(try_cast(v as DOUBLE)) and (try_cast(v as DOUBLE) <> 0 or ${significant('v')} = '')
-    and translate(v, '0123456789.-+eE', '') = ''
-    and v[1] <> '+' and ltrim(v, '-.')[1] between '0' and '9'
-    and not (ltrim(v, '-')[1] = '0' and ltrim(v, '-')[2] between '0' and '9'), false)`,
-  DATE: `coalesce(strlen(v) = 10 and cast(try_cast(v as DATE) as VARCHAR) = v, false)`,
-  TIMESTAMP: `coalesce(try_cast(v as TIMESTAMPTZ) between ${FIRST_MOMENT} and ${LAST_MOMENT} and translate(v, '0123456789-:.+TZ ', '') = ''
-    and v[5] = '-' and v[8] = '-' and v[11] in ('', ' ', 'T') and v[12:13] <> '24', false)`,
+const CHECKS: Record<Candidate, (v: string) => string> = {
+  BOOLEAN: (v) => `lower(${v}) in ('true', 'false')`,
+  BIGINT: (v) => `coalesce(cast(try_cast(${v} as BIGINT) as VARCHAR) = ${v}, false)`,
+  NUMBER: (
+    v,
+  ) => `coalesce(isfinite(try_cast(${v} as DOUBLE)) and (try_cast(${v} as DOUBLE) <> 0 or ${significant(v)} = '')
+    and translate(${v}, '0123456789.-+eE', '') = ''
+    and (${v})[1] <> '+' and ltrim(${v}, '-.')[1] between '0' and '9'
+    and not (ltrim(${v}, '-')[1] = '0' and ltrim(${v}, '-')[2] between '0' and '9'), false)`,
+  DATE: (v) => `coalesce(strlen(${v}) = 10 and cast(try_cast(${v} as DATE) as VARCHAR) = ${v}, false)`,
+  TIMESTAMP: (v) => `coalesce(try_cast(${v} as TIMESTAMPTZ) between ${FIRST_MOMENT} and ${LAST_MOMENT}
+    and translate(${v}, '0123456789-:.+TZ ', '') = ''
+    and (${v})[5] = '-' and (${v})[8] = '-' and (${v})[11] in ('', ' ', 'T') and (${v})[12:13] <> '24', false)`,
 };
 
 /**
@@ -155,7 +161,7 @@ async function firstThatHolds(
   const checks = CANDIDATES.map((candidate) => {
     const names = asked(candidate);
     if (names.length === 0) return 'false';
-    const check = CHECKS[candidate];
+    const check = isCandidate(candidate, 'v');
     const fits =
       names.length === columns.length ? check : `case when k in (${names.join(', ')}) then ${check} else false end`;
     return `bool_and(${fits}) filter (not w)`;

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { badInput } from '../../../core/errors.ts';
 import type { DetectedFile, FileProblem } from '../../../core/row-source.ts';
+import type { ColumnsFrom } from '../query-process/work.ts';
+import { checkTypes } from './declared-types.ts';
 import { DuckdbSession } from './duckdb-session.ts';
 import { guessEncoding, legacySample } from './encoding-guess.ts';
 import { examineText } from './examine-text.ts';
@@ -13,6 +15,7 @@ import { numberCodes } from './number-codes.ts';
 import { nanosecondsPath } from './parquet-zones.ts';
 import { isWorkbook, openSource } from './table-source.ts';
 import { brokenJsonLine, NO_NUMBER, utf8Path, decoderOf } from './text-file.ts';
+import { timeProblems } from './time-problems.ts';
 import { KEEP_TEXTS, SELECT_TEXTS, valueProblems } from './value-problems.ts';
 import { workbookPart } from './xlsx-package.ts';
 import { ZipArchive } from './zip-archive.ts';
@@ -45,19 +48,21 @@ const CSV_NAME = /\.(csv|tsv|txt|tab)$/i;
 
 /**
  * Returns the config of an uploaded file, determined by its content and the settings in `given`, which are used as they
- * are; null if it is not a table. Throws BAD_USER_INPUT for a table that is damaged or cannot be read with `given`.
+ * are; null if it is not a table. `columnsFrom` decides which values fit the types of its columns (column-fit.ts).
+ * Throws BAD_USER_INPUT for a table that is damaged or cannot be read with `given`.
  */
 export async function detectFileConfig(
   path: string,
   filename: string,
   given: Partial<FileConfig> = {},
+  columnsFrom: ColumnsFrom = 'user',
 ): Promise<DetectedFile | null> {
   const { bytes, size } = headBytes(path);
   const start = bytes.toString('latin1', 0, 8);
   if (size === 0) throw badInput('The file is empty');
   if ((given.format ?? (start.startsWith(PARQUET) && 'parquet')) === 'parquet') return detectParquetConfig(path);
   const workbook = given.format ?? (await workbookFormat(path, start));
-  if (workbook && isWorkbook(workbook)) return detectSheetConfig(path, { ...given, format: workbook });
+  if (workbook && isWorkbook(workbook)) return detectSheetConfig(path, { ...given, format: workbook }, columnsFrom);
   if (start.startsWith(OLE))
     throw badInput('The file is encrypted, or in an old format of Office (.xls): save it as .xlsx without a password');
   const packed = PACKED.find(([magic]) => start.startsWith(magic));
@@ -73,7 +78,7 @@ export async function detectFileConfig(
   if (bytes.length === size && head.trim() === '') throw badInput('The file has only blank lines');
   const format =
     given.format ?? (given.path !== undefined ? 'json' : undefined) ?? kindOf(head, bytes.length === size, filename);
-  const detected = await detectTextConfig(path, { ...given, format, encoding });
+  const detected = await detectTextConfig(path, { ...given, format, encoding }, columnsFrom);
   const isDoubtful = given.format === undefined && format === 'csv' && isJsonText(head);
   return isDoubtful ? { ...detected, problems: [JSON_PROBLEM, ...detected.problems] } : detected;
 }
@@ -161,19 +166,19 @@ async function workbookFormat(path: string, start: string): Promise<'xlsx' | 'od
 const isWorkbookPart = (part: string, types: string): boolean =>
   /(^|\/)workbook[^/]*\.xml$/i.test(part) || /spreadsheetml|ms-excel/.test(types);
 
-async function detectSheetConfig(file: string, given: FileConfig): Promise<DetectedFile> {
+async function detectSheetConfig(file: string, given: FileConfig, columnsFrom: ColumnsFrom): Promise<DetectedFile> {
   const source = await openSource(file, given);
   const session = await DuckdbSession.open([source.path], '');
   const { header, skip, sheet = given.sheet } = source.sheet!;
   const config = { ...given, header, skip, ...(sheet !== undefined && { sheet }) };
   const { columns, problems, table, source: read } = await createTable(session, source, config);
-  if (given.columns) await session.rows('select count(columns(*)) from data');
+  if (given.columns) await checkTypes(session, table!, config, columnsFrom);
   const codes = await numberCodes(session, table!, columns!, given);
   const changed = await valueProblems(session, { hint: KEEP_TEXTS, source: read });
   return { config: { ...config, columns }, problems: [...source.sheet!.problems, ...problems, ...codes, ...changed] };
 }
 
-async function detectTextConfig(file: string, given: FileConfig): Promise<DetectedFile> {
+async function detectTextConfig(file: string, given: FileConfig, columnsFrom: ColumnsFrom): Promise<DetectedFile> {
   const { format } = given;
   const json = format !== 'csv';
   const encoding = given.encoding ?? encodingOf(file, json);
@@ -181,7 +186,7 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<Detect
   if (given.encoding !== undefined && examineText(utf8, json) !== 'utf-8') throw badInput('The file is not UTF-8');
   const config = { ...given, encoding };
   if (!json) {
-    const { problems, ...detected } = await detectCsvConfig(utf8, config);
+    const { problems, ...detected } = await detectCsvConfig(utf8, config, columnsFrom);
     const isGuessed = given.encoding === undefined && encoding !== 'utf-8';
     return { ...detected, problems: [...(isGuessed ? [encodingProblem(encoding)] : []), ...problems] };
   }
@@ -190,11 +195,13 @@ async function detectTextConfig(file: string, given: FileConfig): Promise<Detect
   const session = await DuckdbSession.open([path], '');
   try {
     checkKeys(path, format === 'json' ? 'json' : 'ndjson');
-    const { columns, problems, source: read } = await createTable(session, source, config);
-    if (given.columns) await session.rows('select count(columns(*)) from data');
+    const { columns, problems, table, source: read } = await createTable(session, source, config);
+    if (given.columns) await checkTypes(session, table!, config, columnsFrom);
     const changed = await valueProblems(session, { hint: KEEP_TEXTS, source: read });
+    const isDeclared = given.columns !== undefined && columnsFrom === 'user';
+    const times = isDeclared ? [] : await timeProblems(session, table!, columns!, config);
     const nested = (given.path ?? given.columns) === undefined ? await nestedProblems(session, path) : [];
-    return { config: { ...config, columns }, problems: [...nested, ...problems, ...changed] };
+    return { config: { ...config, columns }, problems: [...nested, ...problems, ...times, ...changed] };
   } catch (error) {
     // DuckDB's line number is past the invalid line.
     const broken = format === 'ndjson' ? brokenJsonLine(path) : undefined;

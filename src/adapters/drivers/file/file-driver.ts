@@ -1,5 +1,6 @@
 import type { Driver } from '../../../core/row-source.ts';
 import { connectUploaded, detectUploadedConfig } from '../query-process/uploaded-connection.ts';
+import type { ColumnsFrom } from '../query-process/work.ts';
 import { configSchema, secretsSchema, type FileConfig } from './file-config.ts';
 import { detectLike } from './former-config.ts';
 
@@ -13,8 +14,8 @@ export const fileDriver: Driver = {
   secretsSchema,
   upload: {
     detectConfig(path, filename, signal, given = {}, former) {
-      const detect = (config: Partial<FileConfig>) =>
-        detectUploadedConfig('file', path, filename, signal, { ...config });
+      const detect = (config: Partial<FileConfig>, columnsFrom?: ColumnsFrom) =>
+        detectUploadedConfig('file', path, filename, signal, { ...config }, columnsFrom);
       return former ? detectLike(former as Partial<FileConfig>, given, detect) : detect(given);
     },
     defaultQuery: () => 'select * from data',

@@ -47,7 +47,7 @@ export function openEngine(file: string, given: Record<string, unknown>): FileEn
       const segment = await writeTable(session, await prepareSelect(session, query), table, counter);
       if (segment) yield segment;
     },
-    detectConfig: (filename) => detectFileConfig(file, filename, config),
+    detectConfig: (filename, columnsFrom) => detectFileConfig(file, filename, config, columnsFrom),
   };
 }
 

@@ -2,11 +2,12 @@ import { DuckDBTypeId } from '@duckdb/node-api';
 import { badInput } from '../../../core/errors.ts';
 import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
+import type { ColumnsFrom } from '../query-process/work.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
 import { commentProblems } from './csv-problems.ts';
 import { lineAt, MAX_RECORD_BYTES, recordsIn } from './csv-scan.ts';
 import type { CsvSource } from './csv-source.ts';
-import { checkDeclaredTypes } from './declared-types.ts';
+import { checkTypes, lineOfRecord } from './declared-types.ts';
 import { quoteName, quoteText, DuckdbSession } from './duckdb-session.ts';
 import { unmarkedJson, unmarkedText } from './exact-decimals.ts';
 import { renamedProblems, tableNames, type FileConfig } from './file-config.ts';
@@ -14,6 +15,7 @@ import { headOf } from './file-head.ts';
 import { numberCodes } from './number-codes.ts';
 import { parquetRows } from './parquet-rows.ts';
 import { type TableSource, openCsv } from './table-source.ts';
+import { timeProblems } from './time-problems.ts';
 import { typedColumns, valueOf, type TextTable, type TypedColumns } from './typed-columns.ts';
 import { KEEP_TEXTS, valueProblems, type ValueSource } from './value-problems.ts';
 
@@ -57,7 +59,11 @@ export async function createTable(
  * Determines the dialect of a CSV file in UTF-8, as far as `given` does not: the first one in which it can be read to its
  * end. Throws BAD_USER_INPUT with the error of the most likely one.
  */
-export async function detectCsvConfig(path: string, given: FileConfig): Promise<DetectedFile> {
+export async function detectCsvConfig(
+  path: string,
+  given: FileConfig,
+  columnsFrom: ColumnsFrom,
+): Promise<DetectedFile> {
   const { text, whole } = headOf(path);
   let firstError: unknown;
   for (const found of sniffCsv(text, whole, given)) {
@@ -68,13 +74,19 @@ export async function detectCsvConfig(path: string, given: FileConfig): Promise<
       const session = await DuckdbSession.open([source.path], '');
       const { columns, problems, table, source: read } = await createTable(session, source, config);
       // Columns that are given are not determined by the values.
-      if (given.columns) await checkDeclaredTypes(session, table!, path, found, config);
+      const isDeclared = given.columns !== undefined && columnsFrom === 'user';
+      const lineOf = (record: number) => lineOfRecord(path, found, record);
+      if (given.columns) await checkTypes(session, table!, config, columnsFrom, lineOf);
       await checkRows(session, path, found);
       const types = given.columns ? undefined : [DuckDBTypeId.TIMESTAMP];
       const changed = await valueProblems(session, { hint: KEEP_TEXTS, types, source: read });
       const codes = await numberCodes(session, table!, columns!, given);
+      const times = isDeclared ? [] : await timeProblems(session, table!, columns!, config, lineOf);
       const remarks = given.comment === undefined ? commentProblems(source.csv!) : [];
-      return { config: { ...config, columns }, problems: [...doubts, ...remarks, ...problems, ...codes, ...changed] };
+      return {
+        config: { ...config, columns },
+        problems: [...doubts, ...remarks, ...problems, ...codes, ...times, ...changed],
+      };
     } catch (error) {
       firstError ??= error;
     }

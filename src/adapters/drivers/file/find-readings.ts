@@ -151,8 +151,8 @@ export async function findOdd(
   return odd;
 }
 
-/** Returns SQL that states whether all values have the same currency or percent sign, or none has one. */
-function symbolsOf(text: string): string {
+/** Returns SQL of an aggregate that states whether all values have the same currency or percent sign, or none has one. */
+export function symbolsOf(text: string): string {
   const symbol = `regexp_extract(${text}, '[${SYMBOLS}%]')`;
   return `min(${symbol}) = max(${symbol})`;
 }

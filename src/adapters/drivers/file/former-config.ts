@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../../core/errors.ts';
-import type { DetectedFile } from '../../../core/row-source.ts';
+import type { DetectedFile, FileProblem } from '../../../core/row-source.ts';
+import type { ColumnsFrom } from '../query-process/work.ts';
 import { configSchema, type FileColumn, type FileConfig } from './file-config.ts';
+import { MAY_BE_CODES, SEVERAL_WAYS } from './reading-doubts.ts';
 
-type Detect = (given: Partial<FileConfig>) => Promise<DetectedFile | null>;
+type Detect = (given: Partial<FileConfig>, columnsFrom?: ColumnsFrom) => Promise<DetectedFile | null>;
 
 /**
  * Detects the config of a file that replaces one that was read with `former`. Settings of `former` are used where
  * `given` has none, unless the file has another format. Columns are found by their names, in the order of the new file.
- * If a value does not fit the former types, all types but text are detected again.
+ * If detection would not accept a value with the former types, all types but text are detected again.
  */
 export async function detectLike(
   former: Partial<FileConfig>,
@@ -21,14 +23,14 @@ export async function detectLike(
   if (found === null || (found && found.config['format'] !== former.format)) return found;
   const similar = found && hasSettings(found, settings) ? found : await detect(settings);
   const columns = similar?.config['columns'] as FileColumn[] | undefined;
-  if (!columns || !formerColumns || given.columns) return similar;
+  if (!similar || !columns || !formerColumns || given.columns) return similar;
 
   const withFormer = (isKept: (column: FileColumn) => boolean) =>
     columns.map((column) => likeFormer(column, formerColumns.filter(isKept)));
   for (const like of [withFormer(() => true), withFormer(({ type }) => type === 'VARCHAR')]) {
     if (isDeepStrictEqual(like, columns)) return similar;
-    const fitting = await unlessRefused(() => detect({ ...settings, columns: like }));
-    if (fitting) return fitting;
+    const fitting = await unlessRefused(() => detect({ ...settings, columns: like }, 'former'));
+    if (fitting) return { ...fitting, problems: [...fitting.problems, ...doubtsOf(similar, like, fitting.problems)] };
   }
   return similar;
 }
@@ -45,6 +47,35 @@ function likeFormer(column: FileColumn, formerColumns: readonly FileColumn[]): F
   if (!former) return column;
   const { key: _, ...reading } = former;
   return { ...reading, ...(column.key !== undefined && { key: column.key }) };
+}
+
+/**
+ * Returns the doubts about the columns of the new file as detected alone, which are not in `reported`. A column with several
+ * readings has the former one in `like`.
+ */
+function doubtsOf(
+  { config, problems }: DetectedFile,
+  like: readonly FileColumn[],
+  reported: readonly FileProblem[],
+): FileProblem[] {
+  const alone = config['columns'] as FileColumn[];
+  return problems.flatMap((problem) => {
+    const i = alone.findIndex(({ name }) => name === problem.column);
+    if (i < 0 || reported.some((other) => isDeepStrictEqual(other, problem))) return [];
+    if (isDeepStrictEqual(like[i], alone[i])) return [problem];
+    if (like[i]!.type === 'VARCHAR') return [];
+    if (problem.message.startsWith(SEVERAL_WAYS)) return [{ ...problem, message: readAsFormer(like[i]!) }];
+    return problem.message.endsWith(MAY_BE_CODES) ? [problem] : [];
+  });
+}
+
+/** Returns the report on a column with several readings. */
+function readAsFormer({ dateFormat, decimal = '.' }: FileColumn): string {
+  const [setting, value] = dateFormat === undefined ? ['decimal', decimal] : ['dateFormat', dateFormat];
+  return (
+    `${SEVERAL_WAYS}, and are read as in the former file, with the ${setting} ${JSON.stringify(value)}. ` +
+    `Set ${setting}, or its type in columns`
+  );
 }
 
 /** Returns the detected settings, undefined if the file cannot be read this way. */

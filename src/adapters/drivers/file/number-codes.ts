@@ -3,6 +3,7 @@ import { valuesOf } from './column-types.ts';
 import { quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { FileColumn, FileConfig } from './file-config.ts';
 import { sampleOf } from './find-readings.ts';
+import { MAY_BE_CODES } from './reading-doubts.ts';
 import type { TextTable } from './typed-columns.ts';
 
 /**
@@ -69,7 +70,7 @@ export async function numberCodes(
   return numbers.flatMap(({ name }, i) => {
     const code = found.find((one) => one.has(i))?.get(i);
     if (code === undefined) return [];
-    const message = `Values such as ${code} are read as numbers. Set its type in columns to VARCHAR if they are codes`;
+    const message = `Values such as ${code} ${MAY_BE_CODES}`;
     return [{ column: name, message }];
   });
 }

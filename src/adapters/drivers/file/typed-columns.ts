@@ -12,9 +12,10 @@ import {
 import { quoteText, type DuckdbSession } from './duckdb-session.ts';
 import type { FileColumn, FileConfig, ValueReading } from './file-config.ts';
 import { couldBeThousands, findOdd, findReadings, mostlyOther, type OddText } from './find-readings.ts';
+import { SEVERAL_WAYS } from './reading-doubts.ts';
 
 /** A column of a file as SQL. */
-interface TextColumn {
+export interface TextColumn {
   name: string;
   /** The key in objects of JSON, where it is not the name. */
   key?: string;
@@ -44,13 +45,11 @@ export interface TypedColumns {
   problems: FileProblem[];
 }
 
-const READ_AS_TEXT =
-  'The values can be read in several ways, so the column is text. Set decimal, thousands or dateFormat, or its type in columns';
-const READ_AS_DECIMALS =
-  'The values can be read in several ways, and are read as numbers with decimals. Set decimal, or its type in columns';
+const READ_AS_TEXT = `${SEVERAL_WAYS}, so the column is text. Set decimal, thousands or dateFormat, or its type in columns`;
+const READ_AS_DECIMALS = `${SEVERAL_WAYS}, and are read as numbers with decimals. Set decimal, or its type in columns`;
 
 const isText = (type: string): boolean => type === 'VARCHAR';
-const isNumeric = (type: string): boolean => /^(U?BIGINT|DOUBLE|DECIMAL)/.test(type);
+export const isNumeric = (type: string): boolean => /^(U?BIGINT|DOUBLE|DECIMAL)/.test(type);
 const isFractional = (type: string): boolean => /^(DOUBLE|DECIMAL)/.test(type);
 
 /** Determines the types of a table's columns, and how texts in them are read as numbers and dates. */
@@ -224,29 +223,41 @@ function candidatesOf(kinds: string[]): Candidate[] {
   return kinds.every((kind) => ['UBIGINT', 'BIGINT', 'DOUBLE'].includes(kind)) ? ['BIGINT', 'NUMBER'] : [];
 }
 
+/** Returns how the values of a column are read, if they are not in the usual form. */
+export const readingFor = (column: FileColumn, config: FileConfig): ValueReading | undefined =>
+  readingOf(column) ?? readingOf(config);
+
+/** Returns SQL of a column's text, null for a missing value. */
+export const presentText = ({ text, json }: TextColumn, { trim, nullValues }: FileColumn): string =>
+  withoutWords(trim && !json ? withoutBlanks(text) : text, nullValues);
+
+/**
+ * Returns SQL of a number of a column in the usual form. A text that is not a number of its reading is an error, or
+ * null if `lenient`.
+ */
+export function numberIn(source: TextColumn, column: FileColumn, config: FileConfig, lenient: boolean): string {
+  const text = presentText(source, column);
+  const reading = readingFor(column, config);
+  if (reading?.decimal === undefined) return text;
+  const number = lenient ? numberOr('null', text, reading) : numberText(text, reading);
+  // A number of JSON has its own form.
+  return source.json ? `case when json_type(${source.raw}) = 'VARCHAR' then ${number} else ${text} end` : number;
+}
+
 /**
  * Returns SQL of a column's value in its type. A text that is not a number of its reading is an error, or null if
  * `lenient`.
  */
-export function valueOf(
-  { raw, text: whole, shown = whole, json }: TextColumn,
-  column: FileColumn,
-  config: FileConfig,
-  lenient = false,
-): string {
-  const { type, trim, nullValues } = column;
-  const reading = readingOf(column) ?? readingOf(config);
+export function valueOf(source: TextColumn, column: FileColumn, config: FileConfig, lenient = false): string {
+  const { raw, text: whole, shown = whole, json } = source;
+  const { type, nullValues } = column;
   if (type === 'VARCHAR') return json ? withoutWords(shown, nullValues) : raw;
-  const isRead = isNumeric(type) ? reading?.decimal !== undefined : reading?.dateFormat !== undefined && isTime(type);
-  const text = withoutWords(trim && !json ? withoutBlanks(whole) : whole, nullValues);
+  if (isNumeric(type)) return `cast(${numberIn(source, column, config, lenient)} as ${type})`;
+  const text = presentText(source, column);
   if (type === 'JSON') return json ? raw : `cast(${text} as JSON)`;
-  if (isRead && isNumeric(type)) {
-    const number = lenient ? numberOr('null', text, reading!) : numberText(text, reading!);
-    // A number of JSON has its own form.
-    return `cast(${json ? `case when json_type(${raw}) = 'VARCHAR' then ${number} else ${text} end` : number} as ${type})`;
-  }
   const usual = type === 'TIMESTAMP' ? `cast(${text} as TIMESTAMPTZ) at time zone 'UTC'` : `cast(${text} as ${type})`;
-  return isRead ? `cast(coalesce(${timeIn(text, reading!.dateFormat!)}, ${usual}) as ${type})` : usual;
+  const format = isTime(type) ? readingFor(column, config)?.dateFormat : undefined;
+  return format === undefined ? usual : `cast(coalesce(${timeIn(text, format)}, ${usual}) as ${type})`;
 }
 
 const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP';

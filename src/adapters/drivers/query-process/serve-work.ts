@@ -43,7 +43,7 @@ async function run({ engine: name, file, config, work }: Job): Promise<unknown> 
     case 'count':
       return engine.count(work.query, work.dir);
     case 'detectConfig':
-      return engine.detectConfig(work.filename);
+      return engine.detectConfig(work.filename, work.columnsFrom);
     case 'segments':
       return writeSegments(engine.segments(work.query, work.dir, work.columns, rowCounter));
   }

@@ -17,7 +17,7 @@ import type {
 import { connectionTest } from '../connection-test.ts';
 import { QueryProcess } from './one-process.ts';
 import { doWork, doWorkIn, segmentsOf } from './query-process.ts';
-import type { Job, Work } from './work.ts';
+import type { ColumnsFrom, Job, Work } from './work.ts';
 
 /** Milliseconds for tasks without a query's limit: testing, listing tables, detecting a file's config. */
 const CATALOG_TIMEOUT = 60_000;
@@ -45,8 +45,9 @@ export async function detectUploadedConfig(
   filename: string,
   signal: AbortSignal,
   given: Record<string, unknown> = {},
+  columnsFrom: ColumnsFrom = 'user',
 ): Promise<DetectedFile | null> {
-  const job: Job = { engine, file, config: given, work: { kind: 'detectConfig', filename } };
+  const job: Job = { engine, file, config: given, work: { kind: 'detectConfig', filename, columnsFrom } };
   const process = new QueryProcess(file);
   const found = (await doWorkIn(process, job, { signal, timeout: CATALOG_TIMEOUT })) as DetectedFile | null;
   // An upload reads the file next. A large file may have left much in memory.

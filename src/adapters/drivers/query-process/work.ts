@@ -2,6 +2,9 @@ import type { Column } from '../../../core/fields.ts';
 import type { BoundQuery, DetectedFile, QueryResult, Segment, SourceTable } from '../../../core/row-source.ts';
 import type { RowCounter } from '../csv-encoder.ts';
 
+/** Where the columns of a config are from: a user declares them, or the former file was read with them. */
+export type ColumnsFrom = 'user' | 'former';
+
 /** Reader of one kind of file, inside the query process. It serves the tasks on one file with one config. */
 export interface FileEngine {
   /**
@@ -22,7 +25,7 @@ export interface FileEngine {
    */
   segments(query: BoundQuery, dir: string, columns: Column[] | undefined, counter: RowCounter): AsyncIterable<Segment>;
   /** Implements `UploadedSource.detectConfig`. The engine was opened with the given settings as config. */
-  detectConfig(filename: string): Promise<DetectedFile | null>;
+  detectConfig(filename: string, columnsFrom?: ColumnsFrom): Promise<DetectedFile | null>;
 }
 
 /** Opens a file with a datasource's config. The module of an engine exports it as `openEngine`. */
@@ -36,7 +39,7 @@ export type Work =
   | { kind: 'rows'; query: BoundQuery; limit: number }
   | { kind: 'count'; query: BoundQuery; dir: string }
   | { kind: 'segments'; query: BoundQuery; dir: string; columns?: Column[] }
-  | { kind: 'detectConfig'; filename: string };
+  | { kind: 'detectConfig'; filename: string; columnsFrom: ColumnsFrom };
 
 export interface Job {
   engine: 'sqlite' | 'file';

@@ -1,0 +1,101 @@
+import type { ColumnsFrom } from '../query-process/work.ts';
+import { withoutBlanks } from './blanks.ts';
+import { isTimeIn, MIN_YEAR, timeIn } from './column-readings.ts';
+import { isCandidate, significant } from './column-types.ts';
+import type { FileColumn, FileConfig } from './file-config.ts';
+import { isNumeric, numberIn, presentText, readingFor, valueOf, type TextColumn } from './typed-columns.ts';
+
+const SCALE = /^DECIMAL\(\d+,(\d+)\)$/;
+
+/** SQL that finds the values of a column that do not fit: parts to select once under their names, and the condition. */
+interface Misfits {
+  selected: string[];
+  condition: string;
+}
+
+/**
+ * Returns SQL that states whether a value does not fit the type of its column, or would change with it: a fraction or
+ * leading zeros in a `BIGINT`, too many decimals, more digits than a `DOUBLE` has, a time of day in a `DATE`. With the
+ * type of a former file, a value fits only if recognition would accept it: `1` and `no` are not booleans. The names of
+ * the selected parts begin with `name`.
+ */
+export function misfits(
+  source: TextColumn,
+  column: FileColumn,
+  config: FileConfig,
+  from: ColumnsFrom,
+  name: string,
+): Misfits {
+  const { type } = column;
+  const text = presentText(source, column);
+  const format = isTime(type) ? readingFor(column, config)?.dateFormat : undefined;
+  const [bare, time] = [`${name}_bare`, `${name}_time`];
+  const kept = keeps(type, bare, format === undefined ? undefined : time);
+  const fits = from === 'former' ? `${kept} and ${isRecognised(source, column, config, name)}` : kept;
+  return {
+    selected: [
+      `${text} is not null as ${name}_given`,
+      `try(${valueOf(source, column, config, true)}) is null as ${name}_failed`,
+      `${withoutBlanks(isNumeric(type) ? numberIn(source, column, config, true) : text)} as ${bare}`,
+      ...(format === undefined ? [] : [`${timeIn(text, format)} as ${time}`]),
+      ...(source.json ? [`json_type(${source.raw}) as ${name}_kind`] : []),
+    ],
+    condition: `${name}_given and (${name}_failed or not coalesce(${fits}, false))`,
+  };
+}
+
+const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP';
+
+/** Returns SQL that states whether a value stays the same in its type. `time` is SQL of it in its format of dates. */
+function keeps(type: string, text: string, time: string | undefined): string {
+  if (isNumeric(type)) return `${isCandidate('NUMBER', text)} and not ${roundsNumber(text, type)}`;
+  if (time !== undefined) {
+    const isDay = type === 'DATE' ? ` and ${time} = cast(${time} as DATE)` : '';
+    return `(${time} is null or (year(${time}) >= ${MIN_YEAR}${isDay}))`;
+  }
+  return type === 'DATE' ? `coalesce(try_cast(${text} as TIMESTAMP) = try_cast(${text} as DATE), true)` : 'true';
+}
+
+/** Returns SQL that states whether recognition gives a value this type. */
+function isRecognised(source: TextColumn, column: FileColumn, config: FileConfig, name: string): string {
+  const { type } = column;
+  const text = `${name}_bare`;
+  const { json, isText = false } = source;
+  const reading = readingFor(column, config);
+  const kind = `${name}_kind`;
+  if (type === 'JSON') return json ? 'true' : 'false';
+  if (isText) return 'false';
+  if (isNumeric(type)) {
+    if (!json) return 'true';
+    return `${kind} in ('UBIGINT', 'BIGINT', 'DOUBLE'${reading?.decimal === undefined ? '' : `, 'VARCHAR'`})`;
+  }
+  const written =
+    reading?.dateFormat === undefined || type === 'BOOLEAN'
+      ? isCandidate(type as 'BOOLEAN' | 'DATE' | 'TIMESTAMP', text)
+      : isTimeIn(text, reading.dateFormat);
+  return json ? `${kind} = '${type === 'BOOLEAN' ? 'BOOLEAN' : 'VARCHAR'}' and ${written}` : written;
+}
+
+/** Returns SQL that states whether a number in the usual form has other digits in its type. */
+function roundsNumber(text: string, type: string): string {
+  const double = `try_cast(${text} as DOUBLE)`;
+  const decimals = `rtrim(split_part(${text}, '.', 2), '0')`;
+  const hasExponent = `contains(lower(${text}), 'e')`;
+  if (type === 'DOUBLE') return roundsDigits(text);
+  const scale = SCALE.exec(type)?.[1];
+  if (scale !== undefined)
+    return `(case when ${hasExponent} then ${double} <> try_cast(try_cast(${text} as ${type}) as DOUBLE)
+      else strlen(${decimals}) > ${scale} end)`;
+  return `(case when ${hasExponent} then ${double} <> floor(${double}) when contains(${text}, '.') then ${decimals} <> ''
+    else cast(try_cast(${text} as ${type}) as VARCHAR) <> ${text} end)`;
+}
+
+/** Digits of a decimal that every double has. */
+const DOUBLE_DIGITS = 15;
+
+/** Returns SQL that states whether a double has other digits than a text, as it is printed in the shortest form and with 17. */
+function roundsDigits(text: string): string {
+  const double = `try_cast(${text} as DOUBLE)`;
+  const printed = [`cast(${double} as VARCHAR)`, `format('{:.16e}', ${double})`].map(significant);
+  return `coalesce(strlen(${significant(text)}) > ${DOUBLE_DIGITS} and ${significant(text)} not in (${printed.join(', ')}), false)`;
+}
