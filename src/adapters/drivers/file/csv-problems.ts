@@ -27,6 +27,17 @@ export function commentProblems({ original, dialect: { comment }, comments }: Cs
   return [{ line: lineAt(original, offset), message }];
 }
 
+/** Returns the records with escape characters that escape no quote, which are kept as they are. */
+export function escapeProblems({ original, escape, keptEscapes }: CsvSource): FileProblem[] {
+  if (!keptEscapes) return [];
+  const { offset, lines } = keptEscapes;
+  const records = lines === 1 ? '1 record has' : `${lines} records have`;
+  const message =
+    `${records} values in quotes with ${JSON.stringify(escape)} before other characters than a quote: they are kept as they ` +
+    'are. If they escape a line feed or themselves there, replace them in the file or by a query';
+  return [{ line: lineAt(original, offset), message }];
+}
+
 /** Returns a first record that is read as names, and may be values. */
 export const headerProblem = ({ line }: Pick<CsvRecord, 'line'>): FileProblem => ({
   line,

@@ -79,12 +79,37 @@ function quoteAt(text: string, at: number, quote: string): number {
   return text[opening] === quote ? opening : -1;
 }
 
+/** Returns how many times a character, or byte, is repeated from a position. */
+export function runOf<T extends string | number>(
+  text: { [at: number]: T; length: number },
+  from: number,
+  one: T,
+): number {
+  let at = from;
+  while (at < text.length && text[at] === one) at++;
+  return at - from;
+}
+
+/**
+ * Returns the value of a quoted text. An escape character that is not the quote escapes the quote and itself before a
+ * quote, and is kept elsewhere: `"C:\new \"x\" \\"` is `C:\new "x" \`.
+ */
 function quotedValue(text: string, start: number, quote: string, escape: string): { value: string; end: number } {
   let value = '';
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === escape && text[at + 1] === quote) value += text[++at];
-    else if (text[at] === quote) return { value, end: at + 1 };
-    else value += text[at];
+  let at = start + 1;
+  while (at < text.length) {
+    const run = escape === quote ? 0 : runOf(text, at, escape);
+    if (run > 0 && text[at + run] === quote) {
+      value += escape.repeat(run >> 1) + (run % 2 === 1 ? quote : '');
+      at += run + (run % 2);
+    } else if (run > 0) {
+      value += escape.repeat(run);
+      at += run;
+    } else if (text[at] === escape && text[at + 1] === quote) {
+      value += quote;
+      at += 2;
+    } else if (text[at] === quote) return { value, end: at + 1 };
+    else value += text[at++];
   }
   return { value, end: text.length };
 }

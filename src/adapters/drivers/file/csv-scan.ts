@@ -1,5 +1,6 @@
 import { badInput } from '../../../core/errors.ts';
 import type { CsvDialect } from './csv-dialect.ts';
+import { runOf } from './csv-records.ts';
 import { chunksOf } from './text-file.ts';
 
 const LF = 10;
@@ -108,13 +109,17 @@ function endAt(bytes: Buffer, at: number): LineEnd {
   return bytes[at + 1] === LF ? '\r\n' : '\r';
 }
 
-/** Returns where the record that begins at `from` ends, its line end outside of quotes, and the number of its values. */
+/**
+ * Returns where the record that begins at `from` ends, its line end outside of quotes, and the number of its values. Calls
+ * `onQuoted` with the range of each quoted value, after its first quote and past its last one.
+ */
 function recordStop(
   bytes: Buffer,
   from: number,
   delimiter: Buffer,
   quote: number,
   escape: number,
+  onQuoted?: (from: number, to: number) => void,
 ): { at: number; width: number } {
   const [last] = delimiter.subarray(-1);
   let at = from;
@@ -124,7 +129,9 @@ function recordStop(
     const byte = bytes[at]!;
     if (isValueStart && byte === BLANK && bytes[at + 1] === quote && last !== BLANK) at += 1;
     if (isValueStart && bytes[at] === quote) {
-      at = quoteStop(bytes, at + 1, quote, escape);
+      const stop = quoteStop(bytes, at + 1, quote, escape);
+      onQuoted?.(at + 1, stop);
+      at = stop;
       isValueStart = false;
       continue;
     }
@@ -141,9 +148,46 @@ function quoteStop(bytes: Buffer, from: number, quote: number, escape: number): 
   let at = from;
   while (at < bytes.length) {
     const byte = bytes[at]!;
-    if (byte === escape && bytes[at + 1] === quote) at += 2;
+    const run = byte === escape && escape !== quote ? runOf(bytes, at, escape) : 0;
+    if (run > 0) at += run + (bytes[at + run] === quote ? run % 2 : 0);
+    else if (byte === escape && bytes[at + 1] === quote) at += 2;
     else if (byte === quote) return at + 1;
     else at += 1;
   }
   return bytes.length;
+}
+
+/** A record whose quotes within quotes are doubled. */
+interface DoubledQuotes {
+  bytes: Buffer;
+  /** Whether it has an escape character that escapes nothing, and stays. */
+  keepsEscape: boolean;
+}
+
+/**
+ * Doubles the quotes within quoted values of a record that another character escapes: DuckDB would remove this
+ * character before any other one, too.
+ */
+export function doubleQuotes(bytes: Buffer, marks: Pick<Marks, 'delimiter' | 'quote' | 'escape'>): DoubledQuotes {
+  const [quote, escape] = [byteOf(marks.quote), byteOf(marks.escape)];
+  if (!bytes.includes(escape)) return { bytes, keepsEscape: false };
+  const parts: Buffer[] = [];
+  let copied = 0;
+  let keepsEscape = false;
+  const doubled = Buffer.from([quote, quote]);
+  recordStop(bytes, 0, Buffer.from(marks.delimiter), quote, escape, (from, to) => {
+    for (let at = bytes.indexOf(escape, from); at >= 0 && at < to; at = bytes.indexOf(escape, at)) {
+      const run = runOf(bytes, at, escape);
+      if (bytes[at + run] === quote) {
+        parts.push(bytes.subarray(copied, at + (run >> 1)));
+        if (run % 2 === 1) parts.push(doubled);
+        copied = at + run + (run % 2);
+        at = copied;
+      } else {
+        keepsEscape = true;
+        at += run;
+      }
+    }
+  });
+  return { bytes: Buffer.concat([...parts, bytes.subarray(copied)]), keepsEscape };
 }

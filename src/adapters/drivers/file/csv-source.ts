@@ -1,6 +1,6 @@
 import { ftruncateSync, writeFileSync } from 'node:fs';
 import type { CsvDialect } from './csv-dialect.ts';
-import { recordsIn, type LineEnd } from './csv-scan.ts';
+import { doubleQuotes, recordsIn, type LineEnd } from './csv-scan.ts';
 import { headBytes, tailOf } from './file-head.ts';
 import { chunksOf, unlinkedFile } from './text-file.ts';
 
@@ -23,21 +23,37 @@ export interface CsvSource {
   lineEnd: LineEnd;
   /** Position of the first comment, and the number of comments, if there are some. */
   comments?: { offset: number; lines: number };
+  /** The character that escapes quotes in the file itself. In the copy they are doubled. */
+  escape: string;
+  /** Position of the first record with an escape character that escapes nothing, and the number of such records. */
+  keptEscapes?: { offset: number; lines: number };
 }
 
 /**
  * Prepares a CSV file for DuckDB, which reads records of one line end only, and takes the first one that it meets, in
  * quotes or not. A file with several line ends outside of quotes is copied. So is a file with comments, a Ctrl-Z at its
- * end, quotes in skipped lines, or a quote after the byte order mark.
+ * end, quotes in skipped lines, a quote after the byte order mark, or quotes that another character escapes.
  */
 export function csvSource(path: string, dialect: CsvDialect): CsvSource {
   const ends = needsCopy(path, dialect) ? undefined : recordEnds(path, dialect);
-  if (ends && ends.length <= 1) return { path, original: path, dialect, lineEnd: ends[0] ?? '\n' };
-  return { ...copyOf(path, dialect), original: path, dialect, lineEnd: '\n' };
+  if (ends && ends.length <= 1)
+    return { path, original: path, dialect, escape: dialect.escape, lineEnd: ends[0] ?? '\n' };
+  const copied = usesEscape(dialect) ? { ...dialect, escape: dialect.quote } : dialect;
+  return { ...copyOf(path, dialect), original: path, dialect: copied, escape: dialect.escape, lineEnd: '\n' };
 }
 
-function needsCopy(path: string, { quote, skip, comment }: CsvDialect): boolean {
-  if (comment || END_OF_TEXT.test(tailOf(path, TAIL_BYTES))) return true;
+/** Returns whether another character than the quote escapes quotes. */
+const usesEscape = ({ quote, escape }: CsvDialect): boolean =>
+  quote !== '' && escape !== quote && /^[\0-\x7f]$/.test(escape);
+
+function has(path: string, character: string): boolean {
+  for (const chunk of chunksOf(path)) if (chunk.includes(character)) return true;
+  return false;
+}
+
+function needsCopy(path: string, dialect: CsvDialect): boolean {
+  const { quote, escape, skip, comment } = dialect;
+  if (comment || (usesEscape(dialect) && has(path, escape)) || END_OF_TEXT.test(tailOf(path, TAIL_BYTES))) return true;
   if (quote === '') return false;
   const head = headBytes(path).bytes.toString('latin1');
   const skipped = head.split(/\r\n|\n|\r/, skip).join('\n');
@@ -73,8 +89,11 @@ function lineEndsOf(path: string): LineEnd[] {
   return [...ends];
 }
 
-/** Copies a file: its records end with LF, skipped lines and comments are empty, and a Ctrl-Z at the end is left out. */
-function copyOf(path: string, dialect: CsvDialect): Pick<CsvSource, 'path' | 'comments'> {
+/**
+ * Copies a file: its records end with LF, skipped lines and comments are empty, quotes within quotes are doubled, and a
+ * Ctrl-Z at the end is left out.
+ */
+function copyOf(path: string, dialect: CsvDialect): Pick<CsvSource, 'path' | 'comments' | 'keptEscapes'> {
   const copy = unlinkedFile();
   const piece = Buffer.allocUnsafe(PIECE);
   let length = 0;
@@ -92,15 +111,27 @@ function copyOf(path: string, dialect: CsvDialect): Pick<CsvSource, 'path' | 'co
     size += bytes.length;
   };
   let comments: CsvSource['comments'];
+  let keptEscapes: CsvSource['keptEscapes'];
   let line = 0;
   for (const { bytes, end, isSkipped, offset } of recordsIn(path, dialect)) {
     line += 1;
-    if (!isSkipped) write(bytes);
-    else if (line > dialect.skip) comments = { offset: comments?.offset ?? offset, lines: (comments?.lines ?? 0) + 1 };
+    if (isSkipped) {
+      if (line > dialect.skip) comments = counted(comments, offset);
+    } else if (usesEscape(dialect)) {
+      const doubled = doubleQuotes(bytes, dialect);
+      write(doubled.bytes);
+      if (doubled.keepsEscape) keptEscapes = counted(keptEscapes, offset);
+    } else write(bytes);
     if (end !== '') write(LINE_FEED);
   }
   writeFileSync(copy.file, piece.subarray(0, length));
   const ending = END_OF_TEXT.exec(tailOf(copy.path, TAIL_BYTES));
   if (ending) ftruncateSync(copy.file, size - ending[0].length);
-  return { path: copy.path, ...(comments && { comments }) };
+  return { path: copy.path, ...(comments && { comments }), ...(keptEscapes && { keptEscapes }) };
 }
+
+/** Counts a line at a position of the file. */
+const counted = (found: CsvSource['comments'], offset: number) => ({
+  offset: found?.offset ?? offset,
+  lines: (found?.lines ?? 0) + 1,
+});

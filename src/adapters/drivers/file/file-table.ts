@@ -4,7 +4,7 @@ import type { DetectedFile } from '../../../core/row-source.ts';
 import { MAX_COLUMNS } from '../query-process/limits.ts';
 import type { ColumnsFrom } from '../query-process/work.ts';
 import { sniffCsv, type CsvDialect } from './csv-dialect.ts';
-import { commentProblems } from './csv-problems.ts';
+import { commentProblems, escapeProblems } from './csv-problems.ts';
 import { lineAt, MAX_RECORD_BYTES, recordsIn } from './csv-scan.ts';
 import type { CsvSource } from './csv-source.ts';
 import { checkTypes, lineOfRecord } from './declared-types.ts';
@@ -82,7 +82,10 @@ export async function detectCsvConfig(
       const changed = await valueProblems(session, { hint: KEEP_TEXTS, types, source: read });
       const codes = await numberCodes(session, table!, columns!, given);
       const times = isDeclared ? [] : await timeProblems(session, table!, columns!, config, lineOf);
-      const remarks = given.comment === undefined ? commentProblems(source.csv!) : [];
+      const remarks = [
+        ...(given.comment === undefined ? commentProblems(source.csv!) : []),
+        ...escapeProblems(source.csv!),
+      ];
       return {
         config: { ...config, columns },
         problems: [...doubts, ...remarks, ...problems, ...codes, ...times, ...changed],
