@@ -411,6 +411,7 @@ create table dws.app_user (
   avatar_id uuid,
   avatar_original_id uuid,
   created_at timestamp with time zone not null default now(),
+  derived_username text,
   display_name text,
   domain text not null default 'local'::text,
   email text,

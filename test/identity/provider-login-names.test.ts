@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { numberedUsernames, toUsername, usernameIssue } from '../../src/core/account-rules.ts';
 import { BrowserSession } from '../support/browser-session.ts';
+import { expectStatus } from '../support/expect.ts';
+import { CLIENT } from '../support/identity-provider-server.ts';
 import {
   createDomainUser,
   expectNotLoggedIn,
@@ -65,6 +67,37 @@ describe('a name that no username can be', () => {
     expect(await systemQuery(service, 'select from dws.user_identity where user_id = $1', unlinked)).toEqual([]);
     provider.account = { sub: 'exact', preferred_username: 'jorg' };
     expect(await logIn(service, 'twins')).toMatchObject({ id: unlinked });
+  });
+
+  test('gives its user to no other account, even when the accounts of the provider are unlinked', async ({
+    service,
+    provider,
+    register,
+    admin,
+  }) => {
+    const { id } = await register('unlinked', { createUsers: true });
+    const created: Record<string, unknown>[] = [];
+    for (const [sub, name] of [
+      ['a', 'jürgen'],
+      ['b', 'jürgen'],
+      ['c', 'exact'],
+    ] as const) {
+      provider.account = { sub, preferred_username: name };
+      created.push((await logIn(service, 'unlinked'))!);
+    }
+    expect(created.map(({ username }) => username)).toEqual(['jurgen', 'jurgen-2', 'exact']);
+    for (const issuer of ['https://login.elsewhere.example', provider.url])
+      await expectStatus(admin.put(`/identity-providers/${id}`, { issuer, ...CLIENT }), 200);
+    for (const name of ['jurgen', 'Jurgen', 'jurgen-2']) {
+      provider.account = { sub: `taker of ${name}`, preferred_username: name };
+      expect(await logIn(service, 'unlinked'), name).toBeNull();
+    }
+    provider.account = { sub: 'new c', preferred_username: 'exact' };
+    expect(await logIn(service, 'unlinked')).toMatchObject({ id: created[2]!['id'] });
+    // A user manager decides whose name it is.
+    await expectStatus(admin.put(`/users/${String(created[0]!['id'])}`, { username: 'juergen' }), 200);
+    provider.account = { sub: 'j', preferred_username: 'juergen' };
+    expect(await logIn(service, 'unlinked')).toMatchObject({ id: created[0]!['id'] });
   });
 
   test('is refused by a provider that creates no users', async ({ service, provider, register }) => {

@@ -94,7 +94,7 @@ function refusalOf({ domain }: ProviderSettings, user: KnownUser): string | unde
 
 /**
  * Returns the user of this name in any domain, whose account is then linked, or why the login is refused. Returns
- * undefined for an unknown name.
+ * undefined for an unknown name, and for a username that was derived from another name: its user is another person.
  */
 async function findByName(
   tx: Transaction,
@@ -106,7 +106,10 @@ async function findByName(
       select k.*, exists (
         select from dws.user_identity i where i.tenant_id = $1 and i.provider_id = $2 and i.user_id = k.id
       ) as "isLinked"
-      from (${KNOWN_USER} where u.tenant_id = $1 and lower(u.username) = lower($3)) k`,
+      from (
+        ${KNOWN_USER}
+        where u.tenant_id = $1 and lower(u.username) = lower($3) and u.derived_username is distinct from u.username
+      ) k`,
     values: [provider.tenantId, provider.id, external.username],
   });
   if (!named) return undefined;
@@ -168,6 +171,11 @@ async function insertUser(tx: Transaction, provider: ProviderSettings, external:
   );
   for (const team of teams)
     tx.insert(newRow(TeamMember, { tenantId, teamId: team.id, userId: user.id, role: 'member' }));
+  if (!external.isExactName)
+    tx.execute({
+      text: `update dws.app_user set derived_username = username where tenant_id = $1 and id = $2`,
+      values: [tenantId, user.id],
+    });
   link(tx, provider, external, user.id);
   return { id: user.id, tenantId, username: user.username };
 }
