@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, test } from 'vitest';
 import { boundQuery } from '../support/postgres-source.ts';
@@ -234,6 +235,38 @@ describe('Parquet', () => {
         ],
       },
     );
+  });
+
+  test('bytes are read as Base64 and reported, in columns and in parts of values', async () => {
+    const path = files.path('bytes');
+    await runDuckdb(
+      `copy (
+        select * from (values
+          (encode('Köln'), {'b': 'x'::BLOB}, ['y'::BLOB], map {'k': 'z'::BLOB}, null::BLOB, 'text'),
+          (null, {'b': null}, [], map {}, null, null)
+        ) t(bytes, parts, list, entries, missing, text)
+      ) to '${path}' (format parquet)`,
+    );
+    const decode = 'Select decode(…) of it in the query if the bytes are texts in UTF-8';
+    const parts = (column: string) => ({
+      column,
+      message: `Parts of 1 value are bytes, and written in Base64. ${decode}`,
+    });
+    expect(await readInProcess(readFileSync(path), {}, 'x.parquet')).toMatchObject({
+      rows: [
+        ['S8O2bG4=', { b: 'eA==' }, ['eQ=='], { k: 'eg==' }, null, 'text'],
+        [null, { b: null }, [], {}, null, null],
+      ],
+      problems: [
+        {
+          column: 'bytes',
+          message: String.raw`1 value, such as K\xC3\xB6ln, is bytes, and written in Base64. ${decode}`,
+        },
+        parts('parts'),
+        parts('list'),
+        parts('entries'),
+      ],
+    });
   });
 
   test('a file that only begins like Parquet is refused', async () => {

@@ -14,6 +14,7 @@ const CHANGES = {
   infinite: 'missing (not a finite number)',
   outside: 'missing (outside the years 1 to 9999)',
   fraction: 'cut to milliseconds',
+  bytes: 'bytes, and written in Base64',
 } as const;
 
 type Change = keyof typeof CHANGES;
@@ -26,6 +27,7 @@ const MAX_SHOWN = 100;
 export const KEEP_TEXTS = 'Set its type in columns to VARCHAR to keep the texts';
 export const SELECT_TEXTS = 'Select it as VARCHAR in the query to keep the texts';
 export const SELECT_PARTS = 'Select the parts in the query to name them';
+const SELECT_DECODED = 'Select decode(…) of it in the query if the bytes are texts in UTF-8';
 /** Queries read nanoseconds in UTC as microseconds. */
 const SELECT_MICROSECONDS = 'Select it as VARCHAR in the query to keep the texts up to microseconds';
 
@@ -88,6 +90,7 @@ export async function valueProblems(
     }
   }
   return problems.map(({ message: text, ...place }) => {
+    if (text.endsWith(CHANGES.bytes)) return { ...place, message: `${text}. ${SELECT_DECODED}` };
     const isFine = fine?.has(place.column) && text.endsWith(CHANGES.fraction);
     return { ...place, message: `${text}. ${isFine ? SELECT_MICROSECONDS : hint}` };
   });
@@ -133,6 +136,8 @@ function changes(change: Change, type: DuckDBType, value: string, depth: number)
     case T.FLOAT:
     case T.DOUBLE:
       return change === 'infinite' ? `not isfinite(${value})` : undefined;
+    case T.BLOB:
+      return change === 'bytes' ? `${value} is not null` : undefined;
     case T.DATE:
       return change === 'outside' ? isOutside(value) : undefined;
     case T.TIMESTAMP:
