@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-/** A pause lasts this many times as long as the turn before it, so that long turns use a third of the event loop. */
+/** A pause lasts this many times as long as the turn before it, so that turns of up to 100 ms use a third of the event loop. */
 const PAUSE = 2;
 const MAX_PAUSE_MS = 200;
 /** A request that began or ended in this time shows that others use the process. */

@@ -6,8 +6,8 @@ const { readInProcess } = useUploads();
 const kept = (line: number, records = 1) => ({
   line,
   message:
-    `${records === 1 ? '1 record has' : `${records} records have`} values in quotes with "\\\\" before other characters than ` +
-    'a quote: they are kept as they are. If they escape a line feed or themselves there, replace them in the file or by a query',
+    `${records === 1 ? '1 record has' : `${records} records have`} values in quotes with \\ before other characters than a ` +
+    'quote, e.g. \\n: both characters are kept. If they stand for another one, replace them in the file or by a query',
 });
 
 /** Values in the file, as they are read, and whether a backslash stays that escapes nothing. */
@@ -22,10 +22,12 @@ const VALUES: [title: string, value: string, read: string, isKept: boolean][] = 
   ['a line feed of MySQL', String.raw`"a\nb"`, String.raw`a\nb`, true],
   ['NULL of MySQL in quotes', String.raw`"\N"`, String.raw`\N`, true],
   ['a UNC path', String.raw`"\\srv\share, x"`, String.raw`\\srv\share, x`, true],
-  ['a backslash before the last quote', String.raw`"C:\\"`, 'C:\\', false],
-  ['two backslashes before the last quote', String.raw`"C:\\\\"`, 'C:\\\\', false],
+  ['two backslashes before the last quote', String.raw`"C:\\"`, 'C:\\', false],
+  ['four backslashes before the last quote', String.raw`"C:\\\\"`, 'C:\\\\', false],
   ['a backslash before an escaped quote', String.raw`"a\\\"b"`, String.raw`a\"b`, false],
   ['line ends', '"a\r\nb \\"c\\"\nd"', 'a\r\nb "c"\nd', false],
+  ['doubled quotes', '"a ""b"", c"', 'a "b", c', false],
+  ['doubled and escaped quotes', String.raw`"a ""b"", \"c\""`, 'a "b", "c"', false],
   ['no quotes', String.raw`C:\new`, String.raw`C:\new`, false],
 ];
 
@@ -51,6 +53,27 @@ test('one escaped quote late in a long file changes no other value, and all reco
   expect(rows).toEqual([...values.map((value, n) => [n, value]), [900, 'say "hi"']]);
   expect(problems).toEqual([kept(2, 900)]);
 });
+
+test.each([0, 1, 2, 3])('escapes are read across the end of a piece of a file, %i bytes after it', async (shift) => {
+  const filler = 'x'.repeat((1 << 20) - 'id,x\n1,"'.length - 2 + shift);
+  const lines = ['id,x', String.raw`1,"${filler}\\\"y, \"z\""`, String.raw`2,"\\"`, ''];
+  const { rows } = await readInProcess(lines.join('\n'), { escape: '\\' });
+  expect(rows.map(([id, x]) => [id, String(x).replace(filler, '…')])).toEqual([
+    [1, String.raw`…\"y, "z"`],
+    [2, '\\'],
+  ]);
+});
+
+test.each(['plain', String.raw`C:\x`])(
+  'doubled quotes are read with the escape character too, above %s',
+  async (other) => {
+    const { rows } = await readInProcess(`id,x\n1,"a ""b"""\n2,${other}\n`, { escape: '\\' });
+    expect(rows).toEqual([
+      [1, 'a "b"'],
+      [2, other],
+    ]);
+  },
+);
 
 test('a file without escaped quotes keeps its backslashes without a problem', async () => {
   const { rows, problems } = await readInProcess('id,x\n1,"C:\\dir\\"\n2,"a ""b"" \\n"\n');

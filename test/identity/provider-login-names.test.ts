@@ -88,6 +88,7 @@ describe('a name that no username can be', () => {
     expect(created.map(({ username }) => username)).toEqual(['jurgen', 'jurgen-2', 'exact']);
     for (const issuer of ['https://login.elsewhere.example', provider.url])
       await expectStatus(admin.put(`/identity-providers/${id}`, { issuer, ...CLIENT }), 200);
+    await expectStatus(admin.put(`/users/${String(created[0]!['id'])}`, { username: 'Jurgen' }), 200);
     for (const name of ['jurgen', 'Jurgen', 'jurgen-2']) {
       provider.account = { sub: `taker of ${name}`, preferred_username: name };
       expect(await logIn(service, 'unlinked'), name).toBeNull();

@@ -15,7 +15,7 @@ import { measureOperation, type OperationCost } from './measure-operation.ts';
 /** Further limits of a GraphQL document are in measure-operation.ts. See docs/contract/apis.md#graphql-limits. */
 export const MAX_TOKENS = 10_000;
 const MAX_COST = 50_000;
-/** Levels of brackets of any kind. The parser and all that reads a document is recursive. */
+/** Levels of brackets of any kind. The parser and all that reads a document are recursive. */
 const MAX_NESTING = 256;
 
 /**

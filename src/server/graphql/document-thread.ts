@@ -6,7 +6,6 @@ import {
   type DocumentNode,
   type GraphQLSchema,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { programBeside } from '../../adapters/process/program.ts';
 import { TaskThread } from '../../adapters/process/task-thread.ts';
 import { addressRange } from '../../core/address-range.ts';
@@ -63,8 +62,8 @@ export class DocumentThread {
   readonly #thread: TaskThread<DocumentTask, DocumentResult>;
   /** The errors of documents that were validated. */
   readonly #known = new WeakMap<DocumentNode, Promise<readonly GraphQLError[]>>();
-  /** Results for texts that are parsed next. */
-  readonly #prepared = new LRUCache<string, DocumentResult>({ max: 100 });
+  /** The result for the text that is parsed in this turn. */
+  #prepared: { text: string; result: DocumentResult } | undefined;
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -86,8 +85,12 @@ export class DocumentThread {
   prepare(text: string, caller: DocumentCaller): Promise<void> {
     return new Promise((resolve, reject) => {
       const validateAndParse = async () => {
-        this.#prepared.set(text, await this.#thread.run({ kind: 'validate', text }));
-        await letBeginInTurn(resolve);
+        const result = await this.#thread.run({ kind: 'validate', text });
+        await letBeginInTurn(() => {
+          this.#prepared = { text, result };
+          resolve();
+        });
+        this.#prepared = undefined;
       };
       GATE.run(callerOfDocument(caller), caller.request.signal, validateAndParse).catch(reject);
     });
@@ -109,9 +112,10 @@ export class DocumentThread {
     const { source } = document.loc!;
     const text = source.body;
     if (!isLong(text)) return validate(this.#schema, document);
-    const result = this.#prepared.get(text) ?? (await this.#run({ kind: 'validate', text }, caller));
-    this.#prepared.delete(text);
-    const errors = result.kind === 'errors' ? result.errors : [];
+    const prepared = this.#prepared?.text === text ? this.#prepared.result : undefined;
+    const result = prepared ?? (await this.#run({ kind: 'validate', text }, caller));
+    if (result.kind !== 'errors') throw new Error('The document was not validated');
+    const { errors } = result;
     return [
       ...errors.map(({ message, positions }) => new GraphQLError(message, { source, positions })),
       ...validate(this.#schema, document, [ValuesOfCorrectTypeRule]),

@@ -54,7 +54,10 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     });
     return created.context;
   };
-  /** Before Apollo parses the document of a request: checks how deep it nests, and validates a long new one. */
+  /**
+   * Before Apollo parses the document of a request: checks how deep it nests, and validates a long new one. The text of a
+   * persisted query passed here when it was registered.
+   */
   const prepareDocument = async ({ method, query, body }: FastifyRequest, caller: PublicContext): Promise<void> => {
     const text = ((method === 'GET' ? query : body) as { query?: unknown } | null | undefined)?.query;
     if (typeof text !== 'string') return;

@@ -93,7 +93,7 @@ function refusalOf({ domain }: ProviderSettings, user: KnownUser): string | unde
 }
 
 /**
- * Returns the user of this name in any domain, whose account is then linked, or why the login is refused. Returns
+ * Links the account with the user of this name, and returns the user; refuses one of another domain. Returns
  * undefined for an unknown name, and for a username that was derived from another name: its user is another person.
  */
 async function findByName(
@@ -108,7 +108,7 @@ async function findByName(
       ) as "isLinked"
       from (
         ${KNOWN_USER}
-        where u.tenant_id = $1 and lower(u.username) = lower($3) and u.derived_username is distinct from u.username
+        where u.tenant_id = $1 and lower(u.username) = lower($3) and lower(u.derived_username) is distinct from lower(u.username)
       ) k`,
     values: [provider.tenantId, provider.id, external.username],
   });
@@ -149,7 +149,7 @@ async function createUser(tx: Transaction, provider: ProviderSettings, external:
 
 async function insertUser(tx: Transaction, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
   const { tenantId, domain, teamIds } = provider;
-  // The name may have been taken since it was looked up.
+  // The name may have been taken since it was looked up, or its user may have a derived name.
   const owner = await findUsernameOwner(tx, tenantId, external.username!);
   if (owner !== undefined && external.isExactName) return { refusal: 'Another user has the name', id: owner };
   const username = owner === undefined ? external.username! : await findFreeName(tx, tenantId, external.username!);

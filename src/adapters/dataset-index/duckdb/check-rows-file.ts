@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 
-/** Statements that count what a rows file may not have, by the words of the refusal. The table `data` comes first. */
+/** Statements that return more than 0, or true, for a rows file that is refused for this reason. */
 const FORBIDDEN: [what: string, sql: string][] = [
   ['a view', 'select count(*) from duckdb_views() where not internal'],
   ['a macro', 'select count(*) from duckdb_functions() where not internal'],

@@ -16,7 +16,7 @@ export const noteProblems = ({ notes: [first] }: FoundTable): FileProblem[] =>
 /** Returns the comments between the records of a file, which are left out. */
 export function commentProblems({ original, dialect: { comment }, comments }: CsvSource): FileProblem[] {
   if (!comments) return [];
-  const { offset, lines } = comments;
+  const { offset, count: lines } = comments;
   const prefix = JSON.stringify(comment);
   const message =
     lines === 1
@@ -30,11 +30,11 @@ export function commentProblems({ original, dialect: { comment }, comments }: Cs
 /** Returns the records with escape characters that escape no quote, which are kept as they are. */
 export function escapeProblems({ original, escape, keptEscapes }: CsvSource): FileProblem[] {
   if (!keptEscapes) return [];
-  const { offset, lines } = keptEscapes;
-  const records = lines === 1 ? '1 record has' : `${lines} records have`;
+  const { offset, count } = keptEscapes;
+  const records = count === 1 ? '1 record has' : `${count} records have`;
   const message =
-    `${records} values in quotes with ${JSON.stringify(escape)} before other characters than a quote: they are kept as they ` +
-    'are. If they escape a line feed or themselves there, replace them in the file or by a query';
+    `${records} values in quotes with ${escape} before other characters than a quote, e.g. ${escape}n: both characters are ` +
+    'kept. If they stand for another one, replace them in the file or by a query';
   return [{ line: lineAt(original, offset), message }];
 }
 

@@ -91,25 +91,24 @@ export function runOf<T extends string | number>(
 }
 
 /**
- * Returns the value of a quoted text. An escape character that is not the quote escapes the quote and itself before a
- * quote, and is kept elsewhere: `"C:\new \"x\" \\"` is `C:\new "x" \`.
+ * Returns the value of a quoted text. A quote is doubled or escaped. An escape character that is not the quote escapes the
+ * quote, and itself before a quote, and is kept elsewhere: `"C:\new \"x\" \\"` is `C:\new "x" \`.
  */
 function quotedValue(text: string, start: number, quote: string, escape: string): { value: string; end: number } {
   let value = '';
   let at = start + 1;
   while (at < text.length) {
-    const run = escape === quote ? 0 : runOf(text, at, escape);
-    if (run > 0 && text[at + run] === quote) {
-      value += escape.repeat(run >> 1) + (run % 2 === 1 ? quote : '');
-      at += run + (run % 2);
-    } else if (run > 0) {
-      value += escape.repeat(run);
-      at += run;
-    } else if (text[at] === escape && text[at + 1] === quote) {
+    if (text[at] === quote) {
+      if (text[at + 1] !== quote || escape === '') return { value, end: at + 1 };
       value += quote;
       at += 2;
-    } else if (text[at] === quote) return { value, end: at + 1 };
-    else value += text[at++];
+    } else if (text[at] === escape) {
+      const run = runOf(text, at, escape);
+      const isBeforeQuote = text[at + run] === quote;
+      const isQuoteEscaped = isBeforeQuote && run % 2 === 1;
+      value += escape.repeat(isBeforeQuote ? run >> 1 : run) + (isQuoteEscaped ? quote : '');
+      at += run + (isQuoteEscaped ? 1 : 0);
+    } else value += text[at++];
   }
   return { value, end: text.length };
 }

@@ -90,9 +90,12 @@ export function lineAt(path: string, offset: number): number {
   return line;
 }
 
-/** Returns the byte of an ASCII character, -1 for none. DuckDB refuses other quotes. */
+/** No byte. */
+const NONE = -1;
+
+/** Returns the byte of an ASCII character, `NONE` for others. DuckDB refuses other quotes. */
 const byteOf = (character: string): number =>
-  character && character.charCodeAt(0) < 0x80 ? character.charCodeAt(0) : -1;
+  character && character.charCodeAt(0) < 0x80 ? character.charCodeAt(0) : NONE;
 
 const startsWith = (bytes: Buffer, at: number, prefix: Buffer): boolean =>
   bytes.subarray(at, at + prefix.length).equals(prefix);
@@ -143,16 +146,18 @@ function recordStop(
   return { at: bytes.length, width };
 }
 
-/** Returns where a quoted value ends: after its closing quote. */
+/** Returns where a quoted value ends: after its closing quote. A quote within it is doubled, or escaped by `escape`. */
 function quoteStop(bytes: Buffer, from: number, quote: number, escape: number): number {
   let at = from;
   while (at < bytes.length) {
     const byte = bytes[at]!;
-    const run = byte === escape && escape !== quote ? runOf(bytes, at, escape) : 0;
-    if (run > 0) at += run + (bytes[at + run] === quote ? run % 2 : 0);
-    else if (byte === escape && bytes[at + 1] === quote) at += 2;
-    else if (byte === quote) return at + 1;
-    else at += 1;
+    if (byte === quote) {
+      if (bytes[at + 1] !== quote || escape === NONE) return at + 1;
+      at += 2;
+    } else if (byte === escape) {
+      const run = runOf(bytes, at, escape);
+      at += run + (bytes[at + run] === quote ? run % 2 : 0);
+    } else at += 1;
   }
   return bytes.length;
 }
@@ -165,8 +170,8 @@ interface DoubledQuotes {
 }
 
 /**
- * Doubles the quotes within quoted values of a record that another character escapes: DuckDB would remove this
- * character before any other one, too.
+ * Rewrites `\\"` as `""` within the quoted values of a record, for any escape character. With the former DuckDB would also
+ * drop the escape character before all other characters.
  */
 export function doubleQuotes(bytes: Buffer, marks: Pick<Marks, 'delimiter' | 'quote' | 'escape'>): DoubledQuotes {
   const [quote, escape] = [byteOf(marks.quote), byteOf(marks.escape)];

@@ -12,6 +12,12 @@ const TAIL_BYTES = 64;
 const LINE_FEED = Buffer.from('\n');
 const PIECE = 1 << 20;
 
+/** The position of the first of some records of a file, and their number. */
+interface Counted {
+  offset: number;
+  count: number;
+}
+
 /** A CSV file in a form that DuckDB can read. */
 export interface CsvSource {
   /** Path of the file itself, or of an unlinked copy. */
@@ -22,24 +28,30 @@ export interface CsvSource {
   /** The line end of all records. */
   lineEnd: LineEnd;
   /** Position of the first comment, and the number of comments, if there are some. */
-  comments?: { offset: number; lines: number };
+  comments?: Counted;
   /** The character that escapes quotes in the file itself. In the copy they are doubled. */
   escape: string;
   /** Position of the first record with an escape character that escapes nothing, and the number of such records. */
-  keptEscapes?: { offset: number; lines: number };
+  keptEscapes?: Counted;
 }
 
 /**
  * Prepares a CSV file for DuckDB, which reads records of one line end only, and takes the first one that it meets, in
  * quotes or not. A file with several line ends outside of quotes is copied. So is a file with comments, a Ctrl-Z at its
- * end, quotes in skipped lines, a quote after the byte order mark, or quotes that another character escapes.
+ * end, quotes in skipped lines, a quote after the byte order mark, or the escape character of the dialect if it is not the
+ * quote.
  */
 export function csvSource(path: string, dialect: CsvDialect): CsvSource {
   const ends = needsCopy(path, dialect) ? undefined : recordEnds(path, dialect);
-  if (ends && ends.length <= 1)
-    return { path, original: path, dialect, escape: dialect.escape, lineEnd: ends[0] ?? '\n' };
-  const copied = usesEscape(dialect) ? { ...dialect, escape: dialect.quote } : dialect;
-  return { ...copyOf(path, dialect), original: path, dialect: copied, escape: dialect.escape, lineEnd: '\n' };
+  const { escape } = dialect;
+  // Without another escape character, and in the copy, only quotes escape quotes.
+  const read = {
+    original: path,
+    escape,
+    dialect: usesEscape(dialect) ? { ...dialect, escape: dialect.quote } : dialect,
+  };
+  if (ends && ends.length <= 1) return { ...read, path, lineEnd: ends[0] ?? '\n' };
+  return { ...read, ...copyOf(path, dialect), lineEnd: '\n' };
 }
 
 /** Returns whether another character than the quote escapes quotes. */
@@ -110,13 +122,13 @@ function copyOf(path: string, dialect: CsvDialect): Pick<CsvSource, 'path' | 'co
     }
     size += bytes.length;
   };
-  let comments: CsvSource['comments'];
-  let keptEscapes: CsvSource['keptEscapes'];
-  let line = 0;
+  let comments: Counted | undefined;
+  let keptEscapes: Counted | undefined;
+  let records = 0;
   for (const { bytes, end, isSkipped, offset } of recordsIn(path, dialect)) {
-    line += 1;
+    records += 1;
     if (isSkipped) {
-      if (line > dialect.skip) comments = counted(comments, offset);
+      if (records > dialect.skip) comments = counted(comments, offset);
     } else if (usesEscape(dialect)) {
       const doubled = doubleQuotes(bytes, dialect);
       write(doubled.bytes);
@@ -130,8 +142,8 @@ function copyOf(path: string, dialect: CsvDialect): Pick<CsvSource, 'path' | 'co
   return { path: copy.path, ...(comments && { comments }), ...(keptEscapes && { keptEscapes }) };
 }
 
-/** Counts a line at a position of the file. */
-const counted = (found: CsvSource['comments'], offset: number) => ({
+/** Counts a record at a position of the file. */
+const counted = (found: Counted | undefined, offset: number): Counted => ({
   offset: found?.offset ?? offset,
-  lines: (found?.lines ?? 0) + 1,
+  count: (found?.count ?? 0) + 1,
 });

@@ -47,10 +47,11 @@ export const RECIPIENTS = { type: 'array', minItems: 1, maxItems: 100, items: { 
 
 type OptionalKeys<Data> = { [K in keyof Data]-?: object extends Pick<Data, K> ? K : never }[keyof Data];
 
-/** A type of actions whose `data` has these properties. The compiler compares them with the type of the data. */
+/** A type of actions. `properties` and the type of the data have the same keys. */
 type ActionDefinition<Data> = Omit<JobActionDriver<Data>, 'schema'> & {
   /** JSON Schemas of the properties of `data`. */
   properties: Record<keyof Data, object>;
+  /** All required properties. The compiler permits no optional ones. */
   required: readonly Exclude<keyof Data, OptionalKeys<Data>>[];
 };
 
