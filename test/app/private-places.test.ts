@@ -63,6 +63,7 @@ const SHARED: Record<string, string | null> = {
   'src/core/large-json.ts': TOTAL,
   'src/server/app-calls.ts': REFUSED,
   'src/server/graphql/document-thread.ts': NONE,
+  'src/server/graphql/schema-responses.ts': NONE,
   'src/server/graphql/waiting-sockets.ts': NONE,
   'src/server/graphql/websocket.ts': NONE,
   'src/server/http.ts': CALLS,
