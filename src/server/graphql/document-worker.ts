@@ -14,7 +14,7 @@ import {
   type IntrospectionQuery,
 } from 'graphql';
 import { serveTasks } from '../../adapters/process/serve-tasks.ts';
-import { MAX_TOKENS } from '../../core/limits/limits.ts';
+import { parseLimited } from '../../core/limits/limits.ts';
 import type { DocumentResult, DocumentTask } from './document-thread.ts';
 import { introspectionOf } from './schema-part.ts';
 
@@ -51,7 +51,7 @@ function errorsOf(text: string) {
 
 function parsed(text: string): DocumentNode | undefined {
   try {
-    return parse(text, { maxTokens: MAX_TOKENS });
+    return parseLimited(text);
   } catch {
     return undefined;
   }
