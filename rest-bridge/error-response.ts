@@ -15,6 +15,36 @@ export interface ErrorBody {
   requestId?: string;
 }
 
+/** The body of an error response as problem details, RFC 9457. `type` is the page of the code. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  /** Path of the request. */
+  instance: string;
+  code: ErrorCode;
+  errors?: ValidationIssue[];
+  consent?: ConsentRequired['consent'];
+  requestId: string;
+}
+
+/** Returns the body of an error as problem details. `path` is the path of the request. */
+export const toProblem = (
+  { statusCode, error, message, code, validation, consent }: ErrorBody,
+  { path, requestId }: { path: string; requestId: string },
+): Problem => ({
+  type: `/api/docs/errors/${code}`,
+  title: error,
+  status: statusCode,
+  detail: message,
+  instance: path,
+  code,
+  ...(validation && { errors: validation }),
+  ...(consent && { consent }),
+  requestId,
+});
+
 /** Removes GraphQL's argument name `input` from a path: in REST it is the body itself. */
 const toRestIssue = (issue: ValidationIssue): ValidationIssue =>
   issue.path[0] === 'input' && issue.path.length > 1 ? { ...issue, path: issue.path.slice(1) } : issue;

@@ -3,7 +3,7 @@ import type { Viewer } from '../src/core/viewer.ts';
 import type { Json } from './route.ts';
 
 /** The facts about the caller that decide which actions are linked. */
-export type LinkViewer = Pick<Viewer, 'superuser' | 'permissions' | 'authMethod' | 'scopes'>;
+export type LinkViewer = Pick<Viewer, 'userId' | 'superuser' | 'permissions' | 'authMethod' | 'scopes'>;
 
 /** A link of HAL. */
 interface HalLink {

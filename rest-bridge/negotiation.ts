@@ -4,6 +4,8 @@ import { hash } from 'node:crypto';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HAL_TYPE = 'application/hal+json; charset=utf-8';
 
+const PROBLEM_TYPE = 'application/problem+json';
+
 interface MediaRange {
   type: string;
   quality: number;
@@ -22,6 +24,8 @@ function chooseType(accept: string): string | undefined {
   const quality = (...types: string[]) =>
     types.map((type) => ranges.find((range) => range.type === type)?.quality).find((found) => found !== undefined) ?? 0;
   const json = quality('application/json', 'application/*', '*/*');
+  // It chooses the form of errors only: everything else is JSON.
+  if (ranges.every(({ type }) => type === PROBLEM_TYPE)) return JSON_TYPE;
   const hal = ranges.some((range) => range.type === 'application/hal+json') ? quality('application/hal+json') : 0;
   if (hal > 0 && hal >= json) return HAL_TYPE;
   return json > 0 || quality('application/hal+json', 'application/*', '*/*') > 0 ? JSON_TYPE : undefined;
@@ -41,6 +45,14 @@ export function chooseContentType(accept: string | undefined): string | undefine
   const type = accept.trim() === '' ? JSON_TYPE : chooseType(accept);
   if (typesByAccept.size < MAX_CACHED_HEADERS) typesByAccept.set(accept, type);
   return type;
+}
+
+/** Returns whether errors are sent as problem details: `Accept` names them, and not with a lower quality than JSON. */
+export function acceptsProblems(accept: string | undefined): boolean {
+  if (!accept?.includes(PROBLEM_TYPE)) return false;
+  const ranges = parseAccept(accept);
+  const quality = (type: string) => ranges.find((range) => range.type === type)?.quality ?? 0;
+  return quality(PROBLEM_TYPE) > 0 && quality(PROBLEM_TYPE) >= quality('application/json');
 }
 
 /** How a response can be compressed. */

@@ -1,14 +1,16 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { logFailure } from '../src/core/log-failure.ts';
 import { closeAfterResponse } from './closing-connections.ts';
-import { errorResponse, type ErrorBody } from './error-response.ts';
+import { errorResponse, toProblem, type ErrorBody } from './error-response.ts';
+import { acceptsProblems } from './negotiation.ts';
+import { pathOf } from './page-links.ts';
 
 /** Sends the page of an error, with its message, to a browser. Returns false for other clients, who get JSON. */
 export type SendErrorPage = (request: FastifyRequest, reply: FastifyReply, message: string, error: Error) => boolean;
 
 /** Sends the response to an error: the only place that does. */
 export function sendError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
-  sendJson(reply, prepareError(error, request, reply));
+  sendBody(request, reply, prepareError(error, request, reply));
 }
 
 /** Sets status and headers of the response to an error. Returns its body. Logs unexpected exceptions with their stack. */
@@ -31,13 +33,19 @@ function prepareError(error: FastifyError | Error, request: FastifyRequest, repl
   return body;
 }
 
-const sendJson = (reply: FastifyReply, body: ErrorBody): void =>
-  void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
+/** Sends the body as the client accepts it: as JSON, or as problem details. */
+function sendBody(request: FastifyRequest, reply: FastifyReply, body: ErrorBody): void {
+  const asProblem = acceptsProblems(request.headers.accept);
+  const shown = asProblem ? toProblem(body, { path: pathOf(request.url), requestId: request.id }) : body;
+  void reply
+    .header('content-type', `application/${asProblem ? 'problem+' : ''}json; charset=utf-8`)
+    .send(JSON.stringify(shown));
+}
 
 /** Creates the error handler of a row that browsers open. */
 export const createPageErrorHandler =
   (sendPage?: SendErrorPage) =>
   (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void => {
     const body = prepareError(error, request, reply);
-    if (!sendPage?.(request, reply, body.message, error)) sendJson(reply, body);
+    if (!sendPage?.(request, reply, body.message, error)) sendBody(request, reply, body);
   };

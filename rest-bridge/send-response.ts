@@ -1,8 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RestResponse } from './call.ts';
+import type { BridgeContext, RestResponse } from './call.ts';
 import { entityTag, matchesEntityTag } from './negotiation.ts';
 
-/** Sends a response: a record with its ETag, or 304 when the client has that version; no body for a 204. */
+/**
+ * Sends a response: with its ETag, or 304 when the client has that version; no body for a 204. The tag of anything but a
+ * single record is keyed by the caller, so that nobody learns by it whether others see the same.
+ */
 export function sendResponse(
   { status, body, headers, version, single }: RestResponse,
   type: string,
@@ -13,8 +16,8 @@ export function sendResponse(
   if (status !== 200) reply.code(status);
   if (body === undefined) return reply.send();
   const text = JSON.stringify(body);
-  if (single && status === 200 && request.method !== 'POST') {
-    const tag = entityTag(version, text);
+  if (status === 200 && request.method !== 'POST' && (single || isRead(request)) && !reply.hasHeader('etag')) {
+    const tag = entityTag(version, single ? text : `${callerOf(request)} ${text}`);
     reply.header('etag', tag);
     if (request.method !== 'PUT' && matchesEntityTag(request.headers['if-none-match'], tag))
       return reply.code(304).send();
@@ -22,3 +25,8 @@ export function sendResponse(
   reply.header('content-type', type);
   return text;
 }
+
+const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
+
+const callerOf = ({ bridgeContext }: FastifyRequest): string =>
+  (bridgeContext as BridgeContext | null)?.viewer?.userId ?? '';

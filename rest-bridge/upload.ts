@@ -57,7 +57,7 @@ export function createFormReader(parser: RequestParser): ReadForm {
   ]);
 
   return async (request, params) => {
-    if (!request.isMultipart()) throw notAForm();
+    if (!request.isMultipart()) throw notAForm(undefined, { headers: { accept: 'multipart/form-data' } });
     const parts = openParts(request);
     // The unread rest is received all the same: a client that is still sending may not read the response otherwise.
     const end = () => {

@@ -21,6 +21,11 @@ const CODES_BY_STATUS: Partial<Record<number, ErrorCode>> = {
   429: 'RATE_LIMITED',
 };
 
+const notJson = (): ApiError =>
+  new ApiError(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json', {
+    headers: { accept: 'application/json' },
+  });
+
 const JSON_BODY_TOO_LARGE =
   `A JSON body has at most ${MAX_JSON_BODY_BYTES} bytes; ` +
   'send files as forms or bytes to the routes that take files';
@@ -83,6 +88,8 @@ function fromGraphql(error: Error): ApiError | undefined {
 function fromFastify(error: Error): ApiError | undefined {
   const { code, statusCode, message } = error as { code?: unknown; statusCode?: unknown; message: string };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(JSON_BODY_TOO_LARGE);
+  // The service has parsers of its own for all other media types.
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return notJson();
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return undefined;
   return new ApiError(statusCode, CODES_BY_STATUS[statusCode] ?? 'BAD_USER_INPUT', message || 'Bad request');
 }

@@ -24,6 +24,7 @@ import { finishRuns } from '../services/app/late-run.ts';
 import { finishRefusals } from '../services/app/webhook-refusal.ts';
 import { Authenticator } from '../services/identity/authenticator.ts';
 import { recordRefusedRead } from '../services/resource/audit-read.ts';
+import { registerApiCatalog } from './api-catalog.ts';
 import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
@@ -34,6 +35,7 @@ import { SchemaResponses } from './graphql/schema-responses.ts';
 import { endpointsOf } from './graphql/sdl.ts';
 import { registerHealthRoutes } from './health.ts';
 import { createInternalApi, InternalCalls } from './internal-api.ts';
+import { registerErrorCodePages } from './pages/error-code-page.ts';
 import { sendErrorPage } from './pages/error-page.ts';
 import { sendNotFoundPage } from './pages/not-found-page.ts';
 import { registerPages } from './pages/pages.ts';
@@ -79,6 +81,7 @@ export async function createHttpServer(
 ): Promise<FastifyInstance> {
   const app = await createServer(platform);
   await registerHealthRoutes(app, { platform });
+  registerApiCatalog(app, platform.publicUrl);
 
   const authenticator = new Authenticator(platform);
   const { RATE_LIMIT_API, RATE_LIMIT_WEBHOOK } = platform.config;
@@ -131,6 +134,7 @@ export async function createHttpServer(
       runWebhook: createWebhookRunner({ platform, limiter, webhookLimiter, refusedLimiter, bodies }),
     }),
   });
+  registerErrorCodePages(app);
   registerRelationPages(app, { endpoints, platform, createContext });
   await app.register(registerPages, { schema, endpoints, platform, createContext });
   return app;
@@ -190,6 +194,17 @@ function createClosingSignal(app: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
+/** Paths below which an app sees its own paths, with their slashes. */
+const PATH_OF_APP = /^\/api\/(?:apps\/[^/]+\/(?:view|_hook)|hooks)\//;
+
+/** Returns a URL of an API without the slash at the end of its path: it is the same route. */
+function withoutTrailingSlash(url: string): string {
+  if (!url.startsWith('/api/') && !url.startsWith('/graphql/')) return url;
+  const query = url.indexOf('?');
+  const end = query < 0 ? url.length : query;
+  return url[end - 1] === '/' && !PATH_OF_APP.test(url) ? url.slice(0, end - 1) + url.slice(end) : url;
+}
+
 /** Closes the WebSockets of a server that stops, with the code that lets clients reconnect elsewhere. */
 function closeSockets(this: FastifyInstance, done: () => void): void {
   for (const socket of this.websocketServer.clients) socket.close(GOING_AWAY, 'Going away');
@@ -205,6 +220,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     logController: new RequestLog(),
     // A child logger for each request costs 4 % of a read. The log lines contain the request id instead.
     childLoggerFactory: (logger) => logger,
+    rewriteUrl: ({ url = '/' }) => withoutTrailingSlash(url),
     genReqId: ({ headers }) =>
       /^[\w.-]{1,64}$/.test(String(headers['x-request-id'] ?? '')) ? String(headers['x-request-id']) : randomUUID(),
     trustProxy: config.TRUST_PROXY.length ? config.TRUST_PROXY : false,

@@ -53,16 +53,36 @@ export class RateLimiter {
     const limit = Math.max(1, Math.floor(this.#limit * share));
     const now = Date.now();
     this.#startWindow(now);
-    const calls = this.#calls.get(caller);
-    if (!calls || calls.seen + calls.unshared < limit) return;
-    const seconds = Math.max(1, Math.ceil((this.#window + WINDOW_MS - now) / 1000));
+    if (this.#callsOf(caller) < limit) return;
+    const seconds = this.#secondsLeft(now);
     throw rateLimited(undefined, {
-      headers: {
-        'retry-after': String(seconds),
-        'ratelimit-policy': `"${this.#policy}";q=${limit};w=60`,
-        ratelimit: `"${this.#policy}";r=0;t=${seconds}`,
-      },
+      headers: { 'retry-after': String(seconds), ...this.#headers(limit, 0, seconds) },
     });
+  }
+
+  /** Returns the headers that tell a caller its limit, the calls that are left, and the seconds until there are more. */
+  headersOf(caller: string): Record<string, string> {
+    if (this.#limit === 0) return {};
+    const now = Date.now();
+    this.#startWindow(now);
+    const left = Math.max(0, this.#limit - this.#callsOf(caller));
+    return this.#headers(this.#limit, left, this.#secondsLeft(now));
+  }
+
+  #callsOf(caller: string): number {
+    const calls = this.#calls.get(caller);
+    return calls ? calls.seen + calls.unshared : 0;
+  }
+
+  #secondsLeft(now: number): number {
+    return Math.max(1, Math.ceil((this.#window + WINDOW_MS - now) / 1000));
+  }
+
+  #headers(limit: number, left: number, seconds: number): Record<string, string> {
+    return {
+      'ratelimit-policy': `"${this.#policy}";q=${limit};w=60`,
+      ratelimit: `"${this.#policy}";r=${left};t=${seconds}`,
+    };
   }
 
   /** Forgets the counts of the former window when another one has begun. */

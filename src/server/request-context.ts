@@ -82,7 +82,9 @@ export function createContextFactory({
     if (call) return createAppContext(request, reply, call);
     const credential = credentialOf(request.headers.authorization, request.cookies[SESSION_COOKIE]);
     const viewer = credential && (await identify(credential, request.ip, authenticator, limiter));
-    limiter.count(viewer ? viewer.userId : addressRange(request.ip));
+    const caller = viewer ? viewer.userId : addressRange(request.ip);
+    limiter.count(caller);
+    void reply.headers(limiter.headersOf(caller));
     if (viewer) assignResponse(reply.raw, viewer.userId);
     const crossSite = viewer?.authMethod === 'session' && isCrossSite(request, CORS_ORIGINS);
     const appDepth = chainDepthOf(request);
