@@ -37,13 +37,12 @@ export async function letBeginInTurn(begin: () => void): Promise<void> {
 }
 
 /**
- * Ends a turn of long work that began at `start`: with a pause while requests are served in this process, otherwise with
- * the next turn of the event loop.
+ * Ends a turn of long work that took `turnMs`: with a pause while requests are served in this process, otherwise with the
+ * next turn of the event loop.
  */
-export async function endTurn(start: number): Promise<void> {
-  const now = performance.now();
-  if (now - lastRequestAt > RECENT_MS) await setImmediate();
-  else await pauseAfter(now - start);
+export async function endTurn(turnMs: number): Promise<void> {
+  if (performance.now() - lastRequestAt > RECENT_MS) await setImmediate();
+  else await pauseAfter(turnMs);
 }
 
 async function pauseAfter(turnMs: number): Promise<void> {
