@@ -26,7 +26,6 @@ import { credentialOf, isCrossSite, SESSION_COOKIE } from '../request.ts';
 import { traceSocketOperation } from '../tracing.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
-import { ignoreUnsentMessages } from './quiet-send.ts';
 import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import { describeRefusedValues } from './value-issues.ts';
@@ -235,4 +234,16 @@ function findCredential(
 ): Credential | null {
   const authorization = params?.['authorization'] ?? params?.['Authorization'] ?? headers.authorization;
   return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookies[SESSION_COOKIE]);
+}
+
+/**
+ * Lets a message that could not be sent because its client disconnected count as sent. Otherwise graphql-ws prints an
+ * internal error for each one.
+ */
+function ignoreUnsentMessages(socket: WebSocket): void {
+  const send = socket.send.bind(socket) as (data: string, sent: (error?: Error) => void) => void;
+  socket.send = (data: unknown, sent: unknown) =>
+    send(data as string, (error) =>
+      (sent as ((error?: Error) => void) | undefined)?.(socket.readyState === socket.OPEN ? error : undefined),
+    );
 }
