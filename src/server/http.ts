@@ -16,8 +16,6 @@ import { checkOrigin } from '../core/check-origin.ts';
 import type { Context, PublicContext } from '../core/context.ts';
 import { isDownload, requestedDownload } from '../core/downloads.ts';
 import { unauthenticated } from '../core/errors.ts';
-import { decodeUtf8 } from '../core/input-text.ts';
-import { parseInOwnTurn } from '../core/large-json.ts';
 import type { Platform } from '../core/platform.ts';
 import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { finishRuns } from '../services/app/late-run.ts';
@@ -40,6 +38,7 @@ import { registerPages } from './pages/pages.ts';
 import { createRedirectPage, type SendRedirectPage } from './pages/redirect-page.ts';
 import { registerRelationPages } from './pages/relation-page.ts';
 import { queuePipelinedRequests } from './pipelined-requests.ts';
+import { acceptPlainJson } from './plain-json.ts';
 import { limitPublicBodies } from './public-bodies.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory, type CreateContext } from './request-context.ts';
@@ -240,12 +239,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     preClose: closeSockets,
   });
   traceRequests(app);
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    const text = decodeUtf8(bytes as Buffer);
-    parseInOwnTurn({ text, address: request.ip }, () => void parseJson(request, text, done), done);
-  });
+  acceptPlainJson(app);
   app.setErrorHandler(sendError);
   const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);
   app.addHook('onClose', async () => stopWatch());

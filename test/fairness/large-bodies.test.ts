@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { DocumentStore } from '../../src/server/graphql/document-store.ts';
 import { test } from '../support/fixture.ts';
 
@@ -44,6 +44,70 @@ test.for([
     expect(new Set(turns).size).toBe(8);
   },
 );
+
+const ITEMS = Array.from({ length: 20_000 }, (_, n) => ({ n }));
+
+test.for([
+  ['/api/tags', { name: ITEMS }, 400],
+  ['/graphql', { query: '{ me { id } }', variables: { unused: ITEMS } }, 200],
+] as const)('a large body of %s is parsed in many turns', async ([url, body, status], { service, ann }) => {
+  const request = { method: 'POST', url, headers: ann.headers, payload: body } as const;
+  await service.app.inject(request);
+  const lengths: number[] = [];
+  const turns = await turnsOf(async (note) => {
+    vi.spyOn(JSON, 'parse').mockImplementation((text, ...rest) => {
+      if (text.includes('{"n":')) {
+        note();
+        lengths.push(text.length);
+      }
+      return parse(text, ...rest) as unknown;
+    });
+    expect((await service.app.inject(request)).statusCode).toBe(status);
+  });
+  expect(Math.max(...lengths)).toBeLessThan(1 << 17);
+  expect(new Set(turns).size).toBeGreaterThan(1);
+});
+
+describe('a large body has the response of a small one:', () => {
+  const PAD = JSON.stringify(ITEMS);
+  const END = ['not JSON', '"x": 1 "y"}'];
+
+  test.for([
+    ...[
+      END,
+      ['a text that cannot be stored', '"a": ["\\ud800", {"b\\u0000": 1}]}'],
+      ['bytes that are not UTF-8', '"a": "\xff"}'],
+      ['a prototype', '"a": {"__proto__": 1}}'],
+      ['a deep list', `"a": ${'['.repeat(300)}${']'.repeat(300)}}`],
+    ].map(([name, end]) => ['PUT', '/api/me', name!, `{"settings": {"pad": PAD, "quoted": 1, ${end}}`] as const),
+    ...[
+      END,
+      ['a text that cannot be stored', '"x": "\\ud800"}'],
+      ['a prototype', '"a": [{"\\u005f_proto__": 1}]}'],
+      ['a prototype of a constructor', '"a": {"constructor": {"prototype": 1}}}'],
+      ['a constructor', '"a": {"constructor": 1, "prototype": 2}}'],
+      ['a deep list', `"x": ${'['.repeat(300)}${']'.repeat(300)}}`],
+    ].map(
+      ([name, end]) =>
+        [
+          'POST',
+          '/graphql',
+          name!,
+          `{"query": "query ($x: JSON) { me { id } }", "variables": {"pad": PAD, "quoted": 1, ${end}}`,
+        ] as const,
+    ),
+  ])('%s %s with %s', async ([method, url, , text], { service, ann }) => {
+    const send = async (pad: string) => {
+      const payload = Buffer.from(text.replace('PAD', pad), 'latin1');
+      const headers = { ...ann.headers, 'content-type': 'application/json' };
+      const { statusCode, body } = await service.app.inject({ method, url, headers, payload });
+      const moved = (at: string) => String(Number(at) - pad.length + 2);
+      return { statusCode, body: body.replaceAll(/(?<=position |column )\d+/g, moved) };
+    };
+    const small = await send('[]');
+    expect(await send(PAD)).toEqual(small);
+  });
+});
 
 test('of new long documents that arrive together, one is parsed in a turn of the event loop', async ({
   service,
