@@ -1,6 +1,6 @@
 import { decodeUtf8 } from './input-text.ts';
 
-/** A piece is parsed at once. It has more bytes only if it is one text or number. */
+/** Length of a piece, which one call of `JSON.parse` parses. It is longer only if it is one text or number. */
 const MAX_PIECE_BYTES = 1 << 16;
 /** Bytes that are scanned in one step. */
 const BLOCK_BYTES = 1 << 14;
@@ -228,7 +228,7 @@ class JsonPieces {
     return text;
   }
 
-  /** Returns the error of `JSON.parse` for the whole text. What is before the piece is valid. */
+  /** Returns the error of `JSON.parse` for the whole text. The text before the piece is valid. */
   *describeError(): Generator<void, SyntaxError> {
     const { at, characters, opening } = this.#marks[0]!;
     const rest = decodeUtf8(this.#bytes.subarray(at, this.#position + QUOTED_BYTES));

@@ -25,7 +25,7 @@ import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
-import { DocumentStore } from './graphql/document-store.ts';
+import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { SchemaResponses } from './graphql/schema-responses.ts';
@@ -96,9 +96,10 @@ export async function createHttpServer(
   const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
 
   const documents = new DocumentStore();
+  const persistedQueries = new PersistedQueries();
   const thread = new DocumentThread(schema);
   const responses = new SchemaResponses(schema, thread);
-  const apollo = createApollo(schema, platform, { documents, thread, responses });
+  const apollo = createApollo(schema, platform, { documents, persistedQueries, thread, responses });
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   const limitBody = limitPublicBodies(bodies, hasViewer);
@@ -106,6 +107,7 @@ export async function createHttpServer(
     schema,
     apollo,
     documents,
+    persistedQueries,
     thread,
     responses,
     platform,

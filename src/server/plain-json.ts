@@ -5,7 +5,7 @@ import { parseInTurns } from '../core/large-json.ts';
 /** Values that are examined in one step. */
 const VALUES_OF_STEP = 1000;
 
-/** Makes a server read JSON bodies with the rules of Fastify's own parser, and large ones in turns. */
+/** Parses the JSON bodies of a server by the rules of Fastify's own parser, and large ones in turns. */
 export function acceptPlainJson(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {

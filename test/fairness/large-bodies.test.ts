@@ -1,5 +1,10 @@
+import { hash } from 'node:crypto';
+import type { InjectOptions } from 'fastify';
 import { describe, expect, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { DocumentStore } from '../../src/server/graphql/document-store.ts';
+import { DocumentThread } from '../../src/server/graphql/document-thread.ts';
+import { SchemaResponses } from '../../src/server/graphql/schema-responses.ts';
 import { test } from '../support/fixture.ts';
 
 const parse = JSON.parse;
@@ -109,28 +114,76 @@ describe('a large body has the response of a small one:', () => {
   });
 });
 
-test('of new long documents that arrive together, one is parsed in a turn of the event loop', async ({
-  service,
-  ann,
-}) => {
-  const documentOf = (name: string) => `query ${name} { me { id } } # ${'long '.repeat(1000)}`;
-  const send = (query: string) =>
-    service.app.inject({ method: 'POST', url: '/graphql', headers: ann.headers, payload: { query } });
-  await send(documentOf('Warm'));
-  const { get } = DocumentStore.prototype;
-  const statuses: number[] = [];
-  const turns = await turnsOf(async (note) => {
-    // Apollo looks a document up in the turn in which it parses it.
-    vi.spyOn(DocumentStore.prototype, 'get').mockImplementation(function (this: DocumentStore, key) {
-      note();
-      return get.call(this, key);
+/** Returns a long document that is new. */
+const documentOf = (name: string) => `query ${name} { me { id } } # ${'long '.repeat(1000)}`;
+const persisted = (query: string) => ({ persistedQuery: { version: 1, sha256Hash: hash('sha256', query) } });
+
+test.for<[name: string, isPersisted: boolean, requestOf: (query: string) => InjectOptions]>([
+  ['new long documents', false, (query) => ({ method: 'POST', payload: { query } })],
+  ['new long documents in addresses', false, (query) => ({ method: 'GET', query: { query } })],
+  ['long persisted queries', true, (query) => ({ method: 'POST', payload: { extensions: persisted(query) } })],
+  [
+    'long persisted queries without a text',
+    true,
+    (query) => ({ method: 'POST', payload: { query: null, extensions: persisted(query) } }),
+  ],
+  [
+    'long persisted queries in addresses',
+    true,
+    (query) => ({ method: 'GET', query: { extensions: JSON.stringify(persisted(query)) } }),
+  ],
+])(
+  'of %s that arrive together, one is parsed in a turn of the event loop, and runs in another',
+  async ([name, isPersisted, requestOf], { service, ann }) => {
+    const send = (options: InjectOptions) =>
+      service.app.inject({
+        url: '/graphql',
+        headers: { 'apollo-require-preflight': 'yes', ...ann.headers },
+        ...options,
+      });
+    const prefix = name.replaceAll(' ', '_');
+    const queries = Array.from({ length: 8 }, (_, n) => documentOf(`${prefix}_${n}`));
+    for (const query of isPersisted ? queries : [documentOf('Warm')])
+      await send({ method: 'POST', payload: { query, extensions: persisted(query) } });
+
+    const { get } = DocumentStore.prototype;
+    const { run } = SchemaResponses.prototype;
+    const statuses: number[] = [];
+    const events: string[] = [];
+    const turns = await turnsOf(async (note) => {
+      // Apollo looks a document up in the turn in which it parses it.
+      vi.spyOn(DocumentStore.prototype, 'get').mockImplementation(function (this: DocumentStore, key) {
+        note();
+        events.push('parse');
+        return get.call(this, key);
+      });
+      vi.spyOn(SchemaResponses.prototype, 'run').mockImplementation(function (this: SchemaResponses, ...parameters) {
+        note();
+        events.push('run');
+        return run.apply(this, parameters);
+      });
+      const responses = await Promise.all(queries.map((query) => send(requestOf(query))));
+      statuses.push(...responses.map(({ statusCode }) => statusCode));
     });
-    const responses = await Promise.all(Array.from({ length: 8 }, (_, n) => send(documentOf(`Q${n}`))));
-    statuses.push(...responses.map(({ statusCode }) => statusCode));
-  });
-  expect(statuses).toEqual(Array.from({ length: 8 }, () => 200));
-  expect(turns).toHaveLength(8);
-  expect(new Set(turns).size).toBe(8);
+    expect(statuses).toEqual(queries.map(() => 200));
+    expect(events).toEqual(queries.flatMap(() => ['parse', 'run']));
+    expect(new Set(turns).size).toBe(16);
+  },
+);
+
+test('a long document of a socket is parsed in a turn of the event loop for it alone', async ({ ann }) => {
+  const prepare = vi.spyOn(DocumentThread.prototype, 'prepare');
+  const socket = new WebSocket(`${ann.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const next = () => new Promise<any>((resolve) => socket.once('message', (data) => resolve(JSON.parse(String(data)))));
+  await new Promise((resolve) => socket.once('open', resolve));
+  socket.send(JSON.stringify({ type: 'connection_init', payload: ann.headers }));
+  expect(await next()).toMatchObject({ type: 'connection_ack' });
+  const query = documentOf('OfSocket');
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
+  expect(await next()).toMatchObject({ type: 'next', payload: { data: { me: { id: expect.any(String) } } } });
+  socket.close();
+  expect(prepare.mock.calls.map(([text]) => text)).toEqual([query]);
+  vi.restoreAllMocks();
 });
 
 test('of new documents that read the SDL, the response of one is printed in a turn of the event loop', async ({
