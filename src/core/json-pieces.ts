@@ -68,9 +68,11 @@ class JsonPieces {
   readonly #document: unknown[] = [];
   /** The document and the open values inside it that exist already, from the outside. */
   readonly #values: OpenValue[] = [{ value: this.#document, opening: '' }];
-  /** Positions of the open brackets. The outer ones are the brackets of `#values`. */
+  /** Number of open brackets. */
+  #level = 0;
+  /** Positions of the open brackets, by their level. The outer ones are the brackets of `#values`. */
   readonly #brackets: number[] = [];
-  /** Position of the last comma of the document and in each pair of open brackets. */
+  /** Position of the last comma of the document and in each pair of open brackets, by level; -1 before the first one. */
   readonly #commas: number[] = [-1];
   #position = 0;
   #isQuoted = false;
@@ -91,9 +93,13 @@ class JsonPieces {
   /** Scans the next block. Returns false at the end of the text. */
   scan(): boolean {
     const bytes = this.#bytes;
-    const end = Math.min(this.#position + BLOCK_BYTES, bytes.length);
-    let isQuoted = this.#isQuoted;
+    const brackets = this.#brackets;
+    const commas = this.#commas;
     const start = this.#position;
+    const end = Math.min(start + BLOCK_BYTES, bytes.length);
+    let openLevel = this.#values.length - 1;
+    let level = this.#level;
+    let isQuoted = this.#isQuoted;
     let at = start;
     for (; at < end; at += 1) {
       const byte = bytes[at]!;
@@ -102,17 +108,22 @@ class JsonPieces {
         else if (byte === QUOTE) isQuoted = false;
       } else if (byte === QUOTE) isQuoted = true;
       else if (byte === COMMA) {
-        this.#position = at;
-        this.#passComma();
+        commas[level] = at;
+        if (level === openLevel) this.#passComma(at);
       } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-        this.#brackets.push(at);
-        this.#commas.push(-1);
+        brackets[level] = at;
+        level += 1;
+        commas[level] = -1;
       } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
-        this.#position = at;
-        this.#close(byte);
+        if (level === openLevel) {
+          this.#close(at, byte);
+          openLevel -= 1;
+        }
+        level -= 1;
       }
     }
     this.#position = at;
+    this.#level = level;
     this.#isQuoted = isQuoted;
     return at > start;
   }
@@ -120,32 +131,30 @@ class JsonPieces {
   /** Parses the last piece. Returns the value of the text. */
   end(): unknown {
     this.#position = this.#bytes.length;
-    if (this.#brackets.length > 0 || this.#isQuoted) throw new SyntaxError('The text is incomplete');
+    if (this.#level > 0 || this.#isQuoted) throw new SyntaxError('The text is incomplete');
     this.#addMembers(this.#bytes.length);
     if (this.#document.length !== 1) throw new SyntaxError('The text is not one value');
     return this.#document[0];
   }
 
-  #passComma(): void {
-    const level = this.#brackets.length;
-    if (level === 0) throw new SyntaxError('The text is not one value');
-    this.#commas[level] = this.#position;
-    if (this.#before === 'member' && level === this.#values.length - 1) {
-      this.#addMembers(this.#position);
-      this.#begin(this.#position + 1, 'comma');
-    }
+  /** Parses a comma between members of the innermost of `#values`. */
+  #passComma(at: number): void {
+    this.#position = at;
+    if (this.#values.length === 1) throw new SyntaxError('The text is not one value');
+    if (this.#before !== 'member') return;
+    this.#addMembers(at);
+    this.#begin(at + 1, 'comma');
   }
 
-  #close(byte: number): void {
-    if (this.#brackets.length === this.#values.length - 1) {
-      const opening = this.#bytes[this.#brackets.at(-1) ?? -1];
-      if (opening !== (byte === CLOSE_LIST ? OPEN_LIST : OPEN_OBJECT)) throw new SyntaxError('Another bracket is open');
-      this.#addMembers(this.#position);
-      this.#values.pop();
-      this.#begin(this.#position + 1, 'member');
-    }
-    this.#brackets.pop();
-    this.#commas.pop();
+  /** Parses the end of the innermost of `#values`. */
+  #close(at: number, byte: number): void {
+    this.#position = at;
+    // The document has no bracket.
+    const opening = this.#bytes[this.#brackets[this.#values.length - 2] ?? -1];
+    if (opening !== (byte === CLOSE_LIST ? OPEN_LIST : OPEN_OBJECT)) throw new SyntaxError('Another bracket is open');
+    this.#addMembers(at);
+    this.#values.pop();
+    this.#begin(at + 1, 'member');
   }
 
   /** Parses the complete members of a long piece, or opens values inside it. Returns false if the piece must grow. */
@@ -159,7 +168,7 @@ class JsonPieces {
         return true;
       }
       // One long text or number.
-      if (this.#brackets.length === level) return false;
+      if (this.#level === level) return false;
       this.#openValue(this.#brackets[level]!);
     }
     return this.#isLong();
