@@ -39,7 +39,7 @@ test('the compiler refuses wrong required properties, and properties that all ac
 
 const schemaOf = ({ schema }: JobActionDriver) => schema as { required: string[]; properties: object };
 
-test('the schema of an action has the properties of its data, the required ones, and those of all actions', () => {
+test('the schema of an action has the properties of its data, and the settings of all actions', () => {
   const call = schemaOf(defineAction<CallData>({ ...driver, properties, required: { url: true, method: true } }));
   expect(call.required).toEqual(['url', 'method']);
   expect(Object.keys(call.properties)).toEqual(['url', 'method', 'body', 'retry', 'timeout']);
