@@ -1,4 +1,5 @@
 import {
+  execute,
   getNamedType,
   GraphQLObjectType,
   GraphQLSchema,
@@ -48,6 +49,8 @@ export function createSofaRunner(schema: GraphQLSchema, endpoints: readonly Endp
     basePath: '/',
     schema: selectRootFields(schema, plain),
     routes: Object.fromEntries(plain.map(routeOf)),
+    // Resolvers see the whole schema.
+    execute: (operation) => execute({ ...operation, schema }),
     // sofa-api adds its own request to the object that it gets.
     context: (server) => (server as unknown as SofaContext).resolvers,
     errorHandler: (([error]) => new FailedResponse(error)) as ErrorHandler,
