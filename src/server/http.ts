@@ -118,6 +118,7 @@ export async function createHttpServer(
   };
   await app.register(registerGraphqlRoutes, graphql);
   registerRest(app, {
+    schema,
     endpoints,
     limitBody,
     readForms: (api) => {
