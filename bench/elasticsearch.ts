@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { rowsFile } from '../src/adapters/dataset-index/duckdb/generation-files.ts';
 import { loadGeneration } from '../src/adapters/dataset-index/duckdb/load.ts';
-import { openEngine } from '../src/adapters/dataset-index/elasticsearch/client.ts';
+import { openSearchEngine } from '../src/adapters/dataset-index/elasticsearch/client.ts';
 import { stagedBatches } from '../src/adapters/dataset-index/elasticsearch/document-batches.ts';
 import { mappingsOf } from '../src/adapters/dataset-index/elasticsearch/field-layout.ts';
 import { cloneIndex, dropIndexes } from '../src/adapters/dataset-index/elasticsearch/lifecycle.ts';
@@ -41,7 +41,7 @@ async function writeSegments(dir: string): Promise<Segment[]> {
 const signal = new AbortController().signal;
 const dir = await mkdtemp(join(tmpdir(), 'dws-bench-'));
 const [scratch, bodies] = [join(dir, 'scratch'), join(dir, 'bodies')];
-const engine = openEngine({ url, prefix: `dws-bench-${process.pid}-` });
+const engine = openSearchEngine({ url, prefix: `dws-bench-${process.pid}-` });
 const { client } = engine;
 try {
   for (const folder of [scratch, bodies]) await mkdir(folder);

@@ -18,7 +18,6 @@ registerEnumType(AgentTriggerEnum, {
   },
 });
 
-/** A call of a tool in a step of a run. */
 @ObjectType({ description: 'A call of a tool.' })
 export class AgentToolCall {
   @Field(() => String, { description: 'Name with which the model called the tool.' })

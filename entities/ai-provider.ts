@@ -77,7 +77,7 @@ export class AiProvider extends TenantRow {
   @Property({ type: 'boolean' })
   enabled: boolean = true;
 
-  @Field(() => ID, { nullable: true, description: 'Id of the user to whom it belongs; null for one of the tenant.' })
+  @Field(() => ID, { nullable: true, description: 'Id of its user; null for one of the tenant.' })
   @Property({ type: 'uuid', nullable: true })
   ownerId?: string | null;
 }

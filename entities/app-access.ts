@@ -21,7 +21,7 @@ export class AppAccess implements DeclaredAccess {
   @Field(() => [AppScopeEnum], { description: 'The scopes without which its handlers do not run.' })
   required: AppScope[] = [];
 
-  @Field(() => [String], { description: 'Hosts to which it sends data that it has read, e.g. `api.example.com`.' })
+  @Field(() => [String], { description: 'Hosts that receive data that it has read, e.g. `api.example.com`.' })
   hosts: string[] = [];
 }
 
@@ -39,7 +39,7 @@ export class AppAccessInput {
   @Field(() => [String], {
     nullable: true,
     description:
-      'Hosts to which it sends data that it has read, e.g. `api.example.com` (at most 20, with the port if it is not the ' +
+      'Hosts that receive data that it has read, e.g. `api.example.com` (at most 20, with the port if it is not the ' +
       'default). They require the scope `send`. Default: none.',
   })
   hosts?: string[] | null;

@@ -13,7 +13,6 @@ export class AppEvent {
   name!: string;
 }
 
-/** An event of one app, to bind agents to. */
 @InputType({ description: 'An event of one app.' })
 export class AppEventInput {
   @Field(() => ID, { description: 'Id, slug or natural id of an app that the caller may read.' })

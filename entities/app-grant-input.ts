@@ -2,7 +2,6 @@ import { Field, ID, InputType } from 'type-graphql';
 import type { AppScope } from '../src/core/app-access.ts';
 import { AppScopeEnum } from './app-access.ts';
 
-/** Rights that a user grants to an app. */
 @InputType({ description: 'Rights that the caller grants to an app. They replace earlier grants.' })
 export class AppGrantInput {
   @Field(() => [AppScopeEnum], { description: 'Scopes among those that the active release of the app declares.' })

@@ -35,7 +35,7 @@ export class AppGrant extends TenantRow {
   @Property({ type: 'json' })
   scopes: AppScope[] = [];
 
-  @Field(() => [String], { description: 'Hosts to which the app may send data that it reads.' })
+  @Field(() => [String], { description: 'Hosts that may receive data that the app reads.' })
   @Property({ type: 'json' })
   hosts: string[] = [];
 

@@ -5,7 +5,6 @@ import { JsonObject } from '../src/core/scalars.ts';
 import { UpdateOwnedInput } from './owned-input.ts';
 import { QueryParameter } from './query-parameter.ts';
 
-/** The label and description of a field. */
 @InputType({ description: 'Label and description of a field. A refresh does not change them.' })
 export class FieldLabelInput {
   @Field(() => String, { description: 'Name of the field.' })

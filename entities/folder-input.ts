@@ -35,7 +35,6 @@ export class ChangeFolderInput extends UpdateFolderInput {
   id!: string;
 }
 
-/** Changes of many folders. */
 @InputType({ description: 'Changes to many folders, at most 1000 in total. Either all of them are applied or none.' })
 export class BulkUpdateFoldersInput {
   @Field(() => [ID], {

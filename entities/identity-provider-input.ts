@@ -32,7 +32,7 @@ const SCOPE = 'Scopes that a login requests, separated by spaces.';
 const USERNAME_CLAIM = 'Claim with the username. `email` counts only if the provider has verified the address.';
 const CREATE_USERS = 'Whether a login creates a user who does not exist yet.';
 const EMAIL_DOMAINS =
-  'Domains of verified e-mail addresses to which the creation of users is limited, e.g. `example.com`. Empty: no limit.';
+  'Domains of verified e-mail addresses that new users may have, e.g. `example.com`. Empty: all domains.';
 const TEAM_IDS = 'Ids of the teams that new users join.';
 const ENABLED = 'Whether users can log in with it. Users of its domain then cannot log in with a password.';
 

@@ -47,7 +47,7 @@ export class IdentityProvider extends TenantRow {
   createUsers: boolean = false;
 
   @Field(() => [String], {
-    description: 'Domains of e-mail addresses to which the creation of users is limited. Empty: no limit.',
+    description: 'Domains of e-mail addresses that new users may have. Empty: all domains.',
   })
   @Property({ type: 'json' })
   emailDomains: string[] = [];

@@ -24,7 +24,7 @@ export class Integration extends TenantRow {
   @Property({ type: 'boolean' })
   embedded: boolean = false;
 
-  /** Id of the library to which it belongs. Null unless it is embedded. */
+  /** Id of its library. Null unless it is embedded. */
   @Property({ type: 'uuid', nullable: true })
   ownLibraryId?: string | null;
 

@@ -23,7 +23,6 @@ registerEnumType(MailStatusEnum, {
   },
 });
 
-/** An attached file of a mail, as the outbox shows it. */
 @ObjectType({ description: 'An attached file of a mail.' })
 export class MailAttachment {
   @Field(() => String, { description: 'Name of the file.' })

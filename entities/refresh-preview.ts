@@ -21,7 +21,6 @@ registerEnumType(RefreshBreakKindEnum, {
   },
 });
 
-/** A field with its type. */
 @ObjectType({ description: 'A field that a refresh would add or remove.' })
 class RefreshedField {
   @Field(() => String, { description: 'Name as the source spells it.' })
@@ -69,7 +68,6 @@ export class RefreshBreak {
   problem!: string;
 }
 
-/** Result of a refresh preview. */
 @ObjectType({ description: 'Changes that a refresh would cause. Its rows are stored, but not visible until promoted.' })
 export class RefreshPreview {
   @UuidField()

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { MAX_JSON_BODY_BYTES } from '../src/core/api-error.ts';
 import { badInput, defineError } from '../src/core/errors.ts';
-import { decodeUtf8, parseStorableJson } from '../src/core/input-text.ts';
+import { checkTextsInSteps, mayBeUnstorable } from '../src/core/input-text.ts';
 import { MAX_JSON_DEPTH } from '../src/core/json-depth.ts';
-import { parseInOwnTurn } from '../src/core/large-json.ts';
+import { parseJsonInSteps } from '../src/core/json-pieces.ts';
+import { parseInTurns } from '../src/core/large-json.ts';
 
 const unsupportedCharset = defineError(
   415,
@@ -11,13 +12,17 @@ const unsupportedCharset = defineError(
   (charset: string) => `JSON must be encoded in UTF-8, not in ${charset}`,
 );
 
+/** Bytes whose brackets are counted in one step. */
+const BYTES_OF_STEP = 1 << 16;
+
 /** Returns whether brackets nest deeper than allowed. Scans only texts that are long enough to. */
-function nestsTooDeeply(text: string): boolean {
-  if (text.length < MAX_JSON_DEPTH * 2) return false;
+function* nestsTooDeeply(bytes: Buffer): Generator<void, boolean> {
+  if (bytes.length < MAX_JSON_DEPTH * 2) return false;
   let depth = 0;
   let quoted = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
+  for (let index = 0; index < bytes.length; index += 1) {
+    if (index % BYTES_OF_STEP === 0) yield;
+    const code = bytes[index];
     if (quoted) {
       if (code === 92) index += 1;
       else if (code === 34) quoted = false;
@@ -30,20 +35,26 @@ function nestsTooDeeply(text: string): boolean {
 }
 
 /**
- * Parses a JSON body. Returns undefined for an empty text. Throws 400 for invalid JSON and for texts that cannot be stored.
+ * Parses a JSON body. Returns undefined for an empty one. Throws 400 for invalid JSON and for texts that cannot be stored.
  */
-function parseJson(text: string): unknown {
-  if (text === '') return undefined;
-  if (nestsTooDeeply(text)) throw badInput(`The body nests deeper than ${MAX_JSON_DEPTH} levels`);
+function* parseBody(bytes: Buffer): Generator<void, unknown> {
+  if (bytes.length === 0) return undefined;
+  if (yield* nestsTooDeeply(bytes)) throw badInput(`The body nests deeper than ${MAX_JSON_DEPTH} levels`);
+  let isUnstorable = false;
+  let hasPrototype = false;
+  const inspect = (text: string) => {
+    isUnstorable ||= mayBeUnstorable(text);
+    hasPrototype ||= text.includes('__proto__') && /"__proto__"\s*:/.test(text);
+  };
   let body: unknown;
   try {
-    body = parseStorableJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    body = yield* parseJsonInSteps(bytes, inspect);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw badInput(`The body is not well-formed JSON: ${error.message}`);
   }
-  if (text.includes('__proto__') && /"__proto__"\s*:/.test(text))
-    throw badInput('The body may not contain the key "__proto__"');
+  if (isUnstorable) yield* checkTextsInSteps(body);
+  if (hasPrototype) throw badInput('The body may not contain the key "__proto__"');
   return body;
 }
 
@@ -57,17 +68,9 @@ export function acceptOnlyJson(scope: FastifyInstance): void {
     /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)/i,
     { parseAs: 'buffer', bodyLimit: MAX_JSON_BODY_BYTES },
     (request, bytes, done) => {
-      const text = decodeUtf8(bytes as Buffer);
       const charset = /charset\s*=\s*"?([\w-]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-      const parse = () => {
-        try {
-          if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) throw unsupportedCharset(charset);
-          done(null, parseJson(text));
-        } catch (error) {
-          done(error as Error);
-        }
-      };
-      parseInOwnTurn({ text, address: request.ip }, parse, done);
+      if (charset !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(charset)) done(unsupportedCharset(charset));
+      else parseInTurns({ bytes: bytes as Buffer, address: request.ip }, parseBody, done);
     },
   );
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler, RouteHandlerMethod } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
 import { MAX_JSON_BODY_BYTES } from '../src/core/api-error.ts';
 import { badInput, defineError } from '../src/core/errors.ts';
 import { leaveBodiesUnread, leaveOtherBodiesUnread, acceptOnlyJson } from './body-parser.ts';
@@ -30,7 +31,8 @@ declare module 'fastify' {
 }
 
 export interface RestOptions {
-  /** The result of `compileRows`. Several servers may have the same. */
+  schema: GraphQLSchema;
+  /** The result of `compileRows` on the schema. Several servers may have the same. */
   endpoints: readonly Endpoint[];
   /** Limits the bodies that the bridge reads. It runs after `contextFor`, on the decompressed bytes. */
   limitBody?: preParsingHookHandler;
@@ -47,8 +49,8 @@ export interface RestOptions {
 
 /** Registers all rows under `/api`. */
 export function registerRest(app: FastifyInstance, options: RestOptions): void {
-  const { endpoints } = options;
-  const runPlain = createSofaRunner(endpoints);
+  const { schema, endpoints } = options;
+  const runPlain = createSofaRunner(schema, endpoints);
   app.decorateRequest('bridgeContext', null);
   const registerScope = (wanted: NonNullable<RouteOptions['consumes']>, prepare: (scope: FastifyInstance) => void) =>
     app.register(

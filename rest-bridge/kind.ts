@@ -1,6 +1,6 @@
 import { capitalize } from '../src/core/capitalize.ts';
 import { collection, resource, value, type Presenter } from './present.ts';
-import { create, del, EXAMPLE_ID, get, plain, put, type Json, type RouteOptions, type Row } from './route.ts';
+import { create, del, EXAMPLE_ID, get, put, type Json, type RouteOptions, type Row } from './route.ts';
 import type { Links } from './selection.ts';
 import { tag } from './tag.ts';
 import { toCamelCase } from './words.ts';
@@ -22,7 +22,7 @@ interface KindNames {
 export type Aspect = (names: KindNames) => Row[];
 
 export const permissions: Aspect = ({ path, field }) => [
-  plain('GET', `${path}/:id/permissions`, `${field}.permissions`),
+  get(`${path}/:id/permissions`, `${field}.permissions`, value('*')),
 ];
 
 const owner: Aspect = ({ path, name, field, typeName }) => {

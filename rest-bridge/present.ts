@@ -2,7 +2,6 @@ import {
   getNamedType,
   getNullableType,
   isCompositeType,
-  isLeafType,
   isListType,
   type GraphQLField,
   type GraphQLOutputType,
@@ -133,8 +132,22 @@ export function resource<T>(selection: string, links: LinksOf<T>, options: Resou
 }
 
 /**
- * Presents the field's JSON as it is, or the result of `map`, whose JSON Schema is `shape`. The selection `*` is every
- * leaf of the type.
+ * Returns the selection of all fields of a type. Throws for a type that contains itself, and for fields with arguments.
+ */
+function selectAll(type: GraphQLOutputType, above: readonly string[] = []): string {
+  const { name } = getNamedType(type);
+  if (above.includes(name)) throw new Error(`${name} contains itself: select its fields by their names`);
+  return Object.values(fieldsOf(type))
+    .map((field) => {
+      if (field.args.length > 0) throw new Error(`${name}.${field.name} has arguments: select fields by their names`);
+      return withSelection(field.name, selectAll(field.type, [...above, name]));
+    })
+    .join(' ');
+}
+
+/**
+ * Presents the field's JSON as it is, or the result of `map`, whose JSON Schema is `shape`. The selection `*` is all
+ * fields of the type.
  */
 export function value<T = unknown>(
   selection = '',
@@ -143,12 +156,7 @@ export function value<T = unknown>(
 ): Presenter {
   return {
     on(type) {
-      const leaves = () =>
-        Object.values(fieldsOf(type))
-          .filter((field) => isLeafType(getNamedType(field.type)) && field.args.length === 0)
-          .map((field) => field.name)
-          .join(' ');
-      const selected = selection === '*' ? leaves() : selection;
+      const selected = selection === '*' ? selectAll(type) : selection;
       return {
         selection: selected || (isCompositeType(getNamedType(type)) ? '__typename' : ''),
         keys: selected ? topLevelNames(selected) : [],

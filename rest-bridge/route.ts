@@ -99,7 +99,7 @@ export interface Row {
    */
   field: string | null;
   presenter?: Presenter;
-  /** Whether sofa-api serves the row: the response is the JSON of the field. */
+  /** Whether sofa-api serves the row: the response is everything that the type of the field contains. */
   plain?: boolean;
   options: RouteOptions;
 }
@@ -118,11 +118,15 @@ export const del = createVerb('DELETE');
 /** A POST that creates a resource: 201 with `Location`. */
 export const create = createVerb('POST', { status: 201 });
 
-/** Declares a row whose response is the JSON of the field. The selection `*` is every leaf of its type. */
-export const plain = (
-  method: Method,
-  path: string,
-  field: string,
-  selection = '*',
-  options: RouteOptions = {},
-): Row => ({ method, path, field, presenter: value(selection), plain: true, options });
+/**
+ * Declares a row that sofa-api serves. Its response is everything that the type of a root field contains, without enums.
+ * The field has no arguments but the parameters of the path.
+ */
+export const plain = (method: Method, path: string, field: string, options: RouteDocumentation = {}): Row => ({
+  method,
+  path,
+  field,
+  presenter: value('*'),
+  plain: true,
+  options,
+});

@@ -1,92 +1,107 @@
-import { GraphQLObjectType, GraphQLScalarType, GraphQLSchema, type DocumentNode, type ExecutionArgs } from 'graphql';
+import {
+  execute,
+  getNamedType,
+  GraphQLObjectType,
+  GraphQLSchema,
+  isEnumType,
+  isNonNullType,
+  type GraphQLOutputType,
+} from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { Endpoint } from './bridge.ts';
 import type { Call } from './call.ts';
 import { RowError } from './document.ts';
-import { errorResponse } from './error-response.ts';
+import { fieldsOf } from './selection.ts';
 
 /** Runs one request to a plain row through sofa-api. Throws the errors of the row. */
 export type RunPlainRow = (endpoint: Endpoint, call: Call) => Promise<{ status: number; text: string }>;
 
-/**
- * The context of one request within sofa-api. It names the endpoint, because Fastify has routed the request already.
- */
+/** The context of one request in sofa-api. */
 interface SofaContext {
-  endpoint: Endpoint;
-  call: Call;
-  /** sofa-api copies the context, so the error is stored in an object that both copies share. */
-  outcome: { error?: unknown };
+  resolvers: object;
 }
-type SofaConfig = Parameters<typeof useSofa>[0];
+type ErrorHandler = NonNullable<Parameters<typeof useSofa>[0]['errorHandler']>;
+
+/** The response of sofa-api to an error. Fastify's error handler sends the error, as for every other row. */
+class FailedResponse extends Response {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    super(null, { status: 500 });
+    this.error = error;
+  }
+}
 
 /**
- * The type of every field that sofa-api sees. It would select all fields of an object type; the row's own document
- * selects.
+ * Creates the runner of plain rows, which is sofa-api on the service's own types: it builds the documents, reads the
+ * arguments, executes and serializes. The bridge refuses unknown keys before, and sends the errors. Throws `RowError`
+ * for a row that sofa-api would serve in another way than the bridge.
+ *
+ * Fastify has routed a request before, so its path in sofa-api is the field, with the arguments in the query string: a
+ * parameter `..` would change a path. Requests reach sofa-api only through this function. Its own `/webhook` routes,
+ * which send requests to any URL that a client names, are unreachable.
  */
-const PlainJson = new GraphQLScalarType({
-  name: 'PlainJson',
-  description: 'Response of a plain row, as its document selects it.',
-});
-
-/** Returns the name of the root field of a document of sofa-api. */
-const rootField = (document: DocumentNode): string => {
-  const definition = document.definitions[0];
-  const node = definition?.kind === 'OperationDefinition' ? definition.selectionSet.selections[0] : undefined;
-  return node?.kind === 'Field' ? node.name.value : '';
-};
-
-/**
- * Creates the runner of plain rows, which is sofa-api.
- *
- * Which rows: those declared with `plain(...)`. Their response is the JSON of the field itself, without links, ETag or
- * a status of their own. All other rows (HAL, `Location`, conditional requests, forms, bytes, streams) need the
- * presenters and handlers of the bridge.
- *
- * Why sofa-api: the product requires it for these routes. It matches these requests, calls `execute` and serializes the
- * result; the bridge still handles arguments, permissions and errors.
- *
- * Why `execute` is overridden: sofa-api builds its own document and reads arguments its own way. The compiled row has
- * the selection, validates unknown keys, converts enums and returns 404 for a missing parent, as every other row does.
- * sofa-api therefore gets a schema with one leaf field for each row, and our `execute` runs the row.
- *
- * Requests reach sofa-api only through this function. Its own `/webhook` routes, which send requests to any URL that a
- * client names, are unreachable.
- */
-export function createSofaRunner(endpoints: readonly Endpoint[]): RunPlainRow {
-  const plain = new Map(endpoints.filter(({ row }) => row.plain).map((endpoint, index) => [`row${index}`, endpoint]));
-  if (plain.size === 0) return () => Promise.reject(new Error('There is no plain row'));
-  const webhookRow = [...plain.values()].find(({ row }) => /^\/webhook(?:\/|$)/.test(row.path));
-  if (webhookRow) throw new RowError(webhookRow.row, 'sofa-api reserves /webhook, a plain row cannot use it');
-  const fields = Object.fromEntries([...plain.keys()].map((name) => [name, { type: PlainJson }]));
-  const execute = async ({ document, contextValue }: ExecutionArgs) => {
-    const { endpoint, call, outcome } = contextValue as SofaContext;
-    try {
-      return { data: { [rootField(document)]: (await endpoint.run(call)).body } };
-    } catch (error) {
-      outcome.error = error;
-      throw error;
-    }
-  };
+export function createSofaRunner(schema: GraphQLSchema, endpoints: readonly Endpoint[]): RunPlainRow {
+  const plain = endpoints.filter(({ row }) => row.plain);
+  if (plain.length === 0) return () => Promise.reject(new Error('There is no plain row'));
+  for (const endpoint of plain) checkPlainRow(endpoint);
   const router = useSofa({
-    basePath: '/api',
-    schema: new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) }),
-    routes: Object.fromEntries(
-      [...plain].map(([name, { row }]) => [
-        `Query.${name}`,
-        { method: row.method, path: row.path, responseStatus: (row.options.status ?? 200) as 200 },
-      ]),
-    ),
-    context: (context) => context,
-    execute: execute as NonNullable<SofaConfig['execute']>,
-    errorHandler: ([error]) => {
-      const { status, body } = errorResponse(error, '');
-      return Response.json(body, { status }) as ReturnType<NonNullable<SofaConfig['errorHandler']>>;
-    },
+    basePath: '/',
+    schema: selectRootFields(schema, plain),
+    routes: Object.fromEntries(plain.map(routeOf)),
+    // Resolvers see the whole schema.
+    execute: (operation) => execute({ ...operation, schema }),
+    // sofa-api adds its own request to the object that it gets.
+    context: (server) => (server as unknown as SofaContext).resolvers,
+    errorHandler: (([error]) => new FailedResponse(error)) as ErrorHandler,
   });
-  return async (endpoint, call) => {
-    const context: SofaContext = { endpoint, call, outcome: {} };
-    const response = await router.fetch(`http://sofa${call.url}`, { method: endpoint.row.method }, context);
-    if ('error' in context.outcome) throw context.outcome.error;
+  return async ({ row: { method }, plan, parser }, call) => {
+    const query = new URLSearchParams(parser!.parse(call).variables as Record<string, string>);
+    const url = `http://sofa/${rootFieldOf(plan!)}?${query}`;
+    const response = await router.fetch(url, { method }, { resolvers: call.context });
+    if (response instanceof FailedResponse) throw response.error;
     return { status: response.status, text: await response.text() };
   };
 }
+
+/** Throws `RowError` for a row that sofa-api would not serve as the bridge does. */
+function checkPlainRow({ row, plan }: Endpoint): void {
+  const { chain, slots, bound } = plan!;
+  const { type } = chain[0]!.field;
+  const problem =
+    chain.length > 1
+      ? 'its field is not a root field'
+      : bound.size < slots.length
+        ? 'its field has arguments other than the parameters of the path'
+        : !isNonNullType(type)
+          ? 'its field may be null'
+          : hasEnum(type)
+            ? 'its type has enums, whose values differ in REST'
+            : undefined;
+  if (problem) throw new RowError(row, `a plain row is served by sofa-api: ${problem}`);
+}
+
+/** Returns whether a type or its fields are enums. The selection of a plain row contains all of them. */
+const hasEnum = (type: GraphQLOutputType): boolean =>
+  isEnumType(getNamedType(type)) || Object.values(fieldsOf(type)).some((field) => hasEnum(field.type));
+
+/** Returns the schema with only the root fields of rows: sofa-api builds a document for each root field. */
+function selectRootFields(schema: GraphQLSchema, endpoints: readonly Endpoint[]): GraphQLSchema {
+  const wanted = new Set(endpoints.map(({ plan }) => rootFieldOf(plan!)));
+  const select = (type: GraphQLObjectType | null | undefined): GraphQLObjectType | undefined => {
+    if (!type) return undefined;
+    const { fields, ...config } = type.toConfig();
+    const selected = Object.entries(fields).filter(([name]) => wanted.has(`${type.name}.${name}`));
+    return selected.length > 0 ? new GraphQLObjectType({ ...config, fields: Object.fromEntries(selected) }) : undefined;
+  };
+  return new GraphQLSchema({ query: select(schema.getQueryType()), mutation: select(schema.getMutationType()) });
+}
+
+/** Returns the route of a plain row in sofa-api, by its field. */
+const routeOf = ({ row: { method }, plan }: Endpoint) => [
+  rootFieldOf(plan!),
+  { method, path: `/${rootFieldOf(plan!)}` },
+];
+
+/** Returns the coordinate of a plain row's field, e.g. `Query.topMenuTemplates`. */
+const rootFieldOf = ({ chain }: NonNullable<Endpoint['plan']>): string => `${chain[0]!.parent}.${chain[0]!.name}`;

@@ -201,11 +201,7 @@ export const WAYS: Way[] = [
     // The failure of `y` nulls `x` too, so that the response is sent while the fields of `x` are still running.
     attack: repeatDocument(1, { x: discover(50, '(fields: ["h2"])'), y: discover(50, '(fields: ["absent"])') }),
   },
-  {
-    key: 'a2',
-    title: '2 documents of 50 `discover` of all fields',
-    attack: repeatDocument(2, { x: discover(50) }),
-  },
+  { key: 'a2', title: '2 documents of 50 `discover` of all fields', attack: repeatDocument(2, { x: discover(50) }) },
   {
     key: 'a3',
     title: '3 documents of 40 `discover`',

@@ -14,7 +14,6 @@ import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Id } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** A run that was started. */
 @ObjectType({ description: 'A run of an agent: its operation and, if the call waited, the run.' })
 export class AgentRunPayload {
   @Field(() => Operation, { description: 'Status and progress.' })

@@ -4,7 +4,6 @@ import type { Context } from '../../src/core/context.ts';
 import { quoteUsage, type UsageQuote } from '../../src/services/assembly/usage-quote.ts';
 import { Can } from '../support/guard.ts';
 
-/** The current price of an action. */
 @ObjectType('UsageQuote', { description: 'Current price of an action. Nothing is reserved.' })
 class UsageQuoteType implements UsageQuote {
   @Field(() => Float, { description: 'Credits that the action reserves; 0 with the user’s own AI provider.' })

@@ -11,7 +11,6 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs, partOf } from '../support/page.ts';
 
-/** A run of migrations that was started. */
 @ObjectType({ description: 'A run of the migrations of an app: its operation and, if the call waited, its result.' })
 class AppMigrationPayload {
   @Field(() => Operation, { description: 'Status and progress.' })

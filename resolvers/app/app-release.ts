@@ -13,7 +13,6 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { ChildPageArgs } from '../support/page.ts';
 
-/** A deployment that was started. */
 @ObjectType({ description: 'A deployment of an app: its operation and, if the call waited, its result.' })
 class AppDeploymentPayload {
   @Field(() => Operation, { description: 'Status and progress.' })

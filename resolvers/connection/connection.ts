@@ -115,7 +115,7 @@ export class AuthorizationResolver {
     @Rule({ maxLength: 100 })
     @Arg('issuerDigest', () => String, {
       nullable: true,
-      description: 'Last part of the redirect URI to which the provider sent the browser. Null for libraries.',
+      description: 'Last part of the redirect URI that the provider used. Null for libraries.',
     })
     issuerDigest?: string | null,
   ): Promise<string> {

@@ -9,7 +9,6 @@ import { OperationArgs, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** A benchmark that was started. */
 @ObjectType({ description: 'A benchmark: its operation and, if the call waited, its result.' })
 class DatasetBenchmarkPayload {
   @Field(() => Operation, { description: 'Status and progress.' })

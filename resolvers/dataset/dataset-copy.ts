@@ -24,7 +24,6 @@ import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** An operation that creates a dataset from another one. */
 @ObjectType({ description: 'A copy, snapshot or promotion: its operation and, if the call waited, the new dataset.' })
 export class DatasetCopy {
   @Field(() => Operation, {

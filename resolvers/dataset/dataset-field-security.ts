@@ -4,7 +4,6 @@ import { JsonObject } from '../../src/core/scalars.ts';
 import { setFieldSecurity } from '../../src/services/dataset/dataset-field-security.ts';
 import { Can } from '../support/guard.ts';
 
-/** The result of a change of field security. */
 @ObjectType({ description: 'Field security of the updated datasets.' })
 class FieldSecurityUpdate {
   @Field(() => Int, { description: 'Number of datasets updated.' })

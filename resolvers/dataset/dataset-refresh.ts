@@ -8,7 +8,6 @@ import { OperationArgs, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** A refresh that was started. */
 @ObjectType({ description: 'A refresh: its operation and, if the call waited, its result.' })
 export class DatasetRefreshPayload {
   @Field(() => Operation, { description: 'Status and progress.' })

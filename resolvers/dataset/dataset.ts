@@ -35,7 +35,6 @@ import * as datasets from '../../src/services/dataset/dataset.ts';
 import { accessLevel, type AccessColumns } from '../../src/services/resource/access-level.ts';
 import { accessLevelColumns } from '../../src/services/resource/owned-kind.ts';
 import { resolveListArguments } from '../../src/services/resource/resolve-ids.ts';
-import { isInList } from '../resource/is-in-list.ts';
 import { ownedFields } from '../resource/owned.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
@@ -208,4 +207,10 @@ export class DatasetResolver {
       ? { ...lastRefresh, duration: null, error: null }
       : lastRefresh;
   }
+}
+
+/** Returns whether a field is resolved for an item of a list instead of a single record. */
+function isInList(path: GraphQLResolveInfo['path'] | undefined): boolean {
+  for (let step = path; step; step = step.prev) if (typeof step.key === 'number') return true;
+  return false;
 }

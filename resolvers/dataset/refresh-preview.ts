@@ -8,7 +8,6 @@ import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 import { DatasetRefreshPayload, RefreshArgs } from './dataset-refresh.ts';
 
-/** A refresh preview that was started. */
 @ObjectType({ description: 'A refresh preview: its operation, and its result if the call waited for it.' })
 class RefreshPreviewPayload {
   @Field(() => Operation, { description: 'Operation that loads the rows.' })

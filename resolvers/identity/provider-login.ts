@@ -33,7 +33,7 @@ export class ProviderLoginResolver {
   @Public()
   @Mutation(() => String, {
     description:
-      'Starts a login at the identity provider of a domain. Returns the URL to which the browser goes, and sets a ' +
+      'Starts a login at the identity provider of a domain. Returns the URL that the browser opens, and sets a ' +
       'cookie that the callback requires within ten minutes. In REST, the response is the redirect.',
   })
   startLogin(
@@ -43,7 +43,7 @@ export class ProviderLoginResolver {
     @Rule({ maxLength: 2000 })
     @Arg('returnTo', () => String, {
       nullable: true,
-      description: 'Path of this service to which the browser returns after the login. Default: `/`.',
+      description: 'Path of this service that the browser opens after the login. Default: `/`.',
     })
     returnTo?: string | null,
   ): Promise<string> {
@@ -53,8 +53,8 @@ export class ProviderLoginResolver {
   @Public()
   @Mutation(() => String, {
     description:
-      'Ends a login at an identity provider: opens a session and sets its cookie. Returns the path to which the ' +
-      'browser goes. The browser sends the cookie of `startLogin` to `/api/login` only, so this mutation is for the ' +
+      'Ends a login at an identity provider: opens a session and sets its cookie. Returns the path that the ' +
+      'browser opens. The browser sends the cookie of `startLogin` to `/api/login` only, so this mutation is for the ' +
       'redirect of REST.',
   })
   finishLogin(

@@ -94,7 +94,7 @@ export class IntegrationResolver {
   @UuidField()
   @FieldResolver(() => ID, {
     nullable: true,
-    description: 'Id of the library to which it belongs; null unless it is embedded.',
+    description: 'Id of its library; null unless it is embedded.',
   })
   libraryId(@Root() { ownLibraryId }: Pick<Integration, 'ownLibraryId'>) {
     return ownLibraryId ?? null;

@@ -7,7 +7,6 @@ import { OperationArgs, toPayload } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** A sync that was started. */
 @ObjectType({ description: 'A sync: its operation and, if the call waited, its result.' })
 class LibrarySyncPayload {
   @Field(() => Operation, { description: 'Status and progress.' })

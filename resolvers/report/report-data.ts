@@ -6,7 +6,6 @@ import { Requires } from '../../src/core/read/model.ts';
 import { reportData } from '../../src/services/report/report-data.ts';
 import { ReadsAllRows } from '../support/reads-all-rows.ts';
 
-/** Data of a report. */
 @ObjectType({ description: 'Data of a report’s blocks.' })
 class ReportData {
   @Field(() => [BlockData], { description: 'Blocks from top to bottom. Nested blocks follow the block they are in.' })

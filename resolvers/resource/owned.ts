@@ -29,6 +29,9 @@ import { PrincipalId } from './share.ts';
 /** The columns of a favourite that GraphQL returns. */
 const FAVORITE_COLUMNS = ['kind', 'resourceId', 'userId', 'createdAt', 'updatedAt'];
 
+/** Activities that do not tell who else has a share. */
+const NOT_ABOUT_SHARES = { sql: `type not like '%.shared' and type not like '%.unshared'`, params: [] };
+
 interface OwnerColumns {
   ownerId: string;
   ownerUser?: PrincipalColumns['user'];
@@ -189,7 +192,8 @@ export function ownedFields<T extends OwnedRow>(
 
     @Requires(...accessLevelColumns(ownedKind))
     @FieldResolver(() => ActivityPage, {
-      description: 'Activities, latest first. Without `data` for a caller with restricted access.',
+      description:
+        'Activities, latest first. A caller with restricted access gets them without `data`, and none about shares.',
     })
     async activity(
       @Ctx() ctx: Context,
@@ -197,10 +201,10 @@ export function ownedFields<T extends OwnedRow>(
       @Args(() => ChildPageArgs) page: ChildPageArgs,
       @Info() info: GraphQLResolveInfo,
     ) {
-      const found = await ctx.read.childPage<Activity>(type, 'activity', resource, info, page);
-      return isRestricted(await accessLevel(ctx, resource))
-        ? { ...found, items: found.items.map((activity) => ({ ...activity, data: {} })) }
-        : found;
+      const restricted = isRestricted(await accessLevel(ctx, resource));
+      const where = restricted ? NOT_ABOUT_SHARES : undefined;
+      const found = await ctx.read.childPage<Activity>(type, 'activity', resource, info, page, where);
+      return restricted ? { ...found, items: found.items.map((activity) => ({ ...activity, data: {} })) } : found;
     }
   }
   return OwnedFields;

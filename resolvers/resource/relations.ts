@@ -106,7 +106,7 @@ relationField(
 );
 relationField(Library, 'integration', Integration, 'Integration with which it connects; null if it has none.');
 relationField(LibraryFile, 'library', Library, 'Library of the file.');
-relationField(Integration, 'library', Library, 'Library to which it belongs; null unless it is embedded.');
+relationField(Integration, 'library', Library, 'Its library; null unless it is embedded.');
 relationField(Integration, 'creator', User, 'User who created it; null if the user is deleted.');
 relationField(TemplateFile, 'template', Template, 'Template of the file.');
 relationField(Rendition, 'template', Template, 'Template of the document. Null if the caller can no longer read it.');
@@ -133,7 +133,7 @@ relationField(TeamComment, 'team', Team, 'Team of the comment.');
 relationField(Favorite, 'user', User, 'User whose favourite it is.');
 relationField(Mail, 'user', User, 'Recipient. Null if the recipient is not a user of the tenant or was deleted.');
 relationField(AuditEvent, 'user', User, 'Caller. Null for operators, failed logins and deleted users.');
-relationField(AiProvider, 'owner', User, 'User to whom it belongs; null for one of the tenant.');
+relationField(AiProvider, 'owner', User, 'Its user; null for one of the tenant.');
 relationField(AiCall, 'provider', AiProvider, 'The AI provider; null if it was deleted or belongs to another user.');
 relationField(AiCall, 'user', User, 'User who called, or who owns the agent; null if the user is deleted.');
 relationField(Image, 'user', User, 'User who requested it; null if the user is deleted.');

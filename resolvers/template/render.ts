@@ -10,7 +10,6 @@ import { OperationArgs } from '../operation/operation-arguments.ts';
 import { Key } from '../support/arguments.ts';
 import { Can } from '../support/guard.ts';
 
-/** A rendering that was started. */
 @ObjectType({ description: 'A rendering: its operation and, if the call waited, the document.' })
 class RenderTemplatePayload {
   @Field(() => Operation, {

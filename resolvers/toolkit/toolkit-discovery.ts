@@ -19,7 +19,6 @@ class DiscoveredTool {
   inputSchema!: Record<string, unknown>;
 }
 
-/** Differences between two discoveries. */
 @ObjectType({ description: 'Differences to the discovery before, as names of tools.' })
 class ToolkitDiff {
   @Field(() => [String], { description: 'New tools. After the first discovery they wait for approval.' })
@@ -34,7 +33,6 @@ class ToolkitDiff {
   changed!: string[];
 }
 
-/** Result of a discovery. */
 @ObjectType({ description: 'Result of a discovery, which is stored.' })
 class ToolkitDiscovery {
   toolkitId!: string;

@@ -82,7 +82,7 @@ export class UsageProfileResolver {
     return `${viewer.tenant}:${slug}`;
   }
 
-  @FieldResolver(() => [Team], { description: 'Teams to which it is assigned, by name.' })
+  @FieldResolver(() => [Team], { description: 'Teams that have it, by name.' })
   teams(
     @Ctx() ctx: Context,
     @Root() profile: { id: string },
@@ -92,7 +92,7 @@ export class UsageProfileResolver {
     return ctx.read.children(UsageProfile, 'teams', profile, info, page);
   }
 
-  @FieldResolver(() => [User], { description: 'Users to whom it is assigned, by username.' })
+  @FieldResolver(() => [User], { description: 'Users who have it, by username.' })
   users(
     @Ctx() ctx: Context,
     @Root() profile: { id: string },
@@ -103,7 +103,7 @@ export class UsageProfileResolver {
   }
 
   @FieldResolver(() => [Agent], {
-    description: 'Agents to which it is assigned and that the caller may read, by name.',
+    description: 'Agents that have it and that the caller may read, by name.',
   })
   agents(
     @Ctx() ctx: Context,

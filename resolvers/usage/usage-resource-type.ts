@@ -32,7 +32,6 @@ const UsageUnitEnum = wordEnum(
   (unit) => ({ dollar: 'US dollars.', run: 'Runs.', second: 'Seconds.', byte: 'Bytes.', index: 'Indexes.' })[unit],
 );
 
-/** An entry of the registry of resource types. */
 @ObjectType('UsageResourceType', { description: 'A kind of usage that is metered.' })
 export class UsageResourceTypeType {
   @Field(() => UsageResourceEnum, { description: 'Value of `resourceType` in usage events.' })

@@ -50,7 +50,6 @@ const VisualCategoryEnum = wordEnum(
     })[category],
 );
 
-/** A predefined visual. */
 @ObjectType('VisualTemplate', { description: 'A predefined visual, as a starting point for a new one.' })
 export class VisualTemplateType implements VisualTemplate {
   @Field(() => ID, { description: 'Id, e.g. `compare-categories`.' })

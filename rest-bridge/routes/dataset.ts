@@ -4,7 +4,7 @@ import { CURIES } from '../links.ts';
 import { operation, operationRecord } from '../operation.ts';
 import { exportUrl } from '../page-links.ts';
 import { collection, resource, value } from '../present.ts';
-import { create, EXAMPLE_ID, get, plain, post, type Json } from '../route.ts';
+import { create, EXAMPLE_ID, get, post, type Json } from '../route.ts';
 import { PROBLEMS, UPLOAD_EXAMPLE } from './datasource.ts';
 
 /** The selection of a dataset's permissions. */
@@ -245,7 +245,7 @@ export default [
     produces: EXPORT_MEDIA_TYPES,
     parameterExamples: ROW_PARAMETERS,
   }),
-  plain('POST', '/dataset-field-report-access', 'setDatasetFieldSecurity', '*', {
+  post('/dataset-field-report-access', 'setDatasetFieldSecurity', value('*'), {
     body: 'datasets',
     example: { [EXAMPLE_ID]: true },
   }),

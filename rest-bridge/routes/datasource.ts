@@ -64,11 +64,10 @@ export default [
   ),
   get('/datasource-drivers', 'datasourceDrivers', collection('datasource-driver', driver)),
   plain('POST', '/datasources/:id/_test', 'testDatasource'),
-  plain(
-    'GET',
+  get(
     '/datasources/:id/schema',
     'datasource.schema',
-    'tables { schema name type columns { name type nullable primaryKey } }',
+    value('tables { schema name type columns { name type nullable primaryKey } }'),
     { permission: 'datasource:run' },
   ),
   post(

@@ -67,18 +67,11 @@ export default [
     query: ['limit', 'start'],
     example: { names: ['echo'] },
   }),
-  plain(
-    'GET',
-    '/toolkit-templates',
-    'toolkitTemplates',
-    'id name description icon type config placeholders { path label secret }',
-    { id: 'listToolkitTemplates' },
-  ),
-  plain(
-    'POST',
+  plain('GET', '/toolkit-templates', 'toolkitTemplates', { id: 'listToolkitTemplates' }),
+  post(
     '/toolkit-parse-config',
     'parseToolkitConfig',
-    'normalized { type config } servers { name type config }',
+    value('normalized { type config } servers { name type config }'),
     {
       id: 'parseToolkitConfig',
       summary: 'Returns the toolkits that a configuration of another client describes',

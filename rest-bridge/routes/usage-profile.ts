@@ -1,6 +1,6 @@
 import { kind } from '../kind.ts';
-import { confirmation, resource } from '../present.ts';
-import { del, EXAMPLE_ID, plain, type RouteOptions } from '../route.ts';
+import { confirmation, resource, value } from '../present.ts';
+import { del, EXAMPLE_ID, get, put, type RouteOptions } from '../route.ts';
 
 interface UsageProfile {
   id: string;
@@ -12,7 +12,7 @@ const usageProfile = resource<UsageProfile>(
   ({ id }) => ({ self: `/usage-profiles/${id}`, 'svc:usage-profile': `/usage-profiles/${id}` }),
 );
 
-const ASSIGNMENT = 'profileId profile { id name slug creditCapPerMonth allowedModelTiers }';
+const assignment = value('profileId profile { id name slug creditCapPerMonth allowedModelTiers }');
 
 /** The team or the user is looked up first. */
 const forBilling: RouteOptions = { permission: 'billing:manage' };
@@ -36,21 +36,22 @@ export default [
     aspects: [],
   }),
   del('/usage-profiles/:id', 'deleteUsageProfile', confirmation),
-  plain('GET', '/teams/:id/ai/profile', 'team.usageProfileAssignment', ASSIGNMENT, forBilling),
-  plain('PUT', '/teams/:id/ai/profile', 'setTeamUsageProfile', ASSIGNMENT, {
+  get('/teams/:id/ai/profile', 'team.usageProfileAssignment', assignment, forBilling),
+  put('/teams/:id/ai/profile', 'setTeamUsageProfile', assignment, {
     ...forBilling,
     example: { profileId: EXAMPLE_ID },
   }),
-  plain('GET', '/users/:username/ai/profile', 'user.usageProfileAssignment', ASSIGNMENT, forBilling),
-  plain('PUT', '/users/:username/ai/profile', 'setUserUsageProfile', ASSIGNMENT, {
+  get('/users/:username/ai/profile', 'user.usageProfileAssignment', assignment, forBilling),
+  put('/users/:username/ai/profile', 'setUserUsageProfile', assignment, {
     ...forBilling,
     example: { profileId: EXAMPLE_ID },
   }),
-  plain(
-    'GET',
+  get(
     '/me/usage',
     'myUsage',
-    `profile { source profiles { name slug } creditCapPerMonth isUnlimited allowedModelTiers }
-    used reserved cap remaining agents { id name used reserved } resetsAt`,
+    value(
+      `profile { source profiles { name slug } creditCapPerMonth isUnlimited allowedModelTiers }
+      used reserved cap remaining agents { id name used reserved } resetsAt`,
+    ),
   ),
 ];

@@ -1,5 +1,5 @@
-import { collection, resource } from '../present.ts';
-import { get, plain } from '../route.ts';
+import { collection, resource, value } from '../present.ts';
+import { get } from '../route.ts';
 
 interface UsageEvent {
   actor: string;
@@ -26,9 +26,9 @@ const TOP = `windowDays startDate endDate
   topApps { entityId entityType name slug ${TOTALS} } topUsers { actor actorType displayName ${TOTALS} }`;
 
 export default [
-  plain('GET', '/usage', 'usageReport', REPORT),
-  plain('GET', '/usage/monthly', 'usageHistory', `history { month resourceType ${TOTALS} } ${POOL}`),
-  plain('GET', '/usage/top-consumers', 'topConsumers', TOP),
+  get('/usage', 'usageReport', value(REPORT)),
+  get('/usage/monthly', 'usageHistory', value(`history { month resourceType ${TOTALS} } ${POOL}`)),
+  get('/usage/top-consumers', 'topConsumers', value(TOP)),
   get('/usage/events', 'usageEvents', collection('usage-event', event)),
-  plain('GET', '/usage/resource-types', 'usageResourceTypes'),
+  get('/usage/resource-types', 'usageResourceTypes', value('*')),
 ];

@@ -70,11 +70,10 @@ const MENU_EXAMPLE = {
 
 export default [
   get('/users', 'users', collection('user', user)),
-  {
-    ...plain('GET', '/users-list', 'usersList', '*', { id: 'listAllUsers' }),
-    presenter: withoutHiddenFields(value(USER_FIELDS)),
-  },
-  plain('GET', '/users-content', 'usersContent', '*', { responseExample: CONTENT_EXAMPLE }),
+  get('/users-list', 'usersList', withoutHiddenFields(value(USER_FIELDS)), { id: 'listAllUsers' }),
+  get('/users-content', 'usersContent', value('userId username displayName counts total'), {
+    responseExample: CONTENT_EXAMPLE,
+  }),
   create('/users', 'createUser', created, {
     example: {
       username: 'bob',
@@ -95,9 +94,7 @@ export default [
   put('/me/password', 'changePassword', undefined, {
     example: { currentPassword: 'correct horse battery', password: 'staple of a battery' },
   }),
-  plain('GET', '/top-menu-templates', 'topMenuTemplates', 'templates { id name items { id label path icon } }', {
-    responseExample: MENU_EXAMPLE,
-  }),
+  plain('GET', '/top-menu-templates', 'topMenuTemplates', { responseExample: MENU_EXAMPLE }),
   put('/users/:username/theme', 'setTheme', user, { example: { theme: 'dark' } }),
   get('/users/:username/memberships', 'user.memberships', collection('membership', membership)),
   get('/users/:username/global-permissions', 'user.globalPermissions', permissions, {

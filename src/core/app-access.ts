@@ -19,7 +19,7 @@ export interface DeclaredAccess {
   scopes: AppScope[];
   /** The scopes without which its handlers do not run. */
   required: AppScope[];
-  /** Hosts to which it sends what it has read, e.g. `api.example.com`. */
+  /** Hosts that receive what it has read, e.g. `api.example.com`. */
   hosts: string[];
 }
 

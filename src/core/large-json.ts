@@ -1,23 +1,36 @@
 import { FairGate, callerAt } from './fair-gate.ts';
-import { runInTurn } from './long-turns.ts';
+import { runInTurns } from './long-turns.ts';
 
-/** Longer JSON texts are parsed in turns of their own: 10 MiB can take a tenth of a second. */
-const MIN_LARGE_CHARACTERS = 1 << 16;
+/** Longer JSON texts are parsed in turns of their own: 10 MiB can take half a second. */
+const MIN_LARGE_BYTES = 1 << 16;
 
-/** One large text a turn of the event loop, shared among addresses: the caller may not be known yet. */
+/** One large text at a time, shared among addresses: the caller may not be known yet. */
 const GATE = FairGate.shared({ places: 1, maxWaiting: 1000, taskNoun: 'large bodies' });
 const { signal: NEVER } = new AbortController();
 
 /**
- * Parses a JSON text. Only one large text is parsed in a turn of the event loop, and the next one after a pause, so
- * that other requests do not wait for all the large bodies that arrived at the same time. Calls `fail` with the error
- * of `parse`, and when too many wait.
+ * Parses a JSON text in steps, and passes the value to `finish`, or the error of a step. Steps of a large text run for a few
+ * milliseconds in a turn of the event loop, and a pause follows, so that other requests do not wait for all the large
+ * bodies that arrived at the same time. The error is UNAVAILABLE when too many wait.
  */
-export function parseInOwnTurn(
-  { text, address }: { text: string; address: string },
-  parse: () => void,
-  fail: (error: Error) => void,
+export function parseInTurns(
+  { bytes, address }: { bytes: Buffer; address: string },
+  parse: (bytes: Buffer) => Iterator<void, unknown>,
+  finish: (error: Error | null, value?: unknown) => void,
 ): void {
-  if (text.length < MIN_LARGE_CHARACTERS) return parse();
-  GATE.run(callerAt(address), NEVER, () => runInTurn(parse)).catch(fail);
+  const steps = parse(bytes);
+  if (bytes.length > MIN_LARGE_BYTES)
+    GATE.run(callerAt(address), NEVER, () => runInTurns(steps, (value) => finish(null, value))).catch(finish);
+  else parseNow(steps, finish);
+}
+
+function parseNow(steps: Iterator<void, unknown>, finish: (error: Error | null, value?: unknown) => void): void {
+  let step: IteratorResult<void, unknown>;
+  try {
+    do step = steps.next();
+    while (!step.done);
+  } catch (error) {
+    return finish(error as Error);
+  }
+  finish(null, step.value);
 }

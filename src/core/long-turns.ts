@@ -3,6 +3,8 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 /** A pause lasts this many times as long as the turn before it, so that turns of up to 100 ms use a third of the event loop. */
 const PAUSE = 2;
 const MAX_PAUSE_MS = 200;
+/** A turn of work in steps ends after this time. */
+const MAX_TURN_MS = 2;
 /** A request that began or ended in this time shows that others use the process. */
 const RECENT_MS = 100;
 
@@ -25,6 +27,23 @@ export async function runInTurn(calculate: () => void): Promise<void> {
 }
 
 /**
+ * Runs work in steps, in as many turns of the event loop as it needs, and passes its result to `end` in a turn of its
+ * own. Resolves after a pause.
+ */
+export async function runInTurns<T>(steps: Iterator<void, T>, end: (result: T) => void): Promise<void> {
+  await setImmediate();
+  for (;;) {
+    const start = performance.now();
+    let step = steps.next();
+    while (!step.done && performance.now() - start < MAX_TURN_MS) step = steps.next();
+    await pauseAfter(performance.now() - start);
+    if (!step.done) continue;
+    const { value } = step;
+    return runInTurn(() => end(value));
+  }
+}
+
+/**
  * Calls `begin` in a turn of the event loop of its own. The calculation is what follows in the same turn, e.g. in code
  * that awaits a promise. Resolves after a pause, like `runInTurn`.
  */
@@ -37,13 +56,12 @@ export async function letBeginInTurn(begin: () => void): Promise<void> {
 }
 
 /**
- * Ends a turn of long work that began at `start`: with a pause while requests are served in this process, otherwise with
- * the next turn of the event loop.
+ * Ends a turn of long work that took `turnMs`: with a pause while requests are served in this process, otherwise with the
+ * next turn of the event loop.
  */
-export async function endTurn(start: number): Promise<void> {
-  const now = performance.now();
-  if (now - lastRequestAt > RECENT_MS) await setImmediate();
-  else await pauseAfter(now - start);
+export async function endTurn(turnMs: number): Promise<void> {
+  if (performance.now() - lastRequestAt > RECENT_MS) await setImmediate();
+  else await pauseAfter(turnMs);
 }
 
 async function pauseAfter(turnMs: number): Promise<void> {

@@ -1,7 +1,9 @@
+import type { ApiError } from '../core/errors.ts';
 import type { OperationFailure, OperationName } from '../core/operations.ts';
 import type { Platform, Transaction } from '../core/platform.ts';
 import type { Postponement } from '../services/operation/operation-postpone.ts';
 import type { Claim, Progress } from '../services/operation/operation-repository.ts';
+import type { CheckedCallers } from './caller-check.ts';
 import type { OperationResults } from './operation-results.ts';
 
 /** A claimed work item while its handler runs. */
@@ -35,6 +37,8 @@ export interface Handler<N extends OperationName = OperationName> {
   takeover: boolean | 'once' | 'resumes';
   /** Prepares the result. Throws an `ApiError`, which the caller gets, or `Interrupted`. */
   run(job: RunningClaim<N>, platform: Platform): Promise<Prepared<N>>;
+  /** Checks the callers before an attempt and before its outcome is recorded. Default: nobody is refused. */
+  checkCallers?(platform: Platform, claim: Claim): Promise<CheckedCallers>;
   /** Records a failure where users see it, in the transaction that records it. Not called for cancellations (`OperationEnd`). */
   onFailure?(claim: Claim<N>, failure: OperationFailure, tx: Transaction): Promise<void>;
 }
@@ -46,6 +50,16 @@ export type Handlers = { [N in OperationName]?: Handler<N> };
  * interrupted it. The operation is retried where `takeover` allows.
  */
 export class Interrupted extends Error {}
+
+/** The callers may not have the operation done any more. It is recorded as cancelled, with this error. */
+export class CallersRefused extends Error {
+  readonly error: ApiError;
+
+  constructor(error: ApiError) {
+    super(error.message);
+    this.error = error;
+  }
+}
 
 /**
  * Thrown by a handler whose next attempt begins later. Until then the operation is queued and takes no place. It does not

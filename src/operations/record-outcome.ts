@@ -28,13 +28,14 @@ export async function recordOutcome<N extends OperationName>(
   outcome: Exclude<Outcome, { status: 'succeeded' }>,
 ): Promise<void> {
   const handler = handlers[claim.operation];
+  const callers = outcome.status === 'failed' ? await handler?.checkCallers?.(platform, claim) : undefined;
   const recordedStatus = await platform.database.transaction(claim.tenantId, async (tx) => {
     const leaseState = await lockLease(tx, claim);
     if (leaseState === 'lost') return null;
     const recorded = leaseState === 'cancelled' ? CANCELLED : outcome;
     if (recorded.status === 'failed') await handler?.onFailure?.(claim, recorded.error, tx);
     else await endCancelled(platform, tx, claim);
-    await finish(platform, tx, claim, recorded);
+    await finish(platform, tx, claim, recorded, callers?.refusals);
     return recorded.status;
   });
   if (recordedStatus) observeOperation(claim.operation, recordedStatus, claim.startedAt);

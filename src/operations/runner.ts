@@ -17,7 +17,7 @@ import {
   type Outcome,
 } from '../services/operation/operation-repository.ts';
 import { checkStorage } from '../services/resource/storage-limit.ts';
-import { Interrupted, Postponed, type Handlers, type RunningClaim, type Prepared } from './handler.ts';
+import { CallersRefused, Interrupted, Postponed, type Handlers, type RunningClaim, type Prepared } from './handler.ts';
 import { queueLimitsOf } from './queue-limits.ts';
 import { endCancelledWaits, postponeOrCancel, recordOutcome, retryOrFail } from './record-outcome.ts';
 
@@ -116,7 +116,7 @@ async function runClaim(
   try {
     prepared = await runHandler(handlers, { ...claim, signal: lease.signal, progress: lease.progress }, platform);
     await lease.release();
-    await publish(platform, claim, prepared);
+    await publish(platform, handlers, claim, prepared);
     const { failure } = prepared;
     observeOperation(claim.operation, failure ? 'failed' : 'succeeded', claim.startedAt);
     const duration = Date.now() - claim.startedAt.getTime();
@@ -143,13 +143,16 @@ async function runHandler<N extends OperationName>(
 ): Promise<Prepared<N>> {
   const handler = handlers[job.operation];
   if (!handler) throw new Error(`No handler is registered for ${job.operation}`);
+  const refusal = (await handler.checkCallers?.(platform, job))?.refusal;
+  if (refusal) throw new CallersRefused(refusal);
   // Only once: an operation that has begun ends. Schedules, events and retries start operations without a mutation.
   if (job.attempt === 1 && !WORKS_WHEN_FULL.has(job.operation)) await checkStorage(platform, job.tenantId);
   return handler.run(job, platform);
 }
 
 /** Publishes the result and records the outcome in one transaction. Throws unless the attempt is the current one. */
-async function publish(platform: Platform, claim: Claim, prepared: Prepared): Promise<void> {
+async function publish(platform: Platform, handlers: Handlers, claim: Claim, prepared: Prepared): Promise<void> {
+  const callers = await handlers[claim.operation]?.checkCallers?.(platform, claim);
   await platform.database.transaction(claim.tenantId, async (tx) => {
     const leaseState = await lockLease(tx, claim);
     if (leaseState === 'lost') throw new Superseded();
@@ -158,7 +161,7 @@ async function publish(platform: Platform, claim: Claim, prepared: Prepared): Pr
     const outcome: Outcome = prepared.failure
       ? { status: 'failed', error: prepared.failure, result }
       : { status: 'succeeded', result, message: prepared.warnings?.join('; ') || null };
-    await finish(platform, tx, claim, outcome);
+    await finish(platform, tx, claim, outcome, callers?.refusals);
   });
 }
 
@@ -176,6 +179,10 @@ function recorderOf(
   }
   if (reason instanceof ApiError && reason.code === 'CANCELLED')
     return () => recordOutcome(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason) });
+  if (reason instanceof CallersRefused) {
+    log.info({ code: reason.error.code }, 'The callers of an operation may not have it done any more');
+    return () => recordOutcome(platform, handlers, claim, { status: 'cancelled', error: failureOf(reason.error) });
+  }
   if (reason instanceof Postponed) return () => postponeOrCancel(platform, handlers, claim, reason);
   if (reason instanceof Interrupted || reason instanceof DatabaseUnavailable) {
     log.warn({ err: reason }, 'An operation was interrupted');

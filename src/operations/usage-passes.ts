@@ -26,7 +26,7 @@ export function startUsagePasses(
   platform: Platform,
   { interval, shortInterval }: UsagePassOptions,
 ): { stop(): Promise<void> } {
-  // The first pass merges all days, later passes only the days to which usage was added.
+  // The first pass merges all days, later passes only the days with new usage.
   let mergedSince = 0;
   const passes = [
     repeatPass(platform, { interval: shortInterval, delay: shortInterval, ...FAILURE }, async () => {

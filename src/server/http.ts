@@ -16,8 +16,6 @@ import { checkOrigin } from '../core/check-origin.ts';
 import type { Context, PublicContext } from '../core/context.ts';
 import { isDownload, requestedDownload } from '../core/downloads.ts';
 import { unauthenticated } from '../core/errors.ts';
-import { decodeUtf8 } from '../core/input-text.ts';
-import { parseInOwnTurn } from '../core/large-json.ts';
 import type { Platform } from '../core/platform.ts';
 import { finishRunRecords } from '../services/app/app-run-record.ts';
 import { finishRuns } from '../services/app/late-run.ts';
@@ -27,7 +25,7 @@ import { recordRefusedRead } from '../services/resource/audit-read.ts';
 import { AppBodies, type BodyLimits } from './app-bodies.ts';
 import { createViewRunner, createWebhookRunner, MAX_REFUSED_CALLS } from './app-calls.ts';
 import { createApollo } from './graphql/apollo.ts';
-import { DocumentStore } from './graphql/document-store.ts';
+import { DocumentStore, PersistedQueries } from './graphql/document-store.ts';
 import { DocumentThread } from './graphql/document-thread.ts';
 import { registerGraphqlRoutes } from './graphql/graphql.ts';
 import { SchemaResponses } from './graphql/schema-responses.ts';
@@ -40,6 +38,7 @@ import { registerPages } from './pages/pages.ts';
 import { createRedirectPage, type SendRedirectPage } from './pages/redirect-page.ts';
 import { registerRelationPages } from './pages/relation-page.ts';
 import { queuePipelinedRequests } from './pipelined-requests.ts';
+import { acceptPlainJson } from './plain-json.ts';
 import { limitPublicBodies } from './public-bodies.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { createContextFactory, type CreateContext } from './request-context.ts';
@@ -97,9 +96,10 @@ export async function createHttpServer(
   const createContext = createContextFactory({ platform, authenticator, limiter, internalCalls, closing });
 
   const documents = new DocumentStore();
+  const persistedQueries = new PersistedQueries();
   const thread = new DocumentThread(schema);
   const responses = new SchemaResponses(schema, thread);
-  const apollo = createApollo(schema, platform, { documents, thread, responses });
+  const apollo = createApollo(schema, platform, { documents, persistedQueries, thread, responses });
   await apollo.start();
   app.addHook('onClose', () => apollo.stop());
   const limitBody = limitPublicBodies(bodies, hasViewer);
@@ -107,6 +107,7 @@ export async function createHttpServer(
     schema,
     apollo,
     documents,
+    persistedQueries,
     thread,
     responses,
     platform,
@@ -117,6 +118,7 @@ export async function createHttpServer(
   };
   await app.register(registerGraphqlRoutes, graphql);
   registerRest(app, {
+    schema,
     endpoints,
     limitBody,
     readForms: (api) => {
@@ -240,12 +242,7 @@ async function createServer({ config, log, publicUrl }: Platform): Promise<Fasti
     preClose: closeSockets,
   });
   traceRequests(app);
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    const text = decodeUtf8(bytes as Buffer);
-    parseInOwnTurn({ text, address: request.ip }, () => void parseJson(request, text, done), done);
-  });
+  acceptPlainJson(app);
   app.setErrorHandler(sendError);
   const stopWatch = closeStalledConnections(app.server, STALL_TIMEOUT_MS);
   app.addHook('onClose', async () => stopWatch());

@@ -127,13 +127,15 @@ export function limitUnreadResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { raw } = reply;
     complete(raw);
-    const size = typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
-    if (size < MIN_BYTES || raw.destroyed) return done(null, payload);
+    // Encoded once, and not by each function that counts its bytes, compresses or sends it.
+    const content = typeof payload === 'string' && payload.length >= MIN_BYTES ? Buffer.from(payload) : payload;
+    const size = typeof content === 'string' || Buffer.isBuffer(content) ? Buffer.byteLength(content) : 0;
+    if (size < MIN_BYTES || raw.destroyed) return done(null, content);
     const release = unread.add(users.get(raw) ?? request.ip, size, () => raw.destroy());
     if (typeof release === 'function') raw.once('close', release);
     else if (isChange(request)) raw.destroy();
     else return done(release);
-    done(null, payload);
+    done(null, content);
   });
 }
 

@@ -36,3 +36,26 @@ test.each(['rows', 'owner'] as const)(
     await other.drop();
   },
 );
+
+test('a datasource of an app reads, and writes nothing', async () => {
+  const key = await own.create(`create table note (id integer primary key, text text);
+    create function write_note() returns integer language plpgsql volatile as $$
+      begin insert into note values (1, 'written'); return 1; end $$;
+    create function relaxed() returns integer language plpgsql as $$
+      begin perform set_config('transaction_read_only', 'off', false); insert into note values (2, 'x'); return 1; end $$`);
+  const { createAppDriver } = await import('../../src/adapters/drivers/app/app-driver.ts');
+  const driver = createAppDriver(own.workspaces);
+  const { config, secrets } = await driver.locate!({ appId: key.appId }, key.tenantId);
+  const connection = driver.connect(config, secrets, null);
+  const query = (text: string) => connection.query({ text, parameters: [], timeout: 10_000 }, 10, never);
+  expect((await query('select count(*) as notes from note')).rows).toEqual([{ notes: 0 }]);
+  for (const sql of ['select write_note()', 'select relaxed()', `insert into note values (3, 'x') returning id`])
+    await expect(query(sql), sql).rejects.toThrow(/read-only|read-write|Only one SELECT/);
+  expect(await own.run(key, 'select * from note')).toEqual([]);
+  expect(await connection.test(never)).toMatchObject({ ok: true, warnings: [] });
+  expect((await connection.schema(never)).map(({ schema, name }) => `${schema}.${name}`)).toEqual([
+    `${schemaOf(key)}._migrations`,
+    `${schemaOf(key)}.note`,
+  ]);
+  await connection.close();
+});

@@ -79,3 +79,13 @@ export async function connectionOf(service: Service, libraryId: string) {
     tokens: JSON.parse(service.platform.secrets.open(sealed, 'a test')) as ConnectionTokens,
   };
 }
+
+/** Stores other tokens of a connection. */
+export async function storeTokens(service: Service, libraryId: string, change: Record<string, unknown>): Promise<void> {
+  const { tokens, id } = await connectionOf(service, libraryId);
+  const sealed = service.platform.secrets.seal(JSON.stringify({ ...tokens, ...change }));
+  await systemQuery(service, `update dws.connection set sealed_tokens = $2 where id = $1`, id, sealed);
+}
+
+/** Time at which a token is refreshed before its use. */
+export const soon = () => Date.now() + 30_000;

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { Entity, ManyToOne, OneToMany, Property, ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
-import { Collection, MikroORM, type Options, type Rel } from '@mikro-orm/postgresql';
+import { Entity, Property, ReflectMetadataProvider } from '@mikro-orm/decorators/legacy';
+import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import {
   Arg,
@@ -20,7 +20,7 @@ import {
 } from 'type-graphql';
 import { TenantRow } from '../../entities/tenant-row.ts';
 import { createModel, type ModelOptions } from '../../src/adapters/database/entity-model.ts';
-import { Requires, toMany, type Model } from '../../src/core/read/model.ts';
+import { Requires, toMany, toOne, type Model } from '../../src/core/read/model.ts';
 import type { EntityType, Reader } from '../../src/core/read/reader.ts';
 import { JsonObject } from '../../src/core/scalars.ts';
 import type { Viewer } from '../../src/core/viewer.ts';
@@ -38,9 +38,6 @@ export class Author extends TenantRow {
 
   @Property({ type: 'text', lazy: true })
   secret!: string;
-
-  @OneToMany(() => Book, (book) => book.author)
-  books = new Collection<Book>(this);
 }
 
 @ObjectType()
@@ -62,8 +59,7 @@ export class Book extends TenantRow {
   pages!: number;
 
   @Field(() => Author, { nullable: true })
-  @ManyToOne(() => Author, { nullable: true })
-  author?: Rel<Author> | null;
+  author!: Author | null;
 }
 
 @ArgsType()
@@ -223,16 +219,20 @@ export async function createShelfModels(databaseUrl: string): Promise<void> {
     clientUrl: databaseUrl,
   } as Options);
   const metadata = orm.getMetadata();
-  const bookPage = toMany(() => modelFor(Book), 'author_id', '-title');
-  models.set(Author, createModel(metadata.get(Author), { relations: { bookPage } }, modelFor));
+  const relations = {
+    books: toMany(() => modelFor(Book), 'author_id', 'id'),
+    bookPage: toMany(() => modelFor(Book), 'author_id', '-title'),
+  };
+  models.set(Author, createModel(metadata.get(Author), { relations }));
   const bookOptions: ModelOptions = {
+    relations: { author: toOne(() => modelFor(Author), 'author_id') },
     searchedFields: ['title'],
     sortable: ['title', 'pages'],
     defaultSort: 'title',
     accessFilter: ({ superuser: readsAll, principals }) =>
       readsAll ? null : { sql: 'owner_id = any(?)', params: [principals] },
   };
-  models.set(Book, createModel(metadata.get(Book), bookOptions, modelFor));
+  models.set(Book, createModel(metadata.get(Book), bookOptions));
   await orm.close(true);
 }
 

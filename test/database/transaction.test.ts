@@ -160,6 +160,77 @@ describe('the unit of work', () => {
       expect(tx.changes(), 'nothing is left of the row').toEqual([]);
     });
   });
+
+  const copyOf = (tag: Tag): Tag => newRow(Tag, { ...tag, version: 1 });
+  test.for<[string, (tx: Transaction, tag: Tag) => Tag]>([
+    ['the same row', (tx, tag) => tx.insert(tag)],
+    ['the same row after a flush', (tx, tag) => (tx.flush(), tx.insert(tag))],
+    ['another object after a flush', (tx, tag) => (tx.flush(), tx.insert(copyOf(tag)))],
+    [
+      'the third object after flushes',
+      (tx, tag) => {
+        tx.flush();
+        const second = tx.insert(copyOf(tag));
+        tx.flush();
+        tx.remove(second);
+        tx.flush();
+        return tx.insert(copyOf(tag));
+      },
+    ],
+  ])(
+    'writes a row that is created again after its deletion: %s',
+    async ([how, insertAgain], { database, tenantId }) => {
+      const { id } = await database.transaction(tenantId, async (tx) => tx.insert(tagOf(tenantId, `old ${how}`)));
+      const changes = await database.transaction(tenantId, async (tx) => {
+        const tag = (await tx.findOne(Tag, { id }, { lock: 'update' }))!;
+        // Its result precedes the deletion.
+        const sentBefore = tx.find(Tag, { id });
+        tx.remove(tag);
+        const again = insertAgain(tx, tag);
+        again.name = `new ${how}`;
+        tx.flush();
+        await sentBefore;
+        expect(await tx.findOne(Tag, { id })).toBe(again);
+        expect(again.name).toBe(`new ${how}`);
+        again.color = '#00ff00';
+        return tx.changes();
+      });
+      expect(changes).toMatchObject([
+        { type: 'update', row: { id, color: '#00ff00' }, before: { name: `old ${how}`, color: null } },
+      ]);
+      const stored = await database.transaction(tenantId, (tx) => tx.find(Tag, { id }));
+      expect(stored).toMatchObject([{ name: `new ${how}`, color: '#00ff00' }]);
+    },
+  );
+
+  test('records a deletion of a row that was deleted and created again', async ({ database, tenantId }) => {
+    const { id } = await database.transaction(tenantId, async (tx) => tx.insert(tagOf(tenantId, 'gone twice')));
+    const changes = await database.transaction(tenantId, async (tx) => {
+      const tag = (await tx.findOne(Tag, { id }, { lock: 'update' }))!;
+      tx.remove(tag);
+      tx.flush();
+      tx.insert(tag);
+      tx.flush();
+      tx.remove(tag);
+      return tx.changes();
+    });
+    expect(changes).toMatchObject([{ type: 'delete', row: { id } }]);
+    expect(await database.transaction(tenantId, (tx) => tx.count(Tag, { id }))).toBe(0);
+  });
+
+  test('writes no changes of a row that a statement found before its deletion', async ({ database, tenantId }) => {
+    const { id } = await database.transaction(tenantId, async (tx) => tx.insert(tagOf(tenantId, 'found late')));
+    await database.transaction(tenantId, async (tx) => {
+      const tag = (await tx.findOne(Tag, { id }, { lock: 'update' }))!;
+      const sentBefore = tx.find(Tag, { id });
+      tx.remove(tag);
+      tx.flush();
+      const [late] = await sentBefore;
+      late!.name = 'back';
+      expect(await tx.findOne(Tag, { id })).toBeNull();
+      expect(tx.changes()).toMatchObject([{ type: 'delete' }]);
+    });
+  });
 });
 
 describe('a row that another transaction deletes between read and write', () => {

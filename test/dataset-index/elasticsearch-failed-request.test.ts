@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { openEngine } from '../../src/adapters/dataset-index/elasticsearch/client.ts';
+import { openSearchEngine } from '../../src/adapters/dataset-index/elasticsearch/client.ts';
 
 /** Ways in which an engine does not take a request, by the name of the error. */
 const FAILURES: Record<string, (stop: AbortController) => RequestListener> = {
@@ -17,7 +17,7 @@ test.each(Object.entries(FAILURES))(
     const server = createServer(fail(stop));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const engine = openEngine({ url: `http://ann:hunter2@127.0.0.1:${port}`, prefix: 'dws-test-' });
+    const engine = openSearchEngine({ url: `http://ann:hunter2@127.0.0.1:${port}`, prefix: 'dws-test-' });
     const bulkBody = Buffer.from('a row\n');
     try {
       const request = engine.client.transport.request(

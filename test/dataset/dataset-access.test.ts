@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { test as base } from '../support/shop-fixture.ts';
@@ -219,4 +220,21 @@ test('a role in the team that owns the dataset is explained', async ({ ann, bob,
     level: 'edit',
     because: [{ via: 'team', level: 'edit', role: 'memberPlus' }],
   });
+});
+
+test('rows are queried only through the view of a dataset', () => {
+  const sources = readdirSync(new URL('../../src', import.meta.url), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.startsWith('adapters/') && !name.startsWith('core/'),
+  );
+  const querying = sources.filter((name) =>
+    /\bindex\.(search|aggregate|profile|scan)\(/.test(
+      readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8'),
+    ),
+  );
+  expect(querying.sort()).toEqual([
+    'services/dataset/dataset-aggregate.ts',
+    'services/dataset/dataset-data.ts',
+    'services/dataset/dataset-export.ts',
+    'services/dataset/dataset-rows.ts',
+  ]);
 });

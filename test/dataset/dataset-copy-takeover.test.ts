@@ -118,10 +118,7 @@ test('a copy fails without remains when the caller has lost the permission', asy
     dataset.id,
   ]);
   await world.startWorker(createHandlers(world.loaders));
-  await expect(wait(ann, started.id)).rejects.toMatchObject({
-    status: 403,
-    message: 'You lack the permission dataset:copy',
-  });
+  await expect(wait(ann, started.id)).rejects.toMatchObject({ status: 404, code: 'NOT_FOUND' });
   await eventually(async () => (await filesOf(world.dataDir)).length === before.length);
   expect(await publishedDatasets(world)).toEqual([]);
 });

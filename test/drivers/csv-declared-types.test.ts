@@ -89,6 +89,33 @@ describe('declared types', () => {
     });
   });
 
+  test.each<[string, boolean | undefined]>([
+    ...['true', 'TRUE', 't', 'yes', 'Yes', 'y', '1'].map((word): [string, boolean] => [word, true]),
+    ...['false', 'False', 'f', 'no', 'NO', 'n', '0'].map((word): [string, boolean] => [word, false]),
+    ...['2', '-1', '1.0', '01', 'on', 'off', 'x', 'wahr', 'ja', 'tru'].map((word): [string, undefined] => [
+      word,
+      undefined,
+    ]),
+  ])('%j in a column of booleans is %j', async (word, value) => {
+    const reading = readInProcess(`a,b\n1,${word}\n`, declare('BIGINT', 'BOOLEAN'));
+    if (value !== undefined) return expect((await reading).rows).toEqual([[1, value]]);
+    await expect(reading).rejects.toThrow(`Line 2 of the file, column "b": "${word}" is not a BOOLEAN`);
+  });
+
+  test.each([
+    [{ type: 'TIMESTAMP' }, '2024-01-01T10:00:00.1234567Z'],
+    [{ type: 'TIMESTAMP' }, '2024-01-01 10:00:00.1230001'],
+    [{ type: 'TIMESTAMP', dateFormat: '%d.%m.%Y %H:%M:%S.%n' }, '01.01.2024 10:00:00.123456789'],
+  ])('digits that a declared time loses are reported: %j', async (column, text) => {
+    const { problems } = await readInProcess(`a,b\n1,${text}\n`, declare('BIGINT', column));
+    expect(problems).toEqual([
+      {
+        column: 'b',
+        message: `1 value, such as ${text}, is cut to milliseconds. Set its type in columns to VARCHAR to keep the texts`,
+      },
+    ]);
+  });
+
   test('texts that a user declares as numbers and booleans are these', async () => {
     const rows = [
       [1, true],

@@ -39,6 +39,24 @@ async function read(times: number) {
   }
 }
 
+/** Returns how often the statements check values of declared columns. */
+async function checksOfDeclared(times: number): Promise<number> {
+  const { config } = await readInProcess(wideFile(times));
+  const statements = vi.spyOn(DuckdbSession.prototype, 'rows');
+  try {
+    await readInProcess(wideFile(times), { columns: config.columns });
+    return statements.mock.calls.flatMap(([sql]) => sql.match(/\btry\(/g) ?? []).length;
+  } finally {
+    statements.mockRestore();
+  }
+}
+
+test('the check of declared types has one expression for all columns that are read alike', async () => {
+  const narrow = await checksOfDeclared(1);
+  expect(narrow).toBeGreaterThan(2);
+  expect(await checksOfDeclared(30)).toBe(narrow);
+});
+
 test('each check of values is one expression for any number of columns', async () => {
   const [narrow, wide] = [await read(1), await read(30)];
   const kinds = [

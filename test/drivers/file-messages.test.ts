@@ -13,10 +13,45 @@ const refusal = (content: string | Buffer, name: string): Promise<string> =>
 const utf16 = (text: string, isBig: boolean): Buffer =>
   isBig ? Buffer.from(text, 'utf16le').swap16() : Buffer.from(text, 'utf16le');
 
+/** Returns a text in UTF-32. */
+function utf32(text: string, isBig: boolean): Buffer {
+  const units = [...text].map((character) => character.codePointAt(0)!);
+  const bytes = Buffer.alloc(4 * units.length);
+  units.forEach((unit, i) => (isBig ? bytes.writeUInt32BE(unit, 4 * i) : bytes.writeUInt32LE(unit, 4 * i)));
+  return bytes;
+}
+
+const UTF_32 = /^The file is UTF-32, which cannot be read: save it as UTF-8$/;
+
 describe('the message says what the file is, or where its error is', () => {
   test.each([
     ['{"a":1}\n{"a":"\\ud83d"}\n', 'x.ndjson', /^Line 2 of the file: half of a character/],
     ['{"a":1}\n\n{"a":"\\ud83d"}\n', 'x.ndjson', /^Line 3 of the file: half of a character/],
+    ['{"a":1}\n{"a":"x\ty"}\n', 'x.ndjson', /^Line 2 of the file: Bad control.*Write control characters by escapes/],
+    ['{"a":"x\x01y"}\n', 'x.ndjson', /^Line 1 of the file: Bad control.*Write control characters by escapes/],
+    ['[{"a":"x\x01y"}]', 'x.json', /^Malformed JSON at byte 8 of record 1: a control character in a text: write/],
+    ['{"a":tru}\n{"a":1}\n', 'x.ndjson', /^Line 1 of the file: Unexpected token/],
+    ['[{"a":1},]', 'x.json', /of record 2: no value follows a comma or stands before it: remove the comma$/],
+    ['[{"a":1},,{"a":2}]', 'x.json', /of record 2: no value follows a comma or stands before it: remove the comma$/],
+    ['[,{"a":1}]', 'x.json', /of record 1: no value follows a comma or stands before it: remove the comma$/],
+    [
+      '[[1,"x"]]',
+      'x.json',
+      /^Record 1 of the file is not a JSON object, but an array\. Each row must be an object with/,
+    ],
+    ['[1,2,3]', 'x.json', /^Record 1 of the file is not a JSON object, but a number\. Each row must be/],
+    ['[{"a":1},"x"]', 'x.json', /^Record 2 of the file is not a JSON object, but a text\. Each row must be/],
+    ['[{"a":1},null]', 'x.json', /^Record 2 of the file is not a JSON object, but null\. Each row must be/],
+    ['{"a":1}\ntrue\n', 'x.ndjson', /^Record 2 of the file is not a JSON object, but a boolean\. Each row must be/],
+    [
+      '[1,2]\n[3,4]\n',
+      'x.ndjson',
+      /^Line 1 of the file is a JSON array, and further lines follow: a JSON table is one/,
+    ],
+    [utf32('id,name\n1,Łódź\n', false), 'x.csv', UTF_32],
+    [utf32('id,name\n1,Łódź\n', true), 'x.csv', UTF_32],
+    [utf32('\ufeffid,name\n1,Łódź\n', false), 'x.csv', UTF_32],
+    [utf32('\ufeff[{"a":1}]', true), 'x.json', UTF_32],
     ['{"a":1}\n{"a":tru}\n', 'x.ndjson', /^Line 2 of the file: /],
     [
       '{"a":1}\n{"a":NaN}\n',
@@ -39,6 +74,29 @@ describe('the message says what the file is, or where its error is', () => {
     [utf16('id;name\n1;Łódź\n', true), 'x.csv', /without a byte order mark: set encoding to utf-16be$/],
   ])('%j as %s', async (content, name, message) => {
     expect(await refusal(content, name)).toMatch(message);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['[{"a":1},]', { columns: [{ name: 'a', type: 'BIGINT' }] }, /of record 2: no value follows a comma/],
+    ['[{"a":1},5]', { columns: [{ name: 'a', type: 'BIGINT' }] }, /^Record 2 of the file is not a JSON object/],
+    ['{"rows":[[1]]}', { path: 'rows' }, /^Record 1 of the file is not a JSON object, but an array/],
+  ])('%j with %j', async (content, config, message) => {
+    await expect(readInProcess(content, config as Record<string, unknown>, 'x.json')).rejects.toThrow(message);
+  });
+
+  test.each<[string, number]>([
+    ['Name   Amount  Date\nAnn        5  2024\nBob      105  2025\n', 1],
+    ['Name   Amount\nAnn         \nBob      105\nEve       15\nJoe        1\nSue        2\n', 1],
+    ['name\nAnn Lee\nBob Roe\nEve Doe\n', 0],
+    ['note\nIt is  here\nNo it was not\nNobody knows it\n', 0],
+    ['Name   Amount\nAnn        5\n', 0],
+  ])('%j may have columns of fixed width', async (content, count) => {
+    const message =
+      'The lines are read as one column, but seem to have columns of fixed width, with blanks at the same positions. ' +
+      'Write a delimiter between the values';
+    expect((await readInProcess(content)).problems.filter((problem) => problem.message === message)).toHaveLength(
+      count,
+    );
   });
 
   test('a text of U+0000, or a key inside an object, is kept', async () => {

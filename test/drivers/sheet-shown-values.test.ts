@@ -9,7 +9,7 @@ const PADDED =
   'the cell shows zeros before its number, as others may in this column: the number is read without them. ' +
   'Format the cells as texts with all digits if they are codes';
 const ROUNDED =
-  'the time is less than a microsecond before midnight, as others may be in this column, and is read as midnight';
+  'the time is less than a millisecond before midnight, as others may be in this column, and is read as midnight';
 
 /** Creates an ODS file of one column with cells of these attributes and texts. */
 const odsColumn = (...cells: [attributes: string, text: string][]) =>

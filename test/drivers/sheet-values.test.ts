@@ -5,10 +5,13 @@ import {
   CellNumber,
   CellText,
   CellTime,
+  CoarseTime,
   durationValue,
+  EarlyTime,
   exactValue,
   isoValue,
   numberValue,
+  RoundedTime,
   serialValue,
   textValue,
   UNREADABLE,
@@ -128,6 +131,29 @@ test.each<[number, Exclude<NumberKind, 'number'>, boolean, string | symbol]>([
   expect(textOf(serialValue(serial, kind, is1904))).toBe(expected);
 });
 
+test.each<[number, Exclude<NumberKind, 'number'>, string, new (text: string) => CellTime]>([
+  [0.999999999, 'time', '00:00:00', RoundedTime],
+  [-0.999999999, 'time', '00:00:00', RoundedTime],
+  [0.9999999999999999, 'time', '00:00:00', RoundedTime],
+  [0.99999, 'time', '23:59:59.136', CellTime],
+  [0.999999991234, 'time', '23:59:59.999', CoarseTime],
+  [45322.999988426, 'date', '2024-01-31T23:59:59.000Z', CellTime],
+  [0.396006944444444, 'time', '09:30:15', CellTime],
+  [0.5000000001, 'time', '12:00:00', CoarseTime],
+  [0.999999999, 'elapsed', '24:00:00', CoarseTime],
+  [1, 'elapsed', '24:00:00', CellTime],
+  [1.0000000001, 'elapsed', '24:00:00', CoarseTime],
+  [45322.999999999, 'date', '2024-02-01', RoundedTime],
+  [45322.999999999, 'time', '2024-02-01', RoundedTime],
+  [45322.3960069444, 'date', '2024-01-31T09:30:15.000Z', CellTime],
+  [45322.123456789, 'date', '2024-01-31T02:57:46.667Z', CoarseTime],
+  [45322, 'date', '2024-01-31', CellTime],
+  [-0.5, 'date', '1899-12-29T12:00:00.000Z', EarlyTime],
+])('rounding of the number %s as a %s is known', (serial, kind, text, type) => {
+  const value = serialValue(serial, kind, false) as CellTime;
+  expect([value.text, value.constructor]).toEqual([text, type]);
+});
+
 test.each<[string, string | symbol]>([
   ['1850-05-05', '1850-05-05'],
   ['2024-02-29T00:00:00', '2024-02-29'],
@@ -144,6 +170,11 @@ test.each<[string, string | symbol]>([
   ['0001-01-01', '0001-01-01'],
   ['09:30:15.5', '09:30:15.5'],
   ['23:59', '23:59:00'],
+  ['23:59:59.99999995', '23:59:59.99999995'],
+  ['08:59:59.99999995', '09:00:00'],
+  ['24:00:00', UNREADABLE],
+  ['09:60', UNREADABLE],
+  ['09:30:60', UNREADABLE],
   ['0000-01-01', UNREADABLE],
   ['-0044-03-15', UNREADABLE],
   ['12024-01-01', UNREADABLE],
@@ -165,6 +196,10 @@ test.each<[string, string | symbol]>([
   ['PT00H00M00.0001S', '00:00:00.0001'],
   ['-PT00H00M00.0001S', '-00:00:00.0001'],
   ['PT08H30M15.000000001S', '08:30:15'],
+  ['PT23H59M59.99999995S', '23:59:59.99999995'],
+  ['-PT23H59M59.99999995S', '-23:59:59.99999995'],
+  ['PT08H59M59.99999995S', '09:00:00'],
+  ['PT24H', '24:00:00'],
   ['P1Y', UNREADABLE],
   ['1:05 PM', UNREADABLE],
 ])('the duration %s', (text, expected) => {

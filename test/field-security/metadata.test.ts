@@ -133,14 +133,18 @@ test('the sort order of lists does not depend on the number of hidden rows', asy
   ).toEqual([7, 305, 905]);
 });
 
-test('activity has no counts and no hidden names', async ({ world }) => {
+test('activity has no counts, no hidden names and nothing about shares', async ({ world }) => {
   const { body } = await expectAlike(world, 'activity', ({ id }) => world.reader.get(`/datasets/${id}/activity`));
   expect(body.total).toBeGreaterThan(2);
+  const typesFor = (activity: { _embedded: Record<string, { type: string }[]> }) =>
+    activity._embedded['svc:activity']!.map(({ type }) => type);
+  expect(typesFor(body)).not.toContain('dataset.shared');
   await expectAlike(world, 'GraphQL', ({ id }) =>
     world.reader.gql(`{ dataset(id: "${id}") { activity { total items { type message data name user { name } } } } }`),
   );
   const activity = (await world.admin.get(`/datasets/${world.twins[1]!.id}/activity`)).body;
   expect(JSON.stringify(activity), 'the owner sees the count').toContain('12611');
+  expect(typesFor(activity), 'and the shares').toContain('dataset.shared');
 });
 
 test('shares contain only what the reader may see', async ({ world }) => {

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { ACTIVITY_TYPES } from '../../src/core/activity.ts';
 import { startDriveFake } from '../../tools/drive-fake.ts';
 import { FIXTURES, namesOf, OWNED_PATHS } from '../conformance/fixtures.ts';
+import { openCallback, test } from '../connection/connection-fixture.ts';
 import { connect, createIntegration, createLibrary } from '../library/library-fixture.ts';
 import { readActivities, readAuditActions, readStoredActivities } from '../support/activity.ts';
 import { authorizeInBrowser, startAuthorizationServer } from '../support/authorization-server.ts';
@@ -9,27 +10,12 @@ import { pictureForm } from '../support/avatar-fixture.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import type { Client } from '../support/client.ts';
 import { expectStatus } from '../support/expect.ts';
-import { test as base } from '../support/fixture.ts';
 import { pngOf, RED } from '../support/picture-files.ts';
 import { configOf } from '../support/postgres-source.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { startProtectedMcpServer } from '../support/protected-mcp-server.ts';
 import { runSql } from '../support/run-sql.ts';
-import { startService, type Service } from '../support/service.ts';
 import { systemQuery } from '../support/system-query.ts';
-
-/** With a service that may call this machine, where the providers of connections are. */
-const test = base.extend<{ service: Service }>({
-  service: [
-    async ({}, use) => {
-      const service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
-      service.platform.publicUrl = service.url;
-      await use(service);
-      await service.close();
-    },
-    { scope: 'file' },
-  ],
-});
 
 describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
   const { word } = namesOf(kind);
@@ -78,33 +64,6 @@ describe.each(OWNED_PATHS)('the activity of one of the %s', (kind) => {
       [`${word}.updated`, admin.id, 'admin changed name and description of Sales', { fields: ['name', 'description'] }],
       [`${word}.created`, admin.id, `admin created changed ${kind}`, {}],
     ]);
-  });
-
-  test('contains one event for each aspect of a single change', async ({ admin, ann, service }) => {
-    const [tag, folder] = [
-      await admin.creates('/tags', { name: `single ${kind}` }),
-      await admin.creates('/folders', { name: `Single ${kind}` }),
-    ];
-    const id = await FIXTURES[kind]!.create(admin, `single ${kind}`);
-    await admin.put(`/${kind}/${id}`, {
-      name: 'Single',
-      slug: `single-${kind}-2`,
-      tags: [tag.id],
-      folderId: folder.id,
-      ownerId: 'ann',
-    });
-    const stored = (await readStoredActivities(service, id)).slice(1);
-    expect(stored.map((activity) => activity.type).toSorted()).toEqual([
-      `${word}.folder.moved`,
-      `${word}.owner.changed`,
-      `${word}.tagged`,
-      `${word}.updated`,
-    ]);
-    expect(stored.every(({ name, owner }) => name === 'Single' && owner === `user:${ann.id}`)).toBe(true);
-    expect(stored.find((activity) => activity.type === `${word}.updated`)).toMatchObject({
-      data: { fields: ['name', 'slug'] },
-      message: 'admin changed name and slug of Single',
-    });
   });
 
   test('is stored after the deletion of the resource and of its owner', async ({ admin, service }) => {
@@ -286,34 +245,6 @@ test('the commit of the draft of a job has one activity, and its changes before 
   expect(await readStoredActivities(service, draft.id)).toEqual([]);
 });
 
-test('files of a template and the commit of its draft are activities, changes of the draft are not', async ({
-  admin,
-  service,
-}) => {
-  const id = await FIXTURES['templates']!.create(admin, 'Letter');
-  const expectSuccess = async (response: Promise<{ status: number }>) =>
-    expect((await response).status).toBeLessThan(300);
-  const { id: fileId } = await admin.creates(`/templates/${id}/files`, { filename: 'a.njk', role: 'TEMPLATE' });
-  const { id: logo } = await admin.creates(`/templates/${id}/files`, { filename: 'logo.png', role: 'ASSET' });
-  await expectSuccess(admin.put(`/templates/${id}/files/${logo}`, { filename: 'brand.png' }));
-  await expectSuccess(admin.put(`/templates/${id}/files/${logo}`, { filename: 'brand.png' }));
-  await expectSuccess(admin.delete(`/templates/${id}/files/${logo}`));
-  const { body: draft } = await admin.post(`/templates/${id}/_edit`);
-  await expectSuccess(admin.put(`/templates/${draft.id}`, { name: 'Done' }));
-  await expectSuccess(admin.post(`/templates/${draft.id}/files`, { filename: 'b.png', role: 'ASSET' }));
-  await expectSuccess(admin.post(`/templates/${id}/draft/_commit`));
-  const files = (file: string, filename: string) => ({ fields: ['files'], fileId: file, filename });
-  expect((await readStoredActivities(service, id)).map(({ type, message, data }) => [type, message, data])).toEqual([
-    ['template.created', 'admin created Letter', {}],
-    ['template.updated', 'admin added the file a.njk to Letter', files(fileId, 'a.njk')],
-    ['template.updated', 'admin added the file logo.png to Letter', files(logo, 'logo.png')],
-    ['template.updated', 'admin changed the file brand.png of Letter', files(logo, 'brand.png')],
-    ['template.updated', 'admin took the file brand.png out of Letter', files(logo, 'brand.png')],
-    ['template.updated', 'admin committed a draft of Done', { fields: ['name', 'files'] }],
-  ]);
-  expect(await readStoredActivities(service, draft.id)).toEqual([]);
-});
-
 test('a failed run of a job is an activity of the job', async ({ admin, service }) => {
   const id = await FIXTURES['jobs']!.create(admin, 'Failing');
   const add = async (type: string, data: object): Promise<string> =>
@@ -332,7 +263,7 @@ test('a failed run of a job is an activity of the job', async ({ admin, service 
 async function authorize(session: Client, path: string): Promise<void> {
   const { body } = await session.post(`${path}/connection/_authorize`);
   const callback = await authorizeInBrowser(new BrowserSession(), body.url, 'admin-elsewhere');
-  expect((await session.request('GET', callback.slice(callback.indexOf('/api/')))).status).toBe(302);
+  expect((await openCallback(session, callback)).status).toBe(302);
 }
 
 test('a library and a toolkit have activities when a connection is authorized and ended', async ({

@@ -75,6 +75,9 @@ const SDL = `
   input PartInput { component: Component size: Int }
   input ShareInput { accessLevel: AccessLevel! }
   input RefreshInput { syncFields: Boolean = true }
+  type Report { word: String! parts: [Part!]! at: DateTime! }
+  type Part { id: ID! size: Int }
+  type Folder { parent: Folder! }
   "The arguments that a resolver received."
   type Echo { args: JSON! }
 
@@ -88,6 +91,8 @@ const SDL = `
     fails(how: String): String
     nothing: String
     words: [String!]!
+    report(word: String!): Report!
+    root: Folder!
     me: Dataset
   }
   type Mutation {
@@ -98,6 +103,8 @@ const SDL = `
     shareDataset(id: ID!, principalId: String!, input: ShareInput!): Share!
     copyDataset(id: ID!, data: Boolean = true, input: DatasetInput!, progress: String): Dataset!
     parseConfig(config: JSON!): Echo!
+    measurePart(id: ID!): Part!
+    startOperation(id: ID!): Operation!
     refreshDataset(id: ID!, progress: String, input: RefreshInput, wait: Boolean = true): Refresh!
     setAccess(input: JSONObject!): Echo!
     avatar(id: ID!, bytes: Int!): Dataset!
@@ -166,6 +173,10 @@ const queries = {
   need: (_: never, { word }: Values) => (throwNamed(word), word),
   fails: (_: never, { how }: Values) => throwNamed(how),
   words: () => ['a', 'b'],
+  report: (_: never, { word }: Values) => (
+    throwNamed(word),
+    { word, parts: [{ id: 'p1', size: null }], at: new Date('2026-01-02T03:04:05.678Z') }
+  ),
   me: () => datasetOf('1'),
 };
 
@@ -190,6 +201,7 @@ const mutations = {
     datasetOf('13', input)
   ),
   parseConfig: (_: never, args: Values) => ({ args }),
+  measurePart: (_: never, { id }: Values, { seen }: TestContext) => (seen.push(id), { id, size: 3 }),
   setAccess: (_: never, { input }: Values) => ({ args: input }),
   refreshDataset: (_: never, { id, progress, wait, input }: Values, { seen }: TestContext) => {
     seen.push({ wait, input });

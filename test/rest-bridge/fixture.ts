@@ -53,12 +53,13 @@ export const rows: Row[] = [
   get('/echo', 'echo', receivedArguments, { rename: { number: 'n' } }),
   get('/need', 'need', value()),
   get('/fails', 'fails', value(), { nullable: true }),
+  post('/parse-config', 'parseConfig', receivedArguments),
   get('/nothing', 'nothing', value()),
   get('/me', 'me', datasetShape),
   del('/me', 'fails', confirmation, { nullable: true }),
   plain('GET', '/words', 'words'),
-  plain('POST', '/parse-config', 'parseConfig', 'args'),
-  plain('GET', '/plain-fails', 'fails'),
+  plain('GET', '/reports/:word', 'report'),
+  plain('POST', '/parts/:id/_measure', 'measurePart'),
   put('/datasets/:id/avatar', 'avatar', datasetShape, {
     consumes: 'bytes',
     produces: 'application/json',
@@ -113,8 +114,10 @@ export async function startTestBridge(options: Partial<BridgeOptions> = {}): Pro
   const app = Fastify({ frameworkErrors: sendError, genReqId: () => 'req-1' });
   respondToUnmatched(app);
   await app.register(multipart);
+  const schema = createTestSchema();
   registerRest(app, {
-    endpoints: compileRows(createTestSchema(), rows, { permissionOf, ...options }),
+    schema,
+    endpoints: compileRows(schema, rows, { permissionOf, ...options }),
     contextFor: (request, _reply, endpoint) => {
       if (!endpoint.public && request.headers.authorization === WRONG_CREDENTIALS.authorization)
         throw unauthenticated();

@@ -81,7 +81,7 @@ describe.each([{ jit: false }, { jit: true }])('errors of the bridge (jit: $jit)
       ['POST', '/datasets'],
       ['GET', '/datasets?x=1'],
       ['PUT', '/datasets/1'],
-      ['GET', '/plain-fails?x=1'],
+      ['GET', '/reports/a?x=1'],
     ] as const) {
       const response = await call(method, url, undefined, WRONG_CREDENTIALS);
       await expectBody(response, 401, { message: 'Missing authentication', code: 'UNAUTHENTICATED' });

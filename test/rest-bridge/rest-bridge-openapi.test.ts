@@ -11,7 +11,7 @@ const INT = { type: 'integer', minimum: -2147483648, maximum: 2147483647 };
 
 const INFO = { title: 'Small', version: '1' };
 /** Rows that run the field of an earlier row, after which that one is called. */
-const REPEATED = ['/datasets/:id/_touch', '/plain-fails', '/datasets/:id/icon'];
+const REPEATED = ['/datasets/:id/_touch', '/datasets/:id/icon'];
 const documented = rows.filter(({ path }) => !REPEATED.includes(path));
 
 describe('the OpenAPI document', () => {

@@ -11,7 +11,8 @@ import { datasetShape, permissionOf, rows, visualShape } from './fixture.ts';
 
 const schema = createTestSchema();
 const compile = (...table: Row[]) => compileRows(schema, table, { permissionOf });
-const register = (...table: Row[]) => registerRest(Fastify(), { endpoints: compile(...table), contextFor: () => ({}) });
+const register = (...table: Row[]) =>
+  registerRest(Fastify(), { schema, endpoints: compile(...table), contextFor: () => ({}) });
 
 /** Returns the message of the error that compiling these rows throws; empty when it throws none. */
 function compileError(...table: Row[]): string {
@@ -58,8 +59,15 @@ describe('the table of rows', () => {
     expect(() => register(get('/a', 'none', value()))).toThrow('GET /a: Cannot query field "none"');
   });
 
-  test('a plain row cannot use the path /webhook of sofa-api', () => {
-    expect(() => register(plain('GET', '/webhook', 'words'))).toThrow('sofa-api reserves /webhook');
+  test.each<[Row, string]>([
+    [plain('GET', '/x/:id/permissions', 'dataset.permissions'), 'its field is not a root field'],
+    [plain('GET', '/x', 'fails'), 'its field has arguments other than the parameters of the path'],
+    [plain('GET', '/x', 'nothing'), 'its field may be null'],
+    [plain('POST', '/x/:id', 'startOperation'), 'its type has enums, whose values differ in REST'],
+    [plain('POST', '/x/:id', 'updateDataset'), 'Dataset.visuals has arguments: select fields by their names'],
+    [plain('GET', '/x', 'root'), 'Folder contains itself: select its fields by their names'],
+  ])('a plain row that sofa-api cannot serve is an error: %j', (row, problem) => {
+    expect(() => register(row)).toThrow(problem);
   });
 
   test('path parameters are bound by segment, by name, and in order', () => {

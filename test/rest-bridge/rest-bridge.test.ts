@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectBody, expectError } from '../support/expect.ts';
 import { startTestBridge, type TestBridge } from './fixture.ts';
@@ -186,13 +189,28 @@ describe.each([{ jit: false }, { jit: true }])('responses of the bridge (jit: $j
 
   test('plain rows return the JSON of the field, through sofa-api', async () => {
     expect((await get('/words')).body).toEqual(['a', 'b']);
-    expect((await get('/datasets/1/permissions')).body).toEqual({ read: true, write: false });
-    expect((await call('POST', '/parse-config', { config: 'npx server' })).body).toEqual({
-      args: { config: 'npx server' },
-    });
-    await expectBody(get('/plain-fails?how=conflict'), 409, { code: 'CONFLICT', message: 'It is used by 2 jobs' });
-    await expectError(get('/datasets/a%2Fb%25%3F/permissions'), 404, 'There is no dataset a/b%?');
+    const [at, parts] = ['2026-01-02T03:04:05.678Z', [{ id: 'p1', size: null }]];
+    for (const word of ['a', 'a/b%?', 'tenant:slug', 'é +', 'a&b=c', '[1]'])
+      expect((await get(`/reports/${encodeURIComponent(word)}`)).body).toEqual({ word, parts, at });
+    expect((await call('POST', '/parts/p%2F1/_measure')).body).toEqual({ id: 'p/1', size: 3 });
+    expect(bridge.seen).toEqual(['p/1']);
+    const port = Number(new URL(await bridge.app.listen({ port: 0 })).port);
+    const dots = await text((await once(request({ port, path: '/api/reports/..' }).end(), 'response'))[0]);
+    expect(JSON.parse(dots)).toEqual({ word: '..', parts, at });
     await expectError(get('/words?x=1'), 400, 'Unknown query parameter "x"');
+    await expectError(call('POST', '/parts/1/_measure?x=1'), 400, 'Unknown query parameter "x"');
+    await expectError(call('POST', '/parts/1/_measure', { x: 1 }), 400);
+    expect(bridge.seen).toEqual([]);
+  });
+
+  test('errors of plain rows are sent as the errors of other rows', async () => {
+    await expectBody(get('/reports/conflict'), 409, { code: 'CONFLICT', message: 'It is used by 2 jobs' });
+    await expectBody(get('/reports/unavailable'), 503, { code: 'UNAVAILABLE' });
+    expect((await get('/reports/unavailable')).headers.get('retry-after')).toBe('5');
+    await expectBody(get('/reports/bug'), 500, { code: 'INTERNAL', requestId: 'req-1' });
+  });
+
+  test('routes of sofa-api itself do not exist', async () => {
     await expectError(call('POST', '/webhook', { url: 'http://10.0.0.1' }), 404);
     await expectError(call('DELETE', '/webhook/1'), 404);
   });

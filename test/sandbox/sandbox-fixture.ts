@@ -46,3 +46,18 @@ export async function sandboxProcesses(parent: number = process.pid): Promise<nu
   const { stdout } = await promisify(execFile)('pgrep', args).catch(() => ({ stdout: '' }));
   return stdout.split('\n').filter(Boolean).map(Number);
 }
+
+/** A program that does not end. */
+export const FOREVER = 'for (;;);';
+
+/** Returns a host call, and a promise of its first use. */
+export function recordingCall() {
+  const called = Promise.withResolvers<unknown>();
+  return {
+    called: called.promise,
+    report: async (value: unknown) => {
+      called.resolve(value);
+      return null;
+    },
+  };
+}

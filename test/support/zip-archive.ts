@@ -47,8 +47,17 @@ function stylesOf(formats: string[]): string {
   return `<styleSheet><numFmts>${codes.join('')}</numFmts><cellXfs><xf numFmtId="0"/>${styles.join('')}</cellXfs></styleSheet>`;
 }
 
-/** Creates a workbook with one sheet, whose rows are XML, these shared strings, and these formats as styles from 1. */
-export function xlsxOf(rows: string, sharedStrings: string[] = [], formats: string[] = []): Buffer {
+/**
+ * Creates a workbook with one sheet, whose rows are XML, these shared strings, these formats as styles from 1, and tables
+ * with these attributes.
+ */
+export function xlsxOf(
+  rows: string,
+  sharedStrings: string[] = [],
+  formats: string[] = [],
+  tables: string[] = [],
+): Buffer {
+  const tablesOfSheet = tables.map((_, i): [string, string, string] => [`rId${i}`, 'table', `../tables/table${i}.xml`]);
   return zipArchiveOf({
     '[Content_Types].xml': '<Types/>',
     '_rels/.rels': relations(['rId1', 'officeDocument', 'xl/workbook.xml']),
@@ -61,6 +70,8 @@ export function xlsxOf(rows: string, sharedStrings: string[] = [], formats: stri
     'xl/styles.xml': stylesOf(formats),
     'xl/sharedStrings.xml': `<sst>${sharedStrings.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`,
     'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
+    'xl/worksheets/_rels/sheet1.xml.rels': relations(...tablesOfSheet),
+    ...Object.fromEntries(tables.map((attributes, i) => [`xl/tables/table${i}.xml`, `<table ${attributes}/>`])),
   });
 }
 

@@ -4,7 +4,38 @@ import { createJobContext } from '../../src/services/job/job-context.ts';
 import { loadTemplateData, type ProcessorDefinition } from '../../src/services/template/template-data.ts';
 import type { Client } from '../support/client.ts';
 import type { Service } from '../support/service.ts';
+import { ORDERS_QUERY, test as base } from '../support/shop-fixture.ts';
 import { systemQuery } from '../support/system-query.ts';
+
+/** A dataset of orders, with a visual. */
+export interface Orders {
+  id: string;
+  visualId: string;
+}
+
+export const test = base.extend<{ orders: Orders }>({
+  orders: [
+    async ({ ann, source }, use) => {
+      const { id } = await ann.creates('/datasets', {
+        name: 'Orders',
+        datasourceId: source.id,
+        query: ORDERS_QUERY,
+        refresh: true,
+      });
+      const config = { xAxis: 'region', yAxis: 'amount', aggregation: 'sum' };
+      const visual = await ann.creates(`/datasets/${id}/visuals`, { component: 'bar-chart', name: 'Sales', config });
+      await use({ id, visualId: visual.id });
+    },
+    { scope: 'file' },
+  ],
+});
+
+/** A processor that reads a dataset. */
+export const dataset = (config: Record<string, unknown>, name = 'orders'): ProcessorDefinition => ({
+  name,
+  type: 'dataset',
+  config,
+});
 
 /** Returns a context of a user, without a request. */
 export async function contextOf(service: Service, { id }: Pick<Client, 'id'>): Promise<Context> {

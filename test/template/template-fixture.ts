@@ -72,4 +72,11 @@ export function createUpload(content: BlobPart, filename: string, fields: Record
   return form;
 }
 
+/** Returns the draft of a template, which is created if there is none. */
+export async function edit(client: Client, { path }: TestTemplate): Promise<TestTemplate> {
+  const { status, body } = await client.post(`${path}/_edit`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return { id: body.id, path: `/templates/${body.id}` };
+}
+
 export const test = base;

@@ -1,6 +1,7 @@
 /** The protocol of Box, version 2.0: folder by folder, and a stream of events that repeats and is not in order. */
 import { DriveTree, hashOf, type ChangeType, type FakeChange, type FakeItem } from './drive-tree.ts';
-import type { DriveFake, FakeProtocol, FakeReply, FakeRoute, Place } from './fake-server.ts';
+import type { FakeReply } from './fake-http.ts';
+import type { DriveFake, FakeProtocol, FakeRoute, Place } from './fake-server.ts';
 
 /** Positions are larger than the numbers of JavaScript. */
 const FIRST_POSITION = 1_152_922_976_252_290_886n;

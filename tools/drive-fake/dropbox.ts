@@ -1,6 +1,7 @@
 /** The protocol of Dropbox, version 2: paths instead of folders, POST for all. */
 import { DriveTree, hashOf, type FakeChange, type FakeItem } from './drive-tree.ts';
-import type { DriveFake, FakeProtocol, FakeReply, FakeRequest, FakeRoute, Place } from './fake-server.ts';
+import type { FakeReply, FakeRequest } from './fake-http.ts';
+import type { DriveFake, FakeProtocol, FakeRoute, Place } from './fake-server.ts';
 
 /** A cursor first lists what is below a path, then reads the log from where it was at the start. */
 interface Cursor {

@@ -1,6 +1,6 @@
 /** The OAuth 2.0 endpoints of a fake drive: consent page, tokens with PKCE and rotation, revocation. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { FakeReply, FakeRequest } from './fake-server.ts';
+import type { FakeReply, FakeRequest } from './fake-http.ts';
 
 export interface AuthorityRules {
   /** Whether a refresh token is replaced with each use. */

@@ -1,6 +1,7 @@
 /** The control API of a fake drive: `POST /_control/<operation>` with a JSON object, `GET` for `calls` and `registration`. */
 import type { PutOptions } from './drive-tree.ts';
-import type { DriveFake, FakeFailure, FakeReply, FakeRequest, Quirk } from './fake-server.ts';
+import type { FakeReply, FakeRequest } from './fake-http.ts';
+import type { DriveFake, FakeFailure, Quirk } from './fake-server.ts';
 
 interface ControlInput extends PutOptions {
   path: string;

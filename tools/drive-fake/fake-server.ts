@@ -1,36 +1,11 @@
 /** The HTTP side of a fake drive: an API, a host of contents at another port, failures on demand, counts of calls. */
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { bytesOf, type DriveTree, type FakeContent, type FakeItem } from './drive-tree.ts';
+import type { DriveTree, FakeItem } from './drive-tree.ts';
 import { FakeAuthority, type AuthorityRules } from './fake-authority.ts';
 import { runControl } from './fake-control.ts';
-
-export interface FakeRequest {
-  method: string;
-  path: string;
-  query: URLSearchParams;
-  headers: IncomingHttpHeaders;
-  body: string;
-  form(): URLSearchParams;
-}
-
-export interface FakeReply {
-  status?: number;
-  headers?: Record<string, string>;
-  json?: unknown;
-  text?: string;
-  html?: string;
-  content?: FakeContent;
-}
+import { readRequest, send, type FakeReply, type FakeRequest } from './fake-http.ts';
 
 /** A call that the fake knows. */
 export interface FakeRoute {
@@ -311,43 +286,4 @@ export class DriveFake {
     if (failure.count === 0) this.failures.splice(this.failures.indexOf(failure), 1);
     return failure;
   }
-}
-
-async function readRequest(incoming: IncomingMessage): Promise<FakeRequest> {
-  const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://fake');
-  const parts: Buffer[] = [];
-  for await (const part of incoming) parts.push(part as Buffer);
-  const body = Buffer.concat(parts).toString();
-  return {
-    method: incoming.method ?? 'GET',
-    path: pathname,
-    query: searchParams,
-    headers: incoming.headers,
-    body,
-    form: () => new URLSearchParams(body),
-  };
-}
-
-async function send(response: ServerResponse, reply: FakeReply, isCut: boolean): Promise<void> {
-  const { status = 200, headers = {}, json, text, html, content } = reply;
-  if (content) return sendContent(response, content, headers, isCut);
-  const type = html === undefined ? (json === undefined ? 'text/plain' : 'application/json') : 'text/html';
-  // A text is sent as JSON where numbers are too large for JSON.stringify.
-  response.writeHead(status, { 'content-type': type, ...headers });
-  response.end(html ?? text ?? (json === undefined ? '' : JSON.stringify(json)));
-}
-
-async function sendContent(
-  response: ServerResponse,
-  content: FakeContent,
-  headers: Record<string, string>,
-  isCut: boolean,
-): Promise<void> {
-  response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': content.size, ...headers });
-  if (isCut) {
-    response.write(Buffer.alloc(Math.floor(content.size / 2)));
-    return void setImmediate(() => response.destroy());
-  }
-  // The client may leave in the middle.
-  await pipeline(Readable.from(bytesOf(content)), response).catch(() => {});
 }

@@ -1,6 +1,7 @@
 /** The protocol of Google Drive, version 3. */
 import { DriveTree, hashOf, type FakeChange, type FakeItem, type SpecialItem } from './drive-tree.ts';
-import type { DriveFake, FakeProtocol, FakeReply, FakeRoute, Place } from './fake-server.ts';
+import type { FakeReply } from './fake-http.ts';
+import type { DriveFake, FakeProtocol, FakeRoute, Place } from './fake-server.ts';
 
 const GOOGLE_TYPE = 'application/vnd.google-apps.';
 const TYPES: Record<SpecialItem, string> = {

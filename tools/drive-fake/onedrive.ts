@@ -5,7 +5,8 @@
  * https://learn.microsoft.com/en-us/graph/api/driveitem-delta#remarks
  */
 import { DriveTree, hashOf, type FakeChange, type FakeItem } from './drive-tree.ts';
-import type { DriveFake, FakeProtocol, FakeReply, FakeRequest, FakeRoute, Place } from './fake-server.ts';
+import type { FakeReply, FakeRequest } from './fake-http.ts';
+import type { DriveFake, FakeProtocol, FakeRoute, Place } from './fake-server.ts';
 
 type DriveType = 'personal' | 'business' | 'documentLibrary';
 

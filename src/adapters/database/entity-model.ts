@@ -3,8 +3,6 @@ import type { AccessFilter } from '../../core/read/condition.ts';
 import { equalsCondition } from '../../core/read/list-arguments.ts';
 import {
   quoteIdentifier,
-  toMany,
-  toOne,
   type ModelColumn,
   type ColumnType,
   type ListFilter,
@@ -12,7 +10,6 @@ import {
   type Relation,
   type RowAlias,
 } from '../../core/read/model.ts';
-import type { EntityType } from '../../core/read/reader.ts';
 
 /** The properties of a model that the metadata of an entity does not contain. */
 export interface ModelOptions {
@@ -63,13 +60,9 @@ const TYPES: readonly (readonly [RegExp, ColumnType])[] = [
 
 /**
  * Creates the model of an entity from MikroORM's metadata. Lazy and hidden properties are secrets, so they get no
- * column. `modelFor` returns the models of related entities.
+ * column.
  */
-export function createModel(
-  metadata: EntityMetadata,
-  options: ModelOptions = {},
-  modelFor?: (type: EntityType) => Model,
-): Model {
+export function createModel(metadata: EntityMetadata, options: ModelOptions = {}): Model {
   const properties = Object.values(metadata.properties) as EntityProperty[];
   const stored = storedColumns(metadata, properties);
   const columns = { ...stored, ...computedColumns(options) };
@@ -81,7 +74,7 @@ export function createModel(
     table: [metadata.schema ?? options.schema ?? [], metadata.tableName].flat().map(quoteIdentifier).join('.'),
     tenantColumn: options.tenantColumn ?? 'tenant_id',
     columns,
-    relations: { ...ormRelations(properties, modelFor), ...options.relations },
+    relations: options.relations ?? {},
     required: options.required ?? {},
     accessFilter: options.accessFilter,
     nodeAccess: options.nodeAccess,
@@ -141,28 +134,3 @@ const equalityFilters = (
   model: Pick<Model, 'name' | 'columns'>,
 ): Record<string, ListFilter> =>
   Object.fromEntries(fields.map((field) => [field, (value: unknown) => equalsCondition(model, field, String(value))]));
-
-/**
- * Returns the relations that MikroORM declares: many-to-one and one-to-one by their column, one-to-many by the column
- * on the other side.
- */
-function ormRelations(
-  properties: readonly EntityProperty[],
-  modelFor: ((type: EntityType) => Model) | undefined,
-): Record<string, Relation> {
-  const relations: Record<string, Relation> = {};
-  for (const property of properties) {
-    const target = (): Model => {
-      if (!modelFor) throw new Error(`The model of ${property.type} is unknown`);
-      return modelFor(property.targetMeta!.class as EntityType);
-    };
-    const { kind, name, fieldNames } = property;
-    if (kind === ReferenceKind.MANY_TO_ONE || (kind === ReferenceKind.ONE_TO_ONE && property.owner))
-      relations[name] = toOne(target, fieldNames[0]!);
-    else if (kind === ReferenceKind.ONE_TO_MANY) {
-      const mappedBy = property.targetMeta!.properties[property.mappedBy]!;
-      relations[name] = toMany(target, mappedBy.fieldNames[0]!, 'id');
-    }
-  }
-  return relations;
-}

@@ -100,7 +100,7 @@ export class TenantTransaction implements Transaction {
 
   /** Finds rows after a flush. */
   async #select<T extends StoredRow>(type: RowClass<T>, where: RowFilter<T>, options?: FindOptions<T>): Promise<T[]> {
-    const sentAt = this.#rows.now;
+    const sentAt = this.#rows.writeCount;
     const found = await this.#open.query(this.#tableOf(type).select(this.#tenantId, where, options));
     return found.map((values) => this.#rows.add(type, values, sentAt));
   }

@@ -21,8 +21,12 @@ export class UnitOfWork {
   readonly #rowsByType = new Map<RowClass, Map<string, StoredRow>>();
   /** The stored values of each row that exists. */
   readonly #stored = new Map<StoredRow, StoredValues>();
-  readonly #changes = new Map<StoredRow, RowChange>();
-  readonly #writtenAt = new Map<StoredRow, number>();
+  // The maps below have a key of table and id: a row may be deleted, and created again as another object.
+  readonly #changes = new Map<string, RowChange>();
+  /** The stored values of each row that was deleted here. */
+  readonly #deleted = new Map<string, StoredValues>();
+  /** The write count after the last write of each row. */
+  readonly #writtenAt = new Map<string, number>();
   #writes = 0;
   #inserted = new Set<StoredRow>();
   #removed = new Set<StoredRow>();
@@ -37,7 +41,7 @@ export class UnitOfWork {
   }
 
   /** The number of writes so far. */
-  get now(): number {
+  get writeCount(): number {
     return this.#writes;
   }
 
@@ -48,21 +52,22 @@ export class UnitOfWork {
 
   /**
    * Returns the row for a statement's result: a known row with its new values, unless it has changed here or was
-   * written after the statement was sent. `sentAt` is the value of `now` at that time.
+   * written after the statement was sent. `sentAt` is the value of `writeCount` at that time. A row that was deleted
+   * after it is returned, but changes of it are not written.
    */
   add<T extends StoredRow>(type: RowClass<T>, values: SqlRow, sentAt: number): T {
     const table = this.#tableOf(type);
     const found = table.createRow(values);
     const known = this.known(type, found.id);
-    const isNewer = known && (this.#writtenAt.get(known) ?? 0) > sentAt;
-    if (known && (isNewer || this.#changedFields(known, 'full').length > 0)) return known;
+    if ((this.#writtenAt.get(keyOf(found)) ?? 0) > sentAt) return known ?? found;
+    if (known && this.#changedFields(known, 'full').length > 0) return known;
     const row = known ? Object.assign(known, found) : found;
     this.#manage(row);
     return row;
   }
 
   insert(row: StoredRow): void {
-    this.#inserted.add(row);
+    if (!this.#removed.delete(row)) this.#inserted.add(row);
   }
 
   /** Returns the statement that writes values of a row without other changes. They are not recorded as a change. */
@@ -101,7 +106,8 @@ export class UnitOfWork {
   #writeInsert(row: StoredRow): RowStatement {
     const statement = this.#table(row).insert(row);
     this.#manage(row);
-    this.#record({ type: 'create', row, fields: [], before: {} });
+    this.#countWrite(row);
+    this.#record({ type: 'create', row, ...this.#changesSinceDeletion(row) });
     return { statement, row };
   }
 
@@ -114,14 +120,16 @@ export class UnitOfWork {
     const stored = this.#stored.get(row)!;
     const before = table.thaw(stored, fields);
     row.version++;
-    this.#writtenAt.set(row, ++this.#writes);
+    this.#countWrite(row);
     // Changes within JSON values of other fields are still to be written.
     Object.assign(stored, table.freeze(row, [...fields, 'version']));
     return { written: { statement, row }, change: { type: 'update', row, fields, before } };
   }
 
   #writeDelete(row: StoredRow): RowStatement {
+    this.#deleted.set(keyOf(row), this.#stored.get(row)!);
     this.#stored.delete(row);
+    this.#countWrite(row);
     this.#rowsByType.get(row.constructor as RowClass)?.delete(row.id);
     this.#record({ type: 'delete', row, fields: [], before: {} });
     return { statement: this.#table(row).delete(row), row };
@@ -139,10 +147,25 @@ export class UnitOfWork {
     this.#stored.set(row, this.#table(row).freeze(row));
   }
 
+  /** Returns how a row that is inserted differs from the row that was deleted, if it existed before. */
+  #changesSinceDeletion(row: StoredRow): Pick<RowChange, 'fields' | 'before'> {
+    const key = keyOf(row);
+    if (this.#changes.get(key)?.type !== 'delete') return { fields: [], before: {} };
+    const table = this.#table(row);
+    const stored = this.#deleted.get(key)!;
+    const fields = table.changedFields(row, stored, 'full').filter((field) => field !== 'version');
+    return { fields, before: table.thaw(stored, fields) };
+  }
+
+  #countWrite(row: StoredRow): void {
+    this.#writtenAt.set(keyOf(row), ++this.#writes);
+  }
+
   #record(change: RowChange): void {
-    const earlier = this.#changes.get(change.row);
-    if (earlier?.type === 'create' && change.type === 'delete') this.#changes.delete(change.row);
-    else this.#changes.set(change.row, earlier ? mergeChanges(earlier, change) : change);
+    const key = keyOf(change.row);
+    const earlier = this.#changes.get(key);
+    if (earlier?.type === 'create' && change.type === 'delete') this.#changes.delete(key);
+    else this.#changes.set(key, earlier ? mergeChanges(earlier, change) : change);
   }
 
   #table(row: StoredRow): EntityTable {
@@ -150,10 +173,15 @@ export class UnitOfWork {
   }
 }
 
-/** Merges two changes of a row in one transaction: a row that was created in it stays created. */
+const keyOf = (row: StoredRow): string => `${row.constructor.name} ${row.id}`;
+
+/**
+ * Merges two changes of a row in one transaction: a row that was created in it stays created, and a row that was deleted
+ * and created again is updated.
+ */
 const mergeChanges = (first: RowChange, second: RowChange): RowChange => ({
-  type: first.type === 'create' ? 'create' : second.type,
-  row: first.row,
+  type: first.type === 'create' ? 'create' : second.type === 'create' ? 'update' : second.type,
+  row: second.row,
   fields: [...new Set([...first.fields, ...second.fields])],
   before: { ...second.before, ...first.before },
 });

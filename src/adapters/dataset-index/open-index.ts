@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../../core/config.ts';
 import type { DatasetIndex } from '../../core/dataset-index.ts';
 import { openDuckdbIndex } from './duckdb/duckdb-index.ts';
-import type { EngineSettings } from './elasticsearch/client.ts';
+import type { SearchEngineSettings } from './elasticsearch/client.ts';
 
 /**
  * Where an installation stores the rows of its datasets. Plain data, because it is sent to loaders; the engine's
@@ -12,7 +12,7 @@ export interface IndexLocation {
   /** A folder of this machine: for the rows themselves, or for rows staged for the engine. */
   dir: string;
   /** The search engine that stores the rows; null when the folder does. */
-  engine: EngineSettings | null;
+  engine: SearchEngineSettings | null;
 }
 
 /** Returns the location that the configuration names. `installation` distinguishes services that share a cluster. */

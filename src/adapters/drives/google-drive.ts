@@ -17,7 +17,7 @@ const PAGE_SIZE = '1000';
 /** Number of folders whose items one call lists. */
 const FOLDERS_AT_ONCE = 20;
 
-/** Media types to which Google converts its own documents, and their extensions. */
+/** Media types after the conversion of documents of Google, and their extensions. */
 const EXPORTS: ReadonlyMap<string, { contentType: string; extension: string }> = new Map([
   [`${GOOGLE_TYPE}document`, { contentType: `${OFFICE_TYPE}wordprocessingml.document`, extension: '.docx' }],
   [`${GOOGLE_TYPE}spreadsheet`, { contentType: `${OFFICE_TYPE}spreadsheetml.sheet`, extension: '.xlsx' }],
@@ -177,7 +177,7 @@ function toDriveItem(file: StatedObject): DriveItem {
     isFolder: type === FOLDER,
     parentId: file.firstText('parents'),
     contentType: exported?.contentType ?? type,
-    // The size of a document differs from the size of the file to which it is converted.
+    // The size of a document differs from the size of its converted file.
     size: exported ? null : file.size('size'),
     hash: file.text('md5Checksum'),
     revision: file.text('headRevisionId') ?? file.text('modifiedTime'),

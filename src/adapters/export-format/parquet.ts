@@ -47,12 +47,12 @@ async function* written(group: RowGroup, file: ParquetWriter, bytes: ByteWriter)
   const columns = [];
   let size = 0n;
   for (const { column, pageData } of group.columns(file)) {
-    const turn = performance.now();
+    const turnStart = performance.now();
     const { chunk } = writeColumn({ writer: bytes, column, pageData });
     columns.push(chunk);
     size += chunk.meta_data!.total_uncompressed_size;
     if (bytes.index > 0) yield taken(bytes);
-    await endTurn(turn);
+    await endTurn(performance.now() - turnStart);
   }
   file.row_groups.push({
     columns,

@@ -9,7 +9,7 @@ const MAX_CREDITS = 999_999_999.999999;
 
 /** Options of the client. Tests set `timeoutMs`. */
 interface LicenseManagerOptions {
-  /** Base of the URL, to which `/credits` is appended. */
+  /** Base of the URL; `/credits` is appended to it. */
   url: string;
   /** A client that may call the host of the URL. */
   client: OutboundClient;

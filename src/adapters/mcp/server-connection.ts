@@ -17,7 +17,7 @@ const NO_STREAMABLE_HTTP: ReadonlySet<number | null> = new Set([400, 404, 405]);
 /** Time for telling the server that its session has ended. The caller waits for it. */
 const END_SESSION_TIMEOUT_MS = 2000;
 
-/** A server to which this service is connected. */
+/** A connected server. */
 export interface ConnectedServer {
   client: Client;
   host: string;

@@ -17,28 +17,6 @@ import { PREPARE, type FromSandbox, type ProgramEnd, type ProgramOutput, type To
 import { WARM_UP } from './warm-up.ts';
 
 const PROGRAM = programBeside(import.meta.url, 'sandbox-program');
-const PRELUDE = [
-  'prelude',
-  'bridge',
-  'call-limits',
-  'guest-console',
-  'host-calls',
-  'result',
-  'saved',
-  'handler-crypto',
-  'handler-database',
-  'handler-fetch',
-  'handler-form',
-  'handler-main',
-  'handler-request',
-  'handler-response',
-  'handler-values',
-  'native',
-  'web-clone',
-  'web-text',
-  'web-timers',
-  'web-url',
-];
 const START_TIMEOUT_MS = 20_000;
 /**
  * Maximum heap of the process in addition to the heap of the program: copies of input, output and arguments of calls.
@@ -181,7 +159,7 @@ function outputOf({ json, flat }: ProgramOutput): unknown {
 }
 
 const readPrelude = (): string =>
-  joinGuestModules(readGuestModules(import.meta.url, 'guest', PRELUDE).modules, 'prelude', 'prepare', PREPARE);
+  joinGuestModules(readGuestModules(import.meta.url, 'guest', 'prelude').modules, 'prelude', 'prepare', PREPARE);
 
 function startProcess(): ChildProcess {
   const library = createRequire(import.meta.url).resolve('isolated-vm');

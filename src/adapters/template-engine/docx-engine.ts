@@ -25,16 +25,6 @@ import {
   type EngineLimits,
 } from './sandboxed-engine.ts';
 
-const GUEST = [
-  'docx-main',
-  'docx-expression',
-  'docx-library',
-  'docx-structure',
-  'mistakes',
-  'data-files',
-  'format-filters',
-  '../../../core/dates',
-];
 const HANDLERS: readonly TemplateHandler[] = [
   {
     id: 'docx',
@@ -107,7 +97,7 @@ function run(sandbox: Sandbox, limits: EngineLimits, task: CheckTask, input: Doc
 }
 
 function loadModules(): Record<string, string> {
-  const { modules: guest, extension } = readGuestModules(import.meta.url, 'guest', GUEST);
+  const { modules: guest, extension } = readGuestModules(import.meta.url, 'guest', 'docx-main');
   const entry = `import Library from './docxtemplater.js';
     import Archive from './pizzip.js';
     import { createMain } from './docx-main${extension}';

@@ -23,17 +23,6 @@ import {
   type EngineLimits,
 } from './sandboxed-engine.ts';
 
-const GUEST = [
-  'nunjucks-main',
-  'nunjucks-compiler',
-  'nunjucks-parser',
-  'nunjucks-library',
-  'mistakes',
-  'data-files',
-  'format-filters',
-  '../../../core/dates',
-  'text-filters',
-];
 const EXTENSIONS = ['njk', 'html', 'htm', 'txt', 'csv', 'md', 'xml', 'json'];
 const HANDLERS: readonly TemplateHandler[] = [
   { id: 'html', name: 'HTML', contentType: 'text/html; charset=utf-8', extension: 'html', optionsSchema: NO_OPTIONS },
@@ -129,7 +118,7 @@ function programOf(
 }
 
 function loadModules(): { engine: Record<string, string>; markdown: string } {
-  const { modules: guest, extension } = readGuestModules(import.meta.url, 'guest', GUEST);
+  const { modules: guest, extension } = readGuestModules(import.meta.url, 'guest', 'nunjucks-main');
   const entry = `import nunjucks from './nunjucks.js';
     import markdown from './markdown-it.js';
     import { createMain } from './nunjucks-main${extension}';

@@ -28,7 +28,7 @@ import { logFailure } from '../../core/log-failure.ts';
 import type { Platform } from '../../core/platform.ts';
 import { failCurrentSpan, spanCode } from '../../core/tracing.ts';
 import { createCompiledRunner } from './compiled-documents.ts';
-import type { DocumentStore } from './document-store.ts';
+import type { DocumentStore, PersistedQueries } from './document-store.ts';
 import type { DocumentThread } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import { requiresCredentials } from './required-credentials.ts';
@@ -39,6 +39,7 @@ import { checkValues } from './variables.ts';
 /** The readers of documents and of the schema. */
 export interface SchemaReaders {
   documents: DocumentStore;
+  persistedQueries: PersistedQueries;
   thread: DocumentThread;
   responses: SchemaResponses;
 }
@@ -95,6 +96,7 @@ const createRequestPlugin = (
             throw unauthenticated(contextValue.request.cookieRefusal);
         }
         if (described && contextValue.viewer) contextValue.request.setOperation({ ...described, mayBeLabel: true });
+        await thread.nextTurn(document);
       },
       async responseForOperation({ document, operation, request, contextValue }) {
         // An unknown name of an operation: Apollo responds with the error.
@@ -205,6 +207,7 @@ export function createApollo(
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: MAX_TOKENS },
     documentStore: readers.documents,
+    persistedQueries: { cache: readers.persistedQueries },
     stopOnTerminationSignals: false,
     logger: log,
     plugins: [

@@ -42,5 +42,36 @@ export class DocumentStore {
   }
 }
 
+/** Maximum length of the texts of all persisted queries. */
+const MAX_PERSISTED_CHARACTERS = 30_000_000;
+
+/** Apollo puts it before the hash of a persisted query. */
+const PERSISTED_PREFIX = 'apq:';
+
+/** The texts of the persisted queries of Apollo. */
+export class PersistedQueries {
+  readonly #texts = new LRUCache<string, string>({
+    maxSize: MAX_PERSISTED_CHARACTERS,
+    sizeCalculation: ({ length }) => length + 1,
+  });
+
+  /** Returns the text of a SHA-256 in hexadecimal. */
+  find(hashed: string): string | undefined {
+    return this.#texts.get(PERSISTED_PREFIX + hashed);
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return this.#texts.get(key);
+  }
+
+  async set(key: string, text: string): Promise<void> {
+    this.#texts.set(key, text);
+  }
+
+  async delete(key: string): Promise<boolean> {
+    return this.#texts.delete(key);
+  }
+}
+
 const SHA256_DIGITS = 64;
 const hashIn = (key: string): string => key.slice(-SHA256_DIGITS);

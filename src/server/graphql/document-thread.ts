@@ -46,6 +46,14 @@ export type DocumentCaller = Pick<PublicContext, 'viewer'> & {
   request: Pick<PublicContext['request'], 'address' | 'signal'>;
 };
 
+/** A long document whose turns `prepare` began. */
+interface PreparedDocument {
+  text: string;
+  result: DocumentResult;
+  /** They wait for the next turn. */
+  waiting: (() => void)[];
+}
+
 /** Returns whether a document is checked in the thread. */
 export const isLong = (text: string): boolean => text.length > MAX_SHORT_CHARACTERS;
 
@@ -62,8 +70,8 @@ export class DocumentThread {
   readonly #thread: TaskThread<DocumentTask, DocumentResult>;
   /** The errors of documents that were validated. */
   readonly #known = new WeakMap<DocumentNode, Promise<readonly GraphQLError[]>>();
-  /** The result for the text that is parsed in this turn. */
-  #prepared: { text: string; result: DocumentResult } | undefined;
+  /** The document that has the turns. */
+  #prepared: PreparedDocument | undefined;
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -80,19 +88,31 @@ export class DocumentThread {
 
   /**
    * Validates the text of a long document that is not parsed yet, then resolves in a turn of the event loop for it alone, in
-   * which the caller parses it; a pause follows. Of many such documents, only one is in memory. Throws like `FairGate`.
+   * which the caller parses it; a pause follows. `nextTurn` continues with another turn. Of many such documents, only one is
+   * in memory. Throws like `FairGate`.
    */
   prepare(text: string, caller: DocumentCaller): Promise<void> {
     return new Promise((resolve, reject) => {
       const validateAndParse = async () => {
         const result = await this.#thread.run({ kind: 'validate', text });
-        await letBeginInTurn(() => {
-          this.#prepared = { text, result };
-          resolve();
-        });
+        const prepared: PreparedDocument = { text, result, waiting: [resolve] };
+        this.#prepared = prepared;
+        while (prepared.waiting.length > 0)
+          await letBeginInTurn(() => {
+            for (const begin of prepared.waiting.splice(0)) begin();
+          });
         this.#prepared = undefined;
       };
       GATE.run(callerOfDocument(caller), caller.request.signal, validateAndParse).catch(reject);
+    });
+  }
+
+  /** Ends the turn of a document that `prepare` began. Resolves in its next turn; immediately for other documents. */
+  async nextTurn(document: DocumentNode): Promise<void> {
+    const prepared = this.#prepared;
+    if (prepared?.text !== document.loc!.source.body) return;
+    await new Promise<void>((resolve) => {
+      prepared.waiting.push(resolve);
     });
   }
 
@@ -115,11 +135,13 @@ export class DocumentThread {
     const prepared = this.#prepared?.text === text ? this.#prepared.result : undefined;
     const result = prepared ?? (await this.#run({ kind: 'validate', text }, caller));
     if (result.kind !== 'errors') throw new Error('The document was not validated');
-    const { errors } = result;
-    return [
-      ...errors.map(({ message, positions }) => new GraphQLError(message, { source, positions })),
+    await this.nextTurn(document);
+    const errors = [
+      ...result.errors.map(({ message, positions }) => new GraphQLError(message, { source, positions })),
       ...validate(this.#schema, document, [ValuesOfCorrectTypeRule]),
     ];
+    await this.nextTurn(document);
+    return errors;
   }
 
   /**

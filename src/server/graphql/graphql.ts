@@ -54,13 +54,11 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     });
     return created.context;
   };
-  /**
-   * Before Apollo parses the document of a request: checks how deep it nests, and validates a long new one. The text of a
-   * persisted query passed here when it was registered.
-   */
-  const prepareDocument = async ({ method, query, body }: FastifyRequest, caller: PublicContext): Promise<void> => {
-    const text = ((method === 'GET' ? query : body) as { query?: unknown } | null | undefined)?.query;
-    if (typeof text !== 'string') return;
+  /** Before Apollo parses the document of a request: checks how deep it nests, and validates a long new one. */
+  const prepareDocument = async (request: FastifyRequest, caller: PublicContext): Promise<void> => {
+    const { query, extensions } = sentDocument(request);
+    const text = typeof query === 'string' ? query : options.persistedQueries.find(persistedHash(extensions));
+    if (text === undefined) return;
     checkNesting(text);
     if (isLong(text) && !options.documents.has(text)) await options.thread.prepare(text, caller);
   };
@@ -93,6 +91,34 @@ export async function registerGraphqlRoutes(app: FastifyInstance, options: Graph
     preParsing: options.limitBody,
     handler,
   });
+}
+
+interface SentDocument {
+  query?: unknown;
+  extensions?: unknown;
+}
+
+/** Returns the document of a request, and its extensions, as they were sent. */
+function sentDocument({ method, query, body }: FastifyRequest): SentDocument {
+  if (method !== 'GET') return (body ?? {}) as SentDocument;
+  const { query: text, extensions } = query as { query?: unknown; extensions?: unknown };
+  return { query: text, extensions: typeof extensions === 'string' ? parsedOrUndefined(extensions) : undefined };
+}
+
+function parsedOrUndefined(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Apollo refuses it.
+    return undefined;
+  }
+}
+
+/** Returns the hash of a persisted query that is sent without its text; an empty one for other requests. */
+function persistedHash(extensions: unknown): string {
+  const { persistedQuery } = (extensions ?? {}) as { persistedQuery?: { sha256Hash?: unknown } | null };
+  const hash = persistedQuery?.sha256Hash;
+  return typeof hash === 'string' ? hash : '';
 }
 
 /**

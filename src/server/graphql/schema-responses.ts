@@ -21,6 +21,9 @@ const MAX_STORED_CHARACTERS = 4_000_000;
 /** Maximum length of the values of variables of a response that is stored. */
 const MAX_VARIABLE_CHARACTERS = 1000;
 
+/** Shorter texts are not the SDL. */
+const MIN_SDL_CHARACTERS = 10_000;
+
 /** Shared among addresses by callers without credentials. */
 const GATE = FairGate.shared({ places: 1, maxWaiting: 200, taskNoun: 'responses with the SDL' });
 
@@ -180,11 +183,28 @@ export class SchemaResponses {
   }
 }
 
+/** The SDL, and its JSON. It is the same in all results, and printing half a million characters takes milliseconds. */
+let printedSdl: { sdl: string; json: string } | undefined;
+
+function printText(text: unknown): string {
+  if (typeof text !== 'string' || text.length < MIN_SDL_CHARACTERS) return JSON.stringify(text);
+  if (printedSdl?.sdl !== text) printedSdl = { sdl: text, json: JSON.stringify(text) };
+  return printedSdl.json;
+}
+
+/** Prints a value of a result with the SDL: `_service`, whose fields are texts, or `__typename`. */
+const printValue = (value: unknown): string =>
+  typeof value === 'object' && value !== null
+    ? `{${Object.entries(value)
+        .map(([key, text]) => `"${key}":${printText(text)}`)
+        .join(',')}}`
+    : JSON.stringify(value);
+
 /** Prints the values of a result with the SDL in a turn of the event loop of their own: they have half a million characters. */
 async function printInTurn(data: Data, caller: PublicContext): Promise<Data> {
   const printed: Data = {};
   const print = () => {
-    for (const [key, value] of Object.entries(data)) printed[key] = new JsonText(JSON.stringify(value));
+    for (const [key, value] of Object.entries(data)) printed[key] = new JsonText(printValue(value));
   };
   await GATE.run(callerOfDocument(caller), caller.request.signal, () => runInTurn(print));
   return printed;

@@ -15,7 +15,7 @@ import type { WebSocket } from 'ws';
 import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { badInput, unauthenticated } from '../../core/errors.ts';
-import { checkLimits, parseLimited } from '../../core/limits/limits.ts';
+import { checkLimits, checkNesting, parseLimited } from '../../core/limits/limits.ts';
 import { logFailure } from '../../core/log-failure.ts';
 import { countSocketOperation } from '../../core/metrics.ts';
 import { PerUserLimit } from '../../core/per-user-limit.ts';
@@ -24,9 +24,9 @@ import { createViewerContext } from '../../services/resource/viewer-context.ts';
 import { identify } from '../request-context.ts';
 import { credentialOf, isCrossSite, SESSION_COOKIE } from '../request.ts';
 import { traceSocketOperation } from '../tracing.ts';
+import { isLong } from './document-thread.ts';
 import { formatError, isUnexpected } from './format-error.ts';
 import type { GraphqlOptions } from './graphql.ts';
-import { ignoreUnsentMessages } from './quiet-send.ts';
 import { endCompleted, endConnection, endOperation, startOperation, type SocketExtra } from './socket-operations.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import { describeRefusedValues } from './value-issues.ts';
@@ -180,6 +180,8 @@ async function prepareOperation(
     throw badInput(`A socket may have at most ${MAX_OPEN_OPERATIONS} open operations`);
   let document = documents.get(query);
   if (!document) {
+    checkNesting(query);
+    if (isLong(query)) await thread.prepare(query, { viewer, request });
     document = parseLimited(query);
     const errors = await thread.validate(document, { viewer, request });
     // Without the original error of a scalar: the document is invalid, and the error is expected.
@@ -235,4 +237,16 @@ function findCredential(
 ): Credential | null {
   const authorization = params?.['authorization'] ?? params?.['Authorization'] ?? headers.authorization;
   return credentialOf(typeof authorization === 'string' ? authorization : undefined, cookies[SESSION_COOKIE]);
+}
+
+/**
+ * Lets a message that could not be sent because its client disconnected count as sent. Otherwise graphql-ws prints an
+ * internal error for each one.
+ */
+function ignoreUnsentMessages(socket: WebSocket): void {
+  const send = socket.send.bind(socket) as (data: string, sent: (error?: Error) => void) => void;
+  socket.send = (data: unknown, sent: unknown) =>
+    send(data as string, (error) =>
+      (sent as ((error?: Error) => void) | undefined)?.(socket.readyState === socket.OPEN ? error : undefined),
+    );
 }

@@ -9,7 +9,7 @@ const VIEW = /^\/api\/apps\/([^/]+)\/view(?:\/(.*))?$/s;
 const LEADS_UP = /(?:^|[/\\])\.\.?(?:[/\\]|$)/;
 
 /**
- * Returns the path to which the page of an app leads afterwards: `returnTo` if it is a route of that app, by any key of the
+ * Returns the next path after the page of an app: `returnTo` if it is a route of that app, by any key of the
  * app, else the start page. An empty text without `returnTo`.
  */
 export function appReturnPath(

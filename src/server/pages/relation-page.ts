@@ -14,7 +14,7 @@ interface LinkedRoute {
   path: string;
   summary: string;
 }
-/** The pages to which relations lead. The table of routes does not contain them. */
+/** Pages of the relations of links. The table of routes does not contain them. */
 const PAGES: Record<string, LinkedRoute> = {
   'svc:docs': { method: 'GET', path: '/api/docs', summary: 'Returns the REST reference as a page for browsers' },
   'svc:openapi': { method: 'GET', path: '/api/openapi.json', summary: 'Returns the OpenAPI document of the REST API' },
@@ -43,7 +43,7 @@ const relationPage = (rel: string, routes: readonly LinkedRoute[]): string =>
   );
 
 /**
- * Registers the pages that describe the relations of links, to which `curies` leads. Without `PUBLIC_SCHEMA` they
+ * Registers the pages that describe the relations of links, at the addresses of `curies`. Without `PUBLIC_SCHEMA` they
  * require credentials. See docs/contract/apis.md#links.
  */
 export function registerRelationPages(

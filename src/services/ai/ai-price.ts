@@ -4,7 +4,7 @@ import { creditsOf } from '../../core/usage.ts';
 
 /** Decimals of dollars, as many as quantities in the usage ledger have. */
 const DOLLAR_DECIMALS = 9;
-/** Number of tokens to which the price of a chat model refers. */
+/** Number of tokens that the price of a chat model is for. */
 const TOKENS_OF_PRICE = 1_000_000n;
 /** Upper bounds of the tokens that a provider adds to a request, and to each of its messages. */
 const REQUEST_TOKENS = 64;

@@ -28,7 +28,7 @@ export interface AiCallRecord {
   /** The user who called, or who owns the agent, and who pays. */
   userId: string;
   action: ModelKind;
-  /** The entity to which the call is charged. */
+  /** The entity that is charged for the call. */
   entity: { type: UsageEntityType; id: string };
   provider: ChosenModel['provider'];
   /** Id of the model. */

@@ -66,7 +66,7 @@ export async function confirmRegistration(
   });
 }
 
-/** Deletes the client of a toolkit, with the authorization server to which it is bound. */
+/** Deletes the client of a toolkit, which is bound to one authorization server. */
 export function forgetRegistration(tx: Transaction, { tenantId, id }: ToolkitKey): void {
   tx.execute({
     text: `delete from dws.oauth_registration where tenant_id = $1 and toolkit_id = $2`,

@@ -16,7 +16,7 @@ export interface FirstRows {
   truncated: boolean;
 }
 
-/** Number of rows up to which they are read as one page, which sorts and counts faster than batches. */
+/** Maximum number of rows that are read as one page, which sorts and counts faster than batches. */
 const MAX_PAGE = 1000;
 
 /**

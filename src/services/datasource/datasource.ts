@@ -12,6 +12,7 @@ import { checkUnused } from '../resource/references.ts';
 import { deleteStoredFiles } from '../resource/stored-file.ts';
 import { driverOf, validateDatasourceConfig, validateDatasourceSecrets } from './datasource-config.ts';
 import { loadSource } from './datasource-connection.ts';
+import { checkFileConfig } from './upload.ts';
 
 /** Creates a datasource without testing the connection. Returns the id. */
 export async function create(
@@ -41,12 +42,24 @@ export async function update(
   id: string,
   { config, secrets, ...input }: UpdateDatasourceInput,
 ): Promise<string> {
+  if (config != null) await checkNewConfig(ctx, id, config);
   return ctx.transaction(async (tx) => {
     const datasource = await loadResource(ctx, tx, DATASOURCE, id, 'datasource:write', { ifMatch: ctx.ifMatch });
     await updateConnection(ctx, tx, datasource, { config, secrets });
     await updateOwned(ctx, tx, DATASOURCE, datasource, input);
     return datasource.id;
   });
+}
+
+/** Checks a new config of an uploaded file with its values, which takes too long for the transaction of the change. */
+async function checkNewConfig(ctx: Context, id: string, config: unknown): Promise<void> {
+  const datasource = await ctx.transaction((tx) =>
+    loadResource(ctx, tx, DATASOURCE, id, 'datasource:write', { ifMatch: ctx.ifMatch }),
+  );
+  const driver = driverOf(ctx.platform, datasource.type);
+  const newConfig = validateDatasourceConfig(driver, config);
+  if (datasource.fileId && !isDeepStrictEqual(newConfig, datasource.config))
+    await checkFileConfig(ctx, driver, datasource.fileId, newConfig);
 }
 
 /** Absent secrets stay unchanged, null clears them. */

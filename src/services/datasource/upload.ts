@@ -77,42 +77,70 @@ export async function maxBytesFor({ platform: { config }, viewer, query }: Conte
 }
 
 /**
- * Finds the driver that can read the file, and its settings. The caller may give some of them. Throws BAD_USER_INPUT
- * if no driver can, or if the driver does not accept the given settings.
+ * Checks that a stored file can be read with a config that has types of its columns. Throws BAD_USER_INPUT like an upload,
+ * naming the first value that does not fit.
  */
-async function detectDriver(
+export async function checkFileConfig(
+  ctx: Context,
+  driver: Driver,
+  fileId: string,
+  config: Record<string, unknown>,
+): Promise<void> {
+  if (!driver.upload || !Object.hasOwn(config, 'columns')) return;
+  await whileDetecting(ctx, 'the file', (stop) =>
+    driver.upload!.detectConfig(ctx.platform.files.path(fileId), '', stop, config),
+  );
+}
+
+/** Runs `work` on a file when a place is free. Throws UPSTREAM_FAILED past `QUERY_TIMEOUT_MS`. */
+async function whileDetecting<T>(
   { platform, request, viewer }: Context,
-  id: string,
-  filename: string,
-  given: Record<string, unknown>,
-  former?: FormerSettings,
-): Promise<Pick<ReceivedFile, 'driver' | 'config' | 'problems'>> {
+  file: string,
+  work: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
   const { QUERY_TIMEOUT_MS } = platform.config;
-  const drivers = [...platform.drivers.values()].filter((driver) => driver.upload !== undefined) as FileDriver[];
   let hasStarted = false;
   const timeoutError = () =>
     hasStarted
-      ? upstreamFailed(`Detecting the type of ${JSON.stringify(filename)} took longer than ${QUERY_TIMEOUT_MS} ms`)
+      ? upstreamFailed(`Detecting the type of ${file} took longer than ${QUERY_TIMEOUT_MS} ms`)
       : notStarted('upload', QUERY_TIMEOUT_MS);
   try {
     return await withTimeout(QUERY_TIMEOUT_MS, timeoutError, [request.signal], (stop) =>
-      DETECTION_GATE.run(viewer, stop, async () => {
+      DETECTION_GATE.run(viewer, stop, () => {
         hasStarted = true;
-        for (const driver of drivers) {
-          // Settings that the driver does not accept are an error only if the file is of its type.
-          const accepted = isValidConfig(driver, given) ? given : {};
-          const like = former?.type === driver.id ? former.config : undefined;
-          const found = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted, like);
-          if (!found) continue;
-          const config = validateDatasourceConfig(driver, { ...found.config, ...given });
-          return { driver, config, problems: found.problems };
-        }
-        const supported = drivers.map(({ name }) => name).join(', ');
-        throw badInput(`${JSON.stringify(filename)} is not a supported file. Supported types: ${supported}`);
+        return work(stop);
       }),
     );
   } catch (error) {
     if (request.signal.aborted) throw cancelled(undefined, { cause: error });
     throw error;
   }
+}
+
+/**
+ * Finds the driver that can read the file, and its settings. The caller may give some of them. Throws BAD_USER_INPUT
+ * if no driver can, or if the driver does not accept the given settings.
+ */
+async function detectDriver(
+  ctx: Context,
+  id: string,
+  filename: string,
+  given: Record<string, unknown>,
+  former?: FormerSettings,
+): Promise<Pick<ReceivedFile, 'driver' | 'config' | 'problems'>> {
+  const { platform } = ctx;
+  const drivers = [...platform.drivers.values()].filter((driver) => driver.upload !== undefined) as FileDriver[];
+  return whileDetecting(ctx, JSON.stringify(filename), async (stop) => {
+    for (const driver of drivers) {
+      // Settings that the driver does not accept are an error only if the file is of its type.
+      const accepted = isValidConfig(driver, given) ? given : {};
+      const like = former?.type === driver.id ? former.config : undefined;
+      const found = await driver.upload.detectConfig(platform.files.path(id), filename, stop, accepted, like);
+      if (!found) continue;
+      const config = validateDatasourceConfig(driver, { ...found.config, ...given });
+      return { driver, config, problems: found.problems };
+    }
+    const supported = drivers.map(({ name }) => name).join(', ');
+    throw badInput(`${JSON.stringify(filename)} is not a supported file. Supported types: ${supported}`);
+  });
 }

@@ -1,22 +1,35 @@
 import { isEmailAddress, toUsername, usernameIssue } from '../../core/account-rules.ts';
 import type { ProviderSettings } from './provider-login-user.ts';
 
-/** A user as the provider describes them. */
-export interface ExternalUser {
-  subject: string;
-  /** A valid username; null if the provider sends no name. */
-  username: string | null;
+interface ExternalName {
+  /** A valid username. */
+  username: string;
   /**
    * Whether the provider sends the name in this form. A username that is derived from another form does not identify a
    * user.
    */
   isExactName: boolean;
+}
+
+/** The names of a user for whom the provider sends no name. */
+interface NoName {
+  username: null;
+  isExactName: false;
+}
+
+interface ExternalProfile {
+  subject: string;
   /** Null unless the provider has verified the address. */
   email: string | null;
   displayName: string | null;
   givenName: string | null;
   familyName: string | null;
 }
+
+/** A user with a name, as the provider describes them. */
+export type NamedUser = ExternalProfile & ExternalName;
+/** A user as the provider describes them. */
+export type ExternalUser = NamedUser | (ExternalProfile & NoName);
 
 const MAX_EMAIL_CHARACTERS = 320;
 
@@ -42,7 +55,7 @@ export function readClaims(
   };
 }
 
-function readName(claim: unknown): Pick<ExternalUser, 'username' | 'isExactName'> {
+function readName(claim: unknown): ExternalName | NoName {
   if (typeof claim !== 'string' || claim.trim() === '') return { username: null, isExactName: false };
   const isExactName = usernameIssue(claim) === undefined;
   return { username: isExactName ? claim : toUsername(claim), isExactName };

@@ -62,7 +62,7 @@ function open({ secrets }: Pick<PublicContext['platform'], 'secrets'>, sealed: s
 }
 
 /**
- * Returns the path of this service to which a login returns. Throws BAD_USER_INPUT for anything that a browser could
+ * Returns the path that the browser opens after a login. Throws BAD_USER_INPUT for anything that a browser could
  * take for the address of another site, and for characters that a header cannot contain.
  */
 export function checkReturnPath(path: string): string {

@@ -7,7 +7,7 @@ import { NEW_USER_PERMISSIONS } from '../../core/permissions.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
 import { isActive } from '../resource/active-user.ts';
 import { deleteCredentials } from './credential-cleanup.ts';
-import type { ExternalUser } from './provider-claims.ts';
+import type { ExternalUser, NamedUser } from './provider-claims.ts';
 import { lockOf } from './user-lock.ts';
 import { findUsernameOwner } from './user-lookup.ts';
 
@@ -99,7 +99,7 @@ function refusalOf({ domain }: ProviderSettings, user: KnownUser): string | unde
 async function findByName(
   tx: Transaction,
   provider: ProviderSettings,
-  external: ExternalUser,
+  external: NamedUser,
 ): Promise<LoginUser | undefined> {
   const [named] = await tx.query<KnownUser & { isLinked: boolean }>({
     text: `
@@ -138,7 +138,7 @@ async function endFormerAccess(tx: Transaction, { tenantId, id, domain }: KnownU
   return found.length > 0;
 }
 
-async function createUser(tx: Transaction, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
+async function createUser(tx: Transaction, provider: ProviderSettings, external: NamedUser): Promise<LoginUser> {
   const { createUsers, emailDomains } = provider;
   const emailDomain = external.email?.split('@').at(-1)?.toLowerCase();
   if (!createUsers) return { refusal: 'There is no such user, and the provider creates none', id: null };
@@ -147,12 +147,12 @@ async function createUser(tx: Transaction, provider: ProviderSettings, external:
   return insertUser(tx, provider, external);
 }
 
-async function insertUser(tx: Transaction, provider: ProviderSettings, external: ExternalUser): Promise<LoginUser> {
+async function insertUser(tx: Transaction, provider: ProviderSettings, external: NamedUser): Promise<LoginUser> {
   const { tenantId, domain, teamIds } = provider;
   // The name may have been taken since it was looked up, or its user may have a derived name.
-  const owner = await findUsernameOwner(tx, tenantId, external.username!);
+  const owner = await findUsernameOwner(tx, tenantId, external.username);
   if (owner !== undefined && external.isExactName) return { refusal: 'Another user has the name', id: owner };
-  const username = owner === undefined ? external.username! : await findFreeName(tx, tenantId, external.username!);
+  const username = owner === undefined ? external.username : await findFreeName(tx, tenantId, external.username);
   if (username === undefined) return { refusal: 'All usernames for the name are taken', id: null };
   const teams = await tx.query<{ id: string }>({
     text: `select id from dws.team where tenant_id = $1 and id = any($2) for key share`,

@@ -77,7 +77,7 @@ export async function listLoginProviders(
 }
 
 /**
- * Starts a login at the identity provider of a domain. Returns the URL to which the browser goes, and stores the state
+ * Starts a login at the identity provider of a domain. Returns the URL that the browser opens, and stores the state
  * of the login in a cookie. Throws NOT_FOUND if the domain has no enabled provider, UNAVAILABLE if it does not respond,
  * and 429 past the limit of starts.
  */
@@ -112,7 +112,7 @@ export async function startLogin(
 
 /**
  * Ends a login at an identity provider: opens a session and sets its cookie. `parameters` is the query string of the
- * redirect from the provider. Returns the path to which the browser goes. Throws UNAUTHENTICATED unless the provider
+ * redirect from the provider. Returns the path that the browser opens. Throws UNAUTHENTICATED unless the provider
  * proves that its user may log in, in this browser, within ten minutes, once.
  */
 export async function finishLogin(

@@ -5,8 +5,8 @@ import { LEVEL } from '../../core/permissions.ts';
 import { ownershipLevel } from '../resource/access-level.ts';
 
 /**
- * Checks that a job may run. A user who got a job from another one accepts it by running or enabling it, as its actions
- * have their rights. The caller marks the job as accepted. Throws CONFLICT for others while it is not accepted.
+ * Checks that a job may run. A new owner accepts a job by running or enabling it, because its actions run with the rights
+ * of the owner. The caller marks the job as accepted. Throws CONFLICT for others while it is not accepted.
  */
 export function requireAccepted({ viewer }: Pick<Context, 'viewer'>, { accepted, ownerId }: Job): void {
   if (!accepted && ownershipLevel(viewer, ownerId) < LEVEL.owner)

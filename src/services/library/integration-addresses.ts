@@ -39,7 +39,7 @@ export function chooseAddresses(
 }
 
 /**
- * Returns a URL. One to which paths are appended is returned without slashes at its end. Throws BAD_USER_INPUT for
+ * Returns a URL, without slashes at its end if paths are appended to it. Throws BAD_USER_INPUT for
  * other texts.
  */
 function checkUri(path: Uri, value: string | null | undefined): string | null | undefined {

@@ -63,7 +63,7 @@ export async function startAuthorization(
 /**
  * Completes an authorization: exchanges the code of the callback for tokens and stores the connection. `parameters` is
  * the query string of the redirect from the provider, `issuerDigest` the part of the redirect URI that names the
- * authorization server. Returns the path to which the browser goes. Throws FORBIDDEN without a session of the user who
+ * authorization server. Returns the path that the browser opens next. Throws FORBIDDEN without a session of the user who
  * started it, BAD_USER_INPUT if the provider or the state refuses it or it came to the redirect URI of another server,
  * and CONFLICT if the integration or configuration has changed since.
  */

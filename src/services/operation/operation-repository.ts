@@ -1,4 +1,5 @@
 import { toApiError } from '../../core/api-error.ts';
+import type { ApiError } from '../../core/errors.ts';
 import { observeQueueWait } from '../../core/metrics.ts';
 import type { OperationFailure, OperationInputs, OperationName, QueuedWork } from '../../core/operations.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
@@ -169,9 +170,16 @@ export async function lockLease(tx: Transaction, attempt: Attempt): Promise<Leas
 
 /**
  * Records the outcome for all operations that share the work, and sends the next one with its concurrency key. Call it
- * after `lockLease` in the same transaction.
+ * after `lockLease` in the same transaction. Callers with a refusal, by their ids, get that error in place of the outcome.
  */
-export async function finish(platform: Platform, tx: Transaction, attempt: Attempt, outcome: Outcome): Promise<void> {
+export async function finish(
+  platform: Platform,
+  tx: Transaction,
+  attempt: Attempt,
+  outcome: Outcome,
+  refusals: ReadonlyMap<string, ApiError> = new Map(),
+): Promise<void> {
+  for (const [userId, error] of refusals) await finishRefused(tx, attempt, userId, error);
   const succeeded = outcome.status === 'succeeded';
   await tx.query({
     text: `update dws.operation
@@ -189,6 +197,17 @@ export async function finish(platform: Platform, tx: Transaction, attempt: Attem
     ],
   });
   if (attempt.concurrencyKey) await sendNext(platform.queue, tx, attempt.tenantId, attempt.concurrencyKey);
+}
+
+/** Records the outcome for a caller who may not see that of the work. */
+async function finishRefused(tx: Transaction, attempt: Attempt, userId: string, error: ApiError): Promise<void> {
+  await tx.query({
+    text: `update dws.operation
+      set status = 'failed', error = $5, message = null, heartbeat_at = null, finished_at = now(), updated_at = now(),
+        sequence = sequence + 1
+      where ${HOLDS_LEASE} and user_id = $4`,
+    values: [...leaseValues(attempt), userId, JSON.stringify(failureOf(error))],
+  });
 }
 
 /** Returns the work item to the queue, for another attempt, if its lease is held. Returns the state of the lease. */

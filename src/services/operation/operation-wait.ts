@@ -8,7 +8,7 @@ import { get } from './operation.ts';
 
 /**
  * Waits for an operation of the caller and returns its finished record. Throws the operation's failure with its own
- * status, code and message, unless it has a result, or CANCELLED. A caller who disconnects stops waiting; the operation
+ * status, code and message, unless it has a result. A cancelled one throws CANCELLED, or why its callers were refused. A caller who disconnects stops waiting; the operation
  * continues. `onChange` gets every state.
  */
 export async function wait(
@@ -22,7 +22,7 @@ export async function wait(
     onChange?.(record);
   }
   if (!last || !isFinal(last.status)) throw request.signal.reason;
-  if (last.status === 'cancelled') throw cancelled();
+  if (last.status === 'cancelled') throw last.error ? toError(last.error) : cancelled();
   if (last.status === 'failed' && last.result === null) throw toError(last.error!);
   return last;
 }

@@ -68,7 +68,7 @@ export async function notifyFirstFailure(
 
 /**
  * Ends the runs whose operation has ended without them, e.g. in a restored backup. `columns` is SQL of the columns of a
- * run `r` that `end` needs.
+ * run `r` that `end` requires.
  */
 export async function endLostRuns<R extends { tenantId: string }>(
   { system, database, log }: Platform,

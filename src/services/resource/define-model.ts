@@ -18,7 +18,7 @@ export interface ModelDefinition {
  */
 export const defineModel = (entity: EntityType, options: ModelOptions = {}): ModelDefinition => ({
   entity,
-  build: (metadata) => createModel(metadata.get(entity as never), { schema: 'dws', ...options }, modelFor),
+  build: (metadata) => createModel(metadata.get(entity as never), { schema: 'dws', ...options }),
 });
 
 /** The relation to the row whose id is in `column`. */

@@ -68,7 +68,7 @@ async function* countRows(
       read.rows += rows.length;
       const { active } = performance.eventLoopUtilization();
       yield rows;
-      await endTurn(performance.now() - (performance.eventLoopUtilization().active - active));
+      await endTurn(performance.eventLoopUtilization().active - active);
     }
   }
 }

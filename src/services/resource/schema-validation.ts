@@ -13,7 +13,7 @@ export function checkAgainstSchema<T>(schema: Record<string, unknown>, value: T,
   return value;
 }
 
-const ajvWithDefaults = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true });
+const ajvWithDefaults = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true, verbose: true });
 
 /** Returns a copy of a value with the defaults of a JSON Schema of the service. Throws like `checkAgainstSchema`. */
 export function fillFromSchema(schema: Record<string, unknown>, input: unknown, root: string): unknown {
@@ -64,7 +64,7 @@ function propertyOf({ keyword, params }: ErrorObject): string | undefined {
   return undefined;
 }
 
-function messageOf({ keyword, params }: ErrorObject): string | undefined {
+function messageOf({ keyword, params, parentSchema }: ErrorObject): string | undefined {
   switch (keyword) {
     case 'required':
       return 'is required';
@@ -72,6 +72,10 @@ function messageOf({ keyword, params }: ErrorObject): string | undefined {
       return 'is unknown';
     case 'enum':
       return `must be one of ${params['allowedValues'].filter((value: unknown) => value !== null).join(', ')}`;
+    case 'pattern': {
+      const examples = parentSchema?.['examples'] as string[] | undefined;
+      return examples && `must be like one of ${examples.join(', ')}`;
+    }
     default:
       return undefined;
   }

@@ -56,7 +56,7 @@ export function subschemasOf(schema: Schema): Subschema[] {
   return found;
 }
 
-/** Returns the schema to which a reference `#` or `#/…` refers; undefined if it does not exist. */
+/** Returns the schema that a reference `#` or `#/…` names; undefined if it does not exist. */
 export function findReferred(root: Schema, reference: string): unknown {
   let at: unknown = root;
   for (const part of reference.split('/').slice(1)) {

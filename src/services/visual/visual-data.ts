@@ -64,8 +64,8 @@ export async function loadVisualData(
 }
 
 /**
- * Returns the config to query the viewer's data with. Throws when a key contains a hidden field, without naming the
- * field. Hidden columns of a table are removed.
+ * Returns a config without the hidden columns of a table. Throws BAD_USER_INPUT when another key contains a hidden field,
+ * without naming the field.
  */
 async function queryableConfig(
   ctx: Context,
@@ -112,8 +112,9 @@ async function loadVisualRows(
 
 /** Maximum number of groups or rows in an image. More are not legible and slow to draw. */
 const MAX_DRAWN = 1000;
+/** Maximum number of points in an image of a scatter plot. */
 const MAX_DRAWN_POINTS = 2000;
-/** In pixels. */
+/** Size of an image in pixels. */
 const DEFAULT_SIZE = { width: 800, height: 450 };
 
 /** Returns an SVG image of a visual with the data that the viewer may see. */
@@ -134,7 +135,7 @@ export async function renderVisualWithData(
   const max = component === 'scatter-plot' ? MAX_DRAWN_POINTS : MAX_DRAWN;
   const limit = Math.min(query.limit ?? (component === 'table' ? config.pageSize : null) ?? max, max);
   const data = await loadVisualData(ctx, visual, { ...query, limit }, readableName);
-  const incomplete = await findIncomplete(ctx, visual, query, data);
+  const incomplete = await findIncompletePeriods(ctx, visual, query, data);
   const picture = {
     component,
     config,
@@ -147,7 +148,7 @@ export async function renderVisualWithData(
 }
 
 /** Returns the periods of a line chart that are incomplete; undefined for other charts. */
-async function findIncomplete(
+async function findIncompletePeriods(
   ctx: Context,
   { component, config, dataset }: VisualWithDataset,
   { filter, q }: VisualDataArgs,

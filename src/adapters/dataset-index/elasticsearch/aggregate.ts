@@ -1,7 +1,7 @@
 import type { Aggregation, AggregateResult, Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { printSums } from '../whole-sums.ts';
 import { bucketsOf } from './buckets.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import { groupOf, textsOf } from './groups.ts';
 import type { Group } from './groups.ts';
 import { measureOf, summed } from './measures.ts';
@@ -26,7 +26,7 @@ const EXTRA_GROUPS = 10_000;
 
 /** Returns groups with their measures. Groups without a sort are ordered by their values, missing ones last. */
 export async function aggregateRows(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   aggregation: Aggregation,
   signal: AbortSignal,
 ): Promise<AggregateResult> {
@@ -64,7 +64,7 @@ export async function aggregateRows(
 }
 
 interface Question {
-  engine: ReadEngine;
+  engine: SearchEngineReader;
   generation: Generation;
   matching: Matching;
   measures: Measure[];
@@ -151,7 +151,7 @@ async function best(
 
 /** Replaces the beginnings of texts by the whole texts. */
 async function readTexts(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   generation: Generation,
   field: IndexedField,
   i: number,

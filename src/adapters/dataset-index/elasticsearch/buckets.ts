@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { Generation } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
 import { meanRowBytes } from '../search-parts.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { searchDocuments } from './search-requests.ts';
 
@@ -39,7 +39,7 @@ interface Question {
  * Throws BAD_USER_INPUT when there are too many to count.
  */
 export async function* bucketsOf(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   { generation, query, sources, aggs, cost = 1 }: Question,
   signal: AbortSignal,
 ): AsyncGenerator<Bucket> {

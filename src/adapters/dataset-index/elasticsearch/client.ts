@@ -12,7 +12,7 @@ const MAX_WAITING = 1000;
 const SILENCE_MS = 120_000;
 
 /** Address of the search engine. */
-export interface EngineSettings {
+export interface SearchEngineSettings {
   /** `http(s)://[user:password@]host[:port][/path]` of Elasticsearch or OpenSearch. */
   url: string;
   /** Prefix of this installation's index names, e.g. `dws-3f9ac21b0d44-`. */
@@ -20,7 +20,7 @@ export interface EngineSettings {
 }
 
 /** Access to a search engine. Its client connects on first use and reconnects when necessary. */
-export interface Engine {
+export interface SearchEngine {
   client: Client;
   names: IndexNames;
   /**
@@ -31,12 +31,12 @@ export interface Engine {
   /** Runs a request of a load or of maintenance, which does not queue behind readers. */
   run<T>(what: (client: Client, options: { signal: AbortSignal }) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Returns access for the reads of a caller. */
-  readAs(caller: Caller): ReadEngine;
+  readAs(caller: Caller): SearchEngineReader;
   close(): Promise<void>;
 }
 
 /** Access to a search engine for the reads of one caller. */
-export interface ReadEngine extends Engine {
+export interface SearchEngineReader extends SearchEngine {
   /**
    * Runs a read in a place of the caller. All reads use it, so that each gets the signal and their number is bounded.
    *
@@ -47,7 +47,7 @@ export interface ReadEngine extends Engine {
 }
 
 /** Creates the client. It sends nothing yet. */
-export function openEngine({ url, prefix }: EngineSettings): Engine {
+export function openSearchEngine({ url, prefix }: SearchEngineSettings): SearchEngine {
   const node = new URL(url);
   const [username, password] = [decodeURIComponent(node.username), decodeURIComponent(node.password)];
   node.username = node.password = '';
@@ -66,7 +66,7 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
   });
   const names = new IndexNames(prefix);
   const gate = FairGate.shared({ places: PLACES, maxWaiting: MAX_WAITING, taskNoun: 'queries of the index' });
-  const run: Engine['run'] = async (what, signal) => {
+  const run: SearchEngine['run'] = async (what, signal) => {
     signal.throwIfAborted();
     try {
       return await what(client, { signal });
@@ -74,7 +74,7 @@ export function openEngine({ url, prefix }: EngineSettings): Engine {
       throw engineError(error, signal);
     }
   };
-  const engine: Engine = {
+  const engine: SearchEngine = {
     client,
     names,
     run,

@@ -16,8 +16,8 @@ import type { Column } from '../../../core/fields.ts';
 import type { Segment } from '../../../core/row-source.ts';
 import { dropFolder, listFolders } from '../duckdb/generation-files.ts';
 import { aggregateRows } from './aggregate.ts';
-import { openEngine } from './client.ts';
-import type { Engine, EngineSettings } from './client.ts';
+import { openSearchEngine } from './client.ts';
+import type { SearchEngine, SearchEngineSettings } from './client.ts';
 import { cloneIndex, dropIndexes, listGenerations } from './lifecycle.ts';
 import { loadRows } from './load.ts';
 import { profileRows } from './profile.ts';
@@ -27,7 +27,7 @@ import { searchRows } from './search.ts';
 const PING_MS = 10_000;
 
 /** Address of the engine, and the folder where rows are staged. */
-export interface ElasticsearchSettings extends EngineSettings {
+export interface ElasticsearchSettings extends SearchEngineSettings {
   /**
    * A folder of this machine for staged rows. It is created if missing and needs about the space of the rows that are
    * loaded.
@@ -37,11 +37,11 @@ export interface ElasticsearchSettings extends EngineSettings {
 
 /** Stores rows in Elasticsearch or OpenSearch: one index per load, and one alias per generation. */
 export class ElasticsearchIndex implements DatasetIndex {
-  readonly #engine: Engine;
+  readonly #engine: SearchEngine;
   readonly #scratch: string;
 
   constructor({ scratch, ...engine }: ElasticsearchSettings) {
-    this.#engine = openEngine(engine);
+    this.#engine = openSearchEngine(engine);
     this.#scratch = scratch;
   }
 

@@ -5,7 +5,7 @@ import { badInput } from '../../../core/errors.ts';
 import { checkInterval } from '../intervals.ts';
 import { meanRowBytes } from '../search-parts.ts';
 import type { Bucket, Source } from './buckets.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Matching } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
@@ -85,7 +85,7 @@ function intervalsOf(
  * Returns the whole texts of digests. Equal values are equal for every reader, so any row with the value is suitable.
  */
 export async function textsOf(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   generation: Generation,
   field: IndexedField,
   digests: string[],

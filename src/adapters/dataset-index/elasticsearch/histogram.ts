@@ -1,6 +1,6 @@
 import type { FieldProfile, Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { binsOf, DAY_MS } from '../bins.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 import { searchDocuments } from './search-requests.ts';
@@ -17,7 +17,7 @@ interface Spread {
 
 /** Counts values in bins. Numbers are doubles here, even for flagged fields. */
 export async function histogram(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   { generation, query, field, count, min, max }: Spread,
   signal: AbortSignal,
 ): Promise<FieldProfile['histogram']> {

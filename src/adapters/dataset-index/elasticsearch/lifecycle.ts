@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Generation, GenerationId, IndexedField } from '../../../core/dataset-index.ts';
 import { gone, unavailable } from '../../../core/errors.ts';
-import type { Engine } from './client.ts';
+import type { SearchEngine } from './client.ts';
 import { isNameTaken } from './engine-errors.ts';
 import { mappingsOf } from './field-layout.ts';
 import { withRetry } from './retry.ts';
@@ -27,7 +27,7 @@ const loadingAlias = (index: string) => `${index}-loading`;
  * periodic refresh during the load.
  */
 export async function createIndex(
-  { client }: Engine,
+  { client }: SearchEngine,
   index: string,
   fields: readonly IndexedField[],
   refreshing: boolean,
@@ -64,7 +64,7 @@ export async function createIndex(
  * incomplete. Returns its size in bytes.
  */
 export async function publishIndex(
-  { client, names }: Engine,
+  { client, names }: SearchEngine,
   id: GenerationId,
   index: string,
   records: number,
@@ -101,7 +101,7 @@ export async function publishIndex(
 
 /** Creates a generation with the same rows: another alias of the index, which never changes. */
 export async function cloneIndex(
-  engine: Engine,
+  engine: SearchEngine,
   from: Generation,
   id: GenerationId,
   signal: AbortSignal,
@@ -139,7 +139,7 @@ interface OwnIndex {
  * Removes a generation's alias, so that readers no longer find it, and deletes its indexes without other generations
  * and open searches. `listGenerations` returns those with open searches as incomplete, and a later call deletes them.
  */
-export async function dropIndexes(engine: Engine, id: GenerationId, signal: AbortSignal): Promise<void> {
+export async function dropIndexes(engine: SearchEngine, id: GenerationId, signal: AbortSignal): Promise<void> {
   await engine.run(async (client, options) => {
     const alias = engine.names.alias(id);
     const found = await indexesOf(engine, id, options);
@@ -174,7 +174,7 @@ export async function dropIndexes(engine: Engine, id: GenerationId, signal: Abor
 
 /** Removes indexes, including those in use. */
 export async function removeIndexes(
-  { client }: Engine,
+  { client }: SearchEngine,
   index: string[],
   options: { signal: AbortSignal },
 ): Promise<void> {
@@ -183,7 +183,7 @@ export async function removeIndexes(
 
 /** Lists all generations of this installation in the engine. An index without any is an incomplete one. */
 export const listGenerations = (
-  engine: Engine,
+  engine: SearchEngine,
   signal: AbortSignal,
 ): Promise<{ id: GenerationId; complete: boolean }[]> =>
   engine.run(async (_, options) => {
@@ -195,13 +195,13 @@ export const listGenerations = (
   }, signal);
 
 /** Returns the indexes that were created for a generation or have its rows. */
-const indexesOf = async (engine: Engine, id: GenerationId, options: { signal: AbortSignal }) =>
+const indexesOf = async (engine: SearchEngine, id: GenerationId, options: { signal: AbortSignal }) =>
   (await listIndexes(engine, [engine.names.ofGeneration(id), engine.names.alias(id)], options)).filter(
     ({ owner, ids }) => owner === id || ids.includes(id),
   );
 
 async function listIndexes(
-  { client, names }: Engine,
+  { client, names }: SearchEngine,
   index: string[],
   options: { signal: AbortSignal },
 ): Promise<OwnIndex[]> {

@@ -7,7 +7,7 @@ import type { Segment } from '../../../core/row-source.ts';
 import { dropFolder, rowsFile } from '../duckdb/generation-files.ts';
 import { loadGeneration } from '../duckdb/load.ts';
 import { sendBatches } from './bulk.ts';
-import type { Engine } from './client.ts';
+import type { SearchEngine } from './client.ts';
 import { stagedBatches } from './document-batches.ts';
 import type { Batch, RowRange } from './document-batches.ts';
 import { EarlyRows } from './early-rows.ts';
@@ -17,7 +17,7 @@ const PROGRESS_MS = 100;
 
 /** A load whose rows are being staged. */
 interface Loading {
-  engine: Engine;
+  engine: SearchEngine;
   scratch: string;
   id: GenerationId;
   plan: LoadPlan;
@@ -32,7 +32,7 @@ interface Loading {
  * engine is unavailable: an index without its alias is incomplete, and the janitor removes it.
  */
 export async function loadRows(
-  engine: Engine,
+  engine: SearchEngine,
   scratch: string,
   id: GenerationId,
   columns: Column[],

@@ -2,7 +2,7 @@ import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
 import { ApiError } from '../../../core/errors.ts';
 import { bucketsOf } from './buckets.ts';
 import type { Bucket, Source } from './buckets.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 
@@ -31,7 +31,7 @@ const VALUE = 'value';
  * Throws BAD_USER_INPUT when there are too many pairs, unless the fold is optional.
  */
 export function foldPairs(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   { generation, query, sources, fold }: Question,
   signal: AbortSignal,
 ): (key: Record<string, unknown>) => Promise<bigint | null> {

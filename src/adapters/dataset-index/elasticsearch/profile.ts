@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { FieldProfile, Generation, IndexedField, Search } from '../../../core/dataset-index.ts';
 import { COUNTED, EXACT_DISTINCT, NUMERIC, numberOf, ORDERED, TOP } from '../profile-parts.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 import { histogram } from './histogram.ts';
@@ -18,7 +18,7 @@ const PRECISION = 40_000;
 
 /** Returns statistics of fields over the matching rows, one field after the other. */
 export async function profileRows(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   search: Search,
   names: string[],
   signal: AbortSignal,
@@ -61,7 +61,7 @@ interface Computed {
 }
 
 async function profile(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   { generation, query, field, total }: Question,
   signal: AbortSignal,
 ): Promise<FieldProfile> {

@@ -1,6 +1,6 @@
 import type { Row, RowSearch } from '../../../core/dataset-index.ts';
 import { meanRowBytes } from '../search-parts.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import { matchingRows } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
 import type { SearchResponse } from './search-requests.ts';
@@ -19,7 +19,7 @@ type Scan = Omit<RowSearch, 'limit' | 'start' | 'after' | 'total'>;
  * Yields all matching rows in batches and retains none. It uses a scroll, which both engines support, and which can
  * read a generation that is dropped during the scan.
  */
-export async function* scanRows(engine: ReadEngine, search: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
+export async function* scanRows(engine: SearchEngineReader, search: Scan, signal: AbortSignal): AsyncGenerator<Row[]> {
   const { asked, row } = rowsAsked(matchingRows(search), search);
   const shown = ['_scroll_id', ...asked.filter_path];
   const size = batchRows(search);
@@ -52,7 +52,7 @@ export async function* scanRows(engine: ReadEngine, search: Scan, signal: AbortS
 const hitsOf = (answer: SearchResponse) => answer.hits?.hits ?? [];
 
 /** Otherwise the engine releases it after its timeout. */
-async function release({ run }: ReadEngine, scroll: string | undefined): Promise<void> {
+async function release({ run }: SearchEngineReader, scroll: string | undefined): Promise<void> {
   if (scroll)
     await run(
       (client, options) => client.clearScroll({ scroll_id: scroll }, options),

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import { errors } from '@elastic/elasticsearch';
 import type { Generation } from '../../../core/dataset-index.ts';
 import { badInput } from '../../../core/errors.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 
 type Asked = Omit<estypes.SearchRequest, 'index' | 'allow_partial_search_results'>;
 export type SearchResponse = estypes.SearchResponse<Record<string, unknown>, Record<string, unknown>>;
@@ -13,7 +13,7 @@ export type SearchResponse = estypes.SearchResponse<Record<string, unknown>, Rec
  * Throws BAD_USER_INPUT for a query that exceeds the engine's memory.
  */
 export const searchDocuments = (
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   { id }: Generation,
   asked: Asked,
   signal: AbortSignal,

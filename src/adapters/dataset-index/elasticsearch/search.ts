@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { IndexedField, Page, Row, RowSearch } from '../../../core/dataset-index.ts';
 import { encodeCursor, invalidCursor, positionRow } from '../cursor.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import { layoutOf, ROW } from './field-layout.ts';
 import { matchingRows } from './search-query.ts';
 import type { Matching } from './search-query.ts';
@@ -14,7 +14,7 @@ const DATES = { before: -1e15, beyond: 1e15 };
 const BOOLEANS = { before: -1, beyond: 2 };
 
 /** Returns a page of rows in their JSON forms. */
-export async function searchRows(engine: ReadEngine, search: RowSearch, signal: AbortSignal): Promise<Page> {
+export async function searchRows(engine: SearchEngineReader, search: RowSearch, signal: AbortSignal): Promise<Page> {
   const matching = matchingRows(search);
   const { limit, start, generation } = search;
   const rows = rowsAsked(matching, search);
@@ -102,7 +102,7 @@ function missingLast({ type }: IndexedField, descending: boolean): number | '_la
  * `invalidCursor` when the row does not match them.
  */
 async function sortValues(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   matching: Matching,
   { generation, sort }: RowSearch,
   row: number,

@@ -2,7 +2,7 @@ import type { FieldProfile, Generation, IndexedField } from '../../../core/datas
 import { ApiError } from '../../../core/errors.ts';
 import { numberOf, scaleFor } from '../profile-parts.ts';
 import { bucketsOf } from './buckets.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import type { Query } from './criteria-query.ts';
 import { layoutOf } from './field-layout.ts';
 
@@ -25,7 +25,7 @@ interface Question {
  * computed from the single values, unless there are too many.
  */
 export async function spread(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   { generation, query, field, mean, found, min, max }: Question,
   signal: AbortSignal,
 ): Promise<Pick<FieldProfile, 'avg' | 'stdDev'>> {

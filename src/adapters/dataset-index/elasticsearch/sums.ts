@@ -1,5 +1,5 @@
 import type { Generation, IndexedField } from '../../../core/dataset-index.ts';
-import type { ReadEngine } from './client.ts';
+import type { SearchEngineReader } from './client.ts';
 import { layoutOf } from './field-layout.ts';
 import type { Matching } from './search-query.ts';
 import { searchDocuments } from './search-requests.ts';
@@ -25,7 +25,7 @@ export const noneInexact = (): InexactSums => ({ sum: new Set(), avg: new Set() 
  * these on the way lose digits. Sums of numbers of one sign only grow.
  */
 export async function inexactSums(
-  engine: ReadEngine,
+  engine: SearchEngineReader,
   generation: Generation,
   { query }: Matching,
   fields: IndexedField[],

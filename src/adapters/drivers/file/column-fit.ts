@@ -1,15 +1,15 @@
 import type { ColumnsFrom } from '../query-process/work.ts';
 import { withoutBlanks } from './blanks.ts';
 import { isTimeIn, MIN_YEAR, timeIn } from './column-readings.ts';
-import { isCandidate, significant } from './column-types.ts';
+import { isCandidate, isDeclaredBoolean, significant } from './column-types.ts';
 import type { FileColumn, FileConfig } from './file-config.ts';
 import { isNumeric, numberIn, presentText, readingFor, valueOf, type TextColumn } from './typed-columns.ts';
 
 const SCALE = /^DECIMAL\(\d+,(\d+)\)$/;
 
-/** SQL that finds the values of a column that do not fit: parts to select once under their names, and the condition. */
+/** SQL that finds the values that do not fit: parts to select once under their names, and the condition. */
 interface Misfits {
-  selected: string[];
+  selected: { sql: string; name: string }[];
   condition: string;
 }
 
@@ -34,11 +34,11 @@ export function misfits(
   const fits = from === 'former' ? `${kept} and ${isRecognised(source, column, config, name)}` : kept;
   return {
     selected: [
-      `${text} is not null as ${name}_given`,
-      `try(${valueOf(source, column, config, true)}) is null as ${name}_failed`,
-      `${withoutBlanks(isNumeric(type) ? numberIn(source, column, config, true) : text)} as ${bare}`,
-      ...(format === undefined ? [] : [`${timeIn(text, format)} as ${time}`]),
-      ...(source.json ? [`json_type(${source.raw}) as ${name}_kind`] : []),
+      { sql: `${text} is not null`, name: `${name}_given` },
+      { sql: `try(${valueOf(source, column, config, true)}) is null`, name: `${name}_failed` },
+      { sql: withoutBlanks(isNumeric(type) ? numberIn(source, column, config, true) : text), name: bare },
+      ...(format === undefined ? [] : [{ sql: timeIn(text, format), name: time }]),
+      ...(source.json ? [{ sql: `json_type(${source.raw})`, name: `${name}_kind` }] : []),
     ],
     condition: `${name}_given and (${name}_failed or not coalesce(${fits}, false))`,
   };
@@ -49,6 +49,7 @@ const isTime = (type: string): boolean => type === 'DATE' || type === 'TIMESTAMP
 /** Returns SQL that states whether a value stays the same in its type. `time` is SQL of it in its format of dates. */
 function keeps(type: string, text: string, time: string | undefined): string {
   if (isNumeric(type)) return `${isCandidate('NUMBER', text)} and not ${roundsNumber(text, type)}`;
+  if (type === 'BOOLEAN') return isDeclaredBoolean(text);
   if (time !== undefined) {
     const isDay = type === 'DATE' ? ` and ${time} = cast(${time} as DATE)` : '';
     return `(${time} is null or (year(${time}) >= ${MIN_YEAR}${isDay}))`;

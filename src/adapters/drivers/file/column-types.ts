@@ -49,13 +49,23 @@ export const significant = (text: string): string =>
 const FIRST_MOMENT = `TIMESTAMPTZ '0001-01-01 00:00:00+00'`;
 const LAST_MOMENT = `TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'`;
 
+/** Words of booleans that are recognised, and others that stand for them in a column that is declared as `BOOLEAN`. */
+const BOOLEANS = ['true', 'false'];
+const DECLARED_BOOLEANS = [...BOOLEANS, 't', 'f', 'yes', 'no', 'y', 'n', '1', '0'];
+
+const isWord = (text: string, words: readonly string[]): string =>
+  `lower(${text}) in (${words.map(quoteText).join(', ')})`;
+
+/** Returns SQL that states whether a text is a value of a column that is declared as `BOOLEAN`. */
+export const isDeclaredBoolean = (text: string): string => isWord(text, DECLARED_BOOLEANS);
+
 /**
  * Whether every text is a value of the type and nothing else. An integer must print as it was, so that `007`, `+1` and
  * numbers past 64 bits stay unchanged. A number below the smallest double is not 0. Dates are `YYYY-MM-DD` only, because `01/02/2024`
  * is ambiguous. Without regular expressions, which are several times as slow.
  */
 const CHECKS: Record<Candidate, (v: string) => string> = {
-  BOOLEAN: (v) => `lower(${v}) in ('true', 'false')`,
+  BOOLEAN: (v) => isWord(v, BOOLEANS),
   BIGINT: (v) => `coalesce(cast(try_cast(${v} as BIGINT) as VARCHAR) = ${v}, false)`,
   NUMBER: (
     v,

@@ -71,7 +71,36 @@ export function delimiterProblems(
     return long.length > 0 ? long : doubts.slice(0, 1).map((other) => doubtProblem(table, other));
   }
   const undivided = undividedProblems(tables);
-  return undivided.length > 0 ? undivided : oddProblems(table);
+  if (undivided.length > 0) return undivided;
+  const odd = oddProblems(table);
+  return odd.length > 0 ? odd : fixedWidthProblems(table);
+}
+
+/** Lines that show columns of fixed width. */
+const FIXED_LINES = 3;
+
+/** Returns a table whose lines are divided by blanks at the same positions. */
+function fixedWidthProblems({ records }: DividedTable): FileProblem[] {
+  const lines = records.map(({ raw }) => raw.trimEnd());
+  const width = Math.max(0, ...lines.map(({ length }) => length));
+  const isBlank = (at: number) => lines.every((line) => (line[at] ?? ' ') === ' ');
+  const gaps = Array.from({ length: width }, (_, at) => at).filter(
+    (at) => isBlank(at) && lines.some((line) => line[at + 1] !== undefined && line[at + 1] !== ' '),
+  );
+  // The values on both sides of a gap are there in most lines.
+  const isGap = (at: number) =>
+    lines.filter((line) => line.slice(0, at).trim() !== '' && line.slice(at).trim() !== '').length >=
+    MOST * lines.length;
+  const hasBlanks = lines.some((line) => /\S {2,}\S/.test(line));
+  if (lines.length < FIXED_LINES || !hasBlanks || !gaps.some(isGap)) return [];
+  return [
+    {
+      line: records[0]!.line,
+      message:
+        'The lines are read as one column, but seem to have columns of fixed width, with blanks at the same positions. ' +
+        'Write a delimiter between the values',
+    },
+  ];
 }
 
 const nameOf = (delimiter: string): string => NAMES[delimiter] ?? JSON.stringify(delimiter);

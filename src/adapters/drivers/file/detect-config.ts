@@ -8,7 +8,7 @@ import { guessEncoding, legacySample } from './encoding-guess.ts';
 import { examineText } from './examine-text.ts';
 import type { FileConfig } from './file-config.ts';
 import { headBytes } from './file-head.ts';
-import { createTable, detectCsvConfig } from './file-table.ts';
+import { checkRecords, createTable, detectCsvConfig } from './file-table.ts';
 import { nestedArray } from './json-document.ts';
 import { checkKeys } from './json-keys.ts';
 import { numberCodes } from './number-codes.ts';
@@ -67,6 +67,7 @@ export async function detectFileConfig(
     throw badInput('The file is encrypted, or in an old format of Office (.xls): save it as .xlsx without a password');
   const packed = PACKED.find(([magic]) => start.startsWith(magic));
   if (packed) throw badInput(`The file is packed (${packed[1]}): upload what is in it`);
+  if (isUtf32(bytes)) throw badInput('The file is UTF-32, which cannot be read: save it as UTF-8');
   const encoding = given.encoding ?? MARKS.find(([mark]) => start.startsWith(mark))?.[1];
   const head = decoderOf(encoding ?? 'utf-8').decode(bytes);
   if (encoding === undefined) checkUnmarkedEncoding(bytes);
@@ -126,6 +127,20 @@ function checkUnmarkedEncoding(bytes: Uint8Array): void {
   throw badInput(
     `The file seems to be UTF-16 without a byte order mark: set encoding to ${high > low ? 'utf-16be' : 'utf-16le'}`,
   );
+}
+
+/** Returns whether most characters have three zero bytes before or after the first one, as in UTF-32. */
+function isUtf32(bytes: Uint8Array): boolean {
+  const units = Math.floor(Math.min(bytes.length, 2 * UNMARKED_BYTES) / 4);
+  const zeros = [0, 0, 0, 0];
+  for (let i = 0; i < 4 * units; i++) if (bytes[i] === 0) zeros[i % 4]! += 1;
+  const hasZeroUnit = Array.from({ length: units }, (_, n) => bytes.subarray(4 * n, 4 * n + 4)).some((unit) =>
+    unit.every((byte) => byte === 0),
+  );
+  // No character has a fourth byte, and most have neither a second nor a third one.
+  const isMostly = (...counts: number[]) => counts[0] === units && counts.every((count) => count > MOST_ZEROS * units);
+  const [first = 0, second = 0, third = 0, fourth = 0] = zeros;
+  return units > 0 && !hasZeroUnit && (isMostly(first, second, third) || isMostly(fourth, third, second));
 }
 
 async function detectParquetConfig(path: string): Promise<DetectedFile> {
@@ -195,6 +210,7 @@ async function detectTextConfig(file: string, given: FileConfig, columnsFrom: Co
   const session = await DuckdbSession.open([path], '');
   try {
     checkKeys(path, format === 'json' ? 'json' : 'ndjson');
+    if (given.columns) await checkRecords(session, path, config);
     const { columns, problems, table, source: read } = await createTable(session, source, config);
     if (given.columns) await checkTypes(session, table!, config, columnsFrom);
     const changed = await valueProblems(session, { hint: KEEP_TEXTS, source: read });
@@ -239,15 +255,22 @@ function kindOf(head: string, whole: boolean, filename: string): 'csv' | 'json' 
     if (JSON_NAME.test(filename)) throw badInput('The file is not a JSON table: it begins neither with [ nor with {');
     return 'csv';
   }
-  if (text.startsWith('[')) return 'json';
   const line = text.split('\n', 1)[0]!;
+  if (text.startsWith('[')) {
+    if (isJsonText(line) && text.slice(line.length).trim() !== '')
+      throw badInput(
+        'Line 1 of the file is a JSON array, and further lines follow: a JSON table is one array of objects, or an object a line',
+      );
+    return 'json';
+  }
   if (line.length === text.length && !whole) return 'ndjson';
   try {
     JSON.parse(line);
     return 'ndjson';
   } catch {
-    if (NO_NUMBER.test(line)) return 'ndjson';
     const keys = whole ? nestedArrayIn(text) : undefined;
+    // The line has an error, which is named later.
+    if (NO_NUMBER.test(line) || (line.trimEnd().endsWith('}') && keys === undefined)) return 'ndjson';
     throw badInput(
       'The first line of the file is not a JSON object: a JSON table is an array of objects, or an object a line. ' +
         `For an array inside a document, set config.path${keys === undefined ? '' : ` to ${JSON.stringify(keys)}`}`,

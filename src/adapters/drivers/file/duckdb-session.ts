@@ -67,6 +67,19 @@ export class DuckdbSession {
     return attempt(async () => (await this.connection.runAndReadAll(sql, values)).getRows());
   }
 
+  /**
+   * Returns the rows of a statement with many expressions. DuckDB takes time by the square of their number to find those
+   * that occur twice, so it does not look for them.
+   */
+  async rowsOfMany(sql: string): Promise<DuckDBValue[][]> {
+    await this.run(`set disabled_optimizers = 'common_subexpressions'`);
+    try {
+      return await this.rows(sql);
+    } finally {
+      await this.run('reset disabled_optimizers');
+    }
+  }
+
   /** Prepares a statement. DuckDB already reads statistics of a file for it. */
   async prepare(sql: string): Promise<DuckDBPreparedStatement> {
     return attempt(() => this.connection.prepare(sql));

@@ -4,7 +4,8 @@ import { MAX_COLUMNS } from '../query-process/limits.ts';
 
 const DECIMAL_TYPE = String.raw`DECIMAL\(([1-9]|[12]\d|3[0-8]),([0-9]|[12]\d|3[0-8])\)`;
 /** Types of a text file's columns, named as in DuckDB. `TIMESTAMP` is UTC. */
-const COLUMN_TYPE = `^(VARCHAR|BIGINT|UBIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|JSON|${DECIMAL_TYPE})$`;
+const COLUMN_TYPES = ['VARCHAR', 'BIGINT', 'UBIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'JSON'];
+const COLUMN_TYPE = `^(${COLUMN_TYPES.join('|')}|${DECIMAL_TYPE})$`;
 
 /** How the texts of numbers and dates are read, where they are not in the usual form. */
 export interface ValueReading {
@@ -70,6 +71,7 @@ const readingSchema = {
     minLength: 2,
     maxLength: 100,
     pattern: '%',
+    examples: ['%d.%m.%Y', '%m/%d/%Y %H:%M'],
     description: 'Format of dates in texts in the notation of `strptime`, e.g. `%d.%m.%Y` or `%m/%d/%Y %H:%M`.',
   },
 };
@@ -186,6 +188,7 @@ export const configSchema = {
           type: {
             type: 'string',
             pattern: COLUMN_TYPE,
+            examples: [...COLUMN_TYPES, 'DECIMAL(12,2)'],
             description:
               '`VARCHAR` keeps the text as it is; `DECIMAL(p,s)` is exact; `UBIGINT` is a whole number of 64 bits without a sign; ' +
               'a `TIMESTAMP` is UTC.',

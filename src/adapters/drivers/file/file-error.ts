@@ -19,6 +19,11 @@ const RAGGED =
   '. Set ragged to true if records may have fewer values than columns, or skip if other lines precede the table';
 /** DuckDB counts the record after the malformed one. */
 const JSON_ERROR = /Malformed JSON in file "[^"\n]*", at byte (\d+) in (?:record\/value|line) (\d+): (.*)/;
+/** Reasons of DuckDB, and what a user can do. */
+const JSON_REASONS: [reported: string, said: string][] = [
+  ['input length is 0', 'no value follows a comma or stands before it: remove the comma'],
+  ['unexpected control character in string', 'a control character in a text: write it by an escape such as \\t or \\n'],
+];
 const CSV_REASON = new RegExp(`^(${CSV_REASONS.join('|')})`, 'm');
 
 /**
@@ -51,7 +56,10 @@ function words(message: string): string {
         .replace(/^Value with unterminated quote found/, UNCLOSED) ?? 'cannot be read as CSV'
     }`;
   const [, byte, next, reason] = JSON_ERROR.exec(message) ?? [];
-  if (next) return `Malformed JSON at byte ${byte} of record ${Number(next) - 1}: ${reason}`;
+  if (next) {
+    const [, said] = JSON_REASONS.find(([reported]) => reason!.startsWith(reported)) ?? [];
+    return `Malformed JSON at byte ${byte} of record ${Number(next) - 1}: ${said ?? reason!.trim()}`;
+  }
   if (message.includes('CSV Parser state machine'))
     return 'The file cannot be read as CSV: its lines end in different ways, or a value is quoted wrongly';
   if (message.includes('Could not convert Timestamp')) return 'The file has a time in a year that cannot be read';

@@ -250,12 +250,34 @@ function jsonText(name: string, nullValues: readonly string[] = []): string {
     : text;
 }
 
+/** Throws BAD_USER_INPUT for a file of JSON with a record that is not an object. */
+export const checkRecords = (session: DuckdbSession, path: string, { format }: FileConfig): Promise<void> =>
+  checkObjects(session, objects(path, format));
+
+async function checkObjects(session: DuckdbSession, from: string): Promise<void> {
+  const [odd] = await session.rows(
+    `select n, json_type(json) from (select row_number() over () as n, json from ${from})
+    where json_type(json) <> 'OBJECT' limit 1`,
+  );
+  if (!odd) return;
+  const [record, type] = odd.map(String);
+  throw badInput(
+    `Record ${record} of the file is not a JSON object, but ${KINDS[type!] ?? 'a number'}. ` +
+      'Each row must be an object with the names of the columns, such as {"name": "Ann", "age": 5}',
+  );
+}
+
+/** Values of JSON that are not numbers or objects. */
+const KINDS: Readonly<Record<string, string>> = {
+  ARRAY: 'an array',
+  VARCHAR: 'a text',
+  BOOLEAN: 'a boolean',
+  NULL: 'null',
+};
+
 /** Returns the keys of the objects in the order of their first occurrence, and their names as columns. */
 async function jsonColumns(session: DuckdbSession, from: string): Promise<JsonColumn[]> {
-  const [odd] = await session.rows(
-    `select n from (select row_number() over () as n, json from ${from}) where json_type(json) <> 'OBJECT' limit 1`,
-  );
-  if (odd) throw badInput(`Record ${String(odd[0])} of the file is not a JSON object`);
+  await checkObjects(session, from);
   // The client of DuckDB removes a byte order mark at the beginning of a text.
   const rows = await session.rows(`select '.' || key
       from (

@@ -2,10 +2,10 @@ import { ApiError, badInput } from '../../../core/errors.ts';
 import type { FileProblem } from '../../../core/row-source.ts';
 import { odsRows, odsSheets } from './ods-reader.ts';
 import { type ColumnFix } from './sheet-columns.ts';
-import { coverProblem, emptySheetProblem } from './sheet-problems.ts';
+import { coverProblem, emptySheetProblem, severalTablesProblem, totalsProblem } from './sheet-problems.ts';
 import type { SheetRow } from './sheet-values.ts';
 import { SheetWriter, type SheetConfig, type SheetRows } from './sheet-writer.ts';
-import { xlsxRows, xlsxSheets } from './xlsx-reader.ts';
+import { xlsxRows, xlsxSheets, xlsxTables } from './xlsx-reader.ts';
 import { ZipArchive } from './zip-archive.ts';
 
 const MAX_LISTED_SHEETS = 50;
@@ -27,7 +27,7 @@ export async function readSheet(file: string, config: SheetConfig): Promise<Shee
     return {
       ...rows,
       ...(sheet !== undefined && { sheet }),
-      problems: [...problems, ...rows.problems, ...found.problems],
+      problems: [...problems, ...(await tableProblems(file, read)), ...rows.problems, ...found.problems],
     };
   } catch (error) {
     if (error instanceof ApiError || isFromSystem(error)) throw error;
@@ -75,6 +75,13 @@ async function otherSheet(file: string, config: SheetConfig, { size }: SheetWrit
     if (columns > 1 && rows >= TABLE_ROWS && rows > size.rows) return { problems: [coverProblem(listOf(others))] };
   }
   return NO_OTHER;
+}
+
+/** Returns the doubts about the tables that a sheet defines. */
+async function tableProblems(file: string, { format, sheet, skip = 0 }: SheetConfig): Promise<FileProblem[]> {
+  if (format === 'ods') return [];
+  const tables = await xlsxTables(ZipArchive.open(file)!, sheet);
+  return [...severalTablesProblem(tables), ...tables.flatMap(totalsProblem)].filter(({ line }) => !line || line > skip);
 }
 
 const isFromSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;

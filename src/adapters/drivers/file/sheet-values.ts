@@ -15,8 +15,11 @@ export class CellTime {
 /** A date of a negative number, which is before the first day of the workbook. Not all programs show it. */
 export class EarlyTime extends CellTime {}
 
-/** A date or time whose last fraction of a second the file states, and which is read as midnight. */
+/** A date or time less than a millisecond before midnight, which is read as midnight. */
 export class RoundedTime extends CellTime {}
+
+/** A time whose number has a fraction of a millisecond, which is rounded. */
+export class CoarseTime extends CellTime {}
 
 /** A number as digits, which may be more than a double has. A whole number with a point is one of a column of decimals. */
 export class CellNumber {
@@ -86,6 +89,9 @@ export const MAX_SHEET_COLUMNS = 16_384;
 const DAY_MS = 86_400_000;
 const DAY_BEFORE_1900 = Date.UTC(1899, 11, 31);
 const START_OF_1904 = Date.UTC(1904, 0, 1);
+/** Milliseconds by which the number of days that a program writes can be wrong. */
+const MAX_ERROR_OF_DAYS_MS = 0.005;
+const DECIMALS = /(?:\.(\d+))?(?:e-(\d+))?$/;
 /** 29 February 1900, which the calendar of workbooks has and the year does not. */
 const LEAP_DAY_1900 = 60;
 const FIRST_MS = new Date('0001-01-01T00:00:00Z').getTime();
@@ -94,7 +100,8 @@ const LAST_MS = new Date('9999-12-31T23:59:59.999Z').getTime();
 /**
  * Returns the value of a number that a cell shows as a date or time. Days are counted from the epoch of the workbook:
  * negative ones, which LibreOffice writes, are before it. Day 0 of 1900 and its 29 February do not exist. With
- * `hasTime` the cell shows fractions of seconds, so that midnight is a datetime.
+ * `hasTime` the cell shows fractions of seconds, so that midnight is a datetime. Times are rounded to milliseconds, as
+ * Excel shows them: a time of day just before midnight is `00:00:00`.
  */
 export function serialValue(
   serial: number,
@@ -102,10 +109,22 @@ export function serialValue(
   is1904: boolean,
   hasTime = false,
 ): CellValue {
-  if (kind === 'elapsed') return new CellTime(clockText(Math.round(serial * DAY_MS)));
-  if (kind === 'time' && serial > -1 && serial < 1) return new CellTime(clockText(Math.round(serial * DAY_MS)));
-  const value = dayValue(serial, is1904, hasTime);
-  return serial < 0 && value instanceof CellTime ? new EarlyTime(value.text) : value;
+  const ms = Math.round(serial * DAY_MS);
+  const isClock = kind === 'time' && serial > -1 && serial < 1;
+  if (isClock && Math.abs(ms) === DAY_MS) return new RoundedTime(clockText(0));
+  const value = kind === 'elapsed' || isClock ? new CellTime(clockText(ms)) : dayValue(serial, is1904, hasTime);
+  if (!(value instanceof CellTime)) return value;
+  if (kind !== 'elapsed' && !isClock) {
+    if (serial < 0) return new EarlyTime(value.text);
+    if (Math.floor(ms / DAY_MS) > Math.floor(serial)) return new RoundedTime(value.text);
+  }
+  return Math.abs(serial * DAY_MS - ms) > possibleError(serial) ? new CoarseTime(value.text) : value;
+}
+
+/** Returns the milliseconds by which a number of days may be wrong: half of its last digit, but not less than programs. */
+function possibleError(serial: number): number {
+  const [, fraction = '', exponent = '0'] = DECIMALS.exec(String(serial))!;
+  return Math.max(MAX_ERROR_OF_DAYS_MS, (DAY_MS / 2) * 10 ** -(fraction.length + Number(exponent)));
 }
 
 /** Returns the date of a number of days. */
@@ -151,9 +170,9 @@ export function isoValue(text: string): CellValue {
   if (day === undefined) {
     const [, hours, minutes, seconds = '0', part = ''] = ISO_CLOCK.exec(text) ?? [];
     if (hours === undefined) return UNREADABLE;
-    const { ms, digits } = fractionOf(part);
     const clock = clockMs(hours, minutes!, seconds);
-    return roundedTime(clock, ms, new CellTime(clockText(clock + ms, digits)));
+    if (Number(minutes) > 59 || Number(seconds) > 59 || clock >= DAY_MS) return UNREADABLE;
+    return new CellTime(clockOf(clock, part));
   }
   // `Date` takes 30 February as 1 March.
   if (!isDay(day)) return UNREADABLE;
@@ -189,9 +208,15 @@ export function durationValue(text: string): CellValue {
   const [found, sign, days = '0', hours = '0', minutes = '0', seconds = '0', fraction = ''] =
     ISO_DURATION.exec(text) ?? [];
   if (found === undefined) return UNREADABLE;
+  const size = clockOf(Number(days) * DAY_MS + clockMs(hours, minutes, seconds), fraction);
+  return new CellTime(`${sign && /[1-9]/.test(size) ? '-' : ''}${size}`);
+}
+
+/** Returns the text of a time and a fraction of a second. Its digits stay where rounding would end the day. */
+function clockOf(second: number, fraction: string): string {
   const { ms, digits } = fractionOf(fraction);
-  const size = Number(days) * DAY_MS + clockMs(hours, minutes, seconds) + ms;
-  return new CellTime(`${sign && (size > 0 || digits) ? '-' : ''}${clockText(size, digits)}`);
+  if (ms < 1000 || (second + ms) % DAY_MS > 0) return clockText(second + ms, digits);
+  return clockText(second + Number(fraction.slice(0, 3)), fraction.slice(3));
 }
 
 const clockMs = (hours: string, minutes: string, seconds: string): number =>

@@ -7,6 +7,7 @@ import { MARK } from './exact-decimals.ts';
 import { renamedProblems, tableNames, type FileConfig } from './file-config.ts';
 import { guessHeader, hasSecondNames, isNarrow, namesBelowTitles, textCell, type HeaderCell } from './header-rule.ts';
 import { fixedValue, SheetColumns, type ColumnFix } from './sheet-columns.ts';
+import { SheetLayout } from './sheet-layout.ts';
 import { doubtOf, isDoubtful, narrowProblem, NO_VALUE, titleProblem, unlistedProblems } from './sheet-problems.ts';
 import { CellNumber, CellText, CellTime, UNREADABLE } from './sheet-values.ts';
 import type { CellValue, SheetRow } from './sheet-values.ts';
@@ -68,6 +69,7 @@ export class SheetWriter {
 
   /** The cells of the rows below the names. */
   readonly columns = new SheetColumns();
+  readonly #layout = new SheetLayout();
   readonly #fixes: ReadonlyMap<number, ColumnFix>;
   #rows = 0;
 
@@ -128,6 +130,7 @@ export class SheetWriter {
 
   #writeRow({ index, values: stored, repeat }: SheetRow): void {
     this.columns.add(stored, index, repeat);
+    if (repeat > 0) this.#layout.add(stored, index, repeat);
     const values = this.#fixes.size > 0 ? stored.map((value, i) => fixedValue(value, this.#fixes.get(i))) : stored;
     if (repeat > 0 && values.some(isDoubtful)) this.#report(values, index);
     const written = values.flatMap((value, i) => {
@@ -205,7 +208,12 @@ export class SheetWriter {
       written: this.#written,
       pointed: this.#pointed,
       hasDigits: this.#hasDigits,
-      problems: [...this.#problems, ...unlistedProblems(this.#unlisted), ...renamed],
+      problems: [
+        ...this.#problems,
+        ...unlistedProblems(this.#unlisted),
+        ...(this.#hasNames ? [] : this.#layout.problems(this.#names)),
+        ...renamed,
+      ],
     };
   }
 }

@@ -89,8 +89,13 @@ export function brokenJsonLine(path: string): string | undefined {
         if (text.trim() !== '' && LONE_SURROGATE.test(JSON.stringify(JSON.parse(text))))
           throw new Error('half of a character of two parts, such as \\ud83d');
       } catch (error) {
-        const hint = NO_NUMBER.test(text) ? '. JSON has no NaN and no Infinity: replace them by null, or by texts' : '';
-        return `Line ${line} of the file: ${(error as Error).message.slice(0, 200)}${hint}`;
+        const { message } = error as Error;
+        const hint = NO_NUMBER.test(text)
+          ? '. JSON has no NaN and no Infinity: replace them by null, or by texts'
+          : message.startsWith('Bad control character')
+            ? '. Write control characters by escapes such as \\t or \\n'
+            : '';
+        return `Line ${line} of the file: ${message.slice(0, 200)}${hint}`;
       }
     }
     return undefined;

@@ -1,5 +1,6 @@
 import type { FileProblem } from '../../../core/row-source.ts';
 import { withoutBlanks } from './blanks.ts';
+import { numberedValues } from './declared-types.ts';
 import type { DuckdbSession } from './duckdb-session.ts';
 import type { FileColumn, FileConfig } from './file-config.ts';
 import { presentText, readingFor, type TextTable } from './typed-columns.ts';
@@ -7,6 +8,10 @@ import { presentText, readingFor, type TextTable } from './typed-columns.ts';
 /** Number of columns in one check, which bounds the memory. */
 const BATCH = 500;
 const SET_TYPE = 'Set its type in columns to VARCHAR to keep the texts';
+/** SQL that states whether the text `t` of a time has no time of day, has a zone, or has a time of day without one. */
+const IS_DATE = `strlen(t) = 10`;
+const HAS_ZONE = `regexp_matches(t, '[T ].*[-+Z]')`;
+const IS_LOCAL = `not ${IS_DATE} and not ${HAS_ZONE}`;
 
 /**
  * Returns the columns of times in texts that are written in several ways: with and without a time zone, and dates without a time.
@@ -27,18 +32,16 @@ export async function timeProblems(
     problems.push({ ...(lineOf && { line: lineOf(Number(record)) }), column: name, message });
   for (let at = 0; at < times.length; at += BATCH) {
     const batch = times.slice(at, at + BATCH);
-    const texts = batch.map((i, n) => `${withoutBlanks(presentText(columns[i]!, typed[i]!))} as t${n}`);
-    const found = batch.flatMap((_, n) => {
-      const [isDate, hasZone] = [`strlen(t${n}) = 10`, `regexp_matches(t${n}, '[T ].*[-+Z]')`];
-      const isLocal = `not ${isDate} and not ${hasZone}`;
-      return [`bool_or(${hasZone})`, ...firstOf(`t${n}`, isLocal), ...firstOf(`t${n}`, isDate)];
-    });
-    const [row] = await session.rows(
-      `select ${found.join(', ')} from (select row_number() over () as n, ${texts.join(', ')} from ${from})`,
+    const values = numberedValues(
+      from,
+      batch.map((i) => ({ ...columns[i]!, text: presentText(columns[i]!, typed[i]!), k: i })),
     );
-    for (const [n, i] of batch.entries()) {
-      const [hasZones, localRecord, local, dateRecord, date] = row!.slice(5 * n);
-      const { name } = typed[i]!;
+    const rows = await session.rows(
+      `select k, bool_or(${HAS_ZONE}), ${firstOf(IS_LOCAL)}, ${firstOf(IS_DATE)}
+      from (select k, n, ${withoutBlanks('u')} as t from ${values}) group by k order by k`,
+    );
+    for (const [k, hasZones, localRecord, local, dateRecord, date] of rows) {
+      const { name } = typed[Number(k)]!;
       if (hasZones === true && localRecord !== null)
         report(
           name,
@@ -56,8 +59,8 @@ export async function timeProblems(
   return problems;
 }
 
-/** Returns SQL of the first record with a text that meets a condition, and of the text. */
-function firstOf(text: string, condition: string): string[] {
+/** Returns SQL of the first record whose text meets a condition, and of the text. */
+function firstOf(condition: string): string {
   const record = `case when ${condition} then n end`;
-  return [`min(${record})`, `arg_min(case when ${condition} then ${text} end, ${record})`];
+  return `min(${record}), arg_min(case when ${condition} then t end, ${record})`;
 }

@@ -66,11 +66,13 @@ export async function valueProblems(
     if (types && !types.includes(type.typeId)) return [];
     return (Object.keys(CHANGES) as Change[]).flatMap((change) => {
       const { value, text } = source?.columns[i] ?? { value: quoteName(name) };
-      const found = changes(change, type, value, 0);
+      const [v, t] = [`v${i}`, `t${i}`];
+      const found = changes(change, type, v, 0);
       if (found === undefined) return [];
       const isText = change === 'fraction' && text !== undefined;
-      const condition = isText ? `(${found} or regexp_matches(${text}, ${quoteText(FINE_FRACTION)}))` : found;
-      return [{ name, change, condition, shown: isText ? text : value, nested: CONTAINERS.has(type.typeId) }];
+      const condition = isText ? `(${found} or regexp_matches(${t}, ${quoteText(FINE_FRACTION)}))` : found;
+      const parts = [`${value} as ${v}`, ...(isText ? [`${text} as ${t}`] : [])];
+      return [{ name, change, condition, parts, shown: isText ? t : v, nested: CONTAINERS.has(type.typeId) }];
     });
   });
   const problems: { column: string; message: string }[] = [];
@@ -81,8 +83,10 @@ export async function valueProblems(
       ({ shown, condition }, i) => `case when ${condition} then cast(${shown} as VARCHAR) end as p${i}`,
     );
     const counts = batch.map((_, i) => `count(p${i}), any_value(p${i})`);
-    const [row] = await session.rows(
-      `select ${counts.join(', ')} from (select ${texts.join(', ')} from ${source?.from ?? 'data'})`,
+    // Each value is computed once.
+    const parts = [...new Set(batch.flatMap((check) => check.parts))].join(', ');
+    const [row] = await session.rowsOfMany(
+      `select ${counts.join(', ')} from (select ${texts.join(', ')} from (select ${parts} from ${source?.from ?? 'data'}))`,
     );
     for (const [i, { name, change, nested }] of batch.entries()) {
       const count = Number(row![2 * i]);

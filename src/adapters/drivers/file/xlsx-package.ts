@@ -47,6 +47,26 @@ export async function readWorkbook(archive: ZipArchive, part: string): Promise<W
   return { sheets, is1904, strings: partOf('sharedStrings'), styles: partOf('styles') };
 }
 
+/** A table that a worksheet defines: its cells, such as `A1:C5`, and whether its last row has totals. */
+export interface SheetTable {
+  cells: string;
+  hasTotals: boolean;
+}
+
+/** Returns the tables that a worksheet defines. */
+export async function readTables(archive: ZipArchive, part: string): Promise<SheetTable[]> {
+  const tables: SheetTable[] = [];
+  for (const { kind, target } of await relationshipsOf(archive, part)) {
+    if (kind !== 'table' || !archive.has(target)) continue;
+    await readWholeXml(archive.chunks(target), {
+      open: (name, { ref: cells = '', totalsRowCount = '0' }) => {
+        if (name === 'table') tables.push({ cells, hasTotals: Number(totalsRowCount) > 0 });
+      },
+    });
+  }
+  return tables;
+}
+
 /** Returns the relationships of a part; of the package for an empty name. */
 async function relationshipsOf(archive: ZipArchive, part: string): Promise<Relationship[]> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);

@@ -14,7 +14,17 @@ import {
   textValue,
 } from './sheet-values.ts';
 import type { CellValue, SheetRow } from './sheet-values.ts';
-import { readSharedTexts, readStyles, readWorkbook, RichText, unescaped, workbookPart } from './xlsx-package.ts';
+import {
+  readSharedTexts,
+  readStyles,
+  readTables,
+  readWorkbook,
+  RichText,
+  unescaped,
+  workbookPart,
+  type SheetTable,
+  type Workbook,
+} from './xlsx-package.ts';
 import { readXml } from './xml-reader.ts';
 import type { ZipArchive } from './zip-archive.ts';
 
@@ -37,6 +47,18 @@ export async function xlsxSheets(archive: ZipArchive): Promise<string[]> {
   return sheets.flatMap(({ name, hidden }) => (hidden ? [] : [name]));
 }
 
+/** Returns the tables that a worksheet defines, found like its rows. */
+export async function xlsxTables(archive: ZipArchive, name: string | undefined): Promise<SheetTable[]> {
+  const part = await workbookPart(archive);
+  if (part === undefined) return [];
+  const sheet = sheetIn(await readWorkbook(archive, part), name);
+  return sheet ? readTables(archive, sheet.part) : [];
+}
+
+/** Returns the worksheet with a name, or the first one that is not hidden. */
+const sheetIn = ({ sheets }: Workbook, name: string | undefined): Workbook['sheets'][number] | undefined =>
+  name === undefined ? (sheets.find(({ hidden }) => !hidden) ?? sheets[0]) : sheets.find((one) => one.name === name);
+
 /**
  * Yields the rows of a worksheet by its name, or of the first one that is not hidden. `missing` is called with all
  * names if the worksheet does not exist.
@@ -48,10 +70,10 @@ export async function* xlsxRows(
 ): AsyncGenerator<SheetRow> {
   const part = await workbookPart(archive);
   if (part === undefined) throw new Error('it has no workbook');
-  const { sheets, is1904, strings, styles } = await readWorkbook(archive, part);
-  const sheet =
-    name === undefined ? (sheets.find(({ hidden }) => !hidden) ?? sheets[0]!) : sheets.find((one) => one.name === name);
-  if (!sheet) throw missing(sheets.map((one) => one.name));
+  const workbook = await readWorkbook(archive, part);
+  const { is1904, strings, styles } = workbook;
+  const sheet = sheetIn(workbook, name);
+  if (!sheet) throw missing(workbook.sheets.map((one) => one.name));
   const texts = await readSharedTexts(archive, strings);
   const content = new SheetContent({ texts, formats: await readStyles(archive, styles), is1904 });
   for await (const rows of readXml(archive.chunks(sheet.part), content, () => content.takeRows())) yield* rows;

@@ -1,6 +1,9 @@
 import type { Driver } from '../../../core/row-source.ts';
+import { serverConfig } from '../server-config.ts';
 import { ServerConnection } from '../server-connection.ts';
-import { mysqlConfig } from './mysql-config.ts';
+
+/** `config` and `secrets` of a datasource. The longest names are user names of MariaDB. */
+const mysqlConfig = serverConfig({ port: 3306, nameLength: 128 });
 
 /**
  * Driver of MySQL, 8 and newer, and MariaDB, 10.5 and newer. The protocol's client needs 25 MB of memory, so it is

@@ -22,7 +22,7 @@ import type { ColumnsFrom, Job, Work } from './work.ts';
 /** Milliseconds for tasks without a query's limit: testing, listing tables, detecting a file's config. */
 const CATALOG_TIMEOUT = 60_000;
 
-/** Bytes of a file up to which the process that detected its config also runs the next task on it. */
+/** Maximum size of a file whose next task runs in the process that detected its config, in bytes. */
 const SMALL_FILE = 1024 ** 2;
 
 /**

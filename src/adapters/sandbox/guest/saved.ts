@@ -20,7 +20,7 @@ const Bytes = Uint8Array;
 const getByteLength = getOwnPropertyDescriptor(getPrototypeOf(Bytes.prototype)!, 'byteLength')!.get!;
 const getBufferLength = getOwnPropertyDescriptor(ArrayBuffer.prototype, 'byteLength')!.get!;
 
-/** Returns an object without prototype, to which the values are added. */
+/** Returns an object without prototype that has the values. */
 export const bareObject = (): Record<string, unknown> => ({ __proto__: null }) as unknown as Record<string, unknown>;
 
 export const sliceText = (text: string, start: number, end?: number): string =>

@@ -36,7 +36,7 @@ class URLSearchParams {
     return 'URLSearchParams';
   }
   #pairs: Pairs;
-  /** Set by the URL to which it belongs. */
+  /** Set by its URL. */
   #onChange: (() => void) | undefined;
 
   constructor(init?: unknown, onChange?: () => void) {

@@ -3,7 +3,7 @@ import type { CompileFrame, Compiler, Environment, Nunjucks, Runtime, SyntaxNode
 
 type Place = Omit<Mistake, 'message'>;
 
-/** Filters and tests to which an unknown name may be passed, even if unknown names are mistakes. */
+/** Filters and tests that accept an unknown name, even if unknown names are mistakes. */
 const FOR_UNKNOWN_FILTERS = new Set(['default', 'd']);
 const FOR_UNKNOWN_TESTS = new Set(['defined', 'undefined']);
 const STATEMENTS = ['If', 'For', 'Set', 'Switch', 'Super', 'Block', 'Extends', 'Import', 'FromImport', 'Include'];

@@ -45,15 +45,19 @@ export const DATASET_PROPERTIES = {
 /** Principals that receive something. */
 export const RECIPIENTS = { type: 'array', minItems: 1, maxItems: 100, items: { type: 'string', maxLength: 320 } };
 
-type OptionalKeys<Data> = { [K in keyof Data]-?: object extends Pick<Data, K> ? K : never }[keyof Data];
+type RequiredKeys<Data> = { [K in keyof Data]-?: object extends Pick<Data, K> ? never : K }[keyof Data];
 
-/** A type of actions. `properties` and the type of the data have the same keys. */
-type ActionDefinition<Data> = Omit<JobActionDriver<Data>, 'schema'> & {
-  /** JSON Schemas of the properties of `data`. */
-  properties: Record<keyof Data, object>;
-  /** All required properties. The compiler permits no optional ones. */
-  required: readonly Exclude<keyof Data, OptionalKeys<Data>>[];
-};
+/** The required properties, exactly as in the type of the data. It is left out if the type has none. */
+type RequiredProperties<Data> = [RequiredKeys<Data>] extends [never]
+  ? { required?: never }
+  : { required: Record<RequiredKeys<Data>, true> };
+
+/** A type of actions. `properties` and the type of the data have the same keys, and none of `COMMON`. */
+type ActionDefinition<Data> = Omit<JobActionDriver<Data>, 'schema'> &
+  RequiredProperties<Data> & {
+    /** JSON Schemas of the properties of `data`. */
+    properties: Record<keyof Data, object> & { [K in keyof typeof COMMON]?: never };
+  };
 
 /**
  * Defines a type of actions. The JSON Schema of its `data` has these properties and those that all actions have. It is
@@ -62,5 +66,10 @@ type ActionDefinition<Data> = Omit<JobActionDriver<Data>, 'schema'> & {
 export const defineAction = <Data>({ properties, required, ...driver }: ActionDefinition<Data>): JobActionDriver =>
   ({
     ...driver,
-    schema: { type: 'object', properties: { ...properties, ...COMMON }, required, additionalProperties: false },
+    schema: {
+      type: 'object',
+      properties: { ...properties, ...COMMON },
+      required: Object.keys(required ?? {}),
+      additionalProperties: false,
+    },
   }) as unknown as JobActionDriver;

@@ -42,7 +42,7 @@ export const emailAction = defineAction<EmailData>({
         'With `recipient` only the files of exports can be attached, and recipients are users and teams only.',
     },
   },
-  required: ['recipients', 'subject', 'body'],
+  required: { recipients: true, subject: true, body: true },
   async prepare(data, action) {
     const { recipients, runAs, attach } = data;
     const resolved = await resolveRecipients(action.tx, action.ctx.viewer.tenantId, recipients, {

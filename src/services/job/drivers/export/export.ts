@@ -27,7 +27,7 @@ export const exportAction = defineAction<ExportOptions & DatasetKeys>({
       description: 'Name of the file, without or with the extension of the format. Default: the slug of the dataset.',
     },
   },
-  required: ['format'],
+  required: { format: true },
   prepare(data) {
     const { filter } = data;
     // As text, criteria would not be checked against the fields that the caller sees.

@@ -24,7 +24,7 @@ export const notifyAction = defineAction<NotifyData>({
     },
     message: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_CHARACTERS, description: 'Message.' },
   },
-  required: ['recipients', 'message'],
+  required: { recipients: true, message: true },
   prepare: async (data, action) => ({
     ...data,
     recipients: await resolveRecipients(action.tx, action.ctx.viewer.tenantId, data.recipients, {

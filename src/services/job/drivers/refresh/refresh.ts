@@ -22,7 +22,6 @@ export const refreshAction = defineAction<RefreshData>({
     ...DATASET_PROPERTIES,
     params: { type: 'object', description: 'Values of the query parameters, by name. Default: their default values.' },
   },
-  required: [],
   run: (run) => refreshDataset(run, run.data.params),
   async preview({ ctx, datasetId }) {
     const dataset = await ctx.read.one(Dataset, datasetId, ['name', 'dataUpdatedAt', ...VIEW_COLUMNS]);

@@ -45,7 +45,7 @@ export const renderTemplateAction = defineAction<RenderData>({
       description: 'Name of the file, without or with the extension of the format. Default: the slug of the template.',
     },
   },
-  required: ['templateId'],
+  required: { templateId: true },
   prepare,
   async run(run) {
     const { content, contentType, filename } = await render(run);

@@ -26,7 +26,7 @@ export const snapshotCleanupAction = defineAction<CleanupData>({
     ...DATASET_PROPERTIES,
     keep: { type: 'integer', minimum: 0, maximum: 10_000, description: 'Number of latest snapshots to keep.' },
   },
-  required: ['keep'],
+  required: { keep: true },
   run: ({ ctx, datasetId, data, log, progress }) =>
     cleanSnapshots(ctx, datasetId, data.keep, ({ id, kept }, done) => {
       log(`The snapshot ${id} ${kept ? ENDS[kept] : 'was deleted'}`);

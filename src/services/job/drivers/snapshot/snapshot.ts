@@ -28,7 +28,6 @@ export const snapshotAction = defineAction<SnapshotData>({
       description: 'Name of the snapshot. Default: the name of the dataset and the date in UTC.',
     },
   },
-  required: [],
   async run(run) {
     await takeSnapshot(run, run.data.name);
   },

@@ -23,7 +23,7 @@ export const syncLibraryAction = defineAction<SyncData>({
     libraryId: { type: 'string', minLength: 1, maxLength: 255, description: 'Library, by id, slug or natural id.' },
     purge: { type: 'boolean', description: 'Whether all files are deleted and read again. Default: false.' },
   },
-  required: ['libraryId'],
+  required: { libraryId: true },
   prepare,
   async run(run) {
     const { libraryId, purge } = run.data;

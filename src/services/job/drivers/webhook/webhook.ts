@@ -32,7 +32,7 @@ export const webhookAction = defineAction<WebhookData>({
     },
     secret: { type: 'string', minLength: 1, maxLength: 1000, description: 'Key of the signature. A secret.' },
   },
-  required: ['url'],
+  required: { url: true },
   prepare(data) {
     const { url, method, headers = {} } = data;
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
