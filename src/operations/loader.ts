@@ -138,7 +138,9 @@ class Load {
       if (source.file) await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(source.file)]);
       client.on('error', () => this.interrupt('The connection that holds the lock was lost'));
     } catch (error) {
-      throw new Interruption(`Could not lock the generation: ${error instanceof Error ? error.message : String(error)}`);
+      throw new Interruption(
+        `Could not lock the generation: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 }
