@@ -14,7 +14,7 @@ const OWN_PROCESS = [
   'test/identity/stalled-notifications.test.ts',
   'test/dataset-index/{duckdb-visible-first,interruptible,side-by-side-search}.test.ts',
   'test/drivers/{driver-*-stopping,driver-sqlite-types,embedded-postgres,spare-process}.test.ts',
-  'test/{dataset/dataset-refresh,operation/{queue-shares,source-relay,survival}}.test.ts',
+  'test/{dataset/dataset-refresh,operation/{loader-reuse,queue-shares,source-relay,survival}}.test.ts',
   'test/server/{loaded-modules,metrics,tracing}.test.ts',
   'test/**/*-{hostile,memory}.test.ts',
 ];

@@ -35,6 +35,13 @@ export class MailAttachment {
   size!: number;
 }
 
+/** The rows of a dataset that a mail has attached, as its recipient saw them. */
+export interface MailedRows {
+  datasetId: string;
+  /** Digest of the restriction on rows and fields. Null if the dataset was fully visible. */
+  restriction: string | null;
+}
+
 /**
  * A mail in the outbox. Its texts are encrypted, since they can contain password links. See
  * docs/contract/people.md#mail.
@@ -51,6 +58,10 @@ export class Mail extends TenantRow {
   })
   @Property({ type: 'uuid', nullable: true })
   userId?: string | null;
+
+  /** Whether the recipient is a user. It stays true when the user is deleted. */
+  @Property({ type: 'boolean' })
+  toUser: boolean = false;
 
   @Field(() => String, { description: 'E-mail address of the recipient, or their username if they have no address.' })
   @Property({ type: 'text', fieldName: 'recipient' })
@@ -73,6 +84,10 @@ export class Mail extends TenantRow {
   })
   @Property({ type: 'json' })
   attachments: MailAttachment[] = [];
+
+  /** The attached rows that the recipient must still see when the mail is sent. */
+  @Property({ type: 'json' })
+  rowsOf: MailedRows[] = [];
 
   /** Names what caused the mails of several recipients, so that it causes them once. */
   @Property({ type: 'text', nullable: true })

@@ -1,3 +1,4 @@
+import { addressRange } from './address-range.ts';
 import { unavailable } from './errors.ts';
 import {
   callerOf,
@@ -28,7 +29,7 @@ export interface Caller {
 }
 
 /** Returns the caller that stands for the unknown users of an address. */
-export const callerAt = (address: string): Caller => ({ tenantId: address, userId: '' });
+export const callerAt = (address: string): Caller => ({ tenantId: addressRange(address), userId: '' });
 
 interface GateOptions {
   /** Number of concurrent tasks. */

@@ -42,8 +42,8 @@ export type FromSource =
   | { kind: 'estimate'; rows: number };
 
 /**
- * Messages to the loader. `prepare` comes before the job is known. After `published` it prepares the search words and
- * exits; after `done` it exits immediately.
+ * Messages to the loader. `prepare` comes before the job is known. After `published` it prepares the search words, then
+ * sends `idle` or exits; after `done` it exits immediately.
  */
 export type ToLoader =
   | FromSource
@@ -55,7 +55,8 @@ export type ToLoader =
 
 /**
  * Messages from the loader: `describe` and `read` ask the parent for a part of its source; `source-ended` has the code
- * of the source's error; `failed` is an error that the caller gets, `broken` a bug, `interrupted` a reason to retry.
+ * of the source's error; `failed` is an error that the caller gets, `broken` a bug, `interrupted` a reason to retry; after
+ * `idle` it can load another generation.
  */
 export type FromLoader =
   | { kind: 'describe' }
@@ -65,4 +66,5 @@ export type FromLoader =
   | { kind: 'loaded'; generation: Generation }
   | { kind: 'failed'; failure: OperationFailure }
   | { kind: 'broken'; message: string }
-  | { kind: 'interrupted'; why: string };
+  | { kind: 'interrupted'; why: string }
+  | { kind: 'idle' };

@@ -31,8 +31,8 @@ export interface LoadProcess {
   /** The finished generation, locked until `release`. Rejects with the error of the load. */
   generation: Promise<Generation>;
   /**
-   * Ends the process. A published generation is first prepared for searches; the returned promise does not wait for
-   * that. Never throws.
+   * Ends the process, or keeps it for the next load. A published generation is first prepared for searches; the returned
+   * promise does not wait for that. Never throws.
    */
   release(published?: Generation): Promise<void>;
 }
@@ -53,9 +53,11 @@ export function startLoad(
   const send = (message: ToLoader) => {
     if (child.connected) child.send(message, () => {});
   };
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve()).once('error', () => resolve());
-  });
+  const { promise: ended, resolve: setEnded } = Promise.withResolvers<Interrupted>();
+  const onError = (error: Error) => setEnded(new Interrupted('Could not start the loader', { cause: error }));
+  const onExit = (code: number | null, by: NodeJS.Signals | null) =>
+    setEnded(new LoaderDied(`The loader exited: ${by ?? `status ${code}`}`));
+  child.on('error', onError).on('exit', onExit);
   let killTimer: NodeJS.Timeout | undefined;
   const scheduleKill = () => {
     killTimer ??= setTimeout(() => child.kill('SIGKILL'), LOADER_KILL_AFTER_MS);
@@ -65,10 +67,12 @@ export function startLoad(
     scheduleKill();
   };
   signal.addEventListener('abort', abort);
-  void exited.then(() => {
+  const detach = () => {
     clearTimeout(killTimer);
     signal.removeEventListener('abort', abort);
-  });
+    child.off('error', onError).off('exit', onExit).removeAllListeners('message');
+  };
+  void ended.then(detach);
 
   const attributes = { 'dws.generation.id': job.generationId, 'db.system.name': job.source.type };
   const generation = traced({ name: 'dataset load', attributes }, async () => {
@@ -78,7 +82,7 @@ export function startLoad(
     // The process may be older than this load, so its events are not in the span.
     child.on('message', AsyncResource.bind(receive));
     try {
-      return await receiveGeneration(child, progress);
+      return await receiveGeneration(child, ended, progress);
     } catch (error) {
       if (error instanceof LoaderDied) await dropUnfinished(platform, job.generationId);
       throw signal.aborted ? signal.reason : (relay?.failure()?.error ?? error);
@@ -91,10 +95,18 @@ export function startLoad(
   return {
     generation,
     async release(published) {
-      if (published) return send({ kind: 'published', generation: published });
+      if (published) {
+        child.on('message', (message: FromLoader) => {
+          if (message.kind !== 'idle') return;
+          detach();
+          // A message about the abort may still be on its way to the process.
+          if (signal.aborted || !SPARE.giveBack(child, null)) child.kill('SIGKILL');
+        });
+        return send({ kind: 'published', generation: published });
+      }
       send({ kind: 'done' });
       scheduleKill();
-      await exited;
+      await ended;
     },
   };
 }
@@ -139,7 +151,11 @@ function traceSource(type: string, message: FromLoader): void {
 }
 
 /** Waits for the loader's generation. Rejects with its error, or with `LoaderDied` when it exits without one. */
-function receiveGeneration(child: ChildProcess, progress: (update: Progress) => void): Promise<Generation> {
+function receiveGeneration(
+  child: ChildProcess,
+  ended: Promise<Interrupted>,
+  progress: (update: Progress) => void,
+): Promise<Generation> {
   return new Promise((resolve, reject) => {
     child.on('message', (message: FromLoader) => {
       if (message.kind === 'progress') progress(message.progress);
@@ -149,7 +165,6 @@ function receiveGeneration(child: ChildProcess, progress: (update: Progress) => 
       if (message.kind === 'broken') reject(new Error(`The loader failed: ${message.message}`));
       if (message.kind === 'interrupted') reject(new Interrupted(message.why));
     });
-    child.once('error', (error) => reject(new Interrupted('Could not start the loader', { cause: error })));
-    child.once('exit', (code, signal) => reject(new LoaderDied(`The loader exited: ${signal ?? `status ${code}`}`)));
+    void ended.then(reject);
   });
 }

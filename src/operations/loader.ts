@@ -1,15 +1,16 @@
 /**
- * The loader: a separate process that loads the rows of one query into one generation. It locks the generation and
- * exits when its parent's channel closes. It uses no decorators, so Node also runs it from the sources. See
- * docs/architecture.md#refresh.
+ * The loader: a separate process that loads the rows of a query into a generation, one after the other. It locks the
+ * generation and exits when its parent's channel closes. It uses no decorators, so Node also runs it from the sources.
+ * See docs/architecture.md#refresh.
  */
 import { mkdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import type pg from 'pg';
 import { FILE_LOCK } from '../adapters/database/file-lock.ts';
 import { acquireGenerationLock } from '../adapters/database/generation-lock.ts';
 import { loadingFolder } from '../adapters/dataset-index/duckdb/generation-files.ts';
-import { openIndex, type IndexLocation } from '../adapters/dataset-index/open-index.ts';
+import { openIndex } from '../adapters/dataset-index/open-index.ts';
 import { createDrivers } from '../adapters/drivers/driver-registry.ts';
 import { clientErrorOf, stackOf } from '../adapters/process/program-error.ts';
 import { showSpare } from '../adapters/process/spare-process.ts';
@@ -25,8 +26,8 @@ import { ParentSource } from './parent-source.ts';
 /** Part of a load into a search engine that is done when all rows are read. DuckDB stores rows as they arrive. */
 const ENGINE_READ_SHARE = 0.5;
 
-const stop = new AbortController();
-const interrupt = (why: string): void => stop.abort(new Interruption(why));
+/** Memory of this process, in bytes, above which it loads no further generation. An idle loader has about 100 MB. */
+const MAX_IDLE_MEMORY = 200_000_000;
 
 class Interruption extends Error {}
 
@@ -42,27 +43,105 @@ const send = (message: FromLoader): void => {
   process.send?.(message);
 };
 
-const parentSource = new ParentSource(send);
-let location: IndexLocation;
+/** One load, from its job to the end of the preparation of its search words. */
+class Load {
+  readonly #job: LoadJob;
+  readonly #stop = new AbortController();
+  readonly #parentSource = new ParentSource(send);
+  #lock: pg.Client | undefined;
 
-async function load(job: LoadJob): Promise<Generation> {
-  location = job.index;
-  const index = await openIndex(location);
-  const source = job.source.file === null ? openSource(job) : parentSource;
-  try {
-    const progress = createProgress(job);
-    // The generation has no files before its rows are read, so that the source is asked without waiting for the lock.
-    const [provisional] = await Promise.all([
-      source.describe(job.query, stop.signal, { provisional: true }),
-      lockGeneration(job),
-    ]);
-    const plan = { ...job.plan, signal: stop.signal, progress: progress.read, stored: progress.stored };
-    return await withFinalColumns(provisional, (columns) =>
-      index.load(job.generationId, columns, segments(job, source, progress), plan),
+  constructor(job: LoadJob) {
+    this.#job = job;
+  }
+
+  interrupt(why: string): void {
+    this.#stop.abort(new Interruption(why));
+  }
+
+  /** Receives messages of the parent about its source. */
+  receive(message: ToLoader): void {
+    this.#parentSource.receive(message);
+  }
+
+  /** Loads the rows, and sends the generation or the failure to the parent. */
+  async run(): Promise<void> {
+    send(
+      await this.#load().then(
+        (generation): FromLoader => ({ kind: 'loaded', generation }),
+        (error: unknown) => failureMessage(this.#stop.signal.aborted ? this.#stop.signal.reason : error),
+      ),
     );
-  } finally {
-    await source.close();
-    await index.close();
+  }
+
+  /** Prepares the search words of the generation. After an error the first search with `q` prepares them. */
+  async prepareWords(generation: Generation): Promise<void> {
+    const index = await openIndex(this.#job.index, '128MB');
+    try {
+      await index.prepareWords(generation, this.#stop.signal).catch(() => {});
+    } finally {
+      await index.close();
+      await this.#lock?.end();
+    }
+  }
+
+  async #load(): Promise<Generation> {
+    const job = this.#job;
+    const { signal } = this.#stop;
+    const index = await openIndex(job.index);
+    const source = job.source.file === null ? openSource(job) : this.#parentSource;
+    try {
+      const progress = createProgress(job);
+      // The generation has no files before its rows are read, so that the source is asked without waiting for the lock.
+      const [provisional] = await Promise.all([
+        source.describe(job.query, signal, { provisional: true }),
+        this.#lockGeneration(),
+      ]);
+      const plan = { ...job.plan, signal, progress: progress.read, stored: progress.stored };
+      return await withFinalColumns(provisional, (columns) =>
+        index.load(job.generationId, columns, this.#segments(source, progress), plan),
+      );
+    } finally {
+      await source.close();
+      await index.close();
+    }
+  }
+
+  /** Yields the segments of the query. They are in the generation's own folder and are deleted with it. */
+  async *#segments(source: Pick<SourceConnection, 'segments'>, progress: LoadProgress): AsyncGenerator<Segment> {
+    const job = this.#job;
+    const dir = loadingFolder(job.index.dir, job.generationId);
+    await mkdir(dir, { recursive: true });
+    const onEstimate = job.lastRows === null ? progress.estimate : undefined;
+    const startedAt = Date.now();
+    let rows = 0;
+    let error: string | null = null;
+    try {
+      for await (const segment of source.segments(job.query, dir, this.#stop.signal, progress.read, onEstimate)) {
+        rows += segment.rows;
+        yield segment;
+      }
+    } catch (failure) {
+      error = spanCode(failure);
+      throw failure;
+    } finally {
+      send({ kind: 'source-ended', startedAt, endedAt: Date.now(), rows, error });
+    }
+    progress.readAll(rows, BUILDING);
+  }
+
+  /** Locks the generation, and the file of an uploaded source, against the janitor while the connection is open. */
+  async #lockGeneration(): Promise<void> {
+    const { databaseUrl, generationId, source } = this.#job;
+    try {
+      const client = await acquireGenerationLock(databaseUrl, generationId, 'dws loader');
+      this.#lock = client;
+      if (source.file) await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(source.file)]);
+      client.on('error', () => this.interrupt('The connection that holds the lock was lost'));
+    } catch (error) {
+      throw new Interruption(
+        `Could not lock the generation: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
   }
 }
 
@@ -76,61 +155,35 @@ const createProgress = ({ index, lastRows }: LoadJob): LoadProgress =>
     index.engine ? ENGINE_READ_SHARE : 1,
   );
 
-/** Starts DuckDB once, as its first start takes longer. */
-const prepare = async (): Promise<void> => (await DuckDBInstance.create(':memory:', { threads: '1' })).closeSync();
-
-/** Prepares the search words of a generation and exits. After an error the first search with `q` prepares them. */
-async function prepareWords(generation: Generation): Promise<void> {
-  await openIndex(location, '128MB')
-    .then((index) => index.prepareWords(generation, stop.signal))
-    .catch(() => {});
-  exitNow();
-}
-
-/** Yields the segments of the query. They are in the generation's own folder and are deleted with it. */
-async function* segments(
-  job: LoadJob,
-  source: Pick<SourceConnection, 'segments'>,
-  progress: LoadProgress,
-): AsyncGenerator<Segment> {
-  const dir = loadingFolder(location.dir, job.generationId);
-  await mkdir(dir, { recursive: true });
-  const onEstimate = job.lastRows === null ? progress.estimate : undefined;
-  const startedAt = Date.now();
-  let rows = 0;
-  let error: string | null = null;
-  try {
-    for await (const segment of source.segments(job.query, dir, stop.signal, progress.read, onEstimate)) {
-      rows += segment.rows;
-      yield segment;
-    }
-  } catch (failure) {
-    error = spanCode(failure);
-    throw failure;
-  } finally {
-    send({ kind: 'source-ended', startedAt, endedAt: Date.now(), rows, error });
-  }
-  progress.readAll(rows, BUILDING);
-}
-
-/** Locks the generation, and the file of an uploaded source, against the janitor while the connection is open. */
-async function lockGeneration(job: LoadJob): Promise<void> {
-  try {
-    const client = await acquireGenerationLock(job.databaseUrl, job.generationId, 'dws loader');
-    if (job.source.file)
-      await client.query(`select pg_advisory_lock_shared(${FILE_LOCK})`, [basename(job.source.file)]);
-    client.on('error', () => interrupt('The connection that holds the lock was lost'));
-  } catch (error) {
-    throw new Interruption(`Could not lock the generation: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function failureMessage(error: unknown): FromLoader {
-  const reason: unknown = stop.signal.aborted ? stop.signal.reason : error;
+function failureMessage(reason: unknown): FromLoader {
   if (reason instanceof Interruption) return { kind: 'interrupted', why: reason.message };
   const known = clientErrorOf(reason);
   if (!known) return { kind: 'broken', message: stackOf(reason) };
   return { kind: 'failed', failure: { statusCode: known.status, code: known.code, message: known.message } };
+}
+
+/** Starts DuckDB once, as its first start takes longer. */
+const prepare = async (): Promise<void> => (await DuckDBInstance.create(':memory:', { threads: '1' })).closeSync();
+
+/** The load of this process, until it has ended. */
+let current: Load | undefined;
+
+function interrupt(why: string): void {
+  if (current) current.interrupt(why);
+  else exitNow();
+}
+
+/** Prepares the words of the published generation, then offers this process to the parent for another load, or exits. */
+async function finish(load: Load, generation: Generation): Promise<void> {
+  try {
+    await load.prepareWords(generation);
+  } catch {
+    exitNow();
+  }
+  if (process.memoryUsage.rss() > MAX_IDLE_MEMORY) return exitNow();
+  current = undefined;
+  showSpare(true);
+  send({ kind: 'idle' });
 }
 
 process.umask(0o077);
@@ -139,15 +192,17 @@ process.on('disconnect', exitNow);
 if (!process.connected) exitNow();
 process.on('SIGTERM', () => interrupt('The loader received SIGTERM'));
 process.on('message', (message: ToLoader) => {
-  parentSource.receive(message);
-  showSpare(message.kind === 'prepare');
-  if (message.kind === 'prepare') void prepare().catch(() => {});
+  current?.receive(message);
+  if (message.kind === 'prepare') {
+    showSpare(true);
+    void prepare().catch(() => {});
+  }
+  if (message.kind === 'load') {
+    showSpare(false);
+    current = new Load(message.job);
+    void current.run();
+  }
   if (message.kind === 'abort') interrupt('The load was aborted');
+  if (message.kind === 'published') void finish(current!, message.generation);
   if (message.kind === 'done') exitNow();
-  if (message.kind === 'published') void prepareWords(message.generation);
-  if (message.kind === 'load')
-    load(message.job).then(
-      (generation) => send({ kind: 'loaded', generation }),
-      (error: unknown) => send(failureMessage(error)),
-    );
 });

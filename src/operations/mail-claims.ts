@@ -1,5 +1,7 @@
+import type { MailedRows } from '../../entities/mail.ts';
 import type { Waiting, WaitingUser } from '../adapters/queue/dispatcher.ts';
 import type { Platform } from '../core/platform.ts';
+import { isActive } from '../services/resource/active-user.ts';
 import type { AttachedFile } from '../services/resource/mail.ts';
 
 /** A claimed mail. */
@@ -12,7 +14,29 @@ export interface DueMail extends Record<string, unknown> {
   attempts: number;
   traceparent: string | null;
   files: AttachedFile[];
+  tenantId: string;
+  /** The user who gets the mail. Null for an address only. */
+  recipientId: string | null;
+  /** Why the recipient may not get the mail. Null if they may. */
+  refusal: string | null;
+  rowsOf: MailedRows[];
 }
+
+/**
+ * SQL for the reason why the recipient of a mail may no longer get it, e.g. because they changed since it was queued. Null
+ * for an address only.
+ */
+const REFUSAL = `
+  case when mail.to_user and not exists (select from dws.app_user u where u.id = mail.user_id)
+    then 'The recipient was deleted'
+  else (
+    select case
+      when not (${isActive('u')}) then 'The recipient is disabled or locked'
+      when lower(u.email) is distinct from lower(mail.recipient) then 'The e-mail address of the recipient has changed'
+    end
+    from dws.app_user u
+    where mail.to_user and u.id = mail.user_id
+  ) end`;
 
 /** The owner of the jobs and apps that send a mail. */
 const SENDER = `coalesce(sender_id, tenant_id)`;
@@ -61,7 +85,7 @@ async function claim(
         for update skip locked
       )
       returning id, recipient as "to", subject, sealed_text as "sealedText", sealed_html as "sealedHtml", attempts,
-        traceparent, coalesce((
+        traceparent, tenant_id as "tenantId", user_id as "recipientId", rows_of as "rowsOf", ${REFUSAL} as refusal, coalesce((
           select jsonb_agg(
             jsonb_build_object(
               'id', f.id, 'filename', f.filename, 'contentType', f.content_type, 'size', f.size

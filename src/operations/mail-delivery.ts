@@ -6,6 +6,8 @@ import { MailRefused, MailUnconfirmed, type Mailer } from '../core/mailer.ts';
 import { CHANNELS } from '../core/operations.ts';
 import type { Platform } from '../core/platform.ts';
 import { traced } from '../core/tracing.ts';
+import { seesMailedRows } from '../services/job/drivers/email/mailed-rows.ts';
+import { createJobContext } from '../services/job/job-context.ts';
 import { maskResetLinks } from '../services/resource/mail.ts';
 import { claimMail, claimMailOf, listMailSenders, type DueMail } from './mail-claims.ts';
 
@@ -126,8 +128,14 @@ async function sendMail(
   const { secrets, log } = platform;
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const timeout = attemptTimeout + Math.ceil(bytes / MIN_BYTES_PER_MS);
+  const signal = AbortSignal.any([abortSignal, AbortSignal.timeout(timeout)]);
   const attachments = files.map((file) => ({ ...file, content: readLater(platform.files, file.id) }));
   try {
+    const refusal = await findRefusal(platform, mail, signal);
+    if (refusal !== null) {
+      log.info({ mail: id, refusal }, 'Dropped a mail');
+      return await recordDropped(platform, id, refusal);
+    }
     await traced(
       { name: 'mail send', kind: 'client', parent, attributes: { 'dws.mail.id': id, 'dws.mail.attempt': attempts } },
       () =>
@@ -140,7 +148,7 @@ async function sendMail(
             html: sealedHtml && secrets.open(sealedHtml, 'the text of the mail'),
             attachments,
           },
-          AbortSignal.any([abortSignal, AbortSignal.timeout(timeout)]),
+          signal,
         ),
     );
   } catch (error) {
@@ -154,6 +162,17 @@ async function sendMail(
   }
   await recordSent(platform, id);
   log.info({ mail: id, attempts }, 'Sent a mail');
+}
+
+/** Returns why the recipient may not get the mail, null if they may. Access may have changed since it was queued. */
+async function findRefusal(
+  platform: Platform,
+  { tenantId, recipientId, refusal, rowsOf }: DueMail,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (refusal !== null || rowsOf.length === 0) return refusal;
+  const ctx = await createJobContext(platform, tenantId, `user:${recipientId}`, signal);
+  return (await seesMailedRows(ctx, rowsOf)) ? null : 'The recipient may no longer read the attached rows';
 }
 
 /** Returns the bytes of a file, which is opened when they are read. An attempt may end before. */
@@ -171,6 +190,17 @@ async function recordSent({ system }: Platform, id: string): Promise<void> {
       set status = 'sent', error = null, claimed_at = null, sent_at = now(), version = version + 1, updated_at = now()
       where id = $1 and status = 'queued'`,
     values: [id],
+  });
+}
+
+/** Records a mail as failed without an attempt: `claim` has counted one. */
+async function recordDropped({ system }: Platform, id: string, reason: string): Promise<void> {
+  await system.query({
+    text: `update dws.mail
+      set status = 'failed', error = $2, claimed_at = null, attempts = attempts - 1,
+        version = version + 1, updated_at = now()
+      where id = $1 and status = 'queued'`,
+    values: [id, reason],
   });
 }
 

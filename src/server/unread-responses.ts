@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addressRange } from '../core/address-range.ts';
 import { tooMany, unavailable, type ApiError } from '../core/errors.ts';
 
 /**
@@ -131,7 +132,7 @@ export function limitUnreadResponses(app: FastifyInstance): void {
     const content = typeof payload === 'string' && payload.length >= MIN_BYTES ? Buffer.from(payload) : payload;
     const size = typeof content === 'string' || Buffer.isBuffer(content) ? Buffer.byteLength(content) : 0;
     if (size < MIN_BYTES || raw.destroyed) return done(null, content);
-    const release = unread.add(users.get(raw) ?? request.ip, size, () => raw.destroy());
+    const release = unread.add(users.get(raw) ?? addressRange(request.ip), size, () => raw.destroy());
     if (typeof release === 'function') raw.once('close', release);
     else if (isChange(request)) raw.destroy();
     else return done(release);

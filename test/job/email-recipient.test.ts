@@ -199,6 +199,38 @@ test('a recipient whose share ends, or who is disabled, gets no further mail', a
   await expectStatus(admin.put('/users/cleo', { enabled: true }), 200);
 });
 
+const UNREADABLE = 'The recipient may no longer read the attached rows';
+const AGAIN = { datasetFilterId: null, restrictFields: false };
+const changesWhileWaiting: [
+  what: string,
+  change: (ann: Client, zones: ZonesDataset, bob: Client) => Promise<unknown>,
+  error: string | null,
+][] = [
+  ['loses the share', (ann, { path }, { id }) => ann.delete(`${path}/shares/${id}`), UNREADABLE],
+  [
+    'sees fewer fields',
+    (ann, zones, bob) =>
+      share(ann, zones, bob, { datasetFilterId: zones.filters.even, restrictFields: true, visibleFields: ['rank'] }),
+    UNREADABLE,
+  ],
+  ['sees other rows', (ann, zones, bob) => share(ann, zones, bob, { datasetFilterId: zones.filters.odd }), UNREADABLE],
+  ['sees all rows', (ann, zones, bob) => share(ann, zones, bob, AGAIN), null],
+  ['keeps the share', () => Promise.resolve(), null],
+];
+test.for(changesWhileWaiting)(
+  'a mail that waits is sent only with rows that the recipient sees, who %s',
+  async ([, change, error], { service, admin, ann, zones, people }) => {
+    await shareZones(ann, zones, people);
+    const job = await createMailJob(ann, zones, ['bob', 'cleo'], ['csv']);
+    expect((await runJob(ann, job)).log).toBe('Mails queued: 2\n');
+    await change(ann, zones, people.bob);
+    expect([...(await deliver(service)).keys()].toSorted()).toEqual(error ? ['cleo'] : ['bob', 'cleo']);
+    const [mail] = (await admin.get('/outbox?q=bob@example.com')).body._embedded['svc:mail'];
+    expect(mail).toMatchObject({ status: error ? 'failed' : 'sent', attempts: error ? 0 : 1, error });
+    expect(await systemQuery(service, `select file_id from dws.mail_attachment`)).toEqual([]);
+  },
+);
+
 test('equal files of several recipients are stored once', async ({ service, ann, zones, people }) => {
   await share(ann, zones, people.bob, { datasetFilterId: zones.filters.odd });
   await share(ann, zones, people.cleo, { datasetFilterId: zones.filters.odd });

@@ -23,7 +23,7 @@ export async function tenantIdOf(service: Service, user: Pick<Client, 'id'>): Pr
   return row!.id;
 }
 
-/** Adds a mail to a user to the outbox. Returns its id. */
+/** Adds a mail to a user to the outbox, and gives the user its address. Returns its id. */
 export async function createMail(
   service: Service,
   { id, username }: Client,
@@ -31,6 +31,7 @@ export async function createMail(
 ): Promise<string> {
   const { platform } = service;
   const tenantId = await tenantIdOf(service, { id });
+  if (email !== null) await systemQuery(service, `update dws.app_user set email = $2 where id = $1`, id, email);
   return platform.database.transaction(tenantId, async (tx) =>
     queueMail(platform, tx, {
       tenantId,

@@ -29,45 +29,45 @@ export function keepSpares(): () => void {
 }
 
 /**
- * Keeps one child process ready, as starting one takes longer than a small task. A process is used once, so that no two
- * tasks share one, except that a task may return it for the next task on the same file. A new spare starts when a
- * process that was taken has ended, and is ended when it is not taken for a minute. A spare does not keep its parent
- * running. Its program ends when the channel to the parent closes.
+ * Keeps one child process ready, as starting one takes longer than a small task. A new spare starts when a process that was
+ * taken has ended, and is ended when it is not taken for a minute. A process that read a file of a user is used once, so that
+ * no two files share one, except that a task may return it for the next task on the same file. A spare does not keep its
+ * parent running. Its program ends when the channel to the parent closes.
  */
 export class SpareProcess {
   readonly #start: () => ChildProcess;
   readonly #prepare: Serializable;
+  /** Processes that a new spare follows when they end. */
+  readonly #taken = new WeakSet<ChildProcess>();
   #spare: { child: ChildProcess; file: string | null; idle: NodeJS.Timeout } | undefined;
 
   /** `start` starts a process with an IPC channel. A spare receives `prepare`, to load what a task will need. */
   constructor(start: () => ChildProcess, prepare: Serializable) {
     // The events of a process belong to no request, as it may outlive the one that starts it.
-    this.#start = AsyncResource.bind(start);
+    this.#start = AsyncResource.bind(() => {
+      const child = start();
+      child.once('exit', () => this.#ended(child)).once('error', () => this.#forget(child));
+      return child;
+    });
     this.#prepare = prepare;
     all.add(this);
   }
 
   /** Returns a process for one task, on this file if there is one. The caller ends it, or returns it. */
   take(file: string | null = null): ChildProcess {
-    const spare = this.#spare;
-    if (spare && isRunning(spare.child) && (spare.file === null || spare.file === file)) {
-      this.#forget(spare.child);
-      setRef(spare.child, true);
-      if (spare.file === null) this.#replaceWhenEnded(spare.child);
-      return spare.child;
-    }
-    const child = this.#start();
-    this.#replaceWhenEnded(child);
+    const child = this.#takeSpare(file) ?? this.#start();
+    this.#taken.add(child);
     return child;
   }
 
   /**
-   * Keeps a process that was taken for the next task on the same file. Returns false if that is not possible; then the
-   * caller ends it.
+   * Keeps a process that was taken: for the next task on this file, or for any task if `file` is null. The caller has
+   * removed its listeners. Returns false if that is not possible; then the caller ends it.
    */
-  giveBack(child: ChildProcess, file: string): boolean {
+  giveBack(child: ChildProcess, file: string | null): boolean {
     if (!keepsSpares || this.#spare || !isRunning(child)) return false;
-    this.#keep(child, file, FILE_IDLE_MS);
+    if (file === null) this.#taken.delete(child);
+    this.#keep(child, file, file === null ? IDLE_MS : FILE_IDLE_MS);
     return true;
   }
 
@@ -78,18 +78,23 @@ export class SpareProcess {
     child?.kill('SIGKILL');
   }
 
-  #replaceWhenEnded(taken: ChildProcess): void {
-    taken.once('exit', () => {
-      if (!keepsSpares || this.#spare) return;
-      const child = this.#start();
-      child.send(this.#prepare, () => {});
-      this.#keep(child, null, IDLE_MS);
-    });
+  #takeSpare(file: string | null): ChildProcess | undefined {
+    const spare = this.#spare;
+    if (!spare || !isRunning(spare.child) || (spare.file !== null && spare.file !== file)) return undefined;
+    this.#forget(spare.child);
+    setRef(spare.child, true);
+    return spare.child;
+  }
+
+  #ended(child: ChildProcess): void {
+    this.#forget(child);
+    if (!this.#taken.has(child) || !keepsSpares || this.#spare) return;
+    const next = this.#start();
+    next.send(this.#prepare, () => {});
+    this.#keep(next, null, IDLE_MS);
   }
 
   #keep(child: ChildProcess, file: string | null, idle: number): void {
-    const forget = () => this.#forget(child);
-    child.prependOnceListener('exit', forget).prependOnceListener('error', forget);
     setRef(child, false);
     this.#spare = { child, file, idle: setTimeout(() => this.end(), idle).unref() };
   }

@@ -8,7 +8,6 @@ import {
 } from 'graphql';
 import { programBeside } from '../../adapters/process/program.ts';
 import { TaskThread } from '../../adapters/process/task-thread.ts';
-import { addressRange } from '../../core/address-range.ts';
 import type { PublicContext } from '../../core/context.ts';
 import { graphqlLimit } from '../../core/errors.ts';
 import { callerAt, FairGate, type Caller } from '../../core/fair-gate.ts';
@@ -59,7 +58,7 @@ export const isLong = (text: string): boolean => text.length > MAX_SHORT_CHARACT
 
 /** Returns who shares the places for documents: the user, or the address of a caller without credentials. */
 export const callerOfDocument = ({ viewer, request: { address } }: DocumentCaller): Caller =>
-  viewer ?? callerAt(addressRange(address));
+  viewer ?? callerAt(address);
 
 /**
  * Validates documents, and runs what reads the schema. Long documents are validated, and introspection runs, in a thread

@@ -1,9 +1,10 @@
 import type { Query } from '../../core/database.ts';
+import { LOGIN_LOCK_MINUTES } from './credential.ts';
 
 const STATEMENTS = [
   `delete from dws.session where expires_at < now()`,
   `delete from dws.api_token where expires_at < now() - interval '30 days'`,
-  `delete from dws.login_attempt where at < now() - interval '1 minute'`,
+  `delete from dws.login_attempt where at < now() - interval '${LOGIN_LOCK_MINUTES} minutes'`,
   `delete from dws.used_login where at < now() - interval '1 hour'`,
   `delete from dws.rate_count where at < now() - interval '2 minutes'`,
   `delete from dws.known_address where seen_at < now() - interval '30 days'`,

@@ -9,7 +9,7 @@ import type { Viewer } from '../../core/viewer.ts';
 import { isActive } from '../resource/active-user.ts';
 import { findViewer, LOGIN_LOCK_MINUTES } from './credential.ts';
 import { verifyPassword } from './password.ts';
-import { openSession, type SessionUser } from './session-opening.ts';
+import { hasProvider, openSession, type SessionUser } from './session-opening.ts';
 
 /** Consecutive failed logins that lock a user. See docs/contract/access.md#credentials. */
 const MAX_FAILED_LOGINS = 10;
@@ -25,6 +25,7 @@ interface Account extends Record<string, unknown> {
   id: string;
   tenant_id: string;
   username: string;
+  domain: string;
   password_hash: string | null;
   /** Whether the user is enabled and not locked by an administrator. */
   active: boolean;
@@ -51,6 +52,7 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
   const account = isWellFormed(tenant, input) ? await findAccount(platform, tenant, input, request.address) : undefined;
   const mayLogIn =
     account !== undefined &&
+    hasPassword(account) &&
     account.active &&
     !account.password_expired &&
     !account.has_provider &&
@@ -72,6 +74,9 @@ export async function login(ctx: PublicContext, input: LoginInput): Promise<{ vi
   return { viewer: found.viewer, expiresAt: session.expiresAt };
 }
 
+const hasPassword = (account: Account): account is Account & { password_hash: string } =>
+  account.password_hash !== null;
+
 /** Sets the audit actor of a failed login to the name that was used, whether such a user exists or not. */
 function recordFailedLogin({ request: { mutation } }: PublicContext, tenant: string, username: string): void {
   if (!mutation) return;
@@ -89,18 +94,22 @@ const isWellFormed = (tenant: string, { username, domain, password }: LoginInput
   password.length <= MAX_PASSWORD_LENGTH;
 
 /**
- * Counts an attempt to log in, exactly and across processes. Throws 429 past `factor` times `RATE_LIMIT_LOGIN` attempts a
- * minute with the same key.
+ * Counts an attempt to prove who a user is, exactly and across processes. Throws 429 past `factor` times `RATE_LIMIT_LOGIN`
+ * attempts with the same key in `minutes`, at most `LOGIN_LOCK_MINUTES`.
  */
-export async function countLoginAttempt(platform: Platform, attempt: string, factor = 1): Promise<void> {
+export async function countLoginAttempt(
+  platform: Platform,
+  attempt: string,
+  { factor = 1, minutes = 1 }: { factor?: number; minutes?: number } = {},
+): Promise<void> {
   const limit = factor * platform.config.RATE_LIMIT_LOGIN;
   if (limit === 0) return;
   const key = digest(attempt);
   const [{ attempts } = { attempts: 0 }] = await platform.system.transaction(async (query) => {
     await query({ text: `select pg_advisory_xact_lock(hashtextextended($1, 0))`, values: [key] });
     await query({
-      text: `delete from dws.login_attempt where key = $1 and at < now() - interval '1 minute'`,
-      values: [key],
+      text: `delete from dws.login_attempt where key = $1 and at < now() - $2 * interval '1 minute'`,
+      values: [key, minutes],
     });
     const rows = await query<{ attempts: number }>({
       text: `select count(*) as attempts from dws.login_attempt where key = $1`,
@@ -111,8 +120,13 @@ export async function countLoginAttempt(platform: Platform, attempt: string, fac
     return rows;
   });
   if (Number(attempts) >= limit) {
+    const seconds = 60 * minutes;
     throw rateLimited(undefined, {
-      headers: { 'retry-after': '60', 'ratelimit-policy': `"login";q=${limit};w=60`, ratelimit: `"login";r=0;t=60` },
+      headers: {
+        'retry-after': `${seconds}`,
+        'ratelimit-policy': `"login";q=${limit};w=${seconds}`,
+        ratelimit: `"login";r=0;t=${seconds}`,
+      },
     });
   }
 }
@@ -125,13 +139,10 @@ async function findAccount(
 ): Promise<Account | undefined> {
   const [account] = await platform.system.query<Account>({
     text: `
-      select u.id, u.tenant_id, u.username, u.password_hash, ${isActive('u')} as active,
+      select u.id, u.tenant_id, u.username, u.domain, u.password_hash, ${isActive('u')} as active,
         coalesce(u.locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' > now(), false) as locked,
         coalesce(u.password_expires_at <= now(), false) as password_expired,
-        exists (
-          select from dws.identity_provider p
-          where p.tenant_id = u.tenant_id and lower(p.domain) = lower(u.domain) and p.enabled
-        ) as has_provider,
+        ${hasProvider('u')} as has_provider,
         exists (
           select from dws.known_address k
           where k.user_id = u.id and k.address = $4 and k.seen_at > now() - interval '30 days'
@@ -163,9 +174,10 @@ async function countFailure(platform: Platform, account: Account): Promise<boole
   return counted.length > 0;
 }
 
-const sessionUserOf = ({ id, tenant_id: tenantId, username, locked: isLocked }: Account): SessionUser => ({
-  id,
-  tenantId,
-  username,
-  isLocked,
+const sessionUserOf = (account: Account & { password_hash: string }): SessionUser => ({
+  id: account.id,
+  tenantId: account.tenant_id,
+  username: account.username,
+  isLocked: account.locked,
+  proof: { passwordHash: account.password_hash, domain: account.domain },
 });

@@ -189,7 +189,7 @@ export async function findFirstSuperuser(system: SystemDatabase, tenant: string)
   return (
     user &&
     viewerOf(user, {
-      authMethod: 'session',
+      authMethod: 'job',
       scopes: new Set(['read', 'write']),
       credentialId: newId(),
       expiresAt: null,

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { PasswordReset } from '../../../entities/password-reset.ts';
 import type { User } from '../../../entities/user.ts';
 import { isAccountName } from '../../core/account-rules.ts';
+import { addressRange } from '../../core/address-range.ts';
 import { recordAuditTarget } from '../../core/audit.ts';
 import type { Context, PublicContext } from '../../core/context.ts';
 import type { Query } from '../../core/database.ts';
@@ -45,7 +46,7 @@ export async function request(
 ): Promise<void> {
   const slug = tenantOrDefault(tenant);
   const wellFormed = isSlug(slug) && isAccountName(username);
-  await countLoginAttempt(platform, `reset/${slug}/${username.toLowerCase()}/${address}`);
+  await countLoginAttempt(platform, `reset/${slug}/${username.toLowerCase()}/${addressRange(address)}`);
   // The caller has no credentials, so the audit log records only the name that was used.
   if (mutation && wellFormed) mutation.actor = { tenant: { slug }, userId: null, username };
   await Promise.all([wellFormed ? mailLinkToUser(platform, slug, username) : null, setTimeout(MIN_RESPONSE_MS)]);

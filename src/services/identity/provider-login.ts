@@ -87,7 +87,9 @@ export async function startLogin(
   { tenant, returnTo }: { tenant?: string | null | undefined; returnTo?: string | null | undefined },
 ): Promise<string> {
   const path = checkReturnPath(returnTo || '/');
-  await countLoginAttempt(ctx.platform, `start/${addressRange(ctx.request.address)}`, STARTS_PER_ATTEMPT);
+  await countLoginAttempt(ctx.platform, `start/${addressRange(ctx.request.address)}`, {
+    factor: STARTS_PER_ATTEMPT,
+  });
   const slug = tenantOrDefault(tenant);
   const provider = isSlug(slug) && isAccountName(domain) ? await findProvider(ctx.platform, slug, domain) : undefined;
   if (!provider) throw notFound({ what: 'identity provider of the domain', id: domain });
@@ -160,7 +162,7 @@ export async function finishLogin(
     tenantId: user.tenantId,
     username: user.username,
     isLocked: false,
-    provider,
+    proof: { provider },
   });
   if (!session)
     throw recordRefusal(
@@ -203,7 +205,7 @@ const callProvider = <T>(
   { request: { address, signal } }: PublicContext,
   { tenantId }: StoredProvider,
   call: (signal: AbortSignal) => Promise<T>,
-): Promise<T> => PROVIDER_GATE.run({ tenantId, userId: address }, signal, () => call(signal));
+): Promise<T> => PROVIDER_GATE.run({ tenantId, userId: addressRange(address) }, signal, () => call(signal));
 
 /** Logs why a response of the provider does not log a user in, and records the refusal. Returns the error. */
 function recordRefusedResponse({ platform, request }: PublicContext, providerId: string, error: unknown): unknown {

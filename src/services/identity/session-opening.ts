@@ -14,14 +14,46 @@ export interface SessionUser {
   username: string;
   /** Whether the user stays locked for other addresses. */
   isLocked: boolean;
-  /** The identity provider that has proved it, and the version of its record. Absent for a password. */
-  provider?: { id: string; version: number };
+  proof: LoginProof;
 }
 
+/** The values that were checked when a user proved who they are. */
+export type LoginProof =
+  | { passwordHash: string; domain: string }
+  /** The identity provider, and the version of its record. */
+  | { provider: { id: string; version: number } };
+
 /**
- * Creates a session. Returns null if the user was disabled or locked since they proved who they are, or may no longer
- * log in at the provider that proved it.
+ * Returns the SQL condition that the users of a domain log in at an identity provider, and so not with a password. `alias`
+ * is the alias of `dws.app_user`.
  */
+export const hasProvider = (alias: string): string => `exists (
+  select from dws.identity_provider p
+  where p.tenant_id = ${alias}.tenant_id and lower(p.domain) = lower(${alias}.domain) and p.enabled
+)`;
+
+/**
+ * Returns the SQL condition that a proof still holds for the user `u`, with its values from `$2` on. Checking a password and
+ * calling a provider take time, in which the password, the domain or the provider may change.
+ */
+function stillHolds(proof: LoginProof): { text: string; values: unknown[] } {
+  if ('passwordHash' in proof)
+    return {
+      text: `u.password_hash = $2 and u.domain = $3 and coalesce(u.password_expires_at > now(), true) and not ${hasProvider('u')}`,
+      values: [proof.passwordHash, proof.domain],
+    };
+  return {
+    text: `not u.superuser
+      and coalesce(u.locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' <= now(), true)
+      and exists (
+        select from dws.identity_provider p
+        where p.id = $2 and p.version = $3 and lower(p.domain) = lower(u.domain)
+      )`,
+    values: [proof.provider.id, proof.provider.version],
+  };
+}
+
+/** Creates a session. Returns null if the user is no longer active, or the proof no longer holds. */
 export async function openSession(
   { platform, request }: PublicContext,
   user: SessionUser,
@@ -29,19 +61,14 @@ export async function openSession(
   const secret = generateSecret();
   const sessionId = newId();
   const expiresAt = new Date(Date.now() + SESSION_SLIDING_MS);
+  const proof = stillHolds(user.proof);
   return platform.system.transaction(async (query) => {
-    const [active] = await query({
-      text: `
-        select id from dws.app_user u
-        where id = $1 and ${isActive('u')}
-          and ($2::uuid is null or not superuser
-            and coalesce(locked_at + interval '${LOGIN_LOCK_MINUTES} minutes' <= now(), true)
-            and exists (select from dws.identity_provider p
-              where p.id = $2 and p.version = $3 and lower(p.domain) = lower(u.domain)))
-        for no key update`,
-      values: [user.id, user.provider?.id ?? null, user.provider?.version ?? null],
+    // Changes that end a proof update this row first, and then delete the sessions.
+    const [proved] = await query({
+      text: `select id from dws.app_user u where id = $1 and ${isActive('u')} and ${proof.text} for no key update`,
+      values: [user.id, ...proof.values],
     });
-    if (!active) return null;
+    if (!proved) return null;
     await query({
       text: `
         insert into dws.session

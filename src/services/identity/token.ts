@@ -1,12 +1,13 @@
 import { ApiToken, type NewApiToken, type TokenScope } from '../../../entities/api-token.ts';
 import type { CreateTokenInput } from '../../../entities/token-input.ts';
 import type { Context } from '../../core/context.ts';
-import { notFound, unauthenticated } from '../../core/errors.ts';
+import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/id.ts';
 import { checkText, invalid } from '../../core/input-checks.ts';
 import { newRow } from '../../core/new-row.ts';
 import { digest, generateSecret } from '../../core/secret.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
+import { lockCredential } from './credential-lock.ts';
 
 /** Creates an API token of the viewer. Returns it with its secret; only the hash of the secret is stored. */
 export async function create(ctx: Context, input: CreateTokenInput): Promise<NewApiToken> {
@@ -17,17 +18,7 @@ export async function create(ctx: Context, input: CreateTokenInput): Promise<New
 
   const secret = `dws_${generateSecret()}`;
   return ctx.transaction(async (tx) => {
-    // Locked before the session, in the order of those who disable or delete the user: another order would deadlock.
-    tx.execute({
-      text: `select from dws.app_user where tenant_id = $1 and id = $2 for key share`,
-      values: [ctx.viewer.tenantId, ctx.viewer.userId],
-    });
-    // The session may have ended since the request was authenticated. Its lock delays those who end it now.
-    const sessions = await tx.query({
-      text: `select id from dws.session where tenant_id = $1 and id = $2 for share`,
-      values: [ctx.viewer.tenantId, ctx.viewer.credentialId],
-    });
-    if (!sessions.length) throw unauthenticated();
+    await lockCredential(ctx, tx);
     const token = newRow(ApiToken, {
       tenantId: ctx.viewer.tenantId,
       userId: ctx.viewer.userId,

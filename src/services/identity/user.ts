@@ -16,6 +16,7 @@ import { deleteStoredBytes } from '../resource/stored-file.ts';
 import { deleteAvatarFiles, deleteAvatarUploads } from './avatar-file.ts';
 import { deleteCredentials, deleteSessions } from './credential-cleanup.ts';
 import { invalidateCredentials } from './credential-invalidation.ts';
+import { lockCredential } from './credential-lock.ts';
 import { updateResetLinks } from './password-reset.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { lockChange } from './user-lock.ts';
@@ -32,6 +33,8 @@ import { checkUsername } from './username.ts';
 
 const isAdmin = (viewer: Viewer): boolean => viewer.superuser || viewer.permissions.has('users:edit');
 
+const onlySuperusersCreate = () => refused('Only superusers can create a superuser');
+
 /**
  * Creates a user. Returns the id. Only a superuser in a session can create a superuser. Throws CONFLICT if the username
  * is in use.
@@ -44,12 +47,16 @@ export async function create(
   checkPassword(password, username);
   const profile = checkProfile(input);
   if (superuser) {
-    if (!ctx.viewer.superuser) throw refused('Only superusers can create a superuser');
+    if (!ctx.viewer.superuser) throw onlySuperusersCreate();
     requireSession(ctx);
   }
   const passwordHash = await hashPassword(password, ctx.request.address);
 
   return ctx.transaction(async (tx) => {
+    const current = await lockCredential(ctx, tx);
+    if (superuser && !current.superuser) throw onlySuperusersCreate();
+    if (!current.superuser && !current.permissions.includes('users:create'))
+      throw forbidden({ permission: 'users:create' });
     await checkUsernameFree(ctx, tx, username);
     const user = newRow(User, {
       tenantId: ctx.viewer.tenantId,

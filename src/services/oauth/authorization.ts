@@ -18,6 +18,7 @@ import {
 import type { ConnectionTarget, TargetKey } from '../connection/connection-target.ts';
 import { endConnections } from '../connection/end-connections.ts';
 import { confirmRegistration } from '../connection/registered-client.ts';
+import { lockCredential } from '../identity/credential-lock.ts';
 import { loadLibraryTarget } from '../library/library-target.ts';
 import { storeActivities } from '../resource/activity.ts';
 import { loadToolkitTarget } from '../toolkit/toolkit-target.ts';
@@ -85,6 +86,8 @@ export async function finishAuthorization(
     callProvider(ctx, pending, target, code),
   );
   const revokeFormer = await ctx.transaction(async (tx) => {
+    // The provider may have responded after the session ended.
+    await lockCredential(ctx, tx);
     const current = await loadPending(ctx, tx, pending);
     return storeConnection(ctx, tx, { kind, current, client: pending.client, tokens, account });
   });

@@ -1,4 +1,4 @@
-import { Mail } from '../../../entities/mail.ts';
+import { Mail, type MailedRows } from '../../../entities/mail.ts';
 import { lockKey } from '../../core/locks.ts';
 import { newRow } from '../../core/new-row.ts';
 import type { Platform, Transaction } from '../../core/platform.ts';
@@ -34,6 +34,7 @@ export function queueMail(
   const mail = newRow(Mail, {
     tenantId,
     userId: user.id,
+    toUser: true,
     to: user.email || user.username,
     subject,
     sealedText: secrets.seal(text),
@@ -59,6 +60,8 @@ export interface AddressedMail {
   userId: string | null;
   to: string;
   attachments: readonly AttachedFile[];
+  /** The attached rows that the user must still see when the mail is sent. Default: none. */
+  rowsOf?: MailedRows[];
 }
 
 /** The common content of several mails. */
@@ -93,11 +96,13 @@ export async function queueMails(
 ): Promise<void> {
   const [sealedText, sealedHtml] = [secrets.seal(text), html ? secrets.seal(html) : null];
   for (let start = 0; start < mails.length; start += MAILS_PER_WRITE) {
-    const files = mails.slice(start, start + MAILS_PER_WRITE).flatMap(({ userId, to, attachments }) => {
+    const files = mails.slice(start, start + MAILS_PER_WRITE).flatMap(({ userId, to, attachments, rowsOf = [] }) => {
       const row = newRow(Mail, {
         tenantId,
         userId,
+        toUser: userId !== null,
         to,
+        rowsOf,
         subject,
         sealedText,
         sealedHtml,

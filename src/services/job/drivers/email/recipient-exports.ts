@@ -1,3 +1,4 @@
+import type { MailedRows } from '../../../../../entities/mail.ts';
 import type { Context } from '../../../../core/context.ts';
 import { ApiError, conflict, tooLarge } from '../../../../core/errors.ts';
 import type { SavedFile } from '../../../../core/files.ts';
@@ -15,16 +16,23 @@ import {
   sizeOf,
   type AttachedAction,
 } from './attachments.ts';
+import { describeVisibleRows } from './mailed-rows.ts';
 
 /** Maximum size of the files for all recipients, in bytes. Equal files count once. */
 const MAX_TOTAL_BYTES = 1_000_000_000;
 /** The janitor deletes files that have no row after an hour. */
 const MAX_DURATION_MS = 45 * 60_000;
 
+/** The exports of one recipient. */
+interface OwnExports {
+  attachments: LabelledFile[];
+  rowsOf: MailedRows[];
+}
+
 /** The exports of each recipient. Their files have no rows yet. */
 export interface RecipientExports {
   /** The files of each user who gets a mail, by the user's id. */
-  files: Map<string, LabelledFile[]>;
+  files: Map<string, OwnExports>;
   /** Number of users who may not read an attached dataset. */
   withoutAccess: number;
   /** Number of users who do not see the fields that an export requires. */
@@ -64,12 +72,15 @@ async function exportFor(
   principal: string,
   actions: readonly AttachedAction[],
   store: SharedFiles,
-): Promise<LabelledFile[] | 'withoutAccess' | 'withoutFields'> {
+): Promise<OwnExports | 'withoutAccess' | 'withoutFields'> {
   const files: LabelledFile[] = [];
+  const rowsOf: MailedRows[] = [];
   try {
     const ctx = await actAs(principal);
     for (const { id, data, datasetId } of actions) {
       if (datasetId === null) return 'withoutAccess';
+      // Before the export: a change of the access during it then differs from what is stored.
+      rowsOf.push(await describeVisibleRows(ctx, datasetId));
       const chunks = await exportDataset(ctx, datasetId, data as unknown as ExportOptions, owner);
       try {
         files.push(await store.save(id, chunks, MAX_ATTACHED_BYTES - sizeOf(files)));
@@ -77,7 +88,7 @@ async function exportFor(
         await chunks.return();
       }
     }
-    return files;
+    return { attachments: files, rowsOf };
   } catch (error) {
     const status = error instanceof ApiError ? error.status : undefined;
     if (status === 403 || status === 404) return 'withoutAccess';

@@ -90,7 +90,7 @@ async function queueOwnRows(
     viewer.tenantId,
     users.filter(({ id }) => files.has(id)),
   );
-  const mails = locked.map(({ id, email }) => ({ userId: id, to: email, attachments: files.get(id)! }));
+  const mails = locked.map(({ id, email }) => ({ userId: id, to: email, ...files.get(id)! }));
   const used = new Map(mails.flatMap(({ attachments }) => attachments).map((file) => [file.id, file]));
   for (const file of used.values()) insertStoredFile(tx, viewer.tenantId, file);
   await checkQuota(tx, viewer.tenantId, platform.config.TENANT_QUOTA_BYTES, 0);
