@@ -63,11 +63,13 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
       { prefix: '/api' },
     );
   void registerScope('json', acceptOnlyJson);
-  void registerScope('multipart', (api) => options.readForms?.(api));
-  void registerScope('file', (api) => {
+  // The reader of forms refuses other bodies.
+  const readForms = (api: FastifyInstance) => {
     options.readForms?.(api);
     leaveOtherBodiesUnread(api);
-  });
+  };
+  void registerScope('multipart', readForms);
+  void registerScope('file', readForms);
   void registerScope('bytes', leaveBodiesUnread);
 }
 

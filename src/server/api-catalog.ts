@@ -6,22 +6,25 @@ import type { FastifyInstance } from 'fastify';
  */
 export function registerApiCatalog(app: FastifyInstance, publicUrl: string): void {
   const link = (path: string, type: string) => [{ href: `${publicUrl}${path}`, type }];
-  const body = JSON.stringify({
-    linkset: [
-      {
-        anchor: `${publicUrl}/api`,
-        'service-desc': link('/api/openapi.json', 'application/json'),
-        'service-doc': link('/api/docs', 'text/html'),
-        status: link('/readyz', 'application/json'),
-      },
-      {
-        anchor: `${publicUrl}/graphql`,
-        'service-desc': link('/graphql/schema.graphql', 'text/plain'),
-        'service-doc': link('/graphiql', 'text/html'),
-        status: link('/readyz', 'application/json'),
-      },
-    ],
-  });
+  // As bytes, so that Fastify adds no charset, which this media type does not have.
+  const body = Buffer.from(
+    JSON.stringify({
+      linkset: [
+        {
+          anchor: `${publicUrl}/api`,
+          'service-desc': link('/api/openapi.json', 'application/json'),
+          'service-doc': link('/api/docs', 'text/html'),
+          status: link('/readyz', 'application/json'),
+        },
+        {
+          anchor: `${publicUrl}/graphql`,
+          'service-desc': link('/graphql/schema.graphql', 'text/plain'),
+          'service-doc': link('/graphiql', 'text/html'),
+          status: link('/readyz', 'application/json'),
+        },
+      ],
+    }),
+  );
   app.get('/.well-known/api-catalog', async (_request, reply) =>
     reply
       .headers({
