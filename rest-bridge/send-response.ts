@@ -4,7 +4,7 @@ import { entityTag, matchesEntityTag } from './negotiation.ts';
 
 /**
  * Sends a response: with its ETag, or 304 when the client has that version; no body for a 204. The tag of anything but a
- * single record is keyed by the caller, so that nobody learns by it whether others see the same.
+ * single record is keyed by the caller, so that it does not reveal whether others see the same.
  */
 export function sendResponse(
   { status, body, headers, version, single }: RestResponse,

@@ -29,7 +29,7 @@ import { PrincipalId } from './share.ts';
 /** The columns of a favourite that GraphQL returns. */
 const FAVORITE_COLUMNS = ['kind', 'resourceId', 'userId', 'createdAt', 'updatedAt'];
 
-/** Activities that do not tell who else has a share. */
+/** Activities without those about shares. */
 const NOT_ABOUT_SHARES = { sql: `type not like '%.shared' and type not like '%.unshared'`, params: [] };
 
 interface OwnerColumns {

@@ -31,7 +31,7 @@ const REQUIRED: Readonly<Record<(typeof OPERATION_NAMES)[number], ResourcePermis
   'image.create': 'assistant:write',
 };
 
-/** The callers of a work item, and the errors of those who may not have it done any more. */
+/** The callers of a work item, and the errors of callers without the right to it. */
 export interface CheckedCallers {
   /** By the id of the user or team. */
   refusals: ReadonlyMap<string, ApiError>;
@@ -87,7 +87,7 @@ async function checkCaller(platform: Platform, claim: Claim, userId: string): Pr
   });
 }
 
-/** Loads the row whose owner and shares decide. An agent has those of its assistant. */
+/** Loads the row whose owner and shares decide: for an agent, its assistant. */
 async function findResource(
   tx: Transaction,
   { tenantId, resourceKind, resourceId }: Claim,

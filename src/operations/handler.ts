@@ -37,7 +37,7 @@ export interface Handler<N extends OperationName = OperationName> {
   takeover: boolean | 'once' | 'resumes';
   /** Prepares the result. Throws an `ApiError`, which the caller gets, or `Interrupted`. */
   run(job: RunningClaim<N>, platform: Platform): Promise<Prepared<N>>;
-  /** Checks the callers before an attempt and before its outcome is recorded. Default: nobody is refused. */
+  /** Checks the callers before an attempt and before its outcome is recorded. Default: all are accepted. */
   checkCallers?(platform: Platform, claim: Claim): Promise<CheckedCallers>;
   /** Records a failure where users see it, in the transaction that records it. Not called for cancellations (`OperationEnd`). */
   onFailure?(claim: Claim<N>, failure: OperationFailure, tx: Transaction): Promise<void>;
@@ -51,7 +51,7 @@ export type Handlers = { [N in OperationName]?: Handler<N> };
  */
 export class Interrupted extends Error {}
 
-/** The callers may not have the operation done any more. It is recorded as cancelled, with this error. */
+/** The callers no longer have the right to the operation. It is recorded as cancelled, with this error. */
 export class CallersRefused extends Error {
   readonly error: ApiError;
 

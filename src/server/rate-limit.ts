@@ -60,7 +60,7 @@ export class RateLimiter {
     });
   }
 
-  /** Returns the headers that tell a caller its limit, the calls that are left, and the seconds until there are more. */
+  /** Returns headers with the limit of a caller, the calls that are left, and the seconds until the next minute begins. */
   headersOf(caller: string): Record<string, string> {
     if (this.#limit === 0) return {};
     const now = Date.now();

@@ -72,7 +72,7 @@ test('a loader that has published its rows is used for the next load', async () 
   expect(await onlySpare()).toBe(first);
 });
 
-test('loads at the same time have processes of their own, of which one is kept', async () => {
+test('loads at the same time have processes of their own, and one of them is kept', async () => {
   const loads = [begin('select 1 as i'), begin('select 2 as i'), begin('select 3 as i')];
   const generations = await Promise.all(loads.map(({ generation }) => generation));
   expect(generations.map(({ records }) => records)).toEqual([1, 1, 1]);

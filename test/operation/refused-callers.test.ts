@@ -112,7 +112,7 @@ async function createSharer(name: string): Promise<Client> {
 }
 
 describe.each(Object.entries(REVOCATIONS))('operations that wait for a worker', (name, revoke) => {
-  test(`are cancelled when their caller was ${name} meanwhile`, async () => {
+  test(`are cancelled when their caller was ${name} while they waited`, async () => {
     const carol = await createSharer(`carol-${name}`);
     for (const [operation, request] of Object.entries(REQUESTS)) {
       const [path, body] = request(world.resources);

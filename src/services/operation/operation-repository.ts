@@ -199,7 +199,7 @@ export async function finish(
   if (attempt.concurrencyKey) await sendNext(platform.queue, tx, attempt.tenantId, attempt.concurrencyKey);
 }
 
-/** Records the outcome for a caller who may not see that of the work. */
+/** Records the error of a caller who may not see the outcome of the work. */
 async function finishRefused(tx: Transaction, attempt: Attempt, userId: string, error: ApiError): Promise<void> {
   await tx.query({
     text: `update dws.operation

@@ -8,8 +8,8 @@ import { get } from './operation.ts';
 
 /**
  * Waits for an operation of the caller and returns its finished record. Throws the operation's failure with its own
- * status, code and message, unless it has a result. A cancelled one throws CANCELLED, or why its callers were refused. A caller who disconnects stops waiting; the operation
- * continues. `onChange` gets every state.
+ * status, code and message, unless it has a result; for a cancelled one CANCELLED or the refusal of its callers. A
+ * caller who disconnects stops waiting; the operation continues. `onChange` gets every state.
  */
 export async function wait(
   { platform, viewer, request }: Pick<Context, 'platform' | 'viewer' | 'request'>,
