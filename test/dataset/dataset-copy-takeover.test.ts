@@ -11,13 +11,9 @@ import { get } from '../../src/services/operation/operation.ts';
 import { eventually, rows, test, type World } from '../operation/fixture.ts';
 import { filesOf, createSourceDataset } from '../operation/refreshable.ts';
 
-/** Creates a user and a dataset of 100 rows, loaded by a worker that has stopped. */
+/** Creates a caller and a dataset of 100 rows, loaded by a worker that has stopped. */
 async function createDataset(world: World) {
   const ann = await world.caller();
-  await rows(world, `insert into dws.app_user (id, tenant_id, username, enabled) values ($1, $2, 'ann', true)`, [
-    ann.viewer.userId,
-    ann.viewer.tenantId,
-  ]);
   const dataset = await createSourceDataset(world, ann);
   const first = await world.startWorkerProcess('real');
   await wait(ann, await dataset.refresh('select n from generate_series(1, 100) n'));

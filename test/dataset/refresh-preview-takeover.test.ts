@@ -11,11 +11,6 @@ describe('killed workers', () => {
   /** Creates a dataset, and a function that starts previews of it. */
   async function createPreviewedDataset(world: World) {
     const ann = await world.caller();
-    const { tenantId, userId } = ann.viewer;
-    await world.platform.system.query({
-      text: `insert into dws.app_user (id, tenant_id, username) values ($1, $2, 'ann')`,
-      values: [userId, tenantId],
-    });
     const dataset = await createSourceDataset(world, ann);
     onTestFinished(dataset.drop);
     const [{ datasourceId }] = (await ann.query<{ datasourceId: string }>({

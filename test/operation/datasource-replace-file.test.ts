@@ -29,7 +29,6 @@ async function createUploaded(world: World, ann: Context) {
     );
     return saved.id;
   };
-  await rows(world, `insert into dws.app_user (id, tenant_id, username) values ($1, $2, 'ann')`, [userId, tenantId]);
   const owned = [tenantId, `user:${userId}`, datasourceId];
   await rows(
     world,

@@ -23,7 +23,7 @@ export interface World extends TestPlatform {
   startWorkerProcess(handlers?: WorkerOrders['handlers']): Promise<WorkerProcess>;
   /** Starts a worker in this process. */
   startWorker(handlers: Handlers): Promise<void>;
-  /** Creates a caller, by default in the tenant of the first caller. */
+  /** Creates a user who calls, by default in the tenant of the first caller. */
   caller(tenantId?: string): Promise<Context>;
 }
 
@@ -33,6 +33,7 @@ async function openWorld(): Promise<{ world: World; close(): Promise<void> }> {
   const testPlatform = await openTestPlatform(url, dataDir);
   const closers: (() => Promise<void>)[] = [];
   const tenants = new Set<string>();
+  let callers = 0;
   const world: World = {
     ...testPlatform,
     url,
@@ -53,7 +54,12 @@ async function openWorld(): Promise<{ world: World; close(): Promise<void> }> {
           values: [tenantId, `t${tenants.size}`],
         });
       tenants.add(tenantId);
-      return contextOf(testPlatform, { userId: newId(), tenantId } as Viewer);
+      const userId = newId();
+      await testPlatform.platform.system.query({
+        text: `insert into dws.app_user (id, tenant_id, username, enabled) values ($1, $2, $3, true)`,
+        values: [userId, tenantId, `caller${callers++}`],
+      });
+      return contextOf(testPlatform, { userId, tenantId } as Viewer);
     },
   };
   return {

@@ -120,10 +120,6 @@ export async function connectFake(world: World, ctx: Context, libraryId: string,
   const { apiUri, contentUri, authUri, tokenUri } = fake.addresses;
   const integrationId = newId();
   const tokens = { accessToken: fake.authority.issueToken(), refreshToken: null, expiresAt: null };
-  await rows(world, `insert into dws.app_user (id, tenant_id, username, enabled) values ($1, $2, 'ann', true)`, [
-    userId,
-    tenantId,
-  ]);
   await rows(
     world,
     `insert into dws.integration (id, tenant_id, name, type, auth_type, client_id, auth_uri, token_uri, api_uri,
