@@ -213,6 +213,19 @@ describe('hostile documents take a limited time', () => {
   });
 
   test.each([
+    ['blanks', (n: number) => `{ job { id } }${' '.repeat(n - 14)}`],
+    ['a comment', (n: number) => `{ job { id } } #${'x'.repeat(n - 16)}`],
+    ['a text', (n: number) => `{ job(id: "${'x'.repeat(n - 22)}") { id } }`],
+    ['a name', (n: number) => `{ ${'x'.repeat(n - 4)} }`],
+  ])('with %s it has 1,000,000 characters and no more', (_, document) => {
+    expect(document(1_000_000)).toHaveLength(1_000_000);
+    expect(outcomeOf(() => parseLimited(document(1_000_000)))).toBe('accepted');
+    expect(outcomeOf(() => parseLimited(document(1_000_001)))).toBe(
+      '400 GRAPHQL_LIMIT The document has more than 1000000 characters; send long values as variables',
+    );
+  });
+
+  test.each([
     ['fields', (n: number) => `{ job${nest(n - 2, ' { parent', ' { id }')} }`],
     ['inline fragments', (n: number) => `{ job${nest(n - 2, ' { ...', ' { id }')} }`],
     ['lists', (n: number) => `{ job(id: ${nest(n - 2, '[', '1', ']')}) { id } }`],

@@ -114,6 +114,13 @@ describe('a long document, which is validated in a thread of its own,', () => {
     }
   });
 
+  test('of more than 1,000,000 characters is refused', async ({ ann }) => {
+    const { status, body } = await ann.request('POST', '/graphql', {
+      query: `{ me { id } } #${'x'.repeat(1_000_000)}`,
+    });
+    expect([status, body.errors[0].extensions.code]).toEqual([400, 'GRAPHQL_LIMIT']);
+  });
+
   test('runs like a short one', async ({ ann }) => {
     const query = `query ($name: String!) { user(username: $name) { username } }${LONG}`;
     expect(await ann.data(query, { name: 'ann' })).toEqual({ user: { username: 'ann' } });

@@ -16,3 +16,14 @@ test('the audit of GraphQL over HTTP finds only what was chosen', async ({ servi
   expect(found.filter(({ status }) => status === 'error').map(({ name }) => name)).toEqual([]);
   expect(found.filter(({ status }) => status === 'warn').map(({ name }) => name)).toEqual(CHOSEN);
 });
+
+test.for(['apollo-require-preflight', 'x-apollo-operation-name', 'graphql-require-preflight'])(
+  'a GET with the header %s runs, and none without one of them',
+  async (header, { ann }) => {
+    const get = (headers: Record<string, string>) =>
+      ann.request('GET', `/graphql?query=${encodeURIComponent('{ me { username } }')}`, undefined, headers);
+    const { status, body } = await get({ [header]: '1' });
+    expect([status, body.data]).toEqual([200, { me: { username: 'ann' } }]);
+    expect((await get({})).status).toBe(400);
+  },
+);

@@ -15,15 +15,17 @@ import { measureOperation, type OperationCost } from './measure-operation.ts';
 /** Further limits of a GraphQL document are in measure-operation.ts. See docs/contract/apis.md#graphql-limits. */
 export const MAX_TOKENS = 10_000;
 const MAX_COST = 50_000;
+/** Characters of a document: one long text or comment is one token or none, and is read in one step. */
+const MAX_CHARACTERS = 1_000_000;
 /** Levels of brackets of any kind. The parser and all that reads a document are recursive. */
 const MAX_NESTING = 256;
 
 /**
- * Parses a document of at most 10 000 tokens that nest at most 256 levels. Throws `GRAPHQL_LIMIT` for any other, and
- * syntax errors of graphql-js.
+ * Parses a document of at most 1,000,000 characters and 10,000 tokens, which nest at most 256 levels. Throws
+ * `GRAPHQL_LIMIT` for any other, and syntax errors of graphql-js.
  */
 export function parseLimited(source: string): DocumentNode {
-  checkNesting(source);
+  checkText(source);
   try {
     return parse(source, { maxTokens: MAX_TOKENS });
   } catch (error) {
@@ -38,8 +40,13 @@ export const tooManyTokens = () => graphqlLimit(`The document has more than ${MA
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Checks that selections, arguments and values of a text nest at most 256 levels. Throws `GRAPHQL_LIMIT`. */
-export function checkNesting(source: string): void {
+/**
+ * Checks that a text has at most 1,000,000 characters, and that its selections, arguments and values nest at most 256
+ * levels. Throws `GRAPHQL_LIMIT`.
+ */
+export function checkText(source: string): void {
+  if (source.length > MAX_CHARACTERS)
+    throw graphqlLimit(`The document has more than ${MAX_CHARACTERS} characters; send long values as variables`);
   // Nearly all documents have fewer brackets than the limit: their tokens are not read twice.
   if (source.length <= 2 * MAX_NESTING || countUpTo(source, /[[({]/g, MAX_NESTING) < MAX_NESTING) return;
   const lexer = new Lexer(new Source(source));

@@ -59,6 +59,12 @@ class InvalidDocument extends GraphQLError {
   }
 }
 
+/**
+ * Headers that browsers send to another origin only after a preflight. A GET, and a POST of a simple media type, must have
+ * one of them: Apollo's two, and the header of GraphQL over HTTP.
+ */
+const PREFLIGHT_HEADERS = ['x-apollo-operation-name', 'apollo-require-preflight', 'graphql-require-preflight'];
+
 /** Statuses of a document that ran and whose data is null. */
 const REQUEST_STATUSES = new Set([401, 429]);
 
@@ -200,6 +206,7 @@ export function createApollo(
   return new ApolloServer<PublicContext>({
     schema,
     introspection: true,
+    csrfPrevention: { requestHeaders: PREFLIGHT_HEADERS },
     // The plugin validates documents.
     dangerouslyDisableValidation: true,
     stringifyResult: (result) => readers.responses.print(result),
